@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+# Two commands matter: `make run` and `make test`. Both install what is missing, build what has changed, and do their job.
+
+PREFIX ?= /usr/local
+export CMD
+
+.PHONY: help run test install bench build setup unit structure format sanitize tidy jail fix clean
+
+help:
+	@echo "make run               build, then a short tour in a real jail and a shell in it"
+	@echo "make run CMD='ls ~'    build, then this command in the jail"
+	@echo "make test              build, then every check and every test"
+	@echo "make install PREFIX=   install the program (default $(PREFIX))"
+	@echo "make bench             what a launch costs, against bare bubblewrap and unshare"
+	@echo "make fix               format the sources in place"
+	@echo "make clean             remove every build folder"
+
+run: build
+	@scripts/run-in-jail
+
+build:
+	@scripts/setup build
+	@scripts/build program
+
+test:
+	@scripts/setup build test
+	@scripts/test
+
+# One part of `make test` alone: make unit, make jail …
+unit structure format sanitize tidy jail:
+	@scripts/setup build test
+	@scripts/test $@
+
+# Builds only what is missing, so that `sudo make install` after `make build` writes nothing into the build folder.
+install:
+	@test -x build/agent-sandbox || { scripts/setup build && scripts/build program; }
+	install -D -m 0755 build/agent-sandbox "$(DESTDIR)$(PREFIX)/bin/agent-sandbox"
+
+bench: build
+	@scripts/setup bench
+	@bench/launch
+
+setup:
+	@scripts/setup build test bench
+
+fix:
+	@scripts/sources | xargs clang-format -i
+
+clean:
+	rm -rf build

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What every backend offers to the session: a plan in, a launched process out.
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/file.h"
+#include "inner/signals.h"
+
+namespace backends {
+
+// What of the caller's own process must reach the command as it was, although the launcher changes it for
+// itself.
+struct Caller {
+    inner::SignalState signals;
+    uint64_t open_files = 0;      // soft limit of descriptors
+    int terminal = -1;            // the controlling terminal, where there is one
+    bool takes_terminal = false;  // the command is to start in its foreground
+};
+
+// A started jail. The process is our child and dies with us; unless it is killed itself, the jail is gone
+// when it ends.
+struct Launched {
+    pid_t process = -1;
+    base::Fd control;      // socket to the inner stage (inner/messages.h)
+    base::Fd diagnostics;  // what the backend's own program wrote to its standard error
+};
+
+}  // namespace backends

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Starts bubblewrap with a plan. The environment of bubblewrap is empty (a library path that points into the
+// project would run the project's code outside the jail), its arguments travel in a memory file (a thousand
+// rules are no E2BIG), and it inherits no descriptor but those that it needs.
+#pragma once
+
+#include "backends/backend.h"
+#include "base/result.h"
+#include "host/facts.h"
+#include "plan/plan.h"
+
+namespace backends::bubblewrap {
+
+base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, const Caller& caller);
+
+}  // namespace backends::bubblewrap

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// bubblewrap carries out its options in order and a later one wins, so the order of the plan's mounts is kept
+// to the letter.
+#include "backends/bubblewrap/render.h"
+
+#include <initializer_list>
+
+#include "backends/bubblewrap/layers.h"
+
+namespace backends::bubblewrap {
+namespace {
+
+using plan::Mount;
+using plan::MountKind;
+using Arguments = std::vector<std::string>;
+
+void add(Arguments& arguments, std::initializer_list<std::string_view> words) {
+    for (std::string_view word : words) arguments.emplace_back(word);
+}
+
+void add_namespaces(Arguments& arguments, const plan::Plan& plan, bool unshares_user) {
+    if (unshares_user) add(arguments, {"--unshare-user"});
+    add(arguments, {"--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"});
+    if (plan.processes.private_ipc) add(arguments, {"--unshare-ipc"});
+    if (plan.network.reached != policy::NetworkMode::open) add(arguments, {"--unshare-net"});
+    // As mapped root a command would keep every capability over its namespaces.
+    add(arguments, {"--cap-drop", "ALL"});
+}
+
+bool is_host(const std::optional<MountKind>& ground) {
+    return ground == MountKind::bind_readonly || ground == MountKind::bind_writable ||
+           ground == MountKind::bind_device;
+}
+
+void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int content) {
+    const std::string& target = mount.target.str();
+    switch (mount.kind) {
+        case MountKind::bind_readonly:
+            return add(arguments, {"--ro-bind", mount.source, target});
+        case MountKind::bind_writable:
+            return add(arguments, {"--bind", mount.source, target});
+        case MountKind::bind_device:
+            return add(arguments, {"--dev-bind", mount.source, target});
+        case MountKind::tmpfs:
+            return add(arguments, {"--tmpfs", target});
+        case MountKind::directory:
+            return add(arguments, {"--dir", target});
+        case MountKind::symlink:
+            return add(arguments, {"--symlink", mount.source, target});
+        case MountKind::file:
+            // --file writes to the target: right on a tmpfs of ours, never on the host, where a mount covers
+            // it instead.
+            return add(arguments, {is_host(layer.ground) ? "--ro-bind-data" : "--file",
+                                   std::to_string(content), target});
+        case MountKind::private_file:
+            return add(arguments, {"--bind-data", std::to_string(content), target});
+        case MountKind::empty_file:
+            return add(arguments, {"--ro-bind-data", std::to_string(content), target});
+        case MountKind::proc:
+            return add(arguments, {"--proc", target});
+        case MountKind::dev:
+            return add(arguments, {"--dev", target});
+        case MountKind::seal:
+            return add(arguments, {"--remount-ro", target});
+    }
+}
+
+}  // namespace
+
+bool has_content(MountKind kind) {
+    return kind == MountKind::file || kind == MountKind::private_file || kind == MountKind::empty_file;
+}
+
+std::vector<std::string> render(const plan::Plan& plan, const Opened& opened) {
+    Arguments arguments;
+    add(arguments, {"--die-with-parent", "--as-pid-1"});
+    add_namespaces(arguments, plan, opened.unshares_user);
+    std::vector<Layer> layers = layers_of(plan.mounts);
+    auto content = opened.contents.begin();
+    for (size_t i = 0; i < plan.mounts.size(); ++i) {
+        add_mount(arguments, plan.mounts[i], layers[i], has_content(plan.mounts[i].kind) ? *content++ : -1);
+    }
+    // The inner stage goes to the working directory itself and can then say why it could not.
+    add(arguments, {"--chdir", "/"});
+    return arguments;
+}
+
+}  // namespace backends::bubblewrap

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// A plan as arguments of bubblewrap. Pure: what must be opened has been opened, and comes as numbers. Only
+// options that bubblewrap 0.4 knows are used, so that RHEL 8 gets the same jail.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace backends::bubblewrap {
+
+struct Opened {
+    std::vector<int> contents;  // one for each mount with has_content(kind), in the order of the mounts
+    bool unshares_user = true;  // false: a set-uid bubblewrap on a host that closes user namespaces
+};
+
+bool has_content(plan::MountKind kind);
+
+// All options in order; the program to execute is the launcher's to add.
+std::vector<std::string> render(const plan::Plan& plan, const Opened& opened);
+
+}  // namespace backends::bubblewrap

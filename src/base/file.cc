@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+namespace base {
+
+Fd& Fd::operator=(Fd&& other) noexcept {
+    if (this != &other) {
+        reset();
+        number_ = std::exchange(other.number_, -1);
+    }
+    return *this;
+}
+
+void Fd::reset() {
+    if (number_ >= 0) ::close(std::exchange(number_, -1));
+}
+
+namespace {
+
+Error too_large(size_t limit) {
+    return Error{.what = "more than " + std::to_string(limit) + " bytes", .advice = "make it smaller"};
+}
+
+}  // namespace
+
+Result<std::string> read_descriptor(int fd, size_t limit) {
+    std::string content;
+    size_t used = 0;
+    struct stat status;
+    bool has_size = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
+    // A sparse file may claim any size: the limit comes before the memory.
+    if (has_size && static_cast<size_t>(status.st_size) > limit) return too_large(limit);
+    content.resize(has_size ? static_cast<size_t>(status.st_size) + 1 : 4096);
+    for (;;) {
+        if (used == content.size()) content.resize(content.size() * 2);
+        ssize_t got = ::read(fd, content.data() + used, content.size() - used);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return system_error("read", errno);
+        if (got == 0) break;
+        used += static_cast<size_t>(got);
+        if (used > limit) return too_large(limit);
+    }
+    content.resize(used);
+    return content;
+}
+
+Result<std::string> read_file(const std::string& path, size_t limit) {
+    // O_NONBLOCK: a FIFO where a file was expected must not hang the launch.
+    Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    if (!fd) return system_error("read " + path, errno);
+    Result<std::string> content = read_descriptor(fd.get(), limit);
+    if (!content) return Error{.what = path + ": " + content.error().what, .advice = content.error().advice};
+    return content;
+}
+
+Status write_all(int fd, std::string_view content) {
+    while (!content.empty()) {
+        ssize_t written = ::write(fd, content.data(), content.size());
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return system_error("write", errno);
+        content.remove_prefix(static_cast<size_t>(written));
+    }
+    return success();
+}
+
+Status write_file_atomically(const std::string& path, std::string_view content, unsigned mode) {
+    std::string temporary = path + ".new." + std::to_string(::getpid());
+    Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+    if (!fd) return system_error("write " + temporary, errno);
+    Status written = write_all(fd.get(), content);
+    if (written && ::fsync(fd.get()) != 0) written = system_error("flush " + temporary, errno);
+    if (written && ::rename(temporary.c_str(), path.c_str()) != 0) {
+        written = system_error("rename " + temporary + " to " + path, errno);
+    }
+    if (!written) ::unlink(temporary.c_str());
+    return written;
+}
+
+Status make_directories(const std::string& path, unsigned mode) {
+    if (::mkdir(path.c_str(), mode) == 0) return success();
+    if (errno == ENOENT) {
+        size_t slash = path.rfind('/');
+        if (slash == 0 || slash == std::string::npos)
+            return system_error("make the directory " + path, ENOENT);
+        if (Status parent = make_directories(path.substr(0, slash), mode); !parent) return parent;
+        if (::mkdir(path.c_str(), mode) == 0) return success();
+    }
+    if (errno != EEXIST) return system_error("make the directory " + path, errno);
+    struct stat status;
+    bool is_directory = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+    return is_directory ? success() : system_error("make the directory " + path, ENOTDIR);
+}
+
+Result<Fd> memory_file(const char* name, std::string_view content) {
+    Fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!fd) return system_error(std::string("make the memory file ") + name, errno);
+    if (Status written = write_all(fd.get(), content); !written) return written.error();
+    constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
+    if (::lseek(fd.get(), 0, SEEK_SET) != 0 || ::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
+        return system_error(std::string("seal the memory file ") + name, errno);
+    }
+    return fd;
+}
+
+bool file_exists(const std::string& path) {
+    return ::access(path.c_str(), F_OK) == 0;
+}
+
+}  // namespace base

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "base/no_links.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace base {
+namespace {
+
+// Before Linux 5.6 there is no openat2: one component after the other.
+int open_stepwise(const Path& path, int flags) {
+    Fd directory(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!directory) return -errno;
+    std::vector<std::string_view> components = path.components();
+    for (size_t i = 0; i < components.size(); ++i) {
+        bool is_last = i + 1 == components.size();
+        int step_flags = is_last ? flags : O_PATH | O_NOFOLLOW | O_CLOEXEC;
+        Fd next(::openat(directory.get(), std::string(components[i]).c_str(), step_flags));
+        if (!next) return -errno;
+        // O_PATH opens a link itself instead of refusing it.
+        struct stat status;
+        if (::fstat(next.get(), &status) != 0) return -errno;
+        if (S_ISLNK(status.st_mode)) return -ELOOP;
+        directory = std::move(next);
+    }
+    return directory.release();
+}
+
+}  // namespace
+
+int open_without_links(const Path& path, int flags) {
+    flags |= O_CLOEXEC | O_NOFOLLOW;
+    struct open_how how = {};
+    // With O_PATH, O_NOFOLLOW would open a link at the end instead of refusing it.
+    how.flags = static_cast<uint64_t>(flags & ~O_NOFOLLOW);
+    how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    long fd = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
+    if (fd >= 0) return static_cast<int>(fd);
+    // Container filters of old answer EPERM to calls that they do not know.
+    if (errno != ENOSYS && errno != EPERM) return -errno;
+    return open_stepwise(path, flags);
+}
+
+Status make_directories_without_links(const Path& path, unsigned mode) {
+    int opened = open_without_links(path, O_PATH | O_DIRECTORY);
+    if (opened >= 0) {
+        ::close(opened);
+        return success();
+    }
+    if (opened != -ENOENT || path.is_root()) return system_error("use the directory " + path.str(), -opened);
+    if (Status made = make_directories_without_links(path.parent(), mode); !made) return made;
+    Fd parent(open_without_links(path.parent(), O_PATH | O_DIRECTORY));
+    if (!parent) return system_error("open " + path.parent().str(), -parent.get());
+    std::string name(path.name());
+    if (::mkdirat(parent.get(), name.c_str(), mode) == 0 || errno == EEXIST) return success();
+    return system_error("make the directory " + path.str(), errno);
+}
+
+}  // namespace base

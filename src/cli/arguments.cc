@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "cli/arguments.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/text.h"
+#include "config/layer.h"
+#include "config/verbs.h"
+
+namespace cli {
+namespace {
+
+// Where the flags of config::run_flags() go.
+struct Target {
+    std::string_view flag;
+    bool Arguments::*mark;
+    std::optional<std::string> Arguments::*value;
+};
+constexpr Target kTargets[] = {
+    {"--project", nullptr, &Arguments::project},    {"--preset", nullptr, &Arguments::preset},
+    {"--dry-run", &Arguments::is_dry_run, nullptr}, {"--json", &Arguments::wants_json, nullptr},
+    {"--help", &Arguments::wants_help, nullptr},    {"--version", &Arguments::wants_version, nullptr},
+};
+
+struct Letter {
+    std::string_view letter;
+    std::string_view flag;
+};
+constexpr Letter kLetters[] = {{"-h", "--help"}, {"-V", "--version"}, {"-q", "--quiet"}, {"-v", "--verbose"}};
+
+// Flags of verbs that help and completion don't tell: what makes the documentation.
+struct HiddenFlag {
+    std::string_view verb;
+    std::string_view flag;
+};
+constexpr HiddenFlag kHiddenFlags[] = {{"help", "--reference"}};
+
+constexpr std::string_view kEnvironmentFlag = "--env";
+
+bool is_from_home(std::string_view path) {
+    return path == "~" || path.starts_with("~/");
+}
+
+std::string absolute(std::string_view path, const base::Path& working_directory) {
+    if (path.starts_with('/') || is_from_home(path)) return std::string(path);
+    return (working_directory / path).str();
+}
+
+bool is_path(config::Type type) {
+    return type == config::Type::path || type == config::Type::path_list;
+}
+
+// One word of the command line, taken apart.
+struct Option {
+    std::string flag;
+    std::optional<std::string> attached;  // after '='
+};
+
+Option option_of(std::string_view word) {
+    size_t equals = word.starts_with("--") ? word.find('=') : std::string_view::npos;
+    Option option{.flag = std::string(word.substr(0, equals))};
+    if (equals != std::string_view::npos) option.attached = std::string(word.substr(equals + 1));
+    for (const Letter& row : kLetters) {
+        if (option.flag == row.letter) option.flag = row.flag;
+    }
+    return option;
+}
+
+std::vector<std::string_view> own_flags(const config::Verb& verb) {
+    std::vector<std::string_view> flags;
+    if (!verb.flags.empty()) flags = base::split(verb.flags, ' ');
+    for (const HiddenFlag& hidden : kHiddenFlags) {
+        if (hidden.verb == verb.name) flags.push_back(hidden.flag);
+    }
+    return flags;
+}
+
+class Parser {
+  public:
+    Parser(std::span<const std::string> words, const base::Path& working_directory)
+        : words_(words), working_directory_(working_directory) {}
+
+    base::Result<Arguments> parse() {
+        arguments_.is_empty = words_.empty();
+        base::Status parsed = parse_front();
+        if (parsed) return std::move(arguments_);
+        // A script must be able to tell our refusal from the command's own status 2.
+        base::Error error = parsed.error();
+        bool is_run = !verb_ || verb_->name == "run";
+        error.exit_code = is_run ? base::ExitCode::jail_failed : base::ExitCode::usage;
+        return error;
+    }
+
+  private:
+    base::Status parse_front() {
+        while (next_ < words_.size() && is_option(words_[next_])) {
+            if (words_[next_] == "--") {
+                ++next_;
+                take_rest();
+                return base::success();
+            }
+            if (base::Status taken = take_option(); !taken) return taken;
+        }
+        if (next_ == words_.size()) return base::success();
+        verb_ = config::find_verb(words_[next_]);
+        if (!verb_) {
+            take_rest();
+            return base::success();
+        }
+        arguments_.verb = words_[next_++];
+        return parse_after_verb();
+    }
+
+    base::Status parse_after_verb() {
+        while (next_ < words_.size()) {
+            if (words_[next_] == "--") {
+                ++next_;
+                break;
+            }
+            if (is_option(words_[next_])) {
+                if (base::Status taken = take_option(); !taken) return taken;
+                continue;
+            }
+            if (verb_->takes_run_flags) break;
+            arguments_.words.push_back(words_[next_++]);
+        }
+        take_rest();
+        return base::success();
+    }
+
+    // A lone "-" is a word: commands take it for standard input.
+    static bool is_option(std::string_view word) { return word.size() > 1 && word.front() == '-'; }
+
+    void take_rest() {
+        arguments_.words.insert(arguments_.words.end(), words_.begin() + static_cast<ptrdiff_t>(next_),
+                                words_.end());
+        next_ = words_.size();
+    }
+
+    base::Status take_option() {
+        Option option = option_of(words_[next_++]);
+        auto target = std::ranges::find(kTargets, option.flag, &Target::flag);
+        if (target != std::end(kTargets)) return take_target(option, *target);
+        if (const config::Setting* setting = config::find_flag(option.flag)) {
+            return take_setting(option, *setting);
+        }
+        if (!is_own(option.flag)) return unknown(option);
+        if (option.attached) return takes_no_value(option);
+        arguments_.own_options.push_back(option.flag);
+        return base::success();
+    }
+
+    bool is_own(std::string_view flag) const {
+        return verb_ && std::ranges::count(own_flags(*verb_), flag) > 0;
+    }
+
+    base::Status take_target(Option& option, const Target& target) {
+        if (target.mark) {
+            if (option.attached) return takes_no_value(option);
+            arguments_.*target.mark = true;
+            return base::success();
+        }
+        bool is_directory = target.value == &Arguments::project;
+        base::Result<std::string> value = value_of(option, is_directory ? "a directory" : "a name");
+        if (!value) return value.error();
+        arguments_.*target.value = is_directory ? absolute(*value, working_directory_) : *std::move(value);
+        return base::success();
+    }
+
+    base::Status take_setting(Option& option, const config::Setting& setting) {
+        std::string raw;
+        if (setting.type == config::Type::boolean) {
+            raw = option.attached.value_or("true");
+        } else {
+            base::Result<std::string> value = value_of(option, config::expectation(setting));
+            if (!value) return value.error();
+            raw = *std::move(value);
+        }
+        if (is_path(setting.type)) raw = absolute(raw, working_directory_);
+        const config::Setting* target = &setting;
+        // NAME lets the caller's variable through, NAME=VALUE makes one.
+        if (option.flag == kEnvironmentFlag && raw.find('=') != std::string::npos) {
+            target = config::find_setting("env.set");
+        }
+        return config::add_text(arguments_.settings, *target, raw, config::from_flag(option.flag));
+    }
+
+    // The value after '=' or the next word. An empty one is never meant: it is an unset variable of a script.
+    base::Result<std::string> value_of(Option& option, std::string_view expected) {
+        if (!option.attached && next_ < words_.size()) option.attached = words_[next_++];
+        if (option.attached && !option.attached->empty()) return *std::move(option.attached);
+        return usage_error(option.flag + " needs a value", "write " + std::string(expected) + " after it");
+    }
+
+    static base::Error usage_error(std::string what, std::string advice) {
+        return {.what = std::move(what), .advice = std::move(advice)};
+    }
+
+    static base::Error takes_no_value(const Option& option) {
+        return usage_error(option.flag + " takes no value", "leave out '=" + *option.attached + "'");
+    }
+
+    base::Error unknown(const Option& option) const {
+        std::vector<std::string_view> known;
+        for (const Target& target : kTargets) known.push_back(target.flag);
+        for (const config::Setting& setting : config::settings()) {
+            if (!setting.flag.empty()) known.push_back(setting.flag);
+        }
+        if (verb_) std::ranges::copy(own_flags(*verb_), std::back_inserter(known));
+        std::string near = base::nearest(option.flag, known);
+        return usage_error("unknown option " + option.flag, near.empty()
+                                                                ? "agent-sandbox --help lists the options"
+                                                                : "did you mean " + near + "?");
+    }
+
+    std::span<const std::string> words_;
+    const base::Path& working_directory_;
+    size_t next_ = 0;
+    const config::Verb* verb_ = nullptr;
+    Arguments arguments_;
+};
+
+}  // namespace
+
+bool Arguments::has_own(std::string_view option) const {
+    return std::ranges::find(own_options, option) != own_options.end();
+}
+
+std::string_view letter_of(std::string_view flag) {
+    const Letter* row = std::ranges::find(kLetters, flag, &Letter::flag);
+    return row == std::end(kLetters) ? std::string_view() : row->letter;
+}
+
+base::Result<Arguments> parse_arguments(std::span<const std::string> words,
+                                        const base::Path& working_directory) {
+    return Parser(words, working_directory).parse();
+}
+
+}  // namespace cli

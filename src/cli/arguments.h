@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The command line as data. The table of settings is the parser: a setting with a flag is a run option, and
+// reaches the merge as one more layer. Options end at the first word that is none; that word is a verb or the
+// command, and what follows a command is never looked at.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/path.h"
+#include "base/result.h"
+#include "config/value.h"
+
+namespace cli {
+
+struct Arguments {
+    config::Values settings;             // each with its flag as origin
+    std::optional<std::string> project;  // absolute, or from ~
+    std::optional<std::string> preset;
+    bool is_dry_run = false;
+    bool wants_json = false;
+    bool wants_help = false;
+    bool wants_version = false;
+
+    std::string verb;                      // empty: the words are a command
+    std::vector<std::string> own_options;  // of the verb: "--origin"
+    std::vector<std::string> words;        // the command, or what the verb is about
+    bool is_empty = false;                 // the program was called without any word
+
+    bool has_own(std::string_view option) const;
+};
+
+// The one-letter spelling of an option ("-q" for "--quiet"), or empty.
+std::string_view letter_of(std::string_view flag);
+
+// `words` are those after the program's name. Relative paths of options become absolute against
+// `working_directory`, because a layer has no other place to be relative to. Errors are one line and name the
+// nearest known option.
+base::Result<Arguments> parse_arguments(std::span<const std::string> words,
+                                        const base::Path& working_directory);
+
+}  // namespace cli

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+#include "cli/context.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+
+#include "host/private_files.h"
+#include "plan/make_plan.h"
+
+namespace cli {
+
+Caller probe_environment() {
+    Caller caller;
+    for (char** variable = environ; variable && *variable; ++variable)
+        caller.environment.emplace_back(*variable);
+    return caller;
+}
+
+base::Status probe_working_directory(Caller& caller) {
+    char buffer[PATH_MAX];
+    if (!::getcwd(buffer, sizeof buffer)) {
+        base::Error error = base::system_error("find the current directory", errno);
+        error.advice = "change to a directory that exists";
+        return error;
+    }
+    // A directory outside of our root has no path; the kernel then writes "(unreachable)" in front, which is
+    // no path.
+    base::Result<base::Path> directory = base::Path::parse(buffer);
+    if (!directory) return directory.error();
+    caller.working_directory = *std::move(directory);
+    return base::success();
+}
+
+base::Result<base::Path> path_from(std::string_view text, const base::Path& home,
+                                   const base::Path& working_directory) {
+    if (text == "~") return home;
+    if (text.starts_with("~/")) return home / text.substr(2);
+    if (text.starts_with('/')) return base::Path::parse(text);
+    return working_directory / text;
+}
+
+std::string shortened(const base::Path& path, const base::Path& home) {
+    if (home.is_root() || !path.is_within(home)) return path.str();
+    return path == home ? "~" : "~/" + std::string(path.relative_to(home));
+}
+
+base::Result<Place> find_place(const Caller& caller, const Arguments& arguments) {
+    base::Result<host::Identity> identity = host::probe_identity(caller.environment);
+    if (!identity) return identity.error();
+    Place place{.identity = *std::move(identity)};
+    place.files = config::places_for(place.identity.home, caller.environment);
+
+    place.project = caller.working_directory;
+    place.project_origin = "the current directory";
+    if (arguments.project) {
+        base::Result<base::Path> asked =
+            path_from(*arguments.project, place.identity.home, caller.working_directory);
+        if (!asked) return asked.error();
+        place.project = *std::move(asked);
+        place.project_origin = "--project";
+    }
+
+    base::Result<host::Tree::Resolved> resolved = caller.disk.resolve(place.project);
+    if (!resolved) return resolved.error();
+    place.physical_project = resolved->path;
+    std::optional<host::Node> node = caller.disk.look(resolved->path);
+    if (!node || node->kind != host::Kind::directory) {
+        return base::Error{
+            .what = "the project " + place.project.str() + (node ? " is not a directory" : " does not exist"),
+            .advice = "name an existing directory with --project",
+            .where = place.project_origin};
+    }
+    return place;
+}
+
+base::Result<policy::Layers> read_layers(const Place& place, const Caller& caller,
+                                         const Arguments& arguments) {
+    policy::Layers layers;
+    auto admin = config::read_admin_files(place.files);
+    if (!admin) return admin.error();
+    layers.admin = *std::move(admin);
+
+    auto user = config::read_user_files(place.files, place.physical_project);
+    if (!user) return user.error();
+    layers.user = *std::move(user);
+
+    auto project = config::read_project_file(place.files, place.physical_project);
+    if (!project) return project.error();
+    layers.project = *std::move(project);
+
+    if (arguments.preset) {
+        auto preset = config::read_preset(place.files, *arguments.preset);
+        if (!preset) return preset.error();
+        layers.preset.push_back(*std::move(preset));
+    }
+
+    auto variables = config::read_variables(caller.environment);
+    if (!variables) return variables.error();
+    layers.variables = *std::move(variables);
+    layers.command_line = arguments.settings;
+    return layers;
+}
+
+policy::PathMeaning path_meaning(const host::Tree& disk, const base::Path& home) {
+    auto canonical = [&disk](const base::Path& path) {
+        base::Result<host::Tree::Resolved> resolved = disk.resolve(path);
+        return resolved ? resolved->path : path;
+    };
+    return {.home = home, .canonical = canonical};
+}
+
+base::Result<Settings> load_settings(const Caller& caller, const Arguments& arguments) {
+    base::Result<Place> place = find_place(caller, arguments);
+    if (!place) return place.error();
+    base::Result<policy::Layers> layers = read_layers(*place, caller, arguments);
+    if (!layers) return layers.error();
+    base::Result<policy::Effective> effective =
+        policy::merge(*layers, path_meaning(caller.disk, place->identity.home));
+    if (!effective) return effective.error();
+    policy::Policy policy = policy::policy_from(*effective);
+    return Settings{*std::move(place), *std::move(layers), *std::move(effective), std::move(policy)};
+}
+
+base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,
+                                const std::vector<std::string>& command) {
+    base::Result<Settings> settings = load_settings(caller, arguments);
+    if (!settings) return settings.error();
+    base::Result<host::Facts> facts =
+        host::probe(caller.disk, caller.environment, settings->policy.isolation.bwrap);
+    if (!facts) return facts.error();
+
+    plan::Request request{.project = settings->place.project,
+                          .project_origin = settings->place.project_origin,
+                          .working_directory = caller.working_directory,
+                          .command = command,
+                          .environment = caller.environment,
+                          .session = session,
+                          .config_directory = base::Path::known(settings->place.files.user_directory),
+                          .state_directory = base::Path::known(settings->place.files.state_directory)};
+    facts->private_etc = host::find_private_files(base::Path::known("/etc"),
+                                                  settings->place.files.state_directory + "/private-etc");
+    base::Result<plan::Plan> plan = plan::make_plan({request, settings->policy, *facts, caller.disk});
+    if (!plan) return plan.error();
+    return Planned{*std::move(settings), *std::move(facts), *std::move(plan)};
+}
+
+}  // namespace cli

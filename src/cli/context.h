@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// The common way from argument words, environment and files to a plan. Each step is made once, in order, and
+// only as far as a verb needs: `config show` stops at the settings, `doctor` at the facts, `run` goes to the
+// end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/path.h"
+#include "base/result.h"
+#include "cli/arguments.h"
+#include "config/sources.h"
+#include "host/facts.h"
+#include "host/tree.h"
+#include "plan/plan.h"
+#include "policy/merge.h"
+#include "policy/policy.h"
+
+namespace cli {
+
+// What the process was started with, and the disk as it sees it: every name is looked at once for all steps.
+struct Caller {
+    std::vector<std::string> environment;  // "NAME=value"
+    base::Path working_directory;
+    host::DiskTree disk;
+};
+Caller probe_environment();
+base::Status probe_working_directory(Caller& caller);
+
+// Who calls, and which project it is about.
+struct Place {
+    host::Identity identity;
+    config::Places files;
+    base::Path project;           // as given
+    base::Path physical_project;  // what configuration is matched against and trust is kept for
+    std::string project_origin;
+};
+base::Result<Place> find_place(const Caller& caller, const Arguments& arguments);
+
+struct Settings {
+    Place place;
+    policy::Layers layers;
+    policy::Effective effective;
+    policy::Policy policy;
+};
+base::Result<policy::Layers> read_layers(const Place& place, const Caller& caller,
+                                         const Arguments& arguments);
+// Paths are compared as this disk resolves them.
+policy::PathMeaning path_meaning(const host::Tree& disk, const base::Path& home);
+base::Result<Settings> load_settings(const Caller& caller, const Arguments& arguments);
+
+struct Planned {
+    Settings settings;
+    host::Facts facts;
+    plan::Plan plan;
+};
+base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,
+                                const std::vector<std::string>& command);
+
+// `path` with the home directory written as ~, for messages.
+std::string shortened(const base::Path& path, const base::Path& home);
+
+// A path as a user writes it for a verb: absolute, from ~, or relative to the working directory.
+base::Result<base::Path> path_from(std::string_view text, const base::Path& home,
+                                   const base::Path& working_directory);
+
+}  // namespace cli

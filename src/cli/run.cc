@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// `agent-sandbox COMMAND`: plan, say in one line what will hold, run, pass the command's own status on.
+#include <sys/random.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/not_found.h"
+#include "cli/output.h"
+#include "cli/overview.h"
+#include "cli/verbs.h"
+#include "session/session.h"
+
+namespace cli {
+namespace {
+
+base::Result<std::string> make_session_id() {
+    unsigned char bytes[8];
+    if (::getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) {
+        return base::system_error("get random bytes for the session's id", errno);
+    }
+    std::string id;
+    for (unsigned char byte : bytes) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", byte);
+        id += digits;
+    }
+    return id;
+}
+
+base::Status check(const Arguments& arguments) {
+    if (arguments.words.empty()) {
+        return base::Error{
+            .what = "no command to run",
+            .advice = "usage: agent-sandbox [OPTIONS] COMMAND [ARGUMENTS], for instance: agent-sandbox bash"};
+    }
+    if (arguments.wants_json) {
+        return base::Error{.what = "--json has no meaning for a run",
+                           .advice = "add --dry-run to print the jail as data"};
+    }
+    return base::success();
+}
+
+void announce(const Output& output, const Planned& planned) {
+    for (const std::string& warning : planned.settings.effective.warnings) output.warning(warning);
+    for (const plan::Note& note : planned.plan.notes) {
+        switch (note.kind) {
+            case plan::NoteKind::information:
+                output.detail(note.text);
+                break;
+            case plan::NoteKind::protection:
+                output.protection(note.text);
+                break;
+        }
+    }
+    output.information(start_line(planned.plan, planned.facts.identity.home));
+}
+
+}  // namespace
+
+int run_verb(const Invocation& call) {
+    const Arguments& arguments = call.arguments;
+    if (arguments.is_dry_run) return plan_verb(call);
+    if (base::Status understood = check(arguments); !understood) return call.output.fail(understood.error());
+
+    base::Result<std::string> session = make_session_id();
+    if (!session) return call.output.fail(session.error());
+    base::Result<Planned> planned = make_plan(call.caller, arguments, *session, arguments.words);
+    if (!planned) return call.output.fail(planned.error());
+    call.output.set_quiet(planned->settings.policy.ui.quiet);
+    call.output.set_verbose(planned->settings.policy.ui.verbose);
+    announce(call.output, *planned);
+
+    session::Surroundings surroundings{.state_directory = planned->settings.place.files.state_directory};
+    base::Result<session::Ending> ending = session::run(planned->plan, planned->facts, surroundings);
+    if (!ending) return call.output.fail(with_hint(ending.error(), *planned, call.caller));
+    if (!ending->reason.empty()) call.output.warning(ending->reason);
+    return ending->exit_code;
+}
+
+}  // namespace cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The verbs: one row and one thin file each. What a verb is for stands in config/verbs.h, from which
+// completion and the reference are made; how it is called and what does it stands here.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cli {
+
+struct Arguments;
+struct Caller;
+class Output;
+
+struct Invocation {
+    const Caller& caller;
+    const Arguments& arguments;
+    Output& output;
+};
+
+struct Verb {
+    std::string_view name;
+    int (*perform)(const Invocation&);  // gives the exit code
+    std::string_view details;           // for `help VERB`; may be empty
+};
+
+const Verb* find_verb(std::string_view name);
+
+// "usage: agent-sandbox trust [DIRECTORY]"
+std::string usage_of(std::string_view name);
+
+int run_verb(const Invocation& call);
+int plan_verb(const Invocation& call);
+int why_verb(const Invocation& call);
+int config_verb(const Invocation& call);
+int trust_verb(const Invocation& call);
+int untrust_verb(const Invocation& call);
+int doctor_verb(const Invocation& call);
+int completion_verb(const Invocation& call);
+int help_verb(const Invocation& call);
+int version_verb(const Invocation& call);
+
+}  // namespace cli

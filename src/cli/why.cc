@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// `why path P`, `why env NAME`: the verdict, the rule that decides and the smallest change that would allow
+// it.
+#include <algorithm>
+
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "plan/explain.h"
+
+namespace cli {
+namespace {
+
+using Answer = base::Result<plan::Explanation>;
+
+Answer why_path(const Invocation& call, const std::string& text) {
+    base::Result<Planned> planned = make_plan(call.caller, call.arguments, "", {});
+    if (!planned) return planned.error();
+    base::Result<base::Path> path =
+        path_from(text, planned->facts.identity.home, call.caller.working_directory);
+    if (!path) return path.error();
+    return plan::explain_path(planned->plan, call.caller.disk, *path, call.arguments.has_own("--write"));
+}
+
+// A variable that is not set here is judged as if it were: whoever asks wants to know before setting it.
+Answer why_env(const Invocation& call, const std::string& name) {
+    Caller caller = call.caller;
+    bool is_set = std::ranges::any_of(caller.environment, [&](std::string_view variable) {
+        return variable.starts_with(name) && variable.substr(name.size()).starts_with('=');
+    });
+    // Names of our own are settings or nothing; one that is not set has no meaning to judge.
+    bool is_judged = !is_set && !name.starts_with("AGENT_SANDBOX");
+    if (is_judged) caller.environment.push_back(name + "=");
+    base::Result<Planned> planned = make_plan(caller, call.arguments, "", {});
+    if (!planned) return planned.error();
+    plan::Explanation explanation = plan::explain_variable(planned->plan, name);
+    if (is_judged) explanation.reason.why += " (it is not set here; this would hold if it were)";
+    return explanation;
+}
+
+struct Subject {
+    std::string_view word;
+    Answer (*explain)(const Invocation&, const std::string&);
+};
+constexpr Subject kSubjects[] = {{"path", why_path}, {"env", why_env}};
+
+}  // namespace
+
+int why_verb(const Invocation& call) {
+    const std::vector<std::string>& words = call.arguments.words;
+    const Subject* subject =
+        words.size() == 2 ? std::ranges::find(kSubjects, words[0], &Subject::word) : std::end(kSubjects);
+    if (subject == std::end(kSubjects) || words[1].empty()) {
+        return call.output.fail({.what = "why needs a path or a variable to explain",
+                                 .advice = usage_of("why"),
+                                 .exit_code = base::ExitCode::usage});
+    }
+    Answer answer = subject->explain(call, words[1]);
+    if (!answer) return call.output.fail(answer.error());
+    std::string text = call.arguments.wants_json ? plan::to_json(*answer).dump() + "\n"
+                                                 : plan::to_text(*answer, call.output.colours_results());
+    return call.output.result(text, answer->is_allowed ? 0 : static_cast<int>(base::ExitCode::check_failed));
+}
+
+}  // namespace cli

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Texts that are made from the table of settings, so that none of them can say something else than the
+// program does.
+#pragma once
+
+#include <string>
+
+namespace config {
+
+std::string starting_file();   // `config init`: every setting as a comment with help and default
+std::string reference_page();  // docs/configuration.md
+std::string bash_completion();
+std::string zsh_completion();
+std::string fish_completion();
+
+}  // namespace config

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+#include "config/settings.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace config {
+namespace {
+
+using enum Type;
+using enum Order;
+
+constexpr bool kStatic = false;
+constexpr bool kDynamic = true;
+
+// Lists whose default is "@name" come from share/NAME.list, where each entry has its reason.
+constexpr Setting kSettings[] = {
+    {"project.parents", path_list, parents_narrow, "", "", "/", kStatic,
+     "directories below which a project may lie"},
+    {"project.read_only", boolean, true_is_strict, "--read-only", "", "false", kStatic,
+     "the project can be read, not written: for reviews"},
+    {"project.protect", project_list, list_restricts, "", "", "@project/protect", kStatic,
+     "paths in the project that stay read-only, and can't be created where they are missing"},
+    {"project.unprotect", project_list, list_grants, "", "", "", kStatic,
+     "built-in entries of project.protect to leave writable"},
+    {"project.mask", project_list, list_restricts, "", "", "@project/mask", kStatic,
+     "files in the project that read as empty"},
+    {"project.unmask", project_list, list_grants, "", "", "@project/unmask", kStatic,
+     "files that project.mask would cover and that stay readable"},
+
+    {"home.access", choice, choices_ascend, "--home", "write|read|tmpwrite|restricted", "tmpwrite", kStatic,
+     "what of the home directory is seen and kept"},
+    {"home.readonly", home_list, list_grants, "", "", "@home/readonly", kStatic,
+     "paths in the home directory that can be read"},
+    {"home.writable", home_list, list_grants, "", "", "@home/writable", kStatic,
+     "paths in the home directory that can be written and are kept; missing ones are made"},
+    {"home.seeded", home_list, list_grants, "", "", "@home/seeded", kStatic,
+     "files of the home directory given as private copies, without the secrets of credential helpers; "
+     "changes are discarded"},
+
+    {"mounts.readonly", path_list, list_grants, "--ro", "", "", kStatic,
+     "more files and directories that can be read"},
+    {"mounts.writable", path_list, list_grants, "--rw", "", "", kStatic,
+     "more files and directories that can be written"},
+    {"mounts.hidden", path_list, list_restricts, "--hide", "", "", kStatic,
+     "files and directories that are hidden, also inside something visible"},
+    {"mounts.deny_writable", path_list, admin_only, "", "", "", kStatic,
+     "paths that nothing may make writable, the project and the home directory included"},
+
+    {"sockets.allow", path_list, list_grants, "--socket", "", "", kStatic,
+     "Unix sockets of the host that can be reached"},
+    {"sockets.allow_dangerous", path_list, list_grants, "--dangerous-socket", "", "", kStatic,
+     "sockets of docker, D-Bus, systemd, ssh-agent and their like: whoever reaches one acts outside the "
+     "jail"},
+
+    {"env.mode", choice, choices_ascend, "", "inherit|clean", "clean", kStatic,
+     "clean passes the variables on a list, inherit passes all but the blocked ones"},
+    {"env.allow", name_list, list_grants, "--env", "", "", kStatic,
+     "variables that pass although a list or a pattern holds them back"},
+    {"env.set", assignments, list_grants, "", "", "", kStatic, "variables to set in the jail"},
+    {"env.block", name_list, list_restricts, "", "", "@environment/block", kStatic,
+     "variables that never pass"},
+    {"env.block_patterns", pattern_list, list_restricts, "", "", "@environment/block_patterns", kStatic,
+     "patterns of variable names that never pass; a trailing /i ignores case"},
+
+    {"isolation.backend", choice, trusted, "--backend", "auto|bwrap", "auto", kStatic,
+     "what builds the jail"},
+    {"isolation.bwrap", path, trusted, "", "", "", kStatic,
+     "the bubblewrap program to use instead of the one found in the system directories"},
+    {"isolation.require", choice, choices_ascend, "--require", "absent|cooperative|denied|hidden", "denied",
+     kStatic, "the weakest level of a control that a run may start with"},
+    {"isolation.private_tmp", boolean, true_is_strict, "", "", "true", kStatic,
+     "/tmp and /var/tmp belong to the jail alone"},
+    {"isolation.private_ipc", boolean, true_is_strict, "", "", "true", kStatic,
+     "/dev/shm, System V and POSIX message queues belong to the jail alone"},
+    {"isolation.filter_passwd", boolean, true_is_strict, "", "", "true", kStatic,
+     "the jail knows the system's accounts and the caller's, no other user's"},
+
+    {"devices.allow", path_list, list_grants, "--device", "", "", kStatic,
+     "device nodes that can be used; patterns are resolved at launch"},
+    {"devices.deny", path_list, list_restricts, "", "", "", kStatic,
+     "device nodes that nothing may let in; wins over devices.allow"},
+
+    {"network.mode", choice, choices_ascend, "--network", "open|filtered|proxied|isolated", "filtered",
+     kStatic, "what of the network can be reached"},
+    {"network.fallback", choice, choices_ascend, "", "open|stricter|strict", "stricter", kStatic,
+     "what happens where the mode can't be had"},
+    {"network.block", rule_list, list_restricts, "--block-host", "", "", kDynamic,
+     "hosts, networks and ports that are refused"},
+    {"network.allow", rule_list, list_grants, "--allow-host", "", "", kDynamic,
+     "hosts, networks and ports that are let through"},
+    {"network.mail_block", choice, choices_ascend, "", "off|auto|on", "auto", kStatic,
+     "whether mail is closed; auto closes it unless the network is open"},
+
+    {"slurm.scope", choice, choices_ascend, "", "none|user|project|session", "project", kStatic,
+     "which of the user's Slurm jobs can be seen from the jail"},
+
+    {"ui.quiet", boolean, neutral, "--quiet", "", "false", kStatic,
+     "no information at start and end; warnings about protection and errors stay"},
+    {"ui.verbose", boolean, neutral, "--verbose", "", "false", kStatic, "say more about what was decided"},
+
+    {"lock", name_list, admin_only, "", "", "", kStatic, "settings whose administrator's value is final"},
+};
+
+}  // namespace
+
+std::span<const Setting> settings() {
+    return kSettings;
+}
+
+const Setting* find_setting(std::string_view key) {
+    const auto* row = std::ranges::find(kSettings, key, &Setting::key);
+    return row == std::end(kSettings) ? nullptr : row;
+}
+
+const Setting* find_flag(std::string_view flag) {
+    if (flag.empty()) return nullptr;
+    const auto* row = std::ranges::find(kSettings, flag, &Setting::flag);
+    return row == std::end(kSettings) ? nullptr : row;
+}
+
+bool is_list(Type type) {
+    switch (type) {
+        case boolean:
+        case integer:
+        case size:
+        case duration:
+        case choice:
+        case text:
+        case path:
+            return false;
+        case path_list:
+        case home_list:
+        case project_list:
+        case name_list:
+        case pattern_list:
+        case rule_list:
+        case assignments:
+            return true;
+    }
+    return false;
+}
+
+std::vector<std::string_view> choices_of(const Setting& setting) {
+    return setting.choices.empty() ? std::vector<std::string_view>{} : base::split(setting.choices, '|');
+}
+
+std::string variable_of(const Setting& setting) {
+    if (is_list(setting.type)) return {};
+    std::string name = "AGENT_SANDBOX_";
+    for (char letter : setting.key) {
+        name += letter == '.'                    ? '_'
+                : letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 32)
+                                                 : letter;
+    }
+    return name;
+}
+
+std::string expectation(const Setting& setting) {
+    switch (setting.type) {
+        case boolean:
+            return "true or false";
+        case integer:
+            return "a whole number";
+        case size:
+            return "a size such as 512M or 4G";
+        case duration:
+            return "a duration such as 90s, 10m or 2h";
+        case choice: {
+            std::vector<std::string_view> words = choices_of(setting);
+            std::string listed;
+            for (size_t i = 0; i < words.size(); ++i) {
+                if (i > 0) listed += i + 1 == words.size() ? " or " : ", ";
+                listed += words[i];
+            }
+            return listed;
+        }
+        case text:
+            return "a text";
+        case path:
+            return "a path";
+        case path_list:
+            return "a list of paths, absolute or from ~";
+        case home_list:
+            return "a list of paths relative to the home directory";
+        case project_list:
+            return "a list of paths or patterns relative to the project";
+        case name_list:
+            return "a list of names";
+        case pattern_list:
+            return "a list of patterns";
+        case rule_list:
+            return "a list of rules such as \"example.org\", \"*.example.org:443\" or \"10.0.0.0/8\"";
+        case assignments:
+            return "a table of NAME = \"value\"";
+    }
+    return {};
+}
+
+}  // namespace config

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+#include "config/toml_text.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace config {
+namespace {
+
+constexpr size_t kLongestLine = 90;
+
+std::string joined(const std::vector<std::string>& parts) {
+    std::string text;
+    for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+    return text;
+}
+
+}  // namespace
+
+std::string toml_string(std::string_view text) {
+    std::string quoted = "\"";
+    for (char letter : text) {
+        unsigned char byte = static_cast<unsigned char>(letter);
+        if (letter == '"' || letter == '\\') {
+            quoted += '\\';
+            quoted += letter;
+        } else if (byte < 0x20 || byte == 0x7f) {
+            char escape[8];
+            std::snprintf(escape, sizeof escape, "\\u%04x", byte);
+            quoted += escape;
+        } else {
+            quoted += letter;
+        }
+    }
+    return quoted + "\"";
+}
+
+std::string toml_scalar(const Setting& setting, std::string_view text) {
+    bool is_bare = setting.type == Type::boolean || setting.type == Type::integer ||
+                   setting.type == Type::size || setting.type == Type::duration;
+    return is_bare ? std::string(text) : toml_string(text);
+}
+
+std::string toml_list(const Setting& setting, const std::vector<std::string>& entries) {
+    std::vector<std::string> parts;
+    if (setting.type == Type::assignments) {
+        for (const std::string& entry : entries) {
+            size_t equals = entry.find('=');
+            parts.push_back(entry.substr(0, equals) + " = " +
+                            toml_string(std::string_view(entry).substr(equals + 1)));
+        }
+        // An inline table may not span lines.
+        return parts.empty() ? "{}" : "{ " + joined(parts) + " }";
+    }
+    for (const std::string& entry : entries) parts.push_back(toml_string(entry));
+    std::string line = "[" + joined(parts) + "]";
+    if (line.size() <= kLongestLine) return line;
+    std::string lines = "[\n";
+    for (const std::string& part : parts) lines += "    " + part + ",\n";
+    return lines + "]";
+}
+
+std::string_view section_of(const Setting& setting) {
+    size_t dot = setting.key.find('.');
+    return dot == std::string_view::npos ? std::string_view() : setting.key.substr(0, dot);
+}
+
+std::string_view name_in_section(const Setting& setting) {
+    return setting.key.substr(setting.key.find('.') + 1);
+}
+
+}  // namespace config

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The trust store: which project files the user has read and accepted, by canonical path and content digest.
+// Kept in the state directory, which no jail sees.
+#pragma once
+
+#include <string>
+
+#include "base/path.h"
+#include "base/result.h"
+#include "config/sources.h"
+
+namespace config {
+
+inline constexpr std::string_view kProjectFileName = ".agent-sandbox.toml";
+
+// SHA-256 in lower-case hexadecimal.
+std::string sha256(std::string_view content);
+
+base::Result<bool> is_trusted(const Places& places, const base::Path& project, std::string_view digest);
+base::Status trust(const Places& places, const base::Path& project, std::string_view digest);
+// True when there was something to forget.
+base::Result<bool> untrust(const Places& places, const base::Path& project);
+
+}  // namespace config

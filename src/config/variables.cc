@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Settings from AGENT_SANDBOX_ variables. A mistyped one is an error: a restriction that someone believes to
+// have asked for must not vanish.
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "config/sources.h"
+
+namespace config {
+namespace {
+
+constexpr std::string_view kPrefix = "AGENT_SANDBOX_";
+
+// What a jail says about itself to the command inside; a second launch in there must not stumble over it.
+constexpr std::array<std::string_view, 4> kSetInside = {"AGENT_SANDBOX_SESSION", "AGENT_SANDBOX_PROJECT",
+                                                        "AGENT_SANDBOX_BACKEND", "AGENT_SANDBOX_NETWORK"};
+
+std::string as_variable(std::string_view key) {
+    std::string name(kPrefix);
+    for (char letter : key) {
+        name += letter == '.'                    ? '_'
+                : letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 32)
+                                                 : letter;
+    }
+    return name;
+}
+
+base::Error unknown_variable(std::string_view name) {
+    std::vector<std::string> variables;
+    for (const Setting& setting : settings()) {
+        if (is_list(setting.type) && as_variable(setting.key) == name) {
+            std::string advice = setting.flag.empty() ? "" : "use " + std::string(setting.flag) + ", or ";
+            return base::Error{.what = std::string(setting.key) + " is a list, and no variable sets one",
+                               .advice = advice + "write it into a configuration file",
+                               .where = std::string(name)};
+        }
+        if (std::string variable = variable_of(setting); !variable.empty())
+            variables.push_back(std::move(variable));
+    }
+    std::vector<std::string_view> candidates(variables.begin(), variables.end());
+    std::string meant = base::nearest(name, candidates);
+    return base::Error{.what = "the variable " + base::printable(name) + " belongs to no setting",
+                       .advice = meant.empty() ? "unset it" : "unset it; " + meant + " was probably meant",
+                       .where = {}};
+}
+
+}  // namespace
+
+base::Result<Values> read_variables(const std::vector<std::string>& environment) {
+    Values values;
+    for (std::string_view entry : environment) {
+        if (!entry.starts_with(kPrefix)) continue;
+        size_t equals = entry.find('=');
+        if (equals == std::string_view::npos) continue;
+        std::string_view name = entry.substr(0, equals);
+        if (std::ranges::find(kSetInside, name) != kSetInside.end()) continue;
+        auto row = std::ranges::find_if(settings(), [&](const Setting& s) { return variable_of(s) == name; });
+        if (row == settings().end()) return unknown_variable(name);
+        if (auto added = add_text(values, *row, entry.substr(equals + 1), from_variable(std::string(name)));
+            !added) {
+            return added.error();
+        }
+    }
+    return values;
+}
+
+}  // namespace config

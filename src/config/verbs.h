@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The words and flags of the command line that are no settings. Help and completion are made from these
+// tables and from the table of settings.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace config {
+
+struct Verb {
+    std::string_view name;
+    std::string_view arguments;  // as help shows them
+    std::string_view help;       // one sentence, no full stop
+    std::string_view words;      // what may follow, "init|show|check"; empty where that is free
+    std::string_view flags;      // of its own, "--json --origin"
+    bool takes_run_flags;        // and a command
+};
+
+std::span<const Verb> verbs();
+const Verb* find_verb(std::string_view name);
+
+enum class FlagValue { none, directory, preset };
+
+// Flags of a run that are not settings.
+struct RunFlag {
+    std::string_view flag;
+    FlagValue value;
+    std::string_view value_name;
+    std::string_view help;
+};
+
+std::span<const RunFlag> run_flags();
+
+}  // namespace config

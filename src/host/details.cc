@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include <linux/landlock.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/glob.h"
+#include "base/text.h"
+#include "host/facts.h"
+
+namespace host {
+namespace {
+
+constexpr size_t kLargestFile = 64u << 10;
+
+std::optional<std::string> read_word(const Tree& tree, std::string_view path) {
+    base::Result<std::string> content = tree.read(base::Path::known(path), kLargestFile);
+    return content ? std::optional(std::string(base::trim(*content))) : std::nullopt;
+}
+
+bool exists(const Tree& tree, std::string_view path) {
+    return tree.look(base::Path::known(path)).has_value();
+}
+
+// os-release(5): PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"
+std::string find_os_name(const Tree& tree) {
+    constexpr std::string_view kKey = "PRETTY_NAME=";
+    for (std::string_view path : {"/etc/os-release", "/usr/lib/os-release"}) {
+        base::Result<std::string> content = tree.read(base::Path::known(path), kLargestFile);
+        if (!content) continue;
+        for (std::string_view line : base::split(*content, '\n')) {
+            if (!line.starts_with(kKey)) continue;
+            std::string_view value = base::trim(line.substr(kKey.size()));
+            bool is_quoted = value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
+                             value.back() == value.front();
+            return std::string(is_quoted ? value.substr(1, value.size() - 2) : value);
+        }
+    }
+    return {};
+}
+
+// What is loaded only root may read; a file that is there and not switched off is taken as loaded.
+bool has_apparmor_profile_for_bwrap(const Tree& tree) {
+    const base::Path profiles = base::Path::known("/etc/apparmor.d");
+    return std::ranges::any_of(tree.list(profiles), [&](const Entry& entry) {
+        bool is_profile = entry.kind == Kind::file || entry.kind == Kind::symlink;
+        return is_profile && entry.name.starts_with("bwrap") && !tree.look(profiles / "disable" / entry.name);
+    });
+}
+
+NamespaceObstacle find_namespace_obstacle(const Tree& tree, const Facts& facts) {
+    if (!exists(tree, "/proc/self/ns/user")) return NamespaceObstacle::not_built_in;
+    if (read_word(tree, "/proc/sys/user/max_user_namespaces") == "0") return NamespaceObstacle::limit_is_zero;
+    if (read_word(tree, "/proc/sys/kernel/unprivileged_userns_clone") == "0")
+        return NamespaceObstacle::clone_is_restricted;
+    bool is_closed = facts.apparmor_restricts_user_namespaces && !facts.apparmor_profile_for_bwrap;
+    return is_closed ? NamespaceObstacle::apparmor : NamespaceObstacle::none;
+}
+
+std::string_view cause_for_person(NamespaceObstacle obstacle) {
+    switch (obstacle) {
+        case NamespaceObstacle::none:
+            return "";
+        case NamespaceObstacle::not_built_in:
+            return "this kernel is built without user namespaces";
+        case NamespaceObstacle::limit_is_zero:
+            return "user.max_user_namespaces is 0";
+        case NamespaceObstacle::clone_is_restricted:
+            return "kernel.unprivileged_userns_clone is 0";
+        case NamespaceObstacle::apparmor:
+            return "kernel.apparmor_restrict_unprivileged_userns is 1 and no AppArmor profile for bwrap is "
+                   "in /etc/apparmor.d";
+    }
+    return "";
+}
+
+struct DeviceNodes {
+    std::string_view directory;
+    std::string_view pattern;
+};
+
+constexpr DeviceNodes kGpuNodes[] = {{"/dev", "nvidia*"}, {"/dev", "kfd"}, {"/dev/dri", "renderD*"}};
+
+std::vector<std::string> find_gpu_devices(const Tree& tree) {
+    std::vector<std::string> found;
+    for (const DeviceNodes& nodes : kGpuNodes) {
+        const base::Path directory = base::Path::known(nodes.directory);
+        for (const Entry& entry : tree.list(directory)) {
+            bool is_node = entry.kind == Kind::device && base::matches_name(nodes.pattern, entry.name);
+            if (is_node) found.push_back((directory / entry.name).str());
+        }
+    }
+    return found;
+}
+
+int ask_landlock_abi() {
+    long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION);
+    return version > 0 ? static_cast<int>(version) : 0;
+}
+
+// EINVAL is the answer of a kernel without seccomp; in a filtered process the call itself is allowed or it
+// would be dead.
+bool ask_seccomp() {
+    return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0 || errno != EINVAL;
+}
+
+}  // namespace
+
+void probe_files(const Tree& tree, Facts& facts) {
+    facts.os_name = find_os_name(tree);
+    facts.apparmor_restricts_user_namespaces =
+        read_word(tree, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1";
+    facts.apparmor_profile_for_bwrap = has_apparmor_profile_for_bwrap(tree);
+    facts.namespace_obstacle = find_namespace_obstacle(tree, facts);
+    if (facts.namespace_obstacle != NamespaceObstacle::none) {
+        facts.user_namespace_obstacle = cause_for_person(facts.namespace_obstacle);
+    }
+    facts.has_cgroup_namespace = exists(tree, "/proc/self/ns/cgroup");
+    facts.gpu_devices = find_gpu_devices(tree);
+}
+
+void probe_details(Facts& facts) {
+    probe_files(DiskTree(), facts);
+    facts.landlock_abi = ask_landlock_abi();
+    facts.has_seccomp = ask_seccomp();
+}
+
+std::string_view to_text(NamespaceObstacle obstacle) {
+    switch (obstacle) {
+        case NamespaceObstacle::none:
+            return "none";
+        case NamespaceObstacle::not_built_in:
+            return "not-built-in";
+        case NamespaceObstacle::limit_is_zero:
+            return "limit-is-zero";
+        case NamespaceObstacle::clone_is_restricted:
+            return "clone-is-restricted";
+        case NamespaceObstacle::apparmor:
+            return "apparmor";
+    }
+    return "";
+}
+
+}  // namespace host

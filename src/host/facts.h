@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// What this machine is and can do, probed once into a plain struct. It can also be read from a file, so that
+// a golden test of the plan can be any machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/path.h"
+#include "base/result.h"
+#include "host/tree.h"
+
+namespace host {
+
+struct Identity {
+    uint32_t uid = 0;
+    uint32_t gid = 0;
+    std::string user;
+    std::string group;
+    std::string shell;
+    base::Path home;  // as the caller writes it; Tree::resolve gives the physical one
+};
+
+enum class BwrapState { usable, missing, untrusted, not_executable };
+
+struct Bwrap {
+    BwrapState state = BwrapState::missing;
+    base::Path path;
+    bool is_setuid = false;
+    std::string problem;  // why it may not be used, for a person
+};
+
+struct SlurmJob {
+    std::string id;  // empty outside a job
+    std::string node;
+};
+
+// What closes user namespaces to an unprivileged process.
+enum class NamespaceObstacle { none, not_built_in, limit_is_zero, clone_is_restricted, apparmor };
+
+struct Facts {
+    // ---- From probe: what every launch needs.
+    Identity identity;
+    std::string kernel;   // release
+    std::string machine;  // x86_64, aarch64
+    Bwrap bwrap;
+    SlurmJob slurm_job;
+    std::string nested_in;   // "container", "agent-sandbox": what we run inside of; empty on the host
+    base::Path own_program;  // this executable
+    base::Path working_directory;
+    std::vector<base::Path>
+        private_etc;  // below /etc, readable by the caller but not by everyone (private_files.h)
+
+    // ---- From probe_details: what doctor and plan tell, and what explains a launch that failed.
+    std::string os_name;  // PRETTY_NAME
+    NamespaceObstacle namespace_obstacle = NamespaceObstacle::none;
+    // Nothing means that an unprivileged process may make user namespaces; else the cause, for a person.
+    std::optional<std::string> user_namespace_obstacle;
+    bool apparmor_restricts_user_namespaces = false;
+    bool apparmor_profile_for_bwrap = false;  // then the restriction does not reach bwrap
+    int landlock_abi = 0;                     // 0: none
+    bool has_seccomp = true;
+    bool has_cgroup_namespace = true;
+    std::vector<std::string> gpu_devices;  // nodes under /dev
+};
+
+using Variables = std::vector<std::string>;  // "NAME=value"
+
+// The cheap part: some twenty system calls. Probes by looking, never by running a program. `environment` is
+// the caller's; `pinned_bwrap` is isolation.bwrap.
+base::Result<Facts> probe(const Variables& environment, const std::optional<base::Path>& pinned_bwrap);
+// The same through a tree that the plan will use too, so that nothing is looked at twice.
+base::Result<Facts> probe(const Tree& tree, const Variables& environment,
+                          const std::optional<base::Path>& pinned_bwrap);
+
+// Adds what only doctor, plan and the explanation of a failed launch need. `facts.bwrap` must be known.
+void probe_details(Facts& facts);
+// The part of it that is read from files.
+void probe_files(const Tree& tree, Facts& facts);
+
+// Who calls, from the account database's files, and where they are silent (a site's directory service) from
+// the caller's own variables, checked against the owner of the home directory.
+base::Result<Identity> probe_identity(const Variables& environment);
+base::Result<Identity> probe_identity(const Tree& tree, uint32_t uid, uint32_t gid,
+                                      const Variables& environment);
+
+// What the caller runs inside of; see Facts::nested_in.
+std::string probe_nesting(const Tree& tree, const Variables& environment);
+
+// The first bubblewrap that may be run: owned by root, not writable by others, nor any directory above it.
+// Its path is physical, so that what was checked is what is run.
+Bwrap find_bwrap(const std::optional<base::Path>& pinned);
+Bwrap find_bwrap(const Tree& tree, const std::optional<base::Path>& pinned, uint32_t trusted_owner = 0);
+
+// The value of a variable, the first of that name; nothing where it is not set.
+std::optional<std::string_view> variable(const Variables& environment, std::string_view name);
+
+std::string_view to_text(BwrapState state);
+std::string_view to_text(NamespaceObstacle obstacle);
+
+// Every fact, in a stable order; what is absent in the JSON keeps its default, a value that is none of ours
+// is an error.
+base::Json to_json(const Facts& facts);
+base::Result<Facts> facts_from_json(const base::Json& json);
+
+}  // namespace host

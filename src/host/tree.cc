@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+#include "host/tree.h"
+
+namespace host {
+namespace {
+
+// The kernel's own limit (MAXSYMLINKS).
+constexpr size_t kMostLinks = 40;
+
+// Takes the first component off `rest`; empty when there is none left.
+std::string_view next_component(std::string_view& rest) {
+    while (rest.starts_with('/')) rest.remove_prefix(1);
+    std::string_view component = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(component.size());
+    return component;
+}
+
+}  // namespace
+
+std::optional<Node> Tree::look_through(const base::Path& path) const {
+    base::Result<Resolved> resolved = resolve(path);
+    if (!resolved || !resolved->exists) return std::nullopt;
+    return look(resolved->path);
+}
+
+base::Result<Tree::Resolved> Tree::resolve(const base::Path& path) const {
+    Resolved resolved;
+    std::string text = path.str();
+    std::string_view rest = text;
+    for (std::string_view component = next_component(rest); !component.empty();
+         component = next_component(rest)) {
+        if (component == ".") continue;
+        // Only the text of a link can hold "..", and it climbs from where the link's directory really is.
+        if (component == "..") {
+            resolved.path = resolved.path.parent();
+            continue;
+        }
+        base::Path candidate = resolved.path / component;
+        std::optional<Node> node = look(candidate);
+        if (!node) {
+            resolved.path = candidate / rest;
+            return resolved;
+        }
+        if (node->kind != Kind::symlink) {
+            resolved.path = std::move(candidate);
+            continue;
+        }
+        if (resolved.links.size() == kMostLinks) {
+            return base::Error{.what = "cannot resolve " + path.str() +
+                                       ": its symbolic links form a loop at " + candidate.str(),
+                               .advice = "remove or correct that link"};
+        }
+        if (node->link.starts_with('/')) resolved.path = base::Path();
+        std::string followed = node->link + "/" + std::string(rest);
+        resolved.links.push_back({std::move(candidate), std::move(node->link)});
+        text = std::move(followed);
+        rest = text;
+    }
+    resolved.exists = true;
+    return resolved;
+}
+
+}  // namespace host

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// The file system as the decision sees it: a read-only view with two implementations, the disk and a tree in
+// memory. Plans are computed against this interface alone, so that a test can be a RHEL 8 login node.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/path.h"
+#include "base/result.h"
+
+namespace host {
+
+enum class Kind { file, directory, symlink, socket, device, other };
+
+struct Node {
+    Kind kind = Kind::file;
+    uint32_t mode = 0;  // permission bits
+    uint32_t owner = 0;
+    uint32_t group = 0;
+    std::string link;  // the text of a symbolic link
+};
+
+struct Entry {
+    std::string name;
+    Kind kind = Kind::file;
+};
+
+class Tree {
+  public:
+    virtual ~Tree() = default;
+
+    // The node itself, a last symbolic link not followed; nothing where it does not exist or can't be seen.
+    virtual std::optional<Node> look(const base::Path& path) const = 0;
+    // Names in a directory, sorted; empty where it can't be read.
+    virtual std::vector<Entry> list(const base::Path& directory) const = 0;
+    virtual base::Result<std::string> read(const base::Path& file, size_t limit) const = 0;
+    // Whether the caller may write here (access(2)): a placeholder is only needed where the jail could create
+    // the name.
+    virtual bool may_write(const base::Path& path) const = 0;
+
+    // `look` on the physical path.
+    std::optional<Node> look_through(const base::Path& path) const;
+
+    struct Link {
+        base::Path path;  // where the link stands, itself physical
+        std::string text;
+    };
+    struct Resolved {
+        base::Path path;          // without symbolic links; what does not exist is kept as written
+        std::vector<Link> links;  // those that were followed, in order
+        bool exists = false;
+    };
+    // Follows every link; an error for a loop.
+    base::Result<Resolved> resolve(const base::Path& path) const;
+};
+
+// The machine's own. Every node is looked at once and then remembered, so that resolving the sixty paths of a
+// launch costs one lstat for each directory they share, and the whole decision sees one state of each name.
+// What changes on the disk later is not seen: make a new DiskTree to look again. Not for several threads at
+// once.
+class DiskTree final : public Tree {
+  public:
+    std::optional<Node> look(const base::Path& path) const override;
+    std::vector<Entry> list(const base::Path& directory) const override;
+    base::Result<std::string> read(const base::Path& file, size_t limit) const override;
+    bool may_write(const base::Path& path) const override;
+
+  private:
+    mutable std::unordered_map<base::Path, std::optional<Node>> seen_;
+};
+
+// Built by hand or from a listing with one node a line:
+//   d /home/ann                       directory (parents are made)
+//   f /etc/hosts 0644 some content    file; content may be left out
+//   l /bin usr/bin                    symbolic link
+//   s /run/docker.sock                socket
+//   c /dev/nvidia0                    device
+//   r /data/shared                    directory in which the caller may write nothing
+//   # a remark
+// Every kind but a link takes an octal mode after its path; without one it has the usual mode of its kind. In
+// paths, contents and links \n is a newline, \t a tab, \s a blank and \\ a backslash. System trees and
+// top-level directories belong to root and are not writable, everything else belongs to uid 1000.
+class MemoryTree final : public Tree {
+  public:
+    static base::Result<MemoryTree> parse(std::string_view listing);
+
+    void add(const base::Path& path, Node node, std::string content = {});
+
+    std::optional<Node> look(const base::Path& path) const override;
+    std::vector<Entry> list(const base::Path& directory) const override;
+    base::Result<std::string> read(const base::Path& file, size_t limit) const override;
+    bool may_write(const base::Path& path) const override;
+
+  private:
+    struct Stored {
+        Node node;
+        std::string content;
+        bool is_readable = true;
+        bool is_writable = true;
+    };
+    const Stored* find_through(const base::Path& path) const;
+
+    std::map<base::Path, Stored> nodes_;
+};
+
+}  // namespace host

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+#include "host/trial.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace host {
+namespace {
+
+constexpr size_t kLongestAnswer = 4096;
+constexpr int kCannotExecute = 127;
+
+// Takes a number and, unless it is the last, the dot behind it.
+bool take_number(std::string_view& text, int& number) {
+    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc() || number < 0) return false;
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    if (text.starts_with('.')) text.remove_prefix(1);
+    return true;
+}
+
+int wait_for(pid_t child) {
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+[[noreturn]] void execute_version(const char* program, int output) {
+    char* const words[] = {const_cast<char*>("bwrap"), const_cast<char*>("--version"), nullptr};
+    char* const environment[] = {nullptr};
+    ::dup2(output, STDOUT_FILENO);
+    ::execve(program, words, environment);
+    ::_exit(kCannotExecute);
+}
+
+// Ubuntu 24.04 lets the namespace be made and then refuses every capability in it: writing the map and making
+// a mount namespace are what bwrap does next and what fails there.
+int use_user_namespace(const std::string& map) {
+    if (::unshare(CLONE_NEWUSER) != 0) return errno;
+    base::Fd file(::open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC));
+    if (!file || ::write(file.get(), map.data(), map.size()) < 0) return errno;
+    return ::unshare(CLONE_NEWNS) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+std::string BwrapVersion::text() const {
+    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
+base::Result<BwrapVersion> parse_bwrap_version(std::string_view output) {
+    constexpr std::string_view kProgram = "bubblewrap ";
+    std::string_view text = base::trim(output);
+    BwrapVersion version;
+    bool is_ours = text.starts_with(kProgram);
+    if (is_ours) text.remove_prefix(kProgram.size());
+    bool is_complete = is_ours && take_number(text, version.major) && take_number(text, version.minor);
+    if (!is_complete) {
+        return base::Error{
+            .what = "'" + base::printable(base::trim(output)) + "' is not a version of bubblewrap",
+            .advice = "install bubblewrap from the distribution's packages"};
+    }
+    take_number(text, version.patch);
+    return version;
+}
+
+base::Result<BwrapVersion> probe_bwrap_version(const Bwrap& bwrap) {
+    if (bwrap.state != BwrapState::usable) return base::Error{.what = bwrap.problem};
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return base::system_error("make a pipe", errno);
+    base::Fd answer(ends[0]), output(ends[1]);
+    pid_t child = ::fork();
+    if (child < 0) return base::system_error("start " + bwrap.path.str(), errno);
+    if (child == 0) execute_version(bwrap.path.c_str(), output.get());
+
+    output.reset();
+    base::Result<std::string> text = base::read_descriptor(answer.get(), kLongestAnswer);
+    answer.reset();
+    int status = wait_for(child);
+    if (!text) return text.error();
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        return base::Error{.what = bwrap.path.str() + " --version failed",
+                           .advice = "reinstall bubblewrap from the distribution's packages"};
+    }
+    return parse_bwrap_version(*text);
+}
+
+std::optional<std::string> try_user_namespace() {
+    uid_t uid = ::geteuid();
+    const std::string map = std::to_string(uid) + " " + std::to_string(uid) + " 1\n";
+    pid_t child = ::fork();
+    if (child < 0) return base::system_error("start a process", errno).what;
+    if (child == 0) ::_exit(use_user_namespace(map));
+
+    int status = wait_for(child);
+    if (!WIFEXITED(status)) return "the process that tried was killed";
+    int number = WEXITSTATUS(status);
+    if (number == 0) return std::nullopt;
+    return std::string("the kernel answers: ") + std::strerror(number);
+}
+
+}  // namespace host

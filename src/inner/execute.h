@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// Executing the command by its name, with exact reasons where it can't be done.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "inner/orders.h"
+
+namespace inner {
+
+struct ExecuteFailure {
+    int number = 0;
+    std::string_view step;  // kStepExecute or kStepInterpreter
+};
+
+// As execvp(3) does, with the PATH of the command's own environment; returns only on failure.
+ExecuteFailure execute(const Orders& orders);
+
+}  // namespace inner

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What the inner stage and the supervisor say to each other over their socket, as bytes. Both ends are ours;
+// a frame that makes no sense ends the session.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace inner {
+
+// From the stage, in this order: `starting` once the jail is as it was meant, from where on something of the
+// user's may run; `started` once the command is executed; `stopped`, any number of times; `ended`. `failed`
+// may take the place of the first two.
+struct Report {
+    enum class Kind : char { starting = 'P', started = 'S', failed = 'F', stopped = 'T', ended = 'E' };
+    Kind kind = Kind::starting;
+    int number = 0;          // failed: errno; stopped: the signal; ended: exit status, or signal
+    bool by_signal = false;  // ended
+    std::string step;        // failed: one of the names below
+    std::string object;      // failed: on what
+
+    bool operator==(const Report&) const = default;
+};
+
+// Steps that can fail before the command runs.
+inline constexpr std::string_view kStepOrders = "orders";
+inline constexpr std::string_view kStepCheck = "check";          // the view is not the one that was meant
+inline constexpr std::string_view kStepDirectory = "directory";  // chdir
+inline constexpr std::string_view kStepStart = "start";          // fork and what belongs to it
+inline constexpr std::string_view kStepExecute = "execute";      // the command itself
+inline constexpr std::string_view kStepInterpreter =
+    "interpreter";  // the command is there, its interpreter is not
+
+std::string encode(const Report& report);
+// Takes one complete frame off the front of `buffer`; false while there is none.
+bool take_report(std::string& buffer, Report& report);
+
+// To the stage: a signal for the command.
+struct Request {
+    int signal = 0;
+    bool to_group = false;        // for the command's process group, not for the command alone
+    bool takes_terminal = false;  // first make that group the terminal's foreground
+
+    bool operator==(const Request&) const = default;
+};
+std::string encode(const Request& request);
+bool take_request(std::string& buffer, Request& request);
+
+}  // namespace inner

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// What the inner stage is told, once, through a memory file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "inner/signals.h"
+
+namespace inner {
+
+// A mount whose place a process of another jail could have moved while this one was built. Descriptors can't
+// be handed to bubblewrap (it turns them back into paths), so what arrived is compared with what the
+// supervisor had opened.
+struct Check {
+    std::string target;
+    bool is_readonly = false;
+    bool has_identity = false;  // the fields below count
+    uint64_t device = 0;
+    uint64_t inode = 0;
+    uint32_t type = 0;  // S_IFMT bits
+};
+
+struct Orders {
+    std::vector<std::string> command;
+    std::vector<std::string> environment;  // "NAME=value", complete
+    std::string working_directory = "/";
+    std::vector<std::string> world_writable;  // directories to give mode 1777: /tmp, /dev/shm
+    std::vector<Check> checks;
+    SignalState signals;      // the caller's, for the command
+    uint64_t open_files = 0;  // the caller's soft limit of descriptors, for the command; 0: as it is
+    int standard_error =
+        2;              // the command's; descriptor 2 of the backend's program is a pipe to the supervisor
+    int control = -1;   // socket to the supervisor: reports out, signals in
+    int terminal = -1;  // the caller's controlling terminal, where there is one
+    bool takes_terminal = false;  // the command starts in the foreground of that terminal
+};
+
+// Versioned text of fields that each end with NUL; decode refuses anything else.
+std::string encode(const Orders& orders);
+base::Result<Orders> decode(std::string_view text);
+
+}  // namespace inner

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// A plan in the making: the inputs, what was resolved once, and the parts that the steps fill in. The steps are free
+// functions, one file each, called in order by make_plan.cc.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "plan/make_plan.h"
+#include "plan/plan.h"
+#include "plan/rules.h"
+
+namespace plan {
+
+struct Draft {
+    const Inputs& inputs;
+    base::Path home;     // physical
+    base::Path project;  // physical
+    bool home_is_real = false;  // home.access shows the real directory (read, write)
+    Rules rules;
+    std::vector<host::Tree::Link> links;  // symbolic links that were followed and must exist inside too
+    std::vector<Mount> assembled;         // mounts of places that are put together entry by entry
+    std::vector<Mount> after_rules;       // single files laid on what the rules show
+    Plan plan;
+
+    const host::Tree& tree() const { return inputs.tree; }
+    const policy::Policy& policy() const { return inputs.policy; }
+
+    void add_rule(base::Path path, Access access, Reason reason, Backing backing = Backing::host) {
+        rules.add(PathRule{.path = std::move(path), .access = access, .backing = backing, .reason = std::move(reason)});
+    }
+    void note(NoteKind kind, std::string text) { plan.notes.push_back(Note{kind, std::move(text)}); }
+};
+
+// Follows links and remembers them; the error names the place that asked.
+base::Result<host::Tree::Resolved> resolve_entry(Draft& draft, const base::Path& path, const config::Origin& origin);
+
+// ~, ~/x and absolute paths of a path list.
+base::Result<base::Path> absolute_entry(const Draft& draft, const config::Item& item);
+
+// The reason that share/ gives for a built-in entry, or the name of the setting for anybody else's.
+std::string reason_for(std::string_view list, std::string_view setting, const config::Item& item);
+
+// Whether a physical path lies below an entry of project.parents.
+bool is_below_parents(const Draft& draft, const base::Path& path);
+
+// ---- The steps, in order ---------------------------------------------------------------------------------------------
+base::Status choose_backend(Draft& draft);
+base::Status check_project(Draft& draft);      // project_check.cc
+void add_system(Draft& draft);                 // system.cc: system trees, /tmp, /run, /dev, the program itself
+void assemble_etc(Draft& draft);               // etc.cc
+base::Status add_home(Draft& draft);           // home.cc: access mode, lists, credentials
+base::Status add_mounts(Draft& draft);         // extra_mounts.cc: mounts.*, sockets, devices
+base::Status add_project(Draft& draft);        // project.cc: the project, git, protected and masked paths
+base::Status apply_deny_writable(Draft& draft);  // extra_mounts.cc
+void add_seeded_files(Draft& draft);           // home.cc, when the rules are settled
+base::Status choose_network(Draft& draft);     // network.cc
+void add_environment(Draft& draft);            // environment.cc
+base::Status add_controls(Draft& draft);       // controls.cc
+base::Status finish_mounts(Draft& draft);      // make_plan.cc
+
+}  // namespace plan

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// The environment of the command, made before anything is executed. What is removed is removed by name, by pattern, by what its
+// value looks like, or because no list lets it through; every removal keeps its reason.
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/glob.h"
+#include "base/text.h"
+#include "config/data.h"
+#include "plan/draft.h"
+#include "plan/seeded.h"
+#include "policy/cover.h"
+
+namespace plan {
+namespace {
+
+using config::Item;
+
+constexpr std::string_view kFunctionPrefix = "BASH_FUNC_";
+
+bool is_valid_name(std::string_view name) {
+    if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
+    return std::ranges::all_of(name, [](char letter) {
+        return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+               letter == '_';
+    });
+}
+
+// A list of names and patterns, asked once for every variable: exact names by hash, patterns in turn.
+class NameList {
+  public:
+    explicit NameList(std::string_view list) {
+        for (const config::DataRow& row : config::data_list(list)) {
+            if (base::has_wildcard(row.entry)) {
+                patterns_.push_back(&row);
+            } else {
+                exact_.emplace(row.entry, &row);
+            }
+        }
+    }
+
+    const config::DataRow* find(std::string_view name) const {
+        auto found = exact_.find(name);
+        if (found != exact_.end()) return found->second;
+        for (const config::DataRow* row : patterns_) {
+            if (base::matches_name(row->entry, name)) return row;
+        }
+        return nullptr;
+    }
+
+  private:
+    std::unordered_map<std::string_view, const config::DataRow*> exact_;
+    std::vector<const config::DataRow*> patterns_;
+};
+
+const Item* find_item(const policy::Items& items, std::string_view name) {
+    auto found = std::ranges::find(items, name, &Item::text);
+    return found == items.end() ? nullptr : &*found;
+}
+
+class Filter {
+  public:
+    explicit Filter(Draft& draft)
+        : draft_(draft), env_(draft.policy().env), passes_("environment/pass"), injection_("environment/injection"),
+          functions_("environment/functions") {}
+
+    void consider(std::string_view name, std::string_view value) {
+        if (name.starts_with("AGENT_SANDBOX")) return;
+        if (name.starts_with(kFunctionPrefix)) return consider_function(name, value);
+        if (!is_valid_name(name)) return remove(name, "not a valid name", {});
+        const Item* allowed = find_item(env_.allow, name);
+        if (const config::DataRow* row = injection_.find(name); row != nullptr && allowed == nullptr) {
+            return remove(name, std::string(row->reason), {});
+        }
+        if (allowed != nullptr) return pass(name, value, "env.allow", allowed->origin);
+        if (const Item* blocked = find_item(env_.block, name)) {
+            return remove(name, reason_for("environment/block", "env.block", *blocked), blocked->origin);
+        }
+        for (const Item& pattern : env_.block_patterns) {
+            if (policy::matches_variable_pattern(pattern.text, name)) {
+                return remove(name, "matches " + base::printable(pattern.text) + ": " +
+                                        reason_for("environment/block_patterns", "env.block_patterns", pattern),
+                              pattern.origin);
+            }
+        }
+        if (std::string_view secret = secret_in(value); !secret.empty()) {
+            return remove(name, "its value looks like " + std::string(secret), {});
+        }
+        if (env_.mode == policy::EnvMode::inherit) return pass(name, value, "env.mode = inherit", env_.mode_origin);
+        if (const config::DataRow* row = passes_.find(name)) return pass(name, value, std::string(row->reason), {});
+        remove(name, "on no list of variables that pass", env_.mode_origin);
+    }
+
+  private:
+    // A function is code that every bash in the jail would run; Lmod's are what makes `module` work.
+    void consider_function(std::string_view name, std::string_view value) {
+        if (const config::DataRow* row = functions_.find(name)) return pass(name, value, std::string(row->reason), {});
+        remove(name, "an exported shell function", {});
+    }
+
+    void pass(std::string_view name, std::string_view value, std::string why, config::Origin origin) {
+        draft_.plan.environment.passed.push_back(
+            Variable{std::string(name), std::string(value), {std::move(why), std::move(origin)}});
+    }
+
+    void remove(std::string_view name, std::string why, config::Origin origin) {
+        draft_.plan.environment.removed.push_back(RemovedVariable{std::string(name), {std::move(why), std::move(origin)}});
+    }
+
+    Draft& draft_;
+    const decltype(policy::Policy::env)& env_;
+    NameList passes_, injection_, functions_;
+};
+
+void set(Environment& environment, std::string_view name, std::string value, Reason reason) {
+    std::erase_if(environment.passed, [&](const Variable& known) { return known.name == name; });
+    std::erase_if(environment.removed, [&](const RemovedVariable& known) { return known.name == name; });
+    environment.passed.push_back(Variable{std::string(name), std::move(value), std::move(reason)});
+}
+
+const Variable* find_variable(const Environment& environment, std::string_view name) {
+    auto found = std::ranges::find(environment.passed, name, &Variable::name);
+    return found == environment.passed.end() ? nullptr : &*found;
+}
+
+// A place for temporary files that the jail does not have stops half of all programs.
+void reset_temporary(Draft& draft) {
+    Environment& environment = draft.plan.environment;
+    for (std::string_view name : {"TMPDIR", "TMP", "TEMP"}) {
+        const Variable* variable = find_variable(environment, name);
+        if (variable == nullptr) continue;
+        base::Result<base::Path> literal = base::Path::parse(variable->value);
+        base::Result<host::Tree::Resolved> place =
+            literal ? draft.tree().resolve(*literal) : base::Result<host::Tree::Resolved>(base::Error{});
+        const PathRule* rule = place ? draft.rules.decide(place->path) : nullptr;
+        bool is_there = rule != nullptr && rule->access == Access::writable &&
+                        (rule->backing == Backing::host || rule->path == place->path);
+        if (!is_there) set(environment, name, "/tmp", {"the host's place for temporary files is not in the jail", {}});
+    }
+}
+
+void drop_absent_runtime_directory(Environment& environment) {
+    auto found = std::ranges::find(environment.passed, "XDG_RUNTIME_DIR", &Variable::name);
+    if (found == environment.passed.end()) return;
+    environment.passed.erase(found);
+    environment.removed.push_back({"XDG_RUNTIME_DIR", {"the host's run-time directory is not in the jail", {}}});
+}
+
+}  // namespace
+
+void add_environment(Draft& draft) {
+    Environment& environment = draft.plan.environment;
+    Filter filter(draft);
+    for (const std::string& assignment : draft.inputs.request.environment) {
+        size_t equals = assignment.find('=');
+        if (equals == std::string::npos) continue;
+        std::string_view text = assignment;
+        filter.consider(text.substr(0, equals), text.substr(equals + 1));
+    }
+    reset_temporary(draft);
+    drop_absent_runtime_directory(environment);
+
+    const host::Identity& caller = draft.inputs.facts.identity;
+    const Reason ours{"tells programs that they run in the jail", {}};
+    set(environment, "HOME", caller.home.str(), {"the caller's home directory", {}});
+    set(environment, "USER", caller.user, {"the caller", {}});
+    set(environment, "LOGNAME", caller.user, {"the caller", {}});
+    set(environment, "PWD", draft.plan.working_directory.str(), {"where the command starts", {}});
+    if (find_variable(environment, "PATH") == nullptr) {
+        set(environment, "PATH", "/usr/local/bin:/usr/bin:/bin", {"the caller has none", {}});
+    }
+    for (const Item& item : draft.policy().env.set) {
+        size_t equals = item.text.find('=');
+        set(environment, item.text.substr(0, equals), item.text.substr(equals + 1), {"env.set", item.origin});
+    }
+    set(environment, "AGENT_SANDBOX", "1", ours);
+    set(environment, "AGENT_SANDBOX_SESSION", draft.inputs.request.session, ours);
+    set(environment, "AGENT_SANDBOX_PROJECT", draft.project.str(), ours);
+    set(environment, "AGENT_SANDBOX_BACKEND", draft.plan.backend, ours);
+    set(environment, "AGENT_SANDBOX_NETWORK", std::string(policy::to_text(draft.plan.network.reached)), ours);
+    std::ranges::sort(environment.passed, {}, &Variable::name);
+    std::ranges::sort(environment.removed, {}, &RemovedVariable::name);
+}
+
+}  // namespace plan

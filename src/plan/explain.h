@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// `why`: the verdict on a path or a variable, the rule that decides, where it was written, and the smallest
+// change that would allow it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "base/path.h"
+#include "host/tree.h"
+#include "plan/plan.h"
+
+namespace plan {
+
+struct Explanation {
+    std::string subject;
+    bool is_allowed = false;
+    std::string verdict;  // "hidden", "readable", "writable", "passed", "removed", …
+    Reason reason;
+    std::string change;  // the smallest flag or line that would allow it; empty where nothing may
+};
+
+Explanation explain_path(const Plan& plan, const host::Tree& tree, const base::Path& path, bool to_write);
+Explanation explain_variable(const Plan& plan, std::string_view name);
+
+base::Json to_json(const Explanation& explanation);
+std::string to_text(const Explanation& explanation, bool is_coloured = false);
+
+}  // namespace plan

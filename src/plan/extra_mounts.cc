@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// What a person adds: mounts.*, sockets, devices; and mounts.deny_writable, which takes back.
+#include <algorithm>
+
+#include "base/glob.h"
+#include "base/text.h"
+#include "config/data.h"
+#include "plan/draft.h"
+
+namespace plan {
+namespace {
+
+using config::Item;
+
+base::Error entry_error(const Item& item, std::string what, std::string advice) {
+    return base::Error{.what = std::move(what), .advice = std::move(advice), .where = item.origin.describe()};
+}
+
+// Places that the plan builds itself; a mount there would undo it.
+struct BuiltPlace {
+    std::string_view path;
+    std::string_view advice;
+};
+constexpr BuiltPlace kBuiltPlaces[] = {
+    {"/proc", "leave /proc to the jail"},
+    {"/dev", "use devices.allow or --device for device nodes"},
+    {"/run/agent-sandbox", "leave it to the jail"},
+    {"/run/host", "leave it to the jail"},
+    {"/etc", "use env.set or a configuration file of the program instead"},
+};
+
+base::Status check_built_places(const Item& item, const base::Path& path, Access access) {
+    if (path.is_root()) return entry_error(item, "/ can't be shown as a whole", "name the directories that are needed");
+    for (const BuiltPlace& place : kBuiltPlaces) {
+        base::Path built = base::Path::known(place.path);
+        bool is_readable_anyway = place.path == "/etc" && access == Access::readonly && path != built;
+        if (is_readable_anyway) continue;
+        if (path.is_within(built) || built.is_within(path)) {
+            return entry_error(item, base::printable(path.str()) + " can't be mounted: the jail has a " +
+                                         std::string(place.path) + " of its own",
+                               std::string(place.advice));
+        }
+    }
+    return base::success();
+}
+
+base::Status add_grants(Draft& draft, const policy::Items& items, Access access, std::string_view setting) {
+    for (const Item& item : items) {
+        base::Result<base::Path> literal = absolute_entry(draft, item);
+        if (!literal) return literal.error();
+        base::Result<host::Tree::Resolved> resolved = resolve_entry(draft, *literal, item.origin);
+        if (!resolved) return resolved.error();
+        if (!resolved->exists) {
+            return entry_error(item, base::printable(literal->str()) + " does not exist",
+                               "make it, or remove the entry of " + std::string(setting));
+        }
+        if (base::Status free = check_built_places(item, resolved->path, access); !free) return free;
+        if (draft.home.is_within(resolved->path)) {
+            return entry_error(item, base::printable(literal->str()) + " holds your home directory",
+                               "name the directories that are needed, or set home.access");
+        }
+        draft.add_rule(resolved->path, access, {std::string(setting), item.origin});
+    }
+    return base::success();
+}
+
+base::Status add_hidden(Draft& draft) {
+    for (const Item& item : draft.policy().mounts.hidden) {
+        base::Result<base::Path> literal = absolute_entry(draft, item);
+        if (!literal) return literal.error();
+        base::Result<host::Tree::Resolved> resolved = resolve_entry(draft, *literal, item.origin);
+        if (!resolved) return resolved.error();
+        draft.add_rule(resolved->path, Access::hidden, {"mounts.hidden", item.origin});
+    }
+    return base::success();
+}
+
+const config::DataRow* matching_row(std::string_view list, const base::Path& path) {
+    for (const config::DataRow& row : config::data_list(list)) {
+        if (base::matches_path(row.entry, path.str())) return &row;
+    }
+    return nullptr;
+}
+
+base::Status add_socket(Draft& draft, const Item& item, bool is_acknowledged) {
+    base::Result<base::Path> literal = absolute_entry(draft, item);
+    if (!literal) return literal.error();
+    base::Result<host::Tree::Resolved> resolved = resolve_entry(draft, *literal, item.origin);
+    if (!resolved) return resolved.error();
+    std::optional<host::Node> node = draft.tree().look(resolved->path);
+    if (!node || node->kind != host::Kind::socket) {
+        return entry_error(item, base::printable(literal->str()) + (node ? " is not a socket" : " does not exist"),
+                           "name a Unix socket of the host");
+    }
+    for (const base::Path& spelling : {*literal, resolved->path}) {
+        const config::DataRow* danger = matching_row("sockets/dangerous", spelling);
+        if (danger != nullptr && !is_acknowledged) {
+            return entry_error(item, base::printable(spelling.str()) + " is dangerous: " + std::string(danger->reason),
+                               "if that is what you want, name it under sockets.allow_dangerous or with --dangerous-socket");
+        }
+    }
+    draft.add_rule(resolved->path, Access::writable,
+                   {is_acknowledged ? "sockets.allow_dangerous" : "sockets.allow", item.origin});
+    if (is_acknowledged) {
+        draft.note(NoteKind::protection, base::printable(literal->str()) + " is let in: whoever reaches it acts outside the jail");
+    }
+    return base::success();
+}
+
+// Paths of device nodes that match a pattern; wildcards stand in the last component.
+std::vector<base::Path> device_nodes(const Draft& draft, const base::Path& pattern) {
+    std::vector<base::Path> nodes;
+    if (!base::has_wildcard(pattern.name())) {
+        if (draft.tree().look(pattern)) nodes.push_back(pattern);
+        return nodes;
+    }
+    for (const host::Entry& entry : draft.tree().list(pattern.parent())) {
+        if (base::matches_name(pattern.name(), entry.name)) nodes.push_back(pattern.parent() / entry.name);
+    }
+    return nodes;
+}
+
+bool is_denied_device(const Draft& draft, const base::Path& node) {
+    return std::ranges::any_of(draft.policy().devices.deny,
+                               [&](const Item& item) { return base::matches_path(item.text, node.str()); });
+}
+
+base::Status add_devices(Draft& draft) {
+    for (const Item& item : draft.policy().devices.allow) {
+        base::Result<base::Path> pattern = absolute_entry(draft, item);
+        if (!pattern) return pattern.error();
+        if (!pattern->is_strictly_within(base::Path::known("/dev"))) {
+            return entry_error(item, base::printable(item.text) + " is not below /dev", "name a device node");
+        }
+        std::vector<base::Path> nodes = device_nodes(draft, *pattern);
+        if (nodes.empty()) {
+            return entry_error(item, "no device matches " + base::printable(item.text), "remove the entry");
+        }
+        for (const base::Path& node : nodes) {
+            if (is_denied_device(draft, node)) continue;
+            if (const config::DataRow* never = matching_row("devices/never", node)) {
+                return entry_error(item, base::printable(node.str()) + " is never let in: " + std::string(never->reason),
+                                   "remove the entry");
+            }
+            draft.assembled.push_back(Mount{.kind = MountKind::bind_device,
+                                            .target = node,
+                                            .source = node.str(),
+                                            .reason = {"devices.allow", item.origin}});
+            draft.add_rule(node, Access::writable, {"devices.allow", item.origin}, Backing::assembled);
+        }
+    }
+    return base::success();
+}
+
+// The rule that decides about what lies around `path`, among rules that are not settled yet.
+const PathRule* nearest_above(const std::vector<PathRule>& rules, const base::Path& path) {
+    const PathRule* nearest = nullptr;
+    for (const PathRule& rule : rules) {
+        if (!path.is_strictly_within(rule.path)) continue;
+        bool is_nearer = nearest == nullptr || rule.path.depth() > nearest->path.depth() ||
+                         (rule.path == nearest->path && rule.access < nearest->access);
+        if (is_nearer) nearest = &rule;
+    }
+    return nearest;
+}
+
+}  // namespace
+
+base::Status add_mounts(Draft& draft) {
+    const auto& mounts = draft.policy().mounts;
+    if (base::Status added = add_grants(draft, mounts.readonly, Access::readonly, "mounts.readonly"); !added) return added;
+    if (base::Status added = add_grants(draft, mounts.writable, Access::writable, "mounts.writable"); !added) return added;
+    if (base::Status added = add_hidden(draft); !added) return added;
+    for (const Item& item : draft.policy().sockets.allow) {
+        if (base::Status added = add_socket(draft, item, false); !added) return added;
+    }
+    for (const Item& item : draft.policy().sockets.allow_dangerous) {
+        if (base::Status added = add_socket(draft, item, true); !added) return added;
+    }
+    return add_devices(draft);
+}
+
+// Nothing below such a path is writable. A grant of a person's inside is refused, one of ours becomes read-only, and where the path
+// itself lies inside something writable it is taken out of it.
+base::Status apply_deny_writable(Draft& draft) {
+    for (const Item& item : draft.policy().mounts.deny_writable) {
+        base::Result<base::Path> literal = absolute_entry(draft, item);
+        if (!literal) return literal.error();
+        base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(*literal);
+        if (!resolved) return resolved.error();
+        for (PathRule& rule : draft.rules.sorted()) {
+            bool is_taken_back = rule.access == Access::writable && rule.backing == Backing::host &&
+                                 rule.path.is_within(resolved->path);
+            if (!is_taken_back) continue;
+            if (rule.path == draft.project) {
+                return base::Error{.what = base::printable(rule.path.str()) + " can't be a writable project: " +
+                                           item.origin.describe() + " keeps " + base::printable(item.text) + " read-only",
+                                   .advice = "use --read-only, or a project elsewhere"};
+            }
+            if (rule.reason.origin.layer != config::Layer::builtin && rule.reason.origin.layer != config::Layer::admin) {
+                return base::Error{.what = base::printable(rule.path.str()) + " can't be writable: " +
+                                           item.origin.describe() + " keeps " + base::printable(item.text) + " read-only",
+                                   .advice = "remove the entry",
+                                   .where = rule.reason.origin.describe()};
+            }
+            rule.access = Access::readonly;
+        }
+        const PathRule* above = nearest_above(draft.rules.sorted(), resolved->path);
+        bool is_in_something_writable =
+            above != nullptr && above->access == Access::writable && above->backing == Backing::host;
+        if (!is_in_something_writable) continue;
+        const Reason reason{"mounts.deny_writable", item.origin};
+        if (!resolved->exists) draft.plan.placeholders.push_back(Placeholder{resolved->path, reason});
+        draft.rules.add(
+            PathRule{.path = resolved->path, .access = Access::readonly, .holds_name = true, .reason = reason});
+    }
+    return base::success();
+}
+
+}  // namespace plan

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+// The home directory: an access mode, lists of what is seen and kept, and the credentials that no mode shows.
+#include <algorithm>
+
+#include "base/glob.h"
+#include "base/text.h"
+#include "config/data.h"
+#include "plan/draft.h"
+#include "plan/seeded.h"
+
+namespace plan {
+namespace {
+
+using config::Item;
+using config::Layer;
+using policy::HomeAccess;
+
+void add_mode(Draft& draft) {
+    const auto& home = draft.policy().home;
+    switch (home.access) {
+        case HomeAccess::tmpwrite:
+            draft.add_rule(draft.home, Access::writable,
+                           {"home.access = tmpwrite: an empty home that ends with the jail", home.access_origin},
+                           Backing::ephemeral);
+            return;
+        case HomeAccess::restricted:
+            draft.add_rule(draft.home, Access::readonly, {"home.access = restricted: listed files only", home.access_origin},
+                           Backing::ephemeral);
+            return;
+        case HomeAccess::read:
+            draft.add_rule(draft.home, Access::readonly, {"home.access = read", home.access_origin});
+            return;
+        case HomeAccess::write:
+            draft.add_rule(draft.home, Access::writable, {"home.access = write", home.access_origin});
+            return;
+    }
+}
+
+// A listed path of the home directory. One that leaves the home directory through a link is refused where a person listed it, and
+// passed over where it is built in.
+base::Status add_entry(Draft& draft, const Item& item, Access access, std::string why) {
+    const base::Path literal = draft.inputs.facts.identity.home / item.text;
+    base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(literal);
+    bool is_builtin = item.origin.layer == Layer::builtin;
+    if (!resolved) {
+        if (is_builtin) return base::success();
+        return base::Error{.what = resolved.error().what, .where = item.origin.describe()};
+    }
+    if (!resolved->path.is_within(draft.home)) {
+        if (is_builtin) return base::success();
+        return base::Error{.what = base::printable(literal.str()) + " leaves the home directory through a link to " +
+                                   base::printable(resolved->path.str()),
+                           .advice = "list the place it leads to under mounts." +
+                                     std::string(access == Access::writable ? "writable" : "readonly"),
+                           .where = item.origin.describe()};
+    }
+    if (resolved->path == draft.home) {
+        return base::Error{.what = "the home directory itself can't be listed",
+                           .advice = "set home.access to read or write",
+                           .where = item.origin.describe()};
+    }
+    if (!resolved->exists) {
+        if (is_builtin) return base::success();
+        if (access != Access::writable) {
+            draft.note(NoteKind::information, item.origin.describe() + ": " + base::printable(literal.str()) +
+                                                  " does not exist and is not shown");
+            return base::success();
+        }
+        draft.plan.new_directories.push_back(NewDirectory{resolved->path, {why, item.origin}});
+    }
+    draft.links.insert(draft.links.end(), resolved->links.begin(), resolved->links.end());
+    draft.add_rule(resolved->path, access, {std::move(why), item.origin});
+    return base::success();
+}
+
+void add_seeded(Draft& draft, const Item& item) {
+    const base::Path literal = draft.inputs.facts.identity.home / item.text;
+    base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(literal);
+    if (!resolved || !resolved->exists) return;
+    base::Result<std::string> content = draft.tree().read(resolved->path, 1u << 20);
+    if (!content) return;
+    // On a file system of the jail's own the copy is an ordinary file, which programs may replace by rename.
+    bool is_ordinary = draft.policy().home.access == HomeAccess::tmpwrite;
+    const base::Path target = is_ordinary ? draft.home / item.text : resolved->path;
+    draft.after_rules.push_back(Mount{.kind = is_ordinary ? MountKind::file : MountKind::private_file,
+                                      .target = target,
+                                      .source = without_secrets(*content),
+                                      .reason = {reason_for("home/seeded", "home.seeded", item), item.origin}});
+}
+
+// Keeps the jail from making a name that is missing: a placeholder for the launch to mount on.
+void hold_name(Draft& draft, const base::Path& path, Access access, const Reason& reason) {
+    draft.plan.placeholders.push_back(Placeholder{path, reason});
+    draft.rules.add(PathRule{.path = path, .access = access, .holds_name = true, .reason = reason});
+}
+
+// Credentials are hidden wherever they would otherwise be seen. In a home that can be written, a missing credential directory (an entry with
+// a slash at its end) is held: ~/.ssh/authorized_keys is as good as a key.
+void add_credentials(Draft& draft) {
+    const base::Path& home = draft.inputs.facts.identity.home;
+    bool is_writable = draft.policy().home.access == HomeAccess::write;
+    for (const config::DataRow& row : config::data_list("home/credentials")) {
+        const Reason reason{std::string(row.reason), {}};
+        if (!base::has_wildcard(row.entry)) {
+            base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(home / row.entry);
+            if (!resolved) continue;
+            bool could_be_made = is_writable && row.entry.ends_with('/') && !resolved->exists &&
+                                 draft.tree().look(resolved->path.parent());
+            if (could_be_made) {
+                hold_name(draft, resolved->path, Access::hidden, reason);
+            } else {
+                draft.add_rule(resolved->path, Access::hidden, reason);
+            }
+            continue;
+        }
+        const base::Path pattern = home / row.entry;
+        for (const host::Entry& entry : draft.tree().list(pattern.parent())) {
+            if (!base::matches_name(pattern.name(), entry.name)) continue;
+            base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(pattern.parent() / entry.name);
+            if (resolved) draft.add_rule(resolved->path, Access::hidden, reason);
+        }
+    }
+}
+
+// The program's own configuration can be read at most, its state (the trust store) never.
+void add_own_places(Draft& draft) {
+    const base::Path& config = draft.inputs.request.config_directory;
+    const Reason reason{"the sandbox's own configuration", {}};
+    if (draft.tree().look(config)) {
+        if (draft.home_is_real) draft.add_rule(config, Access::readonly, reason);
+    } else if (draft.policy().home.access == HomeAccess::write && draft.tree().look(config.parent())) {
+        hold_name(draft, config, Access::readonly, reason);
+    }
+    draft.add_rule(draft.inputs.request.state_directory, Access::hidden, {"the sandbox's own state", {}});
+}
+
+}  // namespace
+
+base::Status add_home(Draft& draft) {
+    add_mode(draft);
+    const auto& home = draft.policy().home;
+    for (const Item& item : home.readonly) {
+        // In a home that shows everything the built-in list has nothing to add.
+        if (draft.home_is_real && item.origin.layer == Layer::builtin) continue;
+        base::Status added = add_entry(draft, item, Access::readonly, reason_for("home/readonly", "home.readonly", item));
+        if (!added) return added;
+    }
+    for (const Item& item : home.writable) {
+        base::Status added = add_entry(draft, item, Access::writable, reason_for("home/writable", "home.writable", item));
+        if (!added) return added;
+    }
+    add_credentials(draft);
+    add_own_places(draft);
+    return base::success();
+}
+
+void add_seeded_files(Draft& draft) {
+    for (const Item& item : draft.policy().home.seeded) {
+        const PathRule* rule = draft.rules.decide(draft.home / item.text);
+        bool is_closed = rule != nullptr && rule->access == Access::hidden;
+        if (!is_closed) add_seeded(draft, item);
+    }
+}
+
+}  // namespace plan

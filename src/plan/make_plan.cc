@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. The steps collect rules (what a path may be used for) and places that are put together entry by entry;
+// then the rules are settled, turned into mounts, and everything is laid in one order:
+//
+//   1. /proc, /dev, /etc and what else is assembled        (on the empty root)
+//   2. the mounts of the rules, parents before children
+//   3. private copies of single files, symbolic links that lead to what is visible
+//   4. seals: from here on the root and the assembled places are read-only
+//
+// bubblewrap applies its arguments in order and later ones win, so the order is a property that tests check.
+#include "plan/make_plan.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "config/data.h"
+#include "plan/draft.h"
+#include "plan/mounts.h"
+
+namespace plan {
+namespace {
+
+bool is_shown(const PathRule* rule) {
+    return rule != nullptr && (rule->access == Access::readonly || rule->access == Access::writable);
+}
+
+// Where the command starts: the caller's directory where the jail has it, else the project.
+base::Path inner_directory(const Draft& draft) {
+    base::Result<host::Tree::Resolved> here = draft.tree().resolve(draft.inputs.request.working_directory);
+    if (!here) return draft.project;
+    const PathRule* rule = draft.rules.decide(here->path);
+    bool is_there = is_shown(rule) && (rule->backing == Backing::host || rule->path == here->path);
+    return is_there ? here->path : draft.project;
+}
+
+// A link is needed where its own place is not a view of the host, which shows it already.
+bool is_link_missing(const Draft& draft, const host::Tree::Link& link) {
+    const PathRule* rule = draft.rules.decide(link.path);
+    if (rule == nullptr) return true;
+    if (rule->access == Access::hidden || rule->access == Access::masked) return false;
+    return rule->backing == Backing::ephemeral;
+}
+
+void add_links(Draft& draft) {
+    std::vector<base::Path> made;
+    for (const host::Tree::Link& link : draft.links) {
+        if (!is_link_missing(draft, link) || std::ranges::find(made, link.path) != made.end()) continue;
+        made.push_back(link.path);
+        draft.plan.mounts.push_back(Mount{.kind = MountKind::symlink,
+                                          .target = link.path,
+                                          .source = link.text,
+                                          .reason = {"a link of the host that leads to something visible", {}}});
+    }
+}
+
+bool is_below_the_callers_hand(const Draft& draft, const base::Path& source) {
+    return source.is_within(draft.home) || source.is_within(draft.project);
+}
+
+}  // namespace
+
+base::Result<host::Tree::Resolved> resolve_entry(Draft& draft, const base::Path& path, const config::Origin& origin) {
+    base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(path);
+    if (!resolved) {
+        base::Error error = resolved.error();
+        error.where = origin.describe();
+        return error;
+    }
+    draft.links.insert(draft.links.end(), resolved->links.begin(), resolved->links.end());
+    return resolved;
+}
+
+base::Result<base::Path> absolute_entry(const Draft& draft, const config::Item& item) {
+    std::string_view text = item.text;
+    if (text == "~" || text.starts_with("~/")) return draft.inputs.facts.identity.home / text.substr(1);
+    base::Result<base::Path> path = base::Path::parse(text);
+    if (path) return path;
+    base::Error error = path.error();
+    error.where = item.origin.describe();
+    return error;
+}
+
+std::string reason_for(std::string_view list, std::string_view setting, const config::Item& item) {
+    if (item.origin.layer == config::Layer::builtin) {
+        for (const config::DataRow& row : config::data_list(list)) {
+            if (row.entry == item.text) return std::string(row.reason);
+        }
+    }
+    return std::string(setting);
+}
+
+base::Status choose_backend(Draft& draft) {
+    const host::Bwrap& bwrap = draft.inputs.facts.bwrap;
+    draft.plan.backend = "bwrap";
+    if (bwrap.state == host::BwrapState::usable) return base::success();
+    return base::Error{.what = bwrap.problem, .advice = "'agent-sandbox doctor' says what this machine can do"};
+}
+
+base::Status finish_mounts(Draft& draft) {
+    Plan& plan = draft.plan;
+    plan.mounts = std::move(draft.assembled);
+    std::vector<Mount> seals;
+    std::erase_if(plan.mounts, [&](const Mount& mount) {
+        if (mount.kind != MountKind::seal) return false;
+        seals.push_back(mount);
+        return true;
+    });
+    for (Mount& mount : render_rules(draft.rules, draft.tree())) {
+        bool is_bind = mount.kind == MountKind::bind_readonly || mount.kind == MountKind::bind_writable;
+        mount.is_pinned = is_bind && is_below_the_callers_hand(draft, base::Path::known(mount.source));
+        plan.mounts.push_back(std::move(mount));
+    }
+    // Seals of the rules stand at the end of their list already; the links go in front of them.
+    auto first_seal = std::ranges::find(plan.mounts, MountKind::seal, &Mount::kind);
+    std::vector<Mount> rule_seals(std::make_move_iterator(first_seal), std::make_move_iterator(plan.mounts.end()));
+    plan.mounts.erase(first_seal, plan.mounts.end());
+    std::ranges::move(draft.after_rules, std::back_inserter(plan.mounts));
+    add_links(draft);
+    std::ranges::move(rule_seals, std::back_inserter(plan.mounts));
+    std::ranges::move(seals, std::back_inserter(plan.mounts));
+    plan.mounts.push_back(Mount{.kind = MountKind::seal,
+                                .target = base::Path(),
+                                .reason = {"nothing can be added beside what the rules show", {}}});
+    plan.rules = draft.rules.sorted();
+    return base::success();
+}
+
+base::Result<Plan> make_plan(const Inputs& inputs) {
+    Draft draft{.inputs = inputs};
+    base::Result<host::Tree::Resolved> home = inputs.tree.resolve(inputs.facts.identity.home);
+    if (!home) return home.error();
+    draft.home = home->path;
+    draft.links = home->links;
+    draft.home_is_real = inputs.policy.home.access == policy::HomeAccess::read ||
+                         inputs.policy.home.access == policy::HomeAccess::write;
+    draft.plan.command = inputs.request.command;
+
+    if (base::Status done = choose_backend(draft); !done) return done.error();
+    if (base::Status done = check_project(draft); !done) return done.error();
+    if (base::Status done = choose_network(draft); !done) return done.error();
+    add_system(draft);
+    if (base::Status done = add_home(draft); !done) return done.error();
+    if (base::Status done = add_mounts(draft); !done) return done.error();
+    if (base::Status done = add_project(draft); !done) return done.error();
+    if (base::Status done = apply_deny_writable(draft); !done) return done.error();
+    if (base::Status done = draft.rules.settle(); !done) return done.error();
+    add_seeded_files(draft);
+    assemble_etc(draft);
+    draft.plan.working_directory = inner_directory(draft);
+    if (base::Status done = finish_mounts(draft); !done) return done.error();
+    add_environment(draft);
+    if (base::Status done = add_controls(draft); !done) return done.error();
+    return std::move(draft.plan);
+}
+
+}  // namespace plan

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The decision. A pure function: it reads the tree it is given and touches nothing else.
+#pragma once
+
+#include "base/result.h"
+#include "host/facts.h"
+#include "host/tree.h"
+#include "plan/plan.h"
+#include "plan/request.h"
+#include "policy/policy.h"
+
+namespace plan {
+
+struct Inputs {
+    const Request& request;
+    const policy::Policy& policy;
+    const host::Facts& facts;
+    const host::Tree& tree;
+};
+
+// Refuses (with the exit code in the error) what can't be enforced, a project that may not be one, a rule without effect.
+base::Result<Plan> make_plan(const Inputs& inputs);
+
+}  // namespace plan

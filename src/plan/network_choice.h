@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "policy/policy.h"
+
+namespace plan {
+
+// The mode that is reached where only `offered` can be had: `strict` takes no other, `stricter` the least strict of the stricter ones, `open`
+// the strictest of the less strict ones.
+std::optional<policy::NetworkMode> reachable_mode(policy::NetworkMode asked, policy::NetworkFallback fallback,
+                                                  std::span<const policy::NetworkMode> offered);
+
+}  // namespace plan

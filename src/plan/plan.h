@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// The whole jail as data. A plan is computed by a pure function (make_plan.h), printed by `plan` and `--dry-run`, compared by
+// golden tests, and rendered by a backend. Every item carries why it is there and where that was written; every control
+// carries the level that it reaches.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/path.h"
+#include "config/origin.h"
+#include "plan/request.h"
+#include "policy/policy.h"
+
+namespace plan {
+
+struct Reason {
+    std::string why;
+    config::Origin origin;
+};
+
+// ---- Files ---------------------------------------------------------------------------------------------------------
+
+// What a path and all below it may be used for, until a more specific rule says otherwise.
+enum class Access { hidden, masked, readonly, writable };
+
+std::string_view to_text(Access access);
+
+// Where the content comes from: the host's own files, an empty place that ends with the jail, or a place that is put together
+// entry by entry (/etc, /dev).
+enum class Backing { host, ephemeral, assembled };
+
+// Rules are the meaning; mounts are what makes it so. The rule with the longest path decides; at equal length the stricter one.
+struct PathRule {
+    base::Path path;  // physical
+    Access access = Access::hidden;
+    Backing backing = Backing::host;
+    // A mount of its own even where the access is that of its surroundings: a mount point can't be renamed or removed.
+    bool holds_name = false;
+    Reason reason;
+};
+
+enum class MountKind {
+    bind_readonly,
+    bind_writable,
+    bind_device,  // readable and writable as a device node or socket
+    tmpfs,        // empty, writable, gone with the jail
+    directory,    // an empty directory of the root
+    symlink,      // source is the text of the link
+    file,         // source is the content, written into a place of ours (tmpfs or root)
+    private_file, // source is the content; a writable copy covers the target, changes are discarded
+    empty_file,   // an empty read-only file covers the target
+    proc,
+    dev,
+    seal,         // from here on the mount at target is read-only
+};
+
+std::string_view to_text(MountKind kind);
+
+struct Mount {
+    MountKind kind = MountKind::bind_readonly;
+    base::Path target;
+    std::string source;
+    // The source lies where a jailed process may have written: the backend opens it without following links and mounts the
+    // descriptor, so that a tree that changes under us can't redirect the mount.
+    bool is_pinned = false;
+    Reason reason;
+};
+
+// An empty directory made on the host before the launch, because a name that must not be created can only be held by
+// something to mount on. It is always a directory: it can be removed without ever losing content, and git does not see it.
+struct Placeholder {
+    base::Path path;
+    Reason reason;
+};
+
+// Directories that the launch makes where they are missing (home.writable).
+struct NewDirectory {
+    base::Path path;
+    Reason reason;
+};
+
+// ---- Environment ---------------------------------------------------------------------------------------------------
+
+struct Variable {
+    std::string name;
+    std::string value;
+    Reason reason;
+};
+
+struct RemovedVariable {
+    std::string name;
+    Reason reason;
+};
+
+struct Environment {
+    std::vector<Variable> passed;
+    std::vector<RemovedVariable> removed;
+    // Held back because they are on no list, or because a rule took them: the number the banner shows is that of `removed`.
+};
+
+// ---- The rest ------------------------------------------------------------------------------------------------------
+
+struct Network {
+    policy::NetworkMode asked = policy::NetworkMode::filtered;
+    policy::NetworkMode reached = policy::NetworkMode::isolated;
+    Reason reason;
+};
+
+// Filled by later layers of the jail; their place is here so that the JSON keeps its shape.
+struct Processes {
+    bool private_ipc = true;
+    bool drops_capabilities = true;
+    bool no_new_privileges = true;
+};
+
+struct Control {
+    std::string name;  // "credentials", "other-users", "network" …
+    policy::Level level = policy::Level::hidden;
+    bool is_asked = true;  // false: the policy itself turned it off
+    std::string detail;
+    config::Origin origin;
+};
+
+enum class NoteKind { information, protection };  // protection is shown even with --quiet
+
+struct Note {
+    NoteKind kind = NoteKind::information;
+    std::string text;
+};
+
+struct Plan {
+    std::string backend;  // "bwrap"
+    base::Path project;   // physical
+    bool project_is_writable = true;
+    base::Path working_directory;  // inside
+    std::vector<std::string> command;
+
+    std::vector<PathRule> rules;  // sorted by path
+    std::vector<Mount> mounts;    // in the order of mounting
+    std::vector<Placeholder> placeholders;
+    std::vector<NewDirectory> new_directories;
+    Environment environment;
+    Network network;
+    Processes processes;
+    std::vector<Control> controls;
+    std::vector<Note> notes;
+};
+
+}  // namespace plan

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// The plan for programs; print_text.cc is the one for people.
+#include "plan/print.h"
+
+namespace plan {
+namespace {
+
+using base::Json;
+
+std::string_view to_text(Backing backing) {
+    switch (backing) {
+        case Backing::host:
+            return "host";
+        case Backing::ephemeral:
+            return "ephemeral";
+        case Backing::assembled:
+            return "assembled";
+    }
+    return "";
+}
+
+std::string_view to_text(NoteKind kind) {
+    switch (kind) {
+        case NoteKind::information:
+            return "information";
+        case NoteKind::protection:
+            return "protection";
+    }
+    return "";
+}
+
+Json& set_reason(Json& object, const Reason& reason) {
+    return object.set("why", reason.why).set("origin", reason.origin.describe());
+}
+
+Json json_of(const PathRule& rule) {
+    Json object = Json::object();
+    object.set("path", rule.path.str())
+        .set("access", to_text(rule.access))
+        .set("backing", to_text(rule.backing));
+    return set_reason(object, rule.reason);
+}
+
+Json json_of(const Mount& mount) {
+    Json object = Json::object();
+    object.set("kind", to_text(mount.kind)).set("target", mount.target.str());
+    // The content of a made file is no part of the plan's shape, and may be long.
+    bool holds_content = mount.kind == MountKind::file || mount.kind == MountKind::private_file;
+    if (holds_content) {
+        object.set("bytes", mount.source.size());
+    } else if (!mount.source.empty()) {
+        object.set("source", mount.source);
+    }
+    if (mount.is_pinned) object.set("pinned", true);
+    return set_reason(object, mount.reason);
+}
+
+Json json_of(const Placeholder& placeholder) {
+    Json object = Json::object();
+    object.set("path", placeholder.path.str());
+    return set_reason(object, placeholder.reason);
+}
+
+Json json_of(const NewDirectory& directory) {
+    Json object = Json::object();
+    object.set("path", directory.path.str());
+    return set_reason(object, directory.reason);
+}
+
+// Names and reasons only: a value may be the very secret that was held back.
+Json json_of(const Variable& variable) {
+    Json object = Json::object();
+    object.set("name", variable.name);
+    return set_reason(object, variable.reason);
+}
+
+Json json_of(const RemovedVariable& variable) {
+    Json object = Json::object();
+    object.set("name", variable.name);
+    return set_reason(object, variable.reason);
+}
+
+Json json_of(const Control& control) {
+    return Json::object()
+        .set("name", control.name)
+        .set("level", policy::to_text(control.level))
+        .set("asked", control.is_asked)
+        .set("detail", control.detail)
+        .set("origin", control.origin.describe());
+}
+
+Json json_of(const Note& note) {
+    return Json::object().set("kind", to_text(note.kind)).set("text", note.text);
+}
+
+template <typename T>
+Json json_list(const std::vector<T>& items) {
+    Json array = Json::array();
+    for (const T& item : items) array.push(json_of(item));
+    return array;
+}
+
+Json json_of(const Network& network) {
+    Json object = Json::object();
+    object.set("asked", policy::to_text(network.asked)).set("reached", policy::to_text(network.reached));
+    return set_reason(object, network.reason);
+}
+
+Json json_of(const Processes& processes) {
+    return Json::object()
+        .set("private_ipc", processes.private_ipc)
+        .set("drops_capabilities", processes.drops_capabilities)
+        .set("no_new_privileges", processes.no_new_privileges);
+}
+
+}  // namespace
+
+base::Json to_json(const Plan& plan) {
+    Json command = Json::array();
+    for (const std::string& word : plan.command) command.push(word);
+    return Json::object()
+        .set("backend", plan.backend)
+        .set("project",
+             Json::object().set("path", plan.project.str()).set("writable", plan.project_is_writable))
+        .set("command", std::move(command))
+        .set("working_directory", plan.working_directory.str())
+        .set("files", Json::object()
+                          .set("rules", json_list(plan.rules))
+                          .set("mounts", json_list(plan.mounts))
+                          .set("placeholders", json_list(plan.placeholders))
+                          .set("new_directories", json_list(plan.new_directories)))
+        .set("environment", Json::object()
+                                .set("passed", json_list(plan.environment.passed))
+                                .set("removed", json_list(plan.environment.removed)))
+        .set("network", json_of(plan.network))
+        .set("processes", json_of(plan.processes))
+        .set("controls", json_list(plan.controls))
+        .set("notes", json_list(plan.notes));
+}
+
+}  // namespace plan

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// Which directory may be a project. The one writable directory must never be a place that holds more than a project: a home
+// directory, the system, or anything with credentials in it.
+#include <algorithm>
+
+#include "base/text.h"
+#include "config/data.h"
+#include "plan/draft.h"
+
+namespace plan {
+namespace {
+
+constexpr const char* kAdvice = "change into a project directory or name one with --project DIR";
+
+base::Error refuse(const Draft& draft, std::string why) {
+    return base::Error{.what = base::printable(draft.project.str()) + " can't be the project: " + std::move(why),
+                       .advice = kAdvice,
+                       .where = draft.inputs.request.project_origin == "--project" ? "--project" : ""};
+}
+
+// Places of the system that are shown read-only, or must not be shown at all; a project may lie below /tmp, /var and /srv.
+constexpr std::string_view kSystemPlaces[] = {"/bin", "/boot", "/dev", "/etc", "/lib",  "/lib64",
+                                              "/proc", "/run", "/sbin", "/sys", "/usr"};
+constexpr std::string_view kTooWide[] = {"/home", "/media", "/mnt", "/opt", "/srv", "/tmp", "/var", "/var/tmp"};
+
+base::Status check_place(const Draft& draft) {
+    if (draft.project.is_root()) return refuse(draft, "it is the whole system");
+    if (draft.project == draft.home) {
+        return refuse(draft, "it is your home directory, and everything in it would be writable");
+    }
+    if (draft.home.is_within(draft.project)) return refuse(draft, "your home directory lies in it");
+    for (std::string_view place : kSystemPlaces) {
+        if (draft.project.is_within(base::Path::known(place))) {
+            return refuse(draft, "it belongs to the system (" + std::string(place) + ")");
+        }
+    }
+    for (std::string_view place : kTooWide) {
+        if (draft.project == base::Path::known(place)) return refuse(draft, "it is shared by everything below it");
+    }
+    return base::success();
+}
+
+base::Status check_credentials(const Draft& draft) {
+    for (const config::DataRow& row : config::data_list("home/credentials")) {
+        base::Path literal = draft.inputs.facts.identity.home / row.entry;
+        base::Path directory = row.entry.find('*') == std::string_view::npos ? literal : literal.parent();
+        base::Result<host::Tree::Resolved> credential = draft.tree().resolve(directory);
+        if (!credential) continue;
+        if (directory == literal && draft.project.is_within(credential->path)) {
+            return refuse(draft, "it lies in " + base::printable(credential->path.str()) + " (" + std::string(row.reason) + ")");
+        }
+        bool holds_credentials = credential->exists && credential->path.is_strictly_within(draft.project);
+        if (holds_credentials) {
+            return refuse(draft, "it contains " + base::printable(credential->path.str()) + " (" +
+                                     std::string(row.reason) + ")");
+        }
+    }
+    return base::success();
+}
+
+base::Status check_parents(const Draft& draft) {
+    if (is_below_parents(draft, draft.project)) return base::success();
+    std::vector<std::string> listed;
+    for (const config::Item& item : draft.policy().project.parents) {
+        listed.push_back(base::printable(item.text) + " (" + item.origin.describe() + ")");
+    }
+    return refuse(draft, "project.parents permits only what lies below " + base::join(listed, ", "));
+}
+
+}  // namespace
+
+bool is_below_parents(const Draft& draft, const base::Path& path) {
+    return std::ranges::any_of(draft.policy().project.parents, [&](const config::Item& item) {
+        base::Result<base::Path> parent = absolute_entry(draft, item);
+        if (!parent) return false;
+        base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(*parent);
+        return resolved && path.is_within(resolved->path);
+    });
+}
+
+base::Status check_project(Draft& draft) {
+    base::Result<host::Tree::Resolved> resolved =
+        resolve_entry(draft, draft.inputs.request.project, config::from_flag(draft.inputs.request.project_origin));
+    if (!resolved) return resolved.error();
+    draft.project = resolved->path;
+    draft.plan.project = resolved->path;
+    std::optional<host::Node> node = draft.tree().look(draft.project);
+    if (!node) return refuse(draft, "it does not exist");
+    if (node->kind != host::Kind::directory) return refuse(draft, "it is not a directory");
+    if (base::Status place = check_place(draft); !place) return place;
+    if (base::Status credentials = check_credentials(draft); !credentials) return credentials;
+    return check_parents(draft);
+}
+
+}  // namespace plan

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// The system's part of the view: what programs need to run, nothing that belongs to anybody.
+#include <algorithm>
+
+#include "base/text.h"
+#include "config/data.h"
+#include "plan/draft.h"
+
+namespace plan {
+namespace {
+
+constexpr std::string_view kOwnDirectory = "/run/agent-sandbox";
+
+// Places that a variable may never open, whatever it says: people's files, run-time state, and what the plan builds itself.
+constexpr std::string_view kNeverFromVariables[] = {"/home", "/root", "/run", "/var", "/tmp",  "/etc",
+                                                    "/proc", "/sys",  "/dev", "/mnt", "/media"};
+
+void add_tree(Draft& draft, const base::Path& path, std::string why, config::Origin origin) {
+    base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(path);
+    if (!resolved || !resolved->exists) return;
+    draft.links.insert(draft.links.end(), resolved->links.begin(), resolved->links.end());
+    draft.add_rule(resolved->path, Access::readonly, {std::move(why), std::move(origin)});
+}
+
+// Module trees, Spack and conda roots live where a site puts them; the caller's variables name them.
+void add_trees_from_variables(Draft& draft) {
+    for (const config::DataRow& row : config::data_list("system/trees_from_environment")) {
+        std::string prefix = std::string(row.entry) + "=";
+        for (const std::string& variable : draft.inputs.request.environment) {
+            if (!variable.starts_with(prefix)) continue;
+            for (std::string_view text : base::split(std::string_view(variable).substr(prefix.size()), ':')) {
+                base::Result<base::Path> literal = base::Path::parse(text);
+                if (!literal || literal->depth() == 0) continue;
+                base::Result<host::Tree::Resolved> root = draft.tree().resolve(*literal);
+                if (!root || !root->exists) continue;
+                bool is_personal = root->path.is_within(draft.home) || draft.home.is_within(root->path) ||
+                                   std::ranges::any_of(kNeverFromVariables, [&](std::string_view place) {
+                                       return root->path.is_within(base::Path::known(place));
+                                   });
+                if (!is_personal) add_tree(draft, *literal, std::string(row.reason), config::from_variable(std::string(row.entry)));
+            }
+        }
+    }
+}
+
+void add_shared_memory(Draft& draft) {
+    const auto& isolation = draft.policy().isolation;
+    const base::Path shm = base::Path::known("/dev/shm");
+    draft.plan.processes.private_ipc = isolation.private_ipc;
+    if (isolation.private_ipc) {
+        draft.assembled.push_back(Mount{.kind = MountKind::tmpfs,
+                                        .target = shm,
+                                        .reason = {"shared memory of the jail alone", isolation.private_ipc_origin}});
+        return;
+    }
+    draft.assembled.push_back(Mount{.kind = MountKind::bind_device,
+                                    .target = shm,
+                                    .source = shm.str(),
+                                    .reason = {"isolation.private_ipc is off", isolation.private_ipc_origin}});
+    draft.note(NoteKind::protection, "shared memory and System V IPC are the host's (isolation.private_ipc is off)");
+}
+
+void add_temporary(Draft& draft) {
+    const auto& isolation = draft.policy().isolation;
+    for (std::string_view place : {"/tmp", "/var/tmp"}) {
+        if (isolation.private_tmp) {
+            draft.add_rule(base::Path::known(place), Access::writable,
+                           {"temporary files of the jail alone", isolation.private_tmp_origin}, Backing::ephemeral);
+        } else if (draft.tree().look(base::Path::known(place))) {
+            draft.add_rule(base::Path::known(place), Access::writable,
+                           {"isolation.private_tmp is off", isolation.private_tmp_origin});
+        }
+    }
+    if (!isolation.private_tmp) {
+        draft.note(NoteKind::protection,
+                   "/tmp is the host's (isolation.private_tmp is off): programs keep control sockets there, and who reaches "
+                   "one may run commands outside the jail");
+    }
+}
+
+// With the host's network, names are resolved by the host's configuration, which may be kept in /run.
+void add_resolver_configuration(Draft& draft) {
+    if (draft.plan.network.reached != policy::NetworkMode::open) return;
+    base::Result<host::Tree::Resolved> resolver = draft.tree().resolve(base::Path::known("/etc/resolv.conf"));
+    bool is_in_run = resolver && resolver->exists && resolver->path.is_within(base::Path::known("/run"));
+    if (is_in_run) draft.add_rule(resolver->path, Access::readonly, {"the resolver's configuration", {}});
+}
+
+}  // namespace
+
+void add_system(Draft& draft) {
+    draft.assembled.push_back(Mount{.kind = MountKind::proc,
+                                    .target = base::Path::known("/proc"),
+                                    .reason = {"processes of the jail alone", {}}});
+    draft.assembled.push_back(
+        Mount{.kind = MountKind::dev, .target = base::Path::known("/dev"), .reason = {"the few devices every program needs", {}}});
+    draft.add_rule(base::Path::known("/proc"), Access::writable, {"processes of the jail alone", {}}, Backing::assembled);
+    draft.add_rule(base::Path::known("/dev"), Access::writable, {"the few devices every program needs", {}},
+                   Backing::assembled);
+    add_shared_memory(draft);
+    draft.assembled.push_back(Mount{.kind = MountKind::seal,
+                                    .target = base::Path::known("/dev"),
+                                    .reason = {"no device node can be added", {}}});
+
+    draft.add_rule(base::Path::known("/etc"), Access::readonly, {"what everyone on the host may read of /etc", {}},
+                   Backing::assembled);
+    for (const config::DataRow& row : config::data_list("system/trees")) {
+        add_tree(draft, base::Path::known(row.entry), std::string(row.reason), {});
+    }
+    add_trees_from_variables(draft);
+    add_temporary(draft);
+    draft.add_rule(base::Path::known("/run"), Access::readonly, {"run-time files of the host are absent", {}},
+                   Backing::ephemeral);
+    add_resolver_configuration(draft);
+
+    const base::Path own_directory = base::Path::known(kOwnDirectory);
+    draft.assembled.push_back(Mount{.kind = MountKind::bind_readonly,
+                                    .target = own_directory / "agent-sandbox",
+                                    .source = draft.inputs.facts.own_program.str(),
+                                    .reason = {"the program itself: pid 1 of the jail", {}}});
+    draft.add_rule(own_directory, Access::readonly, {"the program itself", {}}, Backing::assembled);
+}
+
+}  // namespace plan

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+#include "policy/policy.h"
+
+#include <algorithm>
+
+namespace policy {
+namespace {
+
+// The position of the effective text among the row's choices: enumerations are declared in the order of the table.
+template <typename Choice>
+Choice choice_of(const Effective& effective, std::string_view key) {
+    std::vector<std::string_view> choices = config::choices_of(*config::find_setting(key));
+    auto found = std::ranges::find(choices, effective.text(key));
+    return static_cast<Choice>(found - choices.begin());
+}
+
+std::string_view choice_text(std::string_view key, size_t position) {
+    return config::choices_of(*config::find_setting(key))[position];
+}
+
+}  // namespace
+
+std::string_view to_text(HomeAccess access) { return choice_text("home.access", static_cast<size_t>(access)); }
+std::string_view to_text(NetworkMode mode) { return choice_text("network.mode", static_cast<size_t>(mode)); }
+std::string_view to_text(Level level) { return choice_text("isolation.require", static_cast<size_t>(level)); }
+
+Policy policy_from(const Effective& effective) {
+    Policy policy;
+    policy.project.parents = effective.items("project.parents");
+    policy.project.read_only = effective.is_true("project.read_only");
+    policy.project.read_only_origin = effective.origin("project.read_only");
+    policy.project.protect = effective.items("project.protect");
+    policy.project.unprotect = effective.items("project.unprotect");
+    policy.project.mask = effective.items("project.mask");
+    policy.project.unmask = effective.items("project.unmask");
+
+    policy.home.access = choice_of<HomeAccess>(effective, "home.access");
+    policy.home.access_origin = effective.origin("home.access");
+    policy.home.readonly = effective.items("home.readonly");
+    policy.home.writable = effective.items("home.writable");
+    policy.home.seeded = effective.items("home.seeded");
+
+    policy.mounts.readonly = effective.items("mounts.readonly");
+    policy.mounts.writable = effective.items("mounts.writable");
+    policy.mounts.hidden = effective.items("mounts.hidden");
+    policy.mounts.deny_writable = effective.items("mounts.deny_writable");
+
+    policy.sockets.allow = effective.items("sockets.allow");
+    policy.sockets.allow_dangerous = effective.items("sockets.allow_dangerous");
+
+    policy.env.mode = choice_of<EnvMode>(effective, "env.mode");
+    policy.env.mode_origin = effective.origin("env.mode");
+    policy.env.allow = effective.items("env.allow");
+    policy.env.set = effective.items("env.set");
+    policy.env.block = effective.items("env.block");
+    policy.env.block_patterns = effective.items("env.block_patterns");
+
+    policy.isolation.backend = effective.text("isolation.backend");
+    policy.isolation.backend_origin = effective.origin("isolation.backend");
+    if (const std::string& pinned = effective.text("isolation.bwrap"); !pinned.empty()) {
+        policy.isolation.bwrap = base::Path::known(pinned);
+    }
+    policy.isolation.require = choice_of<Level>(effective, "isolation.require");
+    policy.isolation.require_origin = effective.origin("isolation.require");
+    policy.isolation.private_tmp = effective.is_true("isolation.private_tmp");
+    policy.isolation.private_tmp_origin = effective.origin("isolation.private_tmp");
+    policy.isolation.private_ipc = effective.is_true("isolation.private_ipc");
+    policy.isolation.private_ipc_origin = effective.origin("isolation.private_ipc");
+    policy.isolation.filter_passwd = effective.is_true("isolation.filter_passwd");
+    policy.isolation.filter_passwd_origin = effective.origin("isolation.filter_passwd");
+
+    policy.devices.allow = effective.items("devices.allow");
+    policy.devices.deny = effective.items("devices.deny");
+
+    policy.network.mode = choice_of<NetworkMode>(effective, "network.mode");
+    policy.network.mode_origin = effective.origin("network.mode");
+    policy.network.fallback = choice_of<NetworkFallback>(effective, "network.fallback");
+    policy.network.fallback_origin = effective.origin("network.fallback");
+    policy.network.block = effective.items("network.block");
+    policy.network.allow = effective.items("network.allow");
+    policy.network.mail_block = choice_of<MailBlock>(effective, "network.mail_block");
+    policy.network.mail_block_origin = effective.origin("network.mail_block");
+
+    policy.ui.quiet = effective.is_true("ui.quiet");
+    policy.ui.verbose = effective.is_true("ui.verbose");
+    return policy;
+}
+
+}  // namespace policy

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// The effective settings as typed data: what the plan reads. Lists keep the origin of every entry.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/path.h"
+#include "config/value.h"
+#include "policy/merge.h"
+
+namespace policy {
+
+enum class HomeAccess { write, read, tmpwrite, restricted };  // least strict first, as in the table
+enum class EnvMode { inherit, clean };
+enum class NetworkMode { open, filtered, proxied, isolated };
+enum class NetworkFallback { open, stricter, strict };
+enum class MailBlock { off, automatic, on };
+enum class Level { absent, cooperative, denied, hidden };  // weakest first
+
+std::string_view to_text(HomeAccess access);
+std::string_view to_text(NetworkMode mode);
+std::string_view to_text(Level level);
+
+using Items = std::vector<config::Item>;
+
+struct Policy {
+    struct {
+        Items parents;
+        bool read_only = false;
+        config::Origin read_only_origin;
+        Items protect, unprotect, mask, unmask;
+    } project;
+    struct {
+        HomeAccess access = HomeAccess::tmpwrite;
+        config::Origin access_origin;
+        Items readonly, writable, seeded;
+    } home;
+    struct {
+        Items readonly, writable, hidden, deny_writable;
+    } mounts;
+    struct {
+        Items allow, allow_dangerous;
+    } sockets;
+    struct {
+        EnvMode mode = EnvMode::clean;
+        config::Origin mode_origin;
+        Items allow, set, block, block_patterns;
+    } env;
+    struct {
+        std::string backend;
+        config::Origin backend_origin;
+        std::optional<base::Path> bwrap;
+        Level require = Level::denied;
+        config::Origin require_origin;
+        bool private_tmp = true, private_ipc = true, filter_passwd = true;
+        config::Origin private_tmp_origin, private_ipc_origin, filter_passwd_origin;
+    } isolation;
+    struct {
+        Items allow, deny;
+    } devices;
+    struct {
+        NetworkMode mode = NetworkMode::filtered;
+        config::Origin mode_origin;
+        NetworkFallback fallback = NetworkFallback::stricter;
+        config::Origin fallback_origin;
+        Items block, allow;
+        MailBlock mail_block = MailBlock::automatic;
+        config::Origin mail_block_origin;
+    } network;
+    struct {
+        bool quiet = false, verbose = false;
+    } ui;
+};
+
+Policy policy_from(const Effective& effective);
+
+}  // namespace policy

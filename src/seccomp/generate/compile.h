@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// From the table to a filter program, through libseccomp. Used at build time and by the tests, never by the program.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "seccomp/table.h"
+
+namespace seccomp {
+
+enum class Architecture { x86_64, aarch64 };
+
+inline constexpr Architecture kArchitectures[] = {Architecture::x86_64, Architecture::aarch64};
+
+// Instructions as the kernel takes them, 8 bytes each.
+base::Result<std::vector<uint64_t>> compile(Architecture architecture, const Switches& switches);
+
+}  // namespace seccomp

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The system calls that the jail refuses, as a table: one row, one reason, one errno. From it the filter programs are made at
+// build time (generate/), and `why syscall` answers. What is not in the table is allowed; foreign architectures are killed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace seccomp {
+
+// Rows that people may lift, each by a setting of the same name under isolation.
+enum class Switch : uint8_t { never, nested_namespaces, trace, perf, keyrings };
+inline constexpr int kSwitchCount = 4;
+
+struct Switches {
+    bool allow_nested_namespaces = false;
+    bool allow_ptrace = true;
+    bool allow_perf = false;
+    bool allow_keyrings = false;
+
+    // One of the 16 programs.
+    unsigned index() const {
+        return unsigned{allow_nested_namespaces} | unsigned{allow_ptrace} << 1 | unsigned{allow_perf} << 2 |
+               unsigned{allow_keyrings} << 3;
+    }
+    static Switches from_index(unsigned index) {
+        return {(index & 1) != 0, (index & 2) != 0, (index & 4) != 0, (index & 8) != 0};
+    }
+    bool lifts(Switch which) const;
+};
+
+// "isolation.allow_ptrace"; empty for rows that nothing lifts.
+std::string_view setting_of(Switch which);
+
+// A condition on one argument: (argument & mask) == value, or argument > value. All conditions of a row must hold.
+struct Condition {
+    enum class Kind : uint8_t { none, masked_equal, greater, not_equal };
+    Kind kind = Kind::none;
+    uint8_t argument = 0;
+    uint64_t mask = 0;
+    uint64_t value = 0;
+};
+
+struct Row {
+    std::string_view name;
+    int number;  // of calls newer than the library, the same on every architecture; 0: by name
+    int error;
+    Switch lifted_by;
+    std::string_view reason;
+    std::string_view when;  // for people; empty: always
+    std::vector<Condition> conditions;
+};
+
+// All rows; those with a condition may name a call several times.
+const std::vector<Row>& rows();
+
+// The rows about one call, by name.
+std::vector<const Row*> rows_for(std::string_view name);
+
+std::string_view error_name(int error);
+
+}  // namespace seccomp

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Empty directories that hold names which a jail must not create. They are made before the launch and taken
+// away when the last session that needs them has ended; one that was there before is never touched, and one
+// with content is never lost.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/path.h"
+#include "base/result.h"
+
+namespace session {
+
+class Placeholders {
+  public:
+    // Makes those that are missing, with missing parents. After an error nothing of it is left.
+    static base::Result<Placeholders> acquire(const std::string& state_directory,
+                                              std::vector<base::Path> wanted);
+
+    Placeholders(Placeholders&&) = default;
+    Placeholders& operator=(Placeholders&&) = default;
+    ~Placeholders() { release(); }
+
+    // Takes away what no other session holds. Safe to call again.
+    void release();
+
+    bool is_empty() const { return !record_; }
+    // The open record; it carries the locks, also for a forked process.
+    int descriptor() const { return record_.get(); }
+
+  private:
+    Placeholders() = default;
+
+    base::Fd record_;
+};
+
+}  // namespace session

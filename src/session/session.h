@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// One run of a command in a jail, from the plan to the exit code: placeholders, launch, wait, signals,
+// clean-up. Whatever ends the supervisor ends the jail; whatever ends the jail leaves nothing behind.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "host/facts.h"
+#include "plan/plan.h"
+
+namespace session {
+
+// How a run ended: "the jail could not be built", "the command could not be started" and "the command failed"
+// are never confused. The first two are Errors with their exit codes; this is the third.
+struct Ending {
+    int exit_code = 0;  // the command's; 128 + n after signal n
+    bool by_signal = false;
+    std::string reason;  // for a person; empty after a plain exit
+};
+
+struct Surroundings {
+    std::string state_directory;  // $XDG_STATE_HOME/agent-sandbox: placeholder records
+};
+
+base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings);
+
+// The program's last act: the exit code to return from main. After Ctrl-C the program dies of SIGINT itself,
+// which a shell sees as the same 130 but also as the wish to leave its loop or script.
+int exit_code_of(const Ending& ending);
+
+}  // namespace session

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. The command is in a process group of its own, so each signal reaches it on exactly one
+// way:
+//
+//   while its group is in the foreground     the terminal signals it directly; nothing of that reaches us
+//   else (pipelines, no terminal, kill)      the signal reaches us, and is passed on through the stage
+//
+// When the command stops, the stage says so, and the caller's job must stop as well, or its shell would wait
+// for ever: we take the terminal back, stop the whole job as the terminal would have, and on being continued
+// hand the terminal over again. A command that reads the terminal from the background (SIGTTIN, SIGTTOU) is
+// given it if the caller's job has it.
+#include "session/supervise.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace session {
+namespace {
+
+constexpr int kPassedOn[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGTSTP};
+constexpr int kOurs[] = {SIGCHLD, SIGCONT};
+// Blocked and not read: touching the terminal from the background must not stop us.
+constexpr int kUnwanted[] = {SIGTTIN, SIGTTOU, SIGPIPE};
+
+constexpr int kLongestDeath = 10'000;  // milliseconds
+
+// What the terminal or the kernel sends is meant for a whole job, what a process sends with kill for one
+// process.
+bool is_for_group(const struct signalfd_siginfo& information) {
+    int signal = static_cast<int>(information.ssi_signo);
+    return information.ssi_code == SI_KERNEL || signal == SIGTSTP || signal == SIGWINCH;
+}
+
+// Stops the caller's job by the signal that a terminal would send. In an orphaned group, which nobody could
+// continue, the kernel ignores it and we go on at once. Returns when continued.
+void stop_job() {
+    sigset_t stop, resume;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    sigemptyset(&resume);
+    sigaddset(&resume, SIGCONT);
+    ::kill(0, SIGTSTP);
+    sigprocmask(SIG_UNBLOCK, &stop, nullptr);
+    sigprocmask(SIG_BLOCK, &stop, nullptr);
+    struct timespec now = {};
+    sigtimedwait(&resume, nullptr, &now);
+}
+
+std::string read_what_is_there(int fd) {
+    ::fcntl(fd, F_SETFL, O_NONBLOCK);
+    std::string text;
+    char bytes[4096];
+    for (ssize_t got; (got = ::read(fd, bytes, sizeof bytes)) > 0;)
+        text.append(bytes, static_cast<size_t>(got));
+    return text;
+}
+
+}  // namespace
+
+HeldSignals::HeldSignals() : before_(inner::current_signals()) {
+    uint64_t read = inner::signal_bits(kPassedOn) | inner::signal_bits(kOurs);
+    sigset_t readable = inner::signal_set(read);
+    sigset_t blocked = inner::signal_set(read | inner::signal_bits(kUnwanted) | before_.blocked);
+    sigprocmask(SIG_SETMASK, &blocked, nullptr);
+    // An ignored SIGCHLD, inherited from the caller, would reap our child behind our back.
+    std::signal(SIGCHLD, SIG_DFL);
+    events_ = base::Fd(::signalfd(-1, &readable, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+HeldSignals::~HeldSignals() {
+    // What came for a command that has ended is nobody's any more.
+    struct signalfd_siginfo information;
+    while (::read(events_.get(), &information, sizeof information) > 0) continue;
+    if (before_.ignored & inner::signal_bits(std::span(&kOurs[0], 1))) std::signal(SIGCHLD, SIG_IGN);
+    sigset_t blocked = inner::signal_set(before_.blocked);
+    sigprocmask(SIG_SETMASK, &blocked, nullptr);
+}
+
+Outcome Supervisor::attend(const std::function<void(int)>& on_start) {
+    struct pollfd watched[] = {{signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}};
+    while (is_running_ || is_connected_) {
+        // A negative number is passed over: a closed connection would be ready for ever.
+        watched[1].fd = is_connected_ ? launched_.control.get() : -1;
+        if (::poll(watched, 2, -1) < 0) continue;
+        if (watched[1].revents) take_reports(on_start);
+        if (watched[0].revents) take_signals();
+    }
+    await_death();
+    outcome_.diagnostics = read_what_is_there(launched_.diagnostics.get());
+    return std::move(outcome_);
+}
+
+// The backend's process, killed alone, is gone a moment before the jail.
+void Supervisor::await_death() const {
+    struct pollfd watched = {stage_.get(), POLLIN, 0};
+    if (stage_) (void)::poll(&watched, 1, kLongestDeath);
+}
+
+void Supervisor::take_signals() {
+    struct signalfd_siginfo information;
+    while (::read(signals_.events(), &information, sizeof information) == sizeof information) {
+        int signal = static_cast<int>(information.ssi_signo);
+        if (signal == SIGCHLD) {
+            int status = 0;
+            if (is_running_ && ::waitpid(launched_.process, &status, WNOHANG) == launched_.process)
+                is_running_ = false;
+        } else if (signal == SIGCONT) {
+            continue_command();
+        } else {
+            send({.signal = signal, .to_group = is_for_group(information)});
+        }
+    }
+}
+
+void Supervisor::take_reports(const std::function<void(int)>& on_start) {
+    char bytes[1024];
+    struct iovec place = {bytes, sizeof bytes};
+    alignas(struct cmsghdr) char extra[CMSG_SPACE(sizeof(struct ucred))];
+    struct msghdr message = {};
+    message.msg_iov = &place;
+    message.msg_iovlen = 1;
+    message.msg_control = extra;
+    message.msg_controllen = sizeof extra;
+    ssize_t got = ::recvmsg(launched_.control.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (got <= 0) {
+        is_connected_ = false;
+        return;
+    }
+    for (struct cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+         header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_type != SCM_CREDENTIALS) continue;
+        remember_stage(reinterpret_cast<const struct ucred*>(CMSG_DATA(header))->pid);
+    }
+    received_.append(bytes, static_cast<size_t>(got));
+    for (inner::Report report; inner::take_report(received_, report);) obey(report, on_start);
+}
+
+void Supervisor::remember_stage(pid_t pid) {
+    if (!stage_ && pid > 0) stage_ = base::Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
+void Supervisor::obey(const inner::Report& report, const std::function<void(int)>& on_start) {
+    switch (report.kind) {
+        case inner::Report::Kind::starting:
+            outcome_.may_have_run = true;
+            on_start(stage_.get());
+            return;
+        case inner::Report::Kind::started:
+            outcome_.has_started = true;
+            return;
+        case inner::Report::Kind::failed:
+            outcome_.failure = report;
+            return;
+        case inner::Report::Kind::stopped:
+            follow_stop(report.number);
+            return;
+        case inner::Report::Kind::ended:
+            outcome_.ending = report;
+            return;
+    }
+}
+
+void Supervisor::send(const inner::Request& request) {
+    std::string frame = inner::encode(request);
+    // Gone meanwhile: then there is nobody left to signal.
+    (void)!::send(launched_.control.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
+}
+
+void Supervisor::follow_stop(int signal) {
+    // Without a terminal there is no job control, and a jail must not stop processes outside.
+    if (!terminal_) return;
+    bool asks_for_terminal = signal == SIGTTIN || signal == SIGTTOU;
+    wants_terminal_ = wants_terminal_ || asks_for_terminal || terminal_.is_given();
+    bool can_have_it = asks_for_terminal && terminal_.is_ours();
+    if (!can_have_it) {
+        terminal_.take_back();
+        stop_job();
+    }
+    continue_command();
+}
+
+void Supervisor::continue_command() {
+    bool takes_terminal = wants_terminal_ && terminal_.is_ours();
+    if (takes_terminal) terminal_.give();
+    send({.signal = SIGCONT, .to_group = true, .takes_terminal = takes_terminal});
+}
+
+}  // namespace session

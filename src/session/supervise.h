@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Waiting for a jail: reports of the inner stage in, signals of the caller out, job control in both
+// directions.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "backends/backend.h"
+#include "base/file.h"
+#include "inner/messages.h"
+#include "inner/signals.h"
+#include "session/terminal.h"
+
+namespace session {
+
+// Holds back what would end or stop the supervisor, and makes it readable as events instead. The caller's
+// state returns with the destructor.
+class HeldSignals {
+  public:
+    HeldSignals();
+    ~HeldSignals();
+    HeldSignals(const HeldSignals&) = delete;
+    HeldSignals& operator=(const HeldSignals&) = delete;
+
+    const inner::SignalState& before() const { return before_; }
+    int events() const { return events_.get(); }
+
+  private:
+    inner::SignalState before_;
+    base::Fd events_;
+};
+
+// All that came to be known about a run; conclude.h says what it means.
+struct Outcome {
+    bool may_have_run = false;  // the jail was built
+    bool has_started = false;   // the command was executed
+    std::optional<inner::Report> failure;
+    std::optional<inner::Report> ending;
+    std::string diagnostics;
+};
+
+class Supervisor {
+  public:
+    Supervisor(backends::Launched& launched, const HeldSignals& signals, Terminal& terminal)
+        : launched_(launched), signals_(signals), terminal_(terminal) {}
+
+    // Until the jail is dead. `on_start` gets a pidfd of the jail's pid 1 (-1 before Linux 5.3) when the
+    // command is about to run.
+    Outcome attend(const std::function<void(int stage)>& on_start);
+
+  private:
+    void take_signals();
+    void take_reports(const std::function<void(int)>& on_start);
+    void obey(const inner::Report& report, const std::function<void(int)>& on_start);
+    void send(const inner::Request& request);
+    void follow_stop(int signal);
+    void continue_command();
+    void remember_stage(pid_t pid);
+    void await_death() const;
+
+    backends::Launched& launched_;
+    const HeldSignals& signals_;
+    Terminal& terminal_;
+    Outcome outcome_;
+    std::string received_;
+    base::Fd stage_;
+    bool is_running_ = true;       // the backend's process
+    bool is_connected_ = true;     // the stage
+    bool wants_terminal_ = false;  // when the caller's job is continued in the foreground
+};
+
+}  // namespace session

@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Which bubblewrap may be run, and what happens when it can't do its work. The system's own is covered by another in a private
+# mount namespace.
+
+load helper
+setup() { start_admin_test; }
+teardown() { end_admin_test; }
+
+# stand_in SHELL-TEXT: a program at /usr/bin/bwrap that does this.
+stand_in() {
+    printf '#!/bin/sh\n%s\n' "$1" >"$STAGE/bwrap"
+    chmod 0755 "$STAGE/bwrap"
+    PREPARE="mount --bind '$STAGE/bwrap' /usr/bin/bwrap"
+}
+
+refuses() {
+    refused 125 "$1" in_jail touch "$PROJECT/ran"
+    [[ ! -e $PROJECT/ran ]]
+}
+
+pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
+
+@test "control: the system's bubblewrap works" {
+    works in_jail true
+}
+
+@test "one that belongs to the caller is not run" {
+    stand_in "touch '$SBX_HOME/ran'; exit 1"
+    chown "$SBX_USER" "$STAGE/bwrap"
+    refuses bwrap
+    [[ ! -e $SBX_HOME/ran ]]
+}
+
+@test "one that others may write is not run" {
+    stand_in "touch '$SBX_HOME/ran'; exit 1"
+    chmod 0777 "$STAGE/bwrap"
+    refuses bwrap
+    [[ ! -e $SBX_HOME/ran ]]
+}
+
+@test "one that can't be executed is named" {
+    stand_in :
+    chmod 0644 "$STAGE/bwrap"
+    refuses bwrap
+}
+
+@test "one that is too old for an option is named with what it said" {
+    stand_in 'echo "bwrap: Unknown option --argv0" >&2; exit 1'
+    refuses "Unknown option"
+}
+
+@test "one that ends without a word is an error" {
+    stand_in 'exit 0'
+    refuses "without a word"
+    stand_in 'kill -KILL $$'
+    refuses bubblewrap
+}
+
+@test "what it says can't drive the terminal" {
+    stand_in 'printf "bad \033[31m news\n" >&2; exit 1'
+    refuses news
+    [[ $stderr != *$'\e'* ]] || report "an escape sequence came through"
+}
+
+@test "a pinned one that is missing is an error, not a fall to another" {
+    pinned /usr/lib/no-such-bwrap
+    refuses no-such-bwrap
+}
+
+@test "a pinned one of the caller is not run" {
+    as_user cp /usr/bin/bwrap "$SBX_HOME/bwrap"
+    pinned "$SBX_HOME/bwrap"
+    refuses bwrap
+    rm -f "$SBX_HOME/bwrap"
+}
+
+@test "a pinned one of root works" {
+    install -m 0755 /usr/bin/bwrap "$STAGE/good-bwrap"
+    pinned "$STAGE/good-bwrap"
+    works in_jail true
+}
+
+@test "a setuid one works or is refused with a sentence" {
+    install -m 4755 /usr/bin/bwrap "$STAGE/bwrap"
+    PREPARE="mount --bind '$STAGE/bwrap' /usr/bin/bwrap"
+    run --separate-stderr in_jail id -u
+    if ((status == 0)); then
+        [[ $output == "$(id -u "$SBX_USER")" ]] || report "another user"
+    else
+        ((status == 125)) && [[ $stderr == "agent-sandbox: "* ]] || report "neither works nor is refused"
+    fi
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The administrator's files: believed only when they can't be anyone else's, and a ceiling for everyone else.
+
+load helper
+setup() { start_admin_test; }
+teardown() { end_admin_test; }
+
+refuses() {
+    refused 125 "$1" in_jail touch "$PROJECT/ran"
+    [[ ! -e $PROJECT/ran ]]
+}
+
+@test "control: with a good file, or none, a run works" {
+    works in_jail true
+    admin_says '[home]' 'access = "restricted"'
+    works in_jail true
+    fails "" in_jail_sh 'touch "$HOME/new"'
+}
+
+@test "an unknown key is refused" {
+    admin_says '[home]' 'acces = "read"'
+    refuses "/etc/agent-sandbox/config.toml:2"
+}
+
+@test "malformed is refused" {
+    admin_says '[home'
+    refuses "/etc/agent-sandbox/config.toml:1"
+}
+
+@test "unreadable is refused" {
+    admin_says '[home]' 'access = "restricted"'
+    chmod 0600 "$ADMIN/config.toml"
+    refuses "/etc/agent-sandbox/config.toml"
+}
+
+@test "an unreadable directory is refused" {
+    admin_says '[home]' 'access = "restricted"'
+    chmod 0700 "$ADMIN"
+    refuses "/etc/agent-sandbox"
+}
+
+@test "writable by others is refused" {
+    admin_says '[home]' 'access = "restricted"'
+    chmod 0666 "$ADMIN/config.toml"
+    refuses "/etc/agent-sandbox/config.toml"
+}
+
+@test "a directory that others may write is refused" {
+    admin_says '[home]' 'access = "restricted"'
+    chmod 0777 "$ADMIN"
+    refuses "/etc/agent-sandbox"
+}
+
+@test "not owned by root is refused" {
+    admin_says '[home]' 'access = "restricted"'
+    chown "$SBX_USER" "$ADMIN/config.toml"
+    refuses "/etc/agent-sandbox/config.toml"
+}
+
+@test "a bad file in conf.d is refused" {
+    mkdir "$ADMIN/conf.d"
+    echo '[home]' >"$ADMIN/conf.d/10-site.toml"
+    works in_jail true
+    echo 'x = 1' >>"$ADMIN/conf.d/10-site.toml"
+    refuses "10-site.toml:2"
+}
+
+@test "a user's wider value is refused with both origins" {
+    admin_says '[home]' 'access = "restricted"'
+    user_says '[home]' 'access = "write"'
+    refuses "/etc/agent-sandbox/config.toml:2"
+    [[ $stderr == *".config/agent-sandbox/config.toml:2"* ]] || report "the user's line is not named"
+}
+
+@test "an option's wider value is refused too" {
+    admin_says '[home]' 'access = "tmpwrite"'
+    JAIL=(--home write)
+    refuses "--home"
+    JAIL=(--home restricted)
+    works in_jail true
+}
+
+@test "no variable moves the administrator's directory" {
+    admin_says '[home]' 'access = "restricted"'
+    fails "" on_stage env XDG_CONFIG_DIRS=/nowhere SANDBOX_ADMIN_DIRECTORY=/nowhere "$SBX_PROGRAM" --quiet --home write -- true
+}
+
+@test "the administrator's hidden path can't be shown" {
+    as_user sh -c "mkdir -p '$SBX_HOME/data' && echo planted >'$SBX_HOME/data/file'"
+    JAIL=(--ro "$SBX_HOME/data")
+    prints planted in_jail cat "$SBX_HOME/data/file"
+    admin_says '[mounts]' "hidden = [\"$SBX_HOME/data\"]"
+    run in_jail cat "$SBX_HOME/data/file"
+    ((status != 0)) && [[ $output != planted ]] || report "should be hidden"
+    JAIL=(--ro "$SBX_HOME/data/file")
+    run in_jail cat "$SBX_HOME/data/file"
+    ((status != 0)) && [[ $output != planted ]] || report "should be hidden, also for a more specific rule of the user"
+    rm -rf "$SBX_HOME/data"
+}
+
+@test "deny_writable covers --rw and the project" {
+    as_user mkdir -p "$SBX_HOME/data"
+    JAIL=(--rw "$SBX_HOME/data")
+    works in_jail touch "$SBX_HOME/data/x"
+    admin_says '[mounts]' "deny_writable = [\"$SBX_HOME/data\", \"$PROJECT\"]"
+    run in_jail touch "$SBX_HOME/data/y"
+    ((status != 0)) && [[ ! -e $SBX_HOME/data/y ]] || report "was written"
+    JAIL=()
+    run in_jail touch "$PROJECT/y"
+    ((status != 0)) && [[ ! -e $PROJECT/y ]] || report "was written"
+    rm -rf "$SBX_HOME/data"
+}
+
+@test "a locked value is final" {
+    admin_says 'lock = ["network.mode"]' '[network]' 'mode = "isolated"'
+    JAIL=(--network open)
+    refuses "network.mode"
+}
+
+@test "the jail can't see or change the administrator's files" {
+    admin_says '[home]' 'access = "restricted"'
+    run in_jail_sh 'echo x >>/etc/agent-sandbox/config.toml'
+    ((status != 0)) || report "was written"
+}

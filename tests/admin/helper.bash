@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+# Tests whose stage only root can set: the administrator's files and the bubblewrap of the system. Every test has its own /etc and
+# its own mounts in a private mount namespace, so that nothing of the host changes; the program is still called by the user.
+
+load ../jail/helper
+
+start_admin_test() {
+    STAGE=$(mktemp -d "$SBX_STAGE/stage.XXXXXX")
+    chmod 0755 "$STAGE"
+    cp -a /etc "$STAGE/etc"
+    ADMIN=$STAGE/etc/agent-sandbox
+    mkdir "$ADMIN"
+    PROJECT=$SBX_HOME/project
+    rm -rf "$PROJECT" "$SBX_HOME/.config"
+    as_user mkdir -p "$PROJECT" "$SBX_HOME/.config/agent-sandbox"
+    USER_CONFIG=$SBX_HOME/.config/agent-sandbox/config.toml
+    PREPARE=:
+    JAIL=()
+}
+
+end_admin_test() {
+    cd / && rm -rf "$STAGE" "$PROJECT" "$SBX_HOME/.config"
+}
+
+as_user() {
+    runuser -u "$SBX_USER" -- env HOME="$SBX_HOME" USER="$SBX_USER" "$@"
+}
+
+# As the user, in a namespace where /etc is the test's own; PREPARE is shell text that root runs there before.
+on_stage() {
+    unshare --mount --propagation private sh -c '
+        stage=$1 user=$2 home=$3 project=$4 prepare=$5
+        shift 5
+        mount --bind "$stage/etc" /etc && eval "$prepare" && cd "$project" &&
+            exec runuser -u "$user" -- env HOME="$home" USER="$user" "$@"' \
+        sh "$STAGE" "$SBX_USER" "$SBX_HOME" "$PROJECT" "$PREPARE" "$@"
+}
+
+in_jail() { on_stage "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@"; }
+
+admin_says() { printf '%s\n' "$@" >"$ADMIN/config.toml"; }
+user_says() { printf '%s\n' "$@" >"$USER_CONFIG" && chown "$SBX_USER" "$USER_CONFIG"; }

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+#include "host/doctor.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace host {
+namespace {
+
+using base::Path;
+
+Facts sound_machine() {
+    Facts facts;
+    facts.kernel = "6.1.0-18-amd64";
+    facts.bwrap = {.state = BwrapState::usable, .path = Path::known("/usr/bin/bwrap")};
+    facts.landlock_abi = 4;
+    return facts;
+}
+
+Finding find(const std::vector<Finding>& findings, std::string_view name) {
+    auto found = std::ranges::find(findings, name, &Finding::name);
+    EXPECT_NE(found, findings.end()) << name;
+    return found == findings.end() ? Finding{} : *found;
+}
+
+bool says(const std::string& text, std::string_view part) {
+    return text.find(part) != std::string::npos;
+}
+
+Facts closed_by(NamespaceObstacle obstacle, std::string cause) {
+    Facts facts = sound_machine();
+    facts.namespace_obstacle = obstacle;
+    facts.user_namespace_obstacle = std::move(cause);
+    return facts;
+}
+
+TEST(Doctor, FindsASoundMachineSound) {
+    Trials trials{.tried_user_namespace = true, .bwrap_version = BwrapVersion{0, 8, 0}};
+    std::vector<Finding> findings = diagnose(sound_machine(), trials);
+    EXPECT_TRUE(can_jail(findings));
+    for (const Finding& finding : findings) {
+        EXPECT_EQ(finding.verdict, Verdict::good) << finding.name;
+        EXPECT_TRUE(finding.fix.empty()) << finding.name;
+        EXPECT_FALSE(finding.detail.empty()) << finding.name;
+    }
+    EXPECT_EQ(find(findings, "bubblewrap").detail, "/usr/bin/bwrap, version 0.8.0");
+    EXPECT_EQ(find(findings, "user-namespaces").detail, "open to unprivileged processes (tried)");
+}
+
+TEST(Doctor, Ubuntu2404GetsAProfileForBwrap) {
+    Facts facts = closed_by(NamespaceObstacle::apparmor, "kernel.apparmor_restrict_unprivileged_userns is 1");
+    facts.apparmor_restricts_user_namespaces = true;
+    std::vector<Finding> findings = diagnose(facts);
+    EXPECT_FALSE(can_jail(findings));
+    Finding finding = find(findings, "user-namespaces");
+    EXPECT_EQ(finding.verdict, Verdict::bad);
+    EXPECT_TRUE(says(finding.fix, "administrator"));
+    EXPECT_TRUE(says(finding.fix, "profile bwrap /usr/bin/bwrap flags=(unconfined) {\n  userns,\n"));
+    EXPECT_LT(finding.fix.find("bwrap-userns-restrict"), finding.fix.find("flags=(unconfined)"))
+        << "the narrower profile comes first";
+    EXPECT_FALSE(says(finding.fix, "sysctl")) << "switching the restriction off is not the advice";
+}
+
+TEST(Doctor, ProfileNamesTheBwrapThatIsRun) {
+    Facts facts = closed_by(NamespaceObstacle::apparmor, "restricted");
+    facts.bwrap.path = Path::known("/opt/site/bin/bwrap");
+    EXPECT_TRUE(says(find(diagnose(facts), "user-namespaces").fix, "profile bwrap /opt/site/bin/bwrap "));
+}
+
+TEST(Doctor, AProfileForBwrapMakesATrialByThisProgramMeaningless) {
+    Facts facts = sound_machine();
+    facts.apparmor_restricts_user_namespaces = facts.apparmor_profile_for_bwrap = true;
+    Trials trials{.tried_user_namespace = true,
+                  .user_namespace_failure = "the kernel answers: Permission denied"};
+    EXPECT_TRUE(can_jail(diagnose(facts, trials)));
+}
+
+TEST(Doctor, ClosedSysctlsOfferTheNarrowWayFirst) {
+    for (auto [obstacle, setting] :
+         {std::pair(NamespaceObstacle::limit_is_zero, "user.max_user_namespaces"),
+          std::pair(NamespaceObstacle::clone_is_restricted, "kernel.unprivileged_userns_clone")}) {
+        Finding finding =
+            find(diagnose(closed_by(obstacle, std::string(setting) + " is 0")), "user-namespaces");
+        EXPECT_EQ(finding.verdict, Verdict::bad);
+        EXPECT_TRUE(says(finding.fix, std::string(setting) + " = 0"));
+        EXPECT_LT(finding.fix.find("chmod u+s /usr/bin/bwrap"), finding.fix.find("/etc/sysctl.d")) << setting;
+    }
+}
+
+TEST(Doctor, ASetUserIdBwrapNeedsNoUserNamespaces) {
+    Facts facts = closed_by(NamespaceObstacle::limit_is_zero, "user.max_user_namespaces is 0");
+    facts.bwrap.is_setuid = true;
+    std::vector<Finding> findings = diagnose(facts);
+    EXPECT_TRUE(can_jail(findings));
+    EXPECT_EQ(find(findings, "user-namespaces").verdict, Verdict::warning);
+    EXPECT_EQ(find(findings, "bubblewrap").verdict, Verdict::warning);
+}
+
+TEST(Doctor, Rhel8HasNoLandlockAndCanStillJail) {
+    Facts facts = sound_machine();
+    facts.kernel = "4.18.0-553.el8_10.x86_64";
+    facts.landlock_abi = 0;
+    std::vector<Finding> findings = diagnose(facts, {.bwrap_version = BwrapVersion{0, 4, 0}});
+    EXPECT_TRUE(can_jail(findings));
+    Finding landlock = find(findings, "landlock");
+    EXPECT_EQ(landlock.verdict, Verdict::warning);
+    EXPECT_TRUE(says(landlock.detail, "4.18.0-553.el8_10.x86_64"));
+    EXPECT_EQ(find(findings, "bubblewrap").verdict, Verdict::good) << "0.4.0 is new enough";
+}
+
+TEST(Doctor, AContainerThatRefusesIsNamedAsTheCause) {
+    Facts facts = sound_machine();
+    facts.nested_in = "container";
+    std::vector<Finding> open = diagnose(facts, {.tried_user_namespace = true});
+    EXPECT_TRUE(can_jail(open));
+    EXPECT_EQ(find(open, "nesting").verdict, Verdict::warning);
+
+    Trials refused{.tried_user_namespace = true,
+                   .user_namespace_failure = "the kernel answers: Operation not permitted"};
+    std::vector<Finding> closed = diagnose(facts, refused);
+    EXPECT_FALSE(can_jail(closed));
+    EXPECT_TRUE(says(find(closed, "user-namespaces").detail, "Operation not permitted"));
+    EXPECT_TRUE(says(find(closed, "user-namespaces").fix, "container"));
+    EXPECT_FALSE(says(find(closed, "user-namespaces").fix, "--privileged"));
+}
+
+TEST(Doctor, MissingBwrapSaysHowToInstallIt) {
+    Facts facts = sound_machine();
+    facts.bwrap = find_bwrap(MemoryTree(), std::nullopt);
+    Finding finding = find(diagnose(facts), "bubblewrap");
+    EXPECT_EQ(finding.verdict, Verdict::bad);
+    EXPECT_EQ(finding.detail, "bubblewrap (bwrap) is not installed");
+    EXPECT_EQ(finding.fix, "install bubblewrap: apt install bubblewrap / dnf install bubblewrap\n");
+}
+
+TEST(Doctor, OldOrBrokenBwrapIsBad) {
+    Finding old = find(diagnose(sound_machine(), {.bwrap_version = BwrapVersion{0, 3, 1}}), "bubblewrap");
+    EXPECT_EQ(old.verdict, Verdict::bad);
+    EXPECT_EQ(old.detail, "/usr/bin/bwrap, version 0.3.1 is older than 0.4.0");
+    base::Result<BwrapVersion> broken = base::Error{.what = "it crashed", .advice = "reinstall it"};
+    Finding bad = find(diagnose(sound_machine(), {.bwrap_version = broken}), "bubblewrap");
+    EXPECT_EQ(bad.verdict, Verdict::bad);
+    EXPECT_EQ(bad.detail, "it crashed");
+    EXPECT_EQ(bad.fix, "reinstall it\n");
+}
+
+TEST(Doctor, AJailInAJailIsRefused) {
+    Facts facts = sound_machine();
+    facts.nested_in = "agent-sandbox";
+    EXPECT_EQ(find(diagnose(facts), "nesting").verdict, Verdict::bad);
+}
+
+TEST(Doctor, MissingSeccompIsBadAndMissingCgroupNamespaceIsNot) {
+    Facts facts = sound_machine();
+    facts.has_seccomp = facts.has_cgroup_namespace = false;
+    std::vector<Finding> findings = diagnose(facts);
+    EXPECT_EQ(find(findings, "seccomp").verdict, Verdict::bad);
+    EXPECT_EQ(find(findings, "cgroup-namespace").verdict, Verdict::warning);
+}
+
+TEST(Doctor, TellsOfAJobAndOfGpusWithoutTrustingTheirNames) {
+    Facts facts = sound_machine();
+    facts.slurm_job = {.id = "4711\x1b[2J", .node = "gpu-07"};
+    facts.gpu_devices = {"/dev/nvidia0", "/dev/nvidiactl"};
+    std::vector<Finding> findings = diagnose(facts);
+    EXPECT_EQ(find(findings, "slurm").detail, "in job 4711\\x1b[2J on gpu-07");
+    EXPECT_EQ(find(findings, "gpu").detail, "/dev/nvidia0 /dev/nvidiactl");
+}
+
+TEST(Doctor, FindingsPrintAsJson) {
+    Finding finding{.name = "bubblewrap", .verdict = Verdict::bad, .detail = "d", .fix = "f"};
+    EXPECT_EQ(to_json(finding).dump(-1), R"({"name":"bubblewrap","verdict":"bad","detail":"d","fix":"f"})");
+}
+
+}  // namespace
+}  // namespace host

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+#include "host/private_files.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/temporary_directory.h"
+
+namespace host {
+namespace {
+
+using base::Path;
+using Paths = std::vector<Path>;
+
+class PrivateFilesTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        ::umask(022);
+        put("etc/hosts", 0644);
+        put("etc/ssl/private/key", 0600);
+        ::chmod((directory_ / "etc/ssl/private").c_str(), 0750);
+        put("etc/app/token", 0640);
+    }
+    void put(std::string_view name, mode_t mode) { ::chmod(directory_.write(name, "").c_str(), mode); }
+    Path at(std::string_view name) const { return Path::known(directory_ / name); }
+    Paths find() const {
+        Paths found = find_private_files(at("etc"), directory_ / "state/private-etc");
+        std::ranges::sort(found);
+        return found;
+    }
+    testing_support::TemporaryDirectory directory_;
+};
+
+TEST_F(PrivateFilesTest, AreTheTopmostThatNotEveryoneMayRead) {
+    EXPECT_EQ(find(), (Paths{at("etc/app/token"), at("etc/ssl/private")}));
+}
+
+TEST_F(PrivateFilesTest, LinksAreNotFollowed) {
+    ASSERT_EQ(::symlink("app/token", at("etc/link").c_str()), 0);
+    ASSERT_EQ(::symlink(directory_.path().c_str(), at("etc/up").c_str()), 0);
+    EXPECT_EQ(find().size(), 2u);
+}
+
+TEST_F(PrivateFilesTest, TheAnswerIsKeptWhileNoDirectoryChanges) {
+    find();
+    // A mode that changes leaves its directory as it was.
+    ::chmod(at("etc/hosts").c_str(), 0600);
+    EXPECT_EQ(find().size(), 2u);
+    put("etc/app/second", 0600);
+    EXPECT_EQ(find(),
+              (Paths{at("etc/app/second"), at("etc/app/token"), at("etc/hosts"), at("etc/ssl/private")}));
+}
+
+TEST_F(PrivateFilesTest, AnAnswerThatCannotBeBelievedIsNotUsed) {
+    const std::string cache = directory_ / "state/private-etc";
+    const Paths expected = find();
+    const std::string sound = *base::read_file(cache);
+    const std::string without_end = sound.substr(0, sound.find("\nH ") + 1);
+    const std::string forgeries[] = {without_end,
+                                     "",
+                                     "agent-sandbox private files 1\n",
+                                     sound.substr(0, sound.size() - 1),
+                                     "another version\n" + sound.substr(sound.find('\n') + 1),
+                                     "agent-sandbox private files 1\n4294967294:1\n",
+                                     without_end + "H relative\nend\n",
+                                     without_end + "?\nend\n"};
+    for (const std::string& forgery : forgeries) {
+        ASSERT_TRUE(base::write_file_atomically(cache, forgery));
+        EXPECT_EQ(find(), expected) << forgery;
+    }
+}
+
+TEST_F(PrivateFilesTest, AnOldAnswerIsNotUsed) {
+    find();
+    ::chmod(at("etc/hosts").c_str(), 0600);
+    std::filesystem::last_write_time(directory_ / "state/private-etc",
+                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+    EXPECT_EQ(find().size(), 3u);
+}
+
+TEST_F(PrivateFilesTest, WorksWithoutAPlaceForTheAnswer) {
+    directory_.write("file", "");
+    EXPECT_EQ(find_private_files(at("etc"), directory_ / "file/below/cache").size(), 2u);
+}
+
+}  // namespace
+}  // namespace host

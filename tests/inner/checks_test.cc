@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// Without a jail only the refusals and mounts of the host can be seen; tests/session has the rest.
+#include "inner/checks.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "base/temporary_directory.h"
+
+namespace {
+
+using inner::Check;
+
+Check identity_of(const std::string& path) {
+    struct stat status;
+    EXPECT_EQ(::stat(path.c_str(), &status), 0);
+    return Check{.target = path,
+                 .has_identity = true,
+                 .device = status.st_dev,
+                 .inode = status.st_ino,
+                 .type = status.st_mode & S_IFMT};
+}
+
+TEST(Checks, AMountPointWithItsIdentityPasses) {
+    EXPECT_EQ(inner::failure_of(identity_of("/proc")), 0);
+}
+
+TEST(Checks, SomethingElseIsStale) {
+    Check check = identity_of("/proc");
+    ++check.inode;
+    EXPECT_EQ(inner::failure_of(check), ESTALE);
+}
+
+TEST(Checks, AWritableMountIsNoReadOnlyOne) {
+    Check check = identity_of("/proc");
+    check.is_readonly = true;
+    EXPECT_EQ(inner::failure_of(check), EPERM);
+}
+
+TEST(Checks, WhatIsNoMountPointIsRefused) {
+    testing_support::TemporaryDirectory directory;
+    EXPECT_EQ(inner::failure_of(identity_of(directory.path())), EPERM);
+}
+
+TEST(Checks, LinksAndNothingAreRefused) {
+    testing_support::TemporaryDirectory directory;
+    std::filesystem::create_symlink("/proc", directory / "link");
+    EXPECT_EQ(inner::failure_of(Check{.target = directory / "link"}), ELOOP);
+    EXPECT_EQ(inner::failure_of(Check{.target = directory / "absent"}), ENOENT);
+    EXPECT_EQ(inner::failure_of(Check{.target = "relative"}), EINVAL);
+}
+
+}  // namespace

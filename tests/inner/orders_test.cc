@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+#include "inner/orders.h"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using inner::Check;
+using inner::Orders;
+
+Orders example() {
+    Orders orders{
+        .command = {"sh", "-c", "", "two\nlines"}, .environment = {"A=1", "B="}, .working_directory = "/p"};
+    orders.world_writable = {"/tmp"};
+    orders.checks = {Check{.target = "/p/.git",
+                           .is_readonly = true,
+                           .has_identity = true,
+                           .device = 7,
+                           .inode = ~0ull,
+                           .type = 4}};
+    orders.signals = {.ignored = 1ull << 63, .blocked = 5};
+    orders.open_files = 1024;
+    orders.standard_error = 9;
+    orders.control = 10;
+    orders.takes_terminal = true;
+    return orders;
+}
+
+TEST(Orders, SurviveTheWay) {
+    base::Result<Orders> decoded = inner::decode(inner::encode(example()));
+    ASSERT_TRUE(decoded) << decoded.error().line();
+    EXPECT_EQ(decoded->command, example().command);
+    EXPECT_EQ(decoded->environment, example().environment);
+    EXPECT_EQ(decoded->checks[0].inode, ~0ull);
+    EXPECT_TRUE(decoded->checks[0].is_readonly);
+    EXPECT_EQ(decoded->signals, example().signals);
+    EXPECT_EQ(decoded->terminal, -1);
+    EXPECT_TRUE(decoded->takes_terminal);
+    // Whatever else there is: the same text again.
+    EXPECT_EQ(inner::encode(*decoded), inner::encode(example()));
+}
+
+TEST(Orders, AnythingShorterOrLongerIsRefused) {
+    std::string text = inner::encode(example());
+    for (size_t length = 0; length < text.size(); ++length)
+        EXPECT_FALSE(inner::decode(text.substr(0, length))) << length;
+    EXPECT_FALSE(inner::decode(text + '\0'));
+}
+
+TEST(Orders, AnotherVersionIsRefused) {
+    std::string text = inner::encode(example());
+    text[text.find('1')] = '0';
+    EXPECT_FALSE(inner::decode(text));
+}
+
+TEST(Orders, ADamagedCountAsksForNoMemory) {
+    std::string text = inner::encode(example());
+    size_t count = text.find('\0') + 1;
+    text.replace(count, 1, "99999999999999");
+    EXPECT_FALSE(inner::decode(text));
+}
+
+TEST(Orders, WithoutACommandAreRefused) {
+    Orders orders = example();
+    orders.command.clear();
+    EXPECT_FALSE(inner::decode(inner::encode(orders)));
+}
+
+}  // namespace

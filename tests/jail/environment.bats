@@ -1,0 +1,128 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The environment is made before anything is executed.
+
+load helper
+setup() { start_test; }
+teardown() { end_test; }
+
+# with NAME=VALUE... -- COMMAND...
+passes() { prints "$2" env "$1=$2" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- printenv "$1"; }
+removed() {
+    prints "$2" env "$1=$2" printenv "$1"
+    run env "$1=$2" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- printenv "$1"
+    ((status == 1)) && [[ -z $output ]] || report "$1 should be removed"
+}
+
+@test "harmless variables pass" {
+    passes LANG C.UTF-8
+    passes TERM xterm-256color
+    passes EDITOR vi
+    passes CC clang
+    passes OMP_NUM_THREADS 4
+    passes SLURM_JOB_ID 17
+}
+
+@test "variables on no list are held back in clean mode and pass in inherit mode" {
+    removed SOME_UNKNOWN_THING harmless
+    export AGENT_SANDBOX_ENV_MODE=inherit
+    passes SOME_UNKNOWN_THING harmless
+}
+
+@test "secrets are removed by name, in both modes" {
+    for AGENT_SANDBOX_ENV_MODE in clean inherit; do
+        export AGENT_SANDBOX_ENV_MODE
+        for name in GITHUB_PAT DATABASE_URL PGPASSWORD MYSQL_PWD MONGO_URI REDIS_URL GOOGLE_APPLICATION_CREDENTIALS \
+            DBUS_SESSION_BUS_ADDRESS XAUTHORITY DISPLAY TMUX SLURM_CONF SLURM_JWT KRB5CCNAME; do
+            removed "$name" planted
+        done
+    done
+}
+
+@test "secrets are removed by pattern, in both modes" {
+    for AGENT_SANDBOX_ENV_MODE in clean inherit; do
+        export AGENT_SANDBOX_ENV_MODE
+        for name in SSH_AUTH_SOCK MY_TOKEN MY_SECRET DB_PASSWORD DB_PASSWD DB_PWD MY_CREDENTIALS SOME_API_KEY \
+            MY_PRIVATE_KEY AWS_ACCESS_KEY_ID AWS_PROFILE AZURE_CLIENT_ID VAULT_ADDR KUBECONFIG DOCKER_HOST CI_JOB_ID \
+            GITLAB_USER JENKINS_URL MyPasswordHere; do
+            removed "$name" planted
+        done
+    done
+}
+
+@test "PWD passes though *_PWD does not" {
+    prints "$PROJECT" in_jail printenv PWD
+}
+
+@test "secrets under innocent names are removed by their value" {
+    export AGENT_SANDBOX_ENV_MODE=inherit
+    passes INNOCENT harmless
+    removed INNOCENT "https://user:planted@example.org/"
+    removed INNOCENT "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
+    removed INNOCENT "-----BEGIN PRIVATE KEY-----"
+    removed INNOCENT "AKIAIOSFODNN7EXAMPLE"
+}
+
+@test "a proxy passes, one with a password does not" {
+    passes https_proxy http://proxy.example.org:3128
+    removed https_proxy http://user:planted@proxy.example.org:3128
+}
+
+@test "injection into our own helpers is removed, in both modes" {
+    for AGENT_SANDBOX_ENV_MODE in clean inherit; do
+        export AGENT_SANDBOX_ENV_MODE
+        removed LD_PRELOAD "$(ldconfig -p | sed -n "s,.*libm\.so\.6 .*=> ,,p" | head -n 1)"
+        removed GCONV_PATH /nowhere
+        removed GLIBC_TUNABLES glibc.malloc.check=0
+    done
+}
+
+@test "exported shell functions are removed" {
+    export AGENT_SANDBOX_ENV_MODE=inherit
+    planted() { echo planted; }
+    export -f planted
+    prints planted bash -c planted
+    fails "" in_jail bash -c planted
+}
+
+@test "--env lets one name through, --env NAME=VALUE sets one" {
+    JAIL=(--env MY_API_KEY)
+    passes MY_API_KEY wanted
+    removed OTHER_API_KEY planted
+    JAIL=(--env "GREETING=good day")
+    prints "good day" in_jail printenv GREETING
+}
+
+@test "TMPDIR is reset when it names a place that is not in the jail" {
+    mkdir "$HOME/scratch"
+    export TMPDIR=$HOME/scratch
+    works sh -c 'touch "$TMPDIR/x"'
+    works in_jail_sh 'test "$TMPDIR" != "$HOME/scratch" && touch "${TMPDIR:-/tmp}/x"'
+}
+
+@test "the jail can be recognised from inside" {
+    prints 1 in_jail printenv AGENT_SANDBOX
+    works in_jail_sh 'env | grep ^AGENT_SANDBOX_'
+    [[ $output == *"$PROJECT"* ]] || report "the project is not there"
+}
+
+@test "no process of the jail carries a removed secret" {
+    export MY_TOKEN=planted-secret
+    works sh -c 'tr "\0" "\n" </proc/$$/environ | grep -q planted-secret'
+    run in_jail_sh 'cat /proc/[0-9]*/environ 2>/dev/null | tr "\0" "\n" | grep -c planted-secret'
+    [[ $output == 0 ]] || report "found in the jail"
+    fails "Permission denied" in_jail cat /proc/1/environ
+}
+
+@test "the environment of a process outside can't be read" {
+    MY_TOKEN=planted-secret sleep 1000 3>&- &
+    CHILDREN+=($!)
+    works sh -c "tr '\0' '\n' </proc/$!/environ | grep -q planted-secret"
+    run in_jail_sh 'cat /proc/[0-9]*/environ | tr "\0" "\n" | grep -c planted-secret'
+    [[ ${lines[-1]} == 0 ]] || report "found"
+}
+
+@test "nothing of a removed variable is in the dry run" {
+    run env MY_TOKEN=planted-secret "$SBX_PROGRAM" --dry-run --json -- true
+    [[ $status == 0 && $output != *planted-secret* && $output == *MY_TOKEN* ]] || report "the value is there, or the name is not"
+}

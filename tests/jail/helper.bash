@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: MIT
+# What the jail tests share. Every claim has a control: the forbidden act is done outside first and must succeed there, so that a
+# test can't pass because the act was impossible anyway.
+
+bats_require_minimum_version 1.5.0
+
+if [[ -z ${SBX_PROGRAM:-} ]]; then
+    echo "start these tests with scripts/test-jail: they empty the home directory of their user" >&2
+    exit 1
+fi
+
+# A project in an otherwise empty home directory; JAIL holds the options of in_jail.
+start_test() {
+    [[ $(id -un) == "$SBX_USER" ]]
+    empty_home
+    PROJECT=$HOME/project
+    mkdir "$PROJECT"
+    cd "$PROJECT" || return
+    JAIL=()
+    CHILDREN=()
+}
+
+end_test() {
+    local process
+    for process in "${CHILDREN[@]}"; do
+        kill -KILL "$process" 2>/dev/null || true
+        wait "$process" 2>/dev/null || true
+    done
+    cd / && empty_home
+}
+
+# In more than one go: what a killed session left may be taken away by its keeper at the same moment.
+empty_home() {
+    wait_until is_emptied 2>/dev/null
+}
+is_emptied() {
+    find "$HOME" -mindepth 1 -delete || true
+    [[ -z $(ls -A "$HOME") ]]
+}
+
+# What is in the home directory, but for the program's own state: a cache of /etc and the record of placeholders.
+home_listing() { find "$HOME" -path "$HOME/.local" -prune -o -path "$PROJECT/ready" -prune -o -print | sort; }
+
+in_jail() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@"; }
+
+# in_jail_sh SCRIPT [ARGUMENT...]
+in_jail_sh() {
+    local script=$1
+    shift
+    in_jail sh -c "$script" sh "$@"
+}
+
+# ---- Expectations ----------------------------------------------------------------------------------------------------
+
+report() {
+    printf '%s\nstatus: %s\noutput: %s\n' "$1" "$status" "$output" >&2
+    return 1
+}
+
+works() {
+    run "$@"
+    ((status == 0)) || report "should work: $*"
+}
+
+# fails REASON COMMAND...: the message must carry the reason, so that it does not fail for another one.
+fails() {
+    local reason=$1
+    shift
+    run "$@"
+    ((status != 0)) || report "should fail: $*"
+    [[ $output == *"$reason"* ]] || report "should fail with '$reason': $*"
+}
+
+prints() {
+    local text=$1
+    shift
+    works "$@"
+    [[ $output == "$text" ]] || report "should print '$text': $*"
+}
+
+# refused CODE TEXT COMMAND...: one line on stderr that starts with our name, this exit code, nothing on stdout.
+refused() {
+    local code=$1 text=$2
+    shift 2
+    run "-$code" --separate-stderr "$@" || { output+=$stderr; report "should end with $code: $*"; }
+    [[ -z $output ]] || report "should print nothing: $*"
+    [[ $stderr == "agent-sandbox: "*"$text"* ]] || { output=$stderr; report "should say '$text': $*"; }
+    ((${#stderr_lines[@]} == 1)) || { output=$stderr; report "should say it in one line: $*"; }
+}
+
+# ---- Claims about one path, each with its control --------------------------------------------------------------------
+
+expect_hidden() {
+    works cat "$1"
+    fails "No such file or directory" in_jail cat "$1"
+}
+
+expect_hidden_directory() {
+    works test -d "$1"
+    fails "No such file or directory" in_jail ls -d "$1"
+}
+
+# The name may be there; the content is not.
+expect_unreadable() {
+    works grep -q . "$1"
+    run in_jail cat "$1"
+    [[ $output != *"$(cat "$1")"* ]] || report "should not be readable: $1"
+}
+
+expect_readable() { prints "$(cat "$1")" in_jail cat "$1"; }
+
+# The same append works outside, and leaves no trace from inside.
+expect_unwritable() {
+    works sh -c 'printf outside >>"$1"' sh "$1"
+    run in_jail_sh 'printf inside >>"$1"' "$1"
+    ((status != 0)) || report "should not be writable: $1"
+    ! grep -q inside "$1" || report "was written: $1"
+}
+
+expect_writable() {
+    works in_jail_sh 'printf inside >>"$1"' "$1"
+    grep -q inside "$1" || report "was not written on the host: $1"
+}
+
+# ---- Things in the background ----------------------------------------------------------------------------------------
+
+# Polls for at most ten seconds.
+wait_until() {
+    local deadline=$((SECONDS + 10))
+    until "$@"; do
+        ((SECONDS < deadline)) || return 1
+        sleep 0.01
+    done
+}
+
+# A shell starts its background processes with INT and QUIT ignored, and what is ignored stays so in every child.
+ATTENTIVE=(perl -e '$SIG{INT} = $SIG{QUIT} = "DEFAULT"; exec @ARGV')
+
+# Starts a jail whose script makes the file `ready` in the project when it is under way; SUPERVISOR is its process.
+start_jail() {
+    local script=$1
+    shift
+    rm -f "$PROJECT/ready"
+    "${ATTENTIVE[@]}" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- sh -c "$script" sh "$@" \
+        </dev/null >"$BATS_TEST_TMPDIR/jail.out" 2>&1 3>&- &
+    SUPERVISOR=$!
+    CHILDREN+=("$SUPERVISOR")
+    wait_until test -e "$PROJECT/ready" || { cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
+}
+
+# Waits for the jail of start_jail; its exit status goes to STATUS.
+end_of_jail() {
+    STATUS=0
+    wait "$SUPERVISOR" || STATUS=$?
+}
+
+# A greeting Unix socket at this path, or at an abstract name that starts with @.
+start_listener() {
+    perl "$SBX_STAGE/tests/jail/listen.pl" "$1" </dev/null >/dev/null 2>&1 3>&- &
+    CHILDREN+=($!)
+    wait_until perl "$SBX_STAGE/tests/jail/connect.pl" "$1" >/dev/null 2>&1
+}
+
+CONNECT=("perl" "$SBX_STAGE/tests/jail/connect.pl")
+
+# Commits without asking for the caller's identity.
+make_repository() {
+    git init -q -b main "$1"
+    git -C "$1" config user.name Tester
+    git -C "$1" config user.email tester@example.org
+}

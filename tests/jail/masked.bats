@@ -1,0 +1,61 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Files in the project that read as empty.
+
+load helper
+
+setup() {
+    start_test
+    mkdir -p services/api
+    for file in .env .env.production services/api/.env .env.example .env.sample .env.template; do
+        echo "KEY=planted" >"$file"
+    done
+}
+teardown() { end_test; }
+
+@test ".env files read as empty, at every depth" {
+    for file in .env .env.production services/api/.env; do
+        prints "KEY=planted" cat "$file"
+        prints "" in_jail cat "$file"
+    done
+}
+
+@test "examples, samples and templates stay readable" {
+    for file in .env.example .env.sample .env.template; do
+        expect_readable "$file"
+    done
+}
+
+@test "a masked file can't be written, removed or moved aside" {
+    for file in .env services/api/.env; do
+        run in_jail_sh 'echo inside >"$1"; rm -f "$1"; mv "$1" aside; cat aside' "$file"
+        [[ $output != *planted* ]] || report "the content came out"
+        prints "KEY=planted" cat "$file"
+    done
+}
+
+@test "the directory of a masked file can't be moved aside to read it" {
+    run in_jail_sh 'mv services moved; cat moved/api/.env services/api/.env; mv services/api other; cat other/.env'
+    [[ $output != *planted* ]] || report "the content came out"
+}
+
+@test "hard and symbolic links show no more" {
+    run in_jail_sh 'ln .env alias; cat alias; ln -s .env soft; cat soft'
+    [[ $output != *planted* ]] || report "the content came out"
+}
+
+@test "project.mask adds files, project.unmask takes one out" {
+    mkdir -p "$HOME/.config/agent-sandbox"
+    printf '[project]\nmask = ["*.pem"]\nunmask = [".env.production"]\n' >"$HOME/.config/agent-sandbox/config.toml"
+    echo planted >key.pem
+    prints "" in_jail cat key.pem
+    prints "" in_jail cat .env
+    prints "KEY=planted" in_jail cat .env.production
+}
+
+@test "masks leave nothing behind" {
+    find . | sort >"$BATS_TEST_TMPDIR/before"
+    works in_jail true
+    find . | sort >"$BATS_TEST_TMPDIR/after"
+    works diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+}

@@ -1,0 +1,113 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# What is made on the host so that a missing name can be held does not outlive the last session that needs it, and is not taken
+# from one that does.
+
+load helper
+
+setup() {
+    start_test
+    make_repository .
+    git commit -q --allow-empty -m start
+    listing >"$BATS_TEST_TMPDIR/before"
+}
+teardown() { end_test; }
+
+# Everything but what git itself writes.
+listing() { find . -path ./.git/objects -prune -o -path ./ready -prune -o -print | sort; }
+
+nothing_left() {
+    listing >"$BATS_TEST_TMPDIR/after"
+    works diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+}
+
+holds() { fails "" in_jail_sh 'mkdir -p .vscode && echo inside >.vscode/tasks.json'; }
+
+@test "nothing is left after a session" {
+    works in_jail true
+    nothing_left
+}
+
+@test "nothing is left after a session that failed, was not found or was killed" {
+    run in_jail false
+    nothing_left
+    run in_jail /nonexistent
+    nothing_left
+    run in_jail_sh 'kill -KILL $$'
+    nothing_left
+}
+
+@test "git sees nothing of it while a session runs" {
+    prints "" in_jail git status --porcelain
+    prints "" in_jail git ls-files --others
+}
+
+@test "a directory that the host already had stays, with its content" {
+    mkdir .vscode
+    echo "of the host" >.vscode/tasks.json
+    listing >"$BATS_TEST_TMPDIR/before"
+    works in_jail true
+    nothing_left
+    prints "of the host" cat .vscode/tasks.json
+}
+
+@test "an empty directory that the host already had stays" {
+    mkdir .vscode
+    listing >"$BATS_TEST_TMPDIR/before"
+    works in_jail true
+    nothing_left
+}
+
+@test "the end of one session takes nothing from another" {
+    start_jail 'touch ready; until [ -e go ]; do sleep 0.02; done; mkdir -p .vscode; echo inside >.vscode/tasks.json; rm go'
+    works in_jail true
+    holds
+    touch go
+    end_of_jail
+    fails "" test -e .vscode/tasks.json
+    rm -f ready
+    nothing_left
+}
+
+@test "many sessions at once leave nothing, and each is protected" {
+    local processes=() process
+    for _ in 1 2 3 4 5 6 7 8; do
+        in_jail_sh 'mkdir -p .vscode && echo inside >.vscode/tasks.json && echo broken >broken; true' 3>&- &
+        processes+=($!)
+    done
+    for process in "${processes[@]}"; do wait "$process"; done
+    fails "" test -e broken
+    nothing_left
+}
+
+@test "after the supervisor is killed, nothing is left once the next session has ended" {
+    start_jail 'touch ready; sleep 1000'
+    kill -KILL "$SUPERVISOR"
+    end_of_jail
+    works in_jail true
+    rm -f ready
+    nothing_left
+}
+
+@test "a killed session's leftovers are not taken from a session that still runs" {
+    start_jail 'touch ready; sleep 1000'
+    local first=$SUPERVISOR
+    start_jail 'touch ready; until [ -e go ]; do sleep 0.02; done; mkdir -p .vscode; echo inside >.vscode/tasks.json; rm go'
+    kill -KILL "$first"
+    works in_jail true
+    touch go
+    end_of_jail
+    fails "" test -e .vscode/tasks.json
+    works in_jail true
+    rm -f ready
+    nothing_left
+}
+
+@test "what the user puts into a placeholder meanwhile is kept" {
+    start_jail 'touch ready; until [ -e go ]; do sleep 0.02; done; rm go'
+    mkdir -p .vscode
+    echo "of the user" >.vscode/settings.json
+    touch go
+    end_of_jail
+    prints "of the user" cat .vscode/settings.json
+}

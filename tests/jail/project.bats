@@ -1,0 +1,126 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Exactly one directory is writable: the project, at its own physical path; and git works in it.
+
+load helper
+setup() { start_test; }
+teardown() { end_test; }
+
+@test "the project is writable and what is written stays" {
+    works in_jail_sh 'pwd; mkdir sub && echo content >sub/file'
+    [[ $output == "$PROJECT" ]]
+    prints content cat sub/file
+}
+
+@test "files that the jail makes belong to the caller" {
+    works in_jail touch made
+    prints "$SBX_USER" stat -c %U made
+    prints "$(id -u):$(id -g)" in_jail stat -c %u:%g made
+}
+
+@test "--project names another directory; the working directory stays where it is inside it" {
+    mkdir -p "$HOME/elsewhere/sub"
+    JAIL=(--project "$HOME/elsewhere")
+    works in_jail touch "$HOME/elsewhere/made"
+    works test -e "$HOME/elsewhere/made"
+    cd "$HOME/elsewhere/sub"
+    prints "$HOME/elsewhere/sub" in_jail pwd
+}
+
+@test "--read-only: the project can be read, not written" {
+    echo content >file
+    JAIL=(--read-only)
+    expect_readable "$PROJECT/file"
+    expect_unwritable "$PROJECT/file"
+    fails "Read-only file system" in_jail touch new
+    fails "Read-only file system" in_jail mkdir new
+    fails "Read-only file system" in_jail rm -f file
+    fails "Read-only file system" in_jail mv file file2
+}
+
+@test "a project reached through a symbolic link is mounted at its physical path" {
+    mkdir "$HOME/physical"
+    ln -s physical "$HOME/logical"
+    cd "$HOME/logical"
+    works in_jail sh -c 'touch made; pwd -P'
+    [[ $output == "$HOME/physical" ]]
+    works test -e "$HOME/physical/made"
+    JAIL=(--project "$HOME/logical")
+    works in_jail touch "$HOME/physical/again"
+}
+
+@test "commit, branch and merge work in a repository" {
+    make_repository .
+    works in_jail_sh 'echo 1 >file && git add file && git commit -qm first && git checkout -qb topic &&
+        echo 2 >file && git commit -qam second && git checkout -q main && git merge -q topic && git gc -q'
+    prints second git log -1 --format=%s
+    prints "" git status --porcelain
+}
+
+@test "commit works in a clone" {
+    make_repository "$HOME/origin"
+    git -C "$HOME/origin" commit -q --allow-empty -m start
+    git clone -q "$HOME/origin" "$PROJECT/clone"
+    cd clone
+    works in_jail git -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m inside
+    prints inside git log -1 --format=%s
+}
+
+@test "commit works in a worktree whose repository lies elsewhere" {
+    make_repository "$HOME/origin"
+    git -C "$HOME/origin" commit -q --allow-empty -m start
+    git -C "$HOME/origin" worktree add -q -b topic "$PROJECT/tree"
+    echo secret >"$HOME/origin/unrelated"
+    cd tree
+    works in_jail_sh 'echo 1 >file && git add file && git commit -qm inside'
+    prints inside git log -1 --format=%s
+    # The repository came in, not the other working tree.
+    expect_hidden "$HOME/origin/unrelated"
+    # And what runs code in it stays as it was.
+    expect_unwritable "$HOME/origin/.git/config"
+    fails "" in_jail sh -c 'echo evil >"$HOME/origin/.git/hooks/pre-commit"'
+    fails "" test -e "$HOME/origin/.git/hooks/pre-commit"
+}
+
+@test "commit works in a submodule" {
+    make_repository "$HOME/library"
+    git -C "$HOME/library" commit -q --allow-empty -m start
+    make_repository .
+    git -c protocol.file.allow=always submodule --quiet add "$HOME/library" lib
+    git commit -qm "with a submodule"
+    cd lib
+    git config user.name T && git config user.email t@example.org
+    works in_jail_sh 'echo 1 >file && git add file && git commit -qm inside'
+    prints inside git log -1 --format=%s
+    expect_unwritable "$PROJECT/.git/modules/lib/config"
+}
+
+@test "a gitdir elsewhere works when it leads back to the project" {
+    git init -q --separate-git-dir "$HOME/store.git" "$PROJECT/apart"
+    cd apart
+    # Threat: a .git file is content of the project; without the way back it could open any repository of the user.
+    fails "not a git repository" in_jail git status
+    git config core.worktree "$PROJECT/apart"
+    works in_jail git -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m inside
+    prints inside git log -1 --format=%s
+}
+
+@test "a .git file that points at another project's repository brings nothing in" {
+    make_repository "$HOME/origin"
+    echo "gitdir: $HOME/origin/.git" >.git
+    expect_hidden "$HOME/origin/.git/config"
+}
+
+@test "a .git file that points at something that is no repository brings nothing in" {
+    mkdir "$HOME/private"
+    echo secret >"$HOME/private/secret"
+    echo "gitdir: $HOME/private" >.git
+    expect_hidden "$HOME/private/secret"
+}
+
+@test "paths with blanks, quotes and other letters work" {
+    mkdir -p "$PROJECT/it's a \"project\" ü"
+    cd "$PROJECT/it's a \"project\" ü"
+    works in_jail touch "a file"
+    works test -e "a file"
+}

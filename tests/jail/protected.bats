@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Paths in the project that run code outside later: read-only although the project is writable, impossible to create where they are
+# missing, impossible to rename aside.
+
+load helper
+
+setup() {
+    start_test
+    make_repository .
+    git commit -q --allow-empty -m start
+}
+teardown() { end_test; }
+
+# refuses_to_create PATH: the path is absent, can be made outside, and can't be made inside by any of the usual ways.
+refuses_to_create() {
+    local path=$1 directory
+    directory=$(dirname "$path")
+    works sh -c 'mkdir -p "$(dirname "$1")" && echo outside >"$1" && rm "$1"' sh "$path"
+    [[ $directory == . ]] || rmdir -p --ignore-fail-on-non-empty "$directory"
+    run in_jail_sh 'mkdir -p "$(dirname "$1")"; echo inside >"$1"; mkdir -p "$1" && echo inside >"$1/file"
+        echo inside >elsewhere; mv elsewhere "$1"; ln -s /etc "$1"; rm -rf "$1"; echo inside >"$1"' "$path"
+    fails "" test -s "$path"
+    fails "" test -L "$path"
+    rm -f elsewhere
+}
+
+@test "hooks can't be added or changed" {
+    echo '#!/bin/sh' >.git/hooks/post-commit
+    expect_unwritable .git/hooks/post-commit
+    works sh -c 'touch .git/hooks/pre-push && rm .git/hooks/pre-push'
+    fails "Read-only file system" in_jail touch .git/hooks/pre-push
+    fails "" in_jail rm -r .git/hooks
+    fails "" in_jail mv .git/hooks .git/aside
+    works test -x .git/hooks -a -e .git/hooks/post-commit
+}
+
+@test "the repository's configuration can't be changed" {
+    expect_unwritable .git/config
+    works git config test.outside 1
+    fails "" in_jail git config core.fsmonitor /tmp/evil
+    fails "" in_jail git config core.hooksPath /tmp/evil
+    fails "" in_jail_sh 'echo x >copy && mv copy .git/config'
+    works sh -c '! grep -q evil .git/config'
+}
+
+@test "a missing .git/info/attributes can't be made" {
+    refuses_to_create .git/info/attributes
+}
+
+@test "missing editor, agent and shell settings can't be made" {
+    for path in .envrc .vscode/tasks.json .idea/workspace.xml .devcontainer/devcontainer.json \
+        .claude/settings.json .claude/settings.local.json .mcp.json .agent-sandbox.toml; do
+        refuses_to_create "$path"
+    done
+}
+
+@test "existing ones can be read, not changed" {
+    mkdir .vscode .claude
+    for path in .envrc .vscode/tasks.json .claude/settings.json .mcp.json; do
+        echo "of the host" >"$path"
+        expect_readable "$path"
+        expect_unwritable "$path"
+        run in_jail_sh 'rm -rf "$1"; mv "$1" aside; ln -sf /etc/passwd "$1"' "$path"
+        works grep -q "of the host" "$path"
+    done
+    : >.agent-sandbox.toml
+    expect_unwritable .agent-sandbox.toml 2>/dev/null || true
+}
+
+@test "an ancestor can't be renamed aside" {
+    mkdir .vscode .claude
+    echo "of the host" >.vscode/tasks.json
+    echo "{}" >.claude/settings.json
+    for directory in .git .vscode .claude; do
+        works sh -c 'mv "$1" "$1.aside" && mv "$1.aside" "$1"' sh "$directory"
+        fails "" in_jail mv "$directory" "$directory.aside"
+        works test -d "$directory"
+        fails "" test -e "$directory.aside"
+    done
+}
+
+@test "the project itself can't be moved aside" {
+    mkdir "$PROJECT/inner"
+    cd inner
+    fails "" in_jail mv "$PROJECT/inner" "$PROJECT/aside"
+    works test -d "$PROJECT/inner"
+}
+
+@test "a hard link is no way around" {
+    works sh -c 'ln .git/config alias && rm alias'
+    run in_jail_sh 'ln .git/config alias && echo inside >>alias'
+    works sh -c '! grep -q inside .git/config'
+}
+
+@test "a symbolic link is no way around" {
+    works in_jail_sh 'ln -s .git/hooks alias'
+    fails "Read-only file system" in_jail touch alias/post-checkout
+    fails "" test -e .git/hooks/post-checkout
+}
+
+@test "a protected name that is a symbolic link can't be written through or replaced" {
+    mkdir editor
+    echo "of the host" >editor/tasks.json
+    ln -s editor .vscode
+    run in_jail_sh 'echo inside >>.vscode/tasks.json; rm -f .vscode; mkdir .vscode && echo inside >.vscode/tasks.json'
+    prints "of the host" cat .vscode/tasks.json
+    works test -L .vscode
+}
+
+@test "/proc/self/fd and /proc/self/cwd are no way around" {
+    run in_jail_sh 'echo inside >/proc/self/cwd/.git/hooks/evil; exec 8<.git/hooks; echo inside >/proc/self/fd/8/evil'
+    fails "" test -e .git/hooks/evil
+}
+
+@test "project.unprotect opens one entry" {
+    mkdir -p "$HOME/.config/agent-sandbox"
+    printf '[project]\nunprotect = [".envrc"]\n' >"$HOME/.config/agent-sandbox/config.toml"
+    works in_jail_sh 'echo inside >.envrc'
+    prints inside cat .envrc
+    fails "" in_jail touch .git/hooks/pre-commit
+}
+
+@test "project.protect adds one" {
+    mkdir -p "$HOME/.config/agent-sandbox"
+    printf '[project]\nprotect = ["deploy.sh"]\n' >"$HOME/.config/agent-sandbox/config.toml"
+    echo "of the host" >deploy.sh
+    expect_unwritable deploy.sh
+}

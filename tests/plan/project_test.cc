@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include "plan/case.h"
+
+namespace {
+
+using test::access;
+using test::Case;
+using test::holds;
+using test::kLaptop;
+using test::mount_at;
+using test::planned;
+
+TEST(Project, IsWritableAndItsNeighboursDoNotExist) {
+    auto plan = planned({});
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_EQ(access(*plan, "/home/ann/app/src/x"), "writable");
+    EXPECT_EQ(access(*plan, "/home/bob"), "absent");
+    EXPECT_EQ(mount_at(*plan, "/home/ann/other"), nullptr);
+    EXPECT_TRUE(mount_at(*plan, "/home/ann/app")->is_pinned);
+}
+
+struct BadProject {
+    const char* path;
+    const char* message;
+};
+class ProjectRefused : public testing::TestWithParam<BadProject> {};
+
+TEST_P(ProjectRefused, WithASentence) {
+    Case example{.project = GetParam().path};
+    example.tree += "d /data\nd /etc/x\nd /home/ann/.ssh/deep\nd /homely/x\nd /srv\nf /data/file\n";
+    auto plan = planned(example);
+    ASSERT_FALSE(plan);
+    EXPECT_NE(plan.error().what.find(GetParam().message), std::string::npos) << plan.error().line();
+    EXPECT_FALSE(plan.error().advice.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, ProjectRefused,
+                         testing::Values(BadProject{"/home/ann", "your home directory"}, BadProject{"/", "whole system"},
+                                         BadProject{"/home", "your home directory lies in it"},
+                                         BadProject{"/home/ann/.ssh", "it lies in"}, BadProject{"/home/ann/.ssh/deep", "it lies in"},
+                                         BadProject{"/etc/x", "system"}, BadProject{"/usr", "system"}, BadProject{"/tmp", "shared"},
+                                         BadProject{"/data/file", "not a directory"}, BadProject{"/data/none", "does not exist"}));
+
+TEST(Project, MayNotHoldCredentialsUnderAnotherName) {
+    // ~/.ssh is a link into the would-be project.
+    Case example{.tree = std::string(kLaptop), .project = "/home/ann/dotfiles"};
+    size_t ssh = example.tree.find("d /home/ann/.ssh\n");
+    example.tree.replace(ssh, 17, "l /home/ann/.ssh dotfiles/ssh\nd /home/ann/dotfiles/ssh\n");
+    auto plan = planned(example);
+    ASSERT_FALSE(plan);
+    EXPECT_NE(plan.error().what.find("contains"), std::string::npos) << plan.error().line();
+}
+
+TEST(Project, MustLieBelowAParentByComponents) {
+    Case example{.toml = {.user = "[project]\nparents = [\"/foo\"]"}, .project = "/foobar/x"};
+    example.tree += "d /foobar/x\nd /foo\n";
+    EXPECT_FALSE(planned(example));
+    example.project = "/foo/x";
+    example.tree += "d /foo/x\n";
+    auto plan = planned(example);
+    EXPECT_TRUE(plan) << plan.error().line();
+}
+
+TEST(Protection, ExistingPathsAreReadOnlyAndTheirParentsCantBeRenamed) {
+    auto plan = planned({});
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(access(*plan, "/home/ann/app/.git/hooks/pre-commit"), "readonly");
+    EXPECT_EQ(access(*plan, "/home/ann/app/.git/config"), "readonly");
+    EXPECT_EQ(access(*plan, "/home/ann/app/.git/index"), "writable");
+    ASSERT_NE(mount_at(*plan, "/home/ann/app/.git"), nullptr);
+    EXPECT_EQ(mount_at(*plan, "/home/ann/app/.git")->kind, plan::MountKind::bind_writable);
+    EXPECT_FALSE(holds(*plan, "/home/ann/app/.git/hooks"));
+}
+
+TEST(Protection, MissingPathsAreHeldByPlaceholders) {
+    auto plan = planned({});
+    ASSERT_TRUE(plan);
+    EXPECT_TRUE(holds(*plan, "/home/ann/app/.vscode"));
+    EXPECT_TRUE(holds(*plan, "/home/ann/app/.git/info/attributes"));
+    ASSERT_NE(mount_at(*plan, "/home/ann/app/.vscode"), nullptr);
+    EXPECT_EQ(mount_at(*plan, "/home/ann/app/.vscode")->kind, plan::MountKind::bind_readonly);
+}
+
+TEST(Protection, OfAReadOnlyProjectNeedsNoPlaceholder) {
+    auto plan = planned({.toml = {.user = "[project]\nread_only = true"}});
+    ASSERT_TRUE(plan);
+    EXPECT_TRUE(plan->placeholders.empty());
+    EXPECT_EQ(access(*plan, "/home/ann/app/src"), "readonly");
+}
+
+TEST(Protection, CanBeLiftedByTheUserButNotWhereTheAdministratorSetIt) {
+    auto lifted = planned({.toml = {.user = "[project]\nunprotect = [\".vscode\"]"}});
+    ASSERT_TRUE(lifted);
+    EXPECT_FALSE(holds(*lifted, "/home/ann/app/.vscode"));
+    auto kept = planned({.toml = {.admin = "[project]\nprotect = [\"ci\"]", .user = "[project]\nunprotect = [\"ci\"]"}});
+    ASSERT_TRUE(kept) << kept.error().line();
+    EXPECT_TRUE(holds(*kept, "/home/ann/app/ci"));
+}
+
+TEST(Protection, AProjectWithoutARepositoryCantGetOne) {
+    Case example{.project = "/home/ann/other"};
+    auto plan = planned(example);
+    ASSERT_TRUE(plan);
+    EXPECT_TRUE(holds(*plan, "/home/ann/other/.git"));
+}
+
+TEST(Protection, ReachesNestedRepositories) {
+    Case example;
+    example.tree += "d /home/ann/app/lib/dep/.git/hooks\nf /home/ann/app/lib/dep/.git/config\nf /home/ann/app/lib/dep/.git/HEAD\n"
+                    "d /home/ann/app/lib/dep/.git/objects\nd /home/ann/app/lib/dep/.git/refs\n";
+    auto plan = planned(example);
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(access(*plan, "/home/ann/app/lib/dep/.git/hooks"), "readonly");
+    EXPECT_EQ(access(*plan, "/home/ann/app/lib/dep/.git/objects"), "writable");
+    EXPECT_NE(mount_at(*plan, "/home/ann/app/lib"), nullptr) << "an ancestor could be renamed aside";
+}
+
+TEST(Masks, CoverSecretsAndLeaveExamples) {
+    Case example;
+    example.tree += "f /home/ann/app/sub/.env.production\nf /home/ann/app/node_modules/x/.env\n";
+    auto plan = planned(example);
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(access(*plan, "/home/ann/app/.env"), "masked");
+    EXPECT_EQ(access(*plan, "/home/ann/app/sub/.env.production"), "masked");
+    EXPECT_EQ(access(*plan, "/home/ann/app/.env.example"), "writable");
+    EXPECT_EQ(mount_at(*plan, "/home/ann/app/.env")->kind, plan::MountKind::empty_file);
+}
+
+TEST(Masks, OfTheAdministratorStay) {
+    auto plan = planned({.toml = {.admin = "[project]\nmask = [\"src\"]", .user = "[project]\nunmask = [\"src\", \".env\"]"}});
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_EQ(access(*plan, "/home/ann/app/src"), "masked");
+    EXPECT_EQ(access(*plan, "/home/ann/app/.env"), "writable");
+}
+
+TEST(Masks, SayWhenTheSearchWasCutShort) {
+    Case example;
+    for (int i = 0; i < 11'000; ++i) example.tree += "f /home/ann/app/big/f" + std::to_string(i) + "\n";
+    auto plan = planned(example);
+    ASSERT_TRUE(plan);
+    bool is_said = false;
+    for (const plan::Note& note : plan->notes) is_said = is_said || note.text.find("project is large") != std::string::npos;
+    EXPECT_TRUE(is_said);
+}
+
+std::string worktree(std::string_view link, std::string_view back) {
+    std::string tree(kLaptop);
+    tree += "d /home/ann/feature\nf /home/ann/feature/.git 0644 gitdir: " + std::string(link) + "\\n\n";
+    tree += "f /home/ann/app/.git/worktrees/feature/commondir 0644 ../..\\n\n";
+    tree += "f /home/ann/app/.git/worktrees/feature/gitdir 0644 " + std::string(back) + "\\n\n";
+    return tree;
+}
+
+TEST(Git, AWorktreeOpensItsRepositoryWithHooksProtected) {
+    auto plan = planned({.tree = worktree("/home/ann/app/.git/worktrees/feature", "/home/ann/feature/.git"), .project = "/home/ann/feature"});
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_EQ(access(*plan, "/home/ann/app/.git/objects/ab"), "writable");
+    EXPECT_EQ(access(*plan, "/home/ann/app/.git/hooks"), "readonly");
+    EXPECT_EQ(access(*plan, "/home/ann/app/.git/config"), "readonly");
+    EXPECT_EQ(access(*plan, "/home/ann/feature/.git"), "readonly");
+    EXPECT_EQ(mount_at(*plan, "/home/ann/app"), nullptr) << "the main working tree is another project";
+}
+
+TEST(Git, ALinkThatIsNotReturnedOpensNothing) {
+    auto plan = planned({.tree = worktree("/home/ann/app/.git/worktrees/feature", "/home/ann/elsewhere/.git"), .project = "/home/ann/feature"});
+    ASSERT_TRUE(plan);
+    EXPECT_NE(access(*plan, "/home/ann/app/.git/objects"), "readonly");
+    EXPECT_EQ(mount_at(*plan, "/home/ann/app/.git"), nullptr);
+}
+
+TEST(Git, ALinkToACredentialDirectoryOpensNothing) {
+    auto plan = planned({.tree = worktree("/home/ann/.ssh", ""), .project = "/home/ann/feature"});
+    ASSERT_TRUE(plan);
+    EXPECT_EQ(access(*plan, "/home/ann/.ssh/id_ed25519"), "hidden");
+    EXPECT_EQ(mount_at(*plan, "/home/ann/.ssh"), nullptr);
+}
+
+TEST(Git, ARepositoryOutsideThePermittedParentsStaysClosed) {
+    Case example{.tree = worktree("/home/ann/app/.git/worktrees/feature", "/home/ann/feature/.git"), .project = "/home/ann/feature"};
+    example.toml.admin = "[project]\nparents = [\"/home/ann/feature\"]";
+    auto plan = planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_EQ(mount_at(*plan, "/home/ann/app/.git"), nullptr);
+}
+
+}  // namespace

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#include "policy/merge.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "policy/layers.h"
+#include "policy/policy.h"
+
+namespace {
+
+using test::merged;
+using test::texts;
+using testing::AssertionFailure;
+using testing::AssertionResult;
+using testing::AssertionSuccess;
+
+AssertionResult has(const std::vector<config::Item>& items, std::string_view text) {
+    std::vector<std::string> all = texts(items);
+    return std::ranges::find(all, text) != all.end() ? AssertionSuccess() : AssertionFailure() << text << " is missing";
+}
+
+TEST(Merge, WithoutFilesTheTableDecides) {
+    auto effective = merged({});
+    ASSERT_TRUE(effective);
+    policy::Policy policy = policy::policy_from(*effective);
+    EXPECT_EQ(policy.home.access, policy::HomeAccess::tmpwrite);
+    EXPECT_EQ(policy.network.mode, policy::NetworkMode::filtered);
+    EXPECT_TRUE(policy.isolation.private_tmp);
+    EXPECT_TRUE(has(policy.env.block_patterns, "AWS_*"));
+    EXPECT_TRUE(has(policy.project.protect, ".git/hooks"));
+}
+
+TEST(Merge, LaterScalarsReplaceAndListsGrow) {
+    auto effective = merged({.admin = "[home]\naccess = \"read\"\n[mounts]\nhidden = [\"/a\"]",
+                             .user = "[home]\naccess = \"restricted\"\n[mounts]\nhidden = [\"/b\"]"});
+    ASSERT_TRUE(effective) << effective.error().line();
+    EXPECT_EQ(effective->text("home.access"), "restricted");
+    EXPECT_EQ(effective->origin("home.access").layer, config::Layer::user);
+    EXPECT_EQ(texts(effective->items("mounts.hidden")), (std::vector<std::string>{"/a", "/b"}));
+}
+
+TEST(Merge, EveryEntryKeepsItsOrigin) {
+    auto effective = merged({.user = "[mounts]\nhidden = [\n  \"/a\",\n  \"/b\",\n]"});
+    ASSERT_TRUE(effective);
+    EXPECT_EQ(effective->items("mounts.hidden")[1].origin.line, 4);
+}
+
+struct Refusal {
+    const char* admin;
+    const char* user;
+    const char* message;
+};
+
+class CeilingRefuses : public testing::TestWithParam<Refusal> {};
+
+TEST_P(CeilingRefuses, NamingBothOrigins) {
+    auto effective = merged({.admin = GetParam().admin, .user = GetParam().user});
+    ASSERT_FALSE(effective);
+    std::string line = effective.error().line();
+    EXPECT_NE(line.find(GetParam().message), std::string::npos) << line;
+    EXPECT_NE(line.find("/etc/agent-sandbox/config.toml:"), std::string::npos) << line;
+    EXPECT_NE(line.find("/home/ann/.config/agent-sandbox/config.toml:"), std::string::npos) << line;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rules, CeilingRefuses,
+    testing::Values(
+        Refusal{"[network]\nmode = \"filtered\"", "[network]\nmode = \"open\"", "requires filtered or stricter"},
+        Refusal{"[network]\nfallback = \"strict\"", "[network]\nfallback = \"stricter\"", "requires strict"},
+        Refusal{"[network]\nmail_block = \"on\"", "[network]\nmail_block = \"auto\"", "requires on"},
+        Refusal{"[home]\naccess = \"tmpwrite\"", "[home]\naccess = \"read\"", "requires tmpwrite or stricter"},
+        Refusal{"[slurm]\nscope = \"project\"", "[slurm]\nscope = \"user\"", "requires project or stricter"},
+        Refusal{"[isolation]\nprivate_tmp = true", "[isolation]\nprivate_tmp = false", "requires true"},
+        Refusal{"[isolation]\nprivate_ipc = true", "[isolation]\nprivate_ipc = false", "requires true"},
+        Refusal{"[isolation]\nfilter_passwd = true", "[isolation]\nfilter_passwd = false", "requires true"},
+        Refusal{"[project]\nread_only = true", "[project]\nread_only = false", "requires true"},
+        Refusal{"[env]\nmode = \"clean\"", "[env]\nmode = \"inherit\"", "requires clean"},
+        Refusal{"[project]\nparents = [\"/lab\"]", "[project]\nparents = [\"/labrador\"]", "within its own"},
+        Refusal{"[home]\nreadonly = [\".tools\"]", "[home]\nwritable = [\".tools/x\"]", "read-only"},
+        Refusal{"[home]\nreadonly = [\".tools\"]", "[mounts]\nwritable = [\"~/.tools\"]", "read-only"},
+        Refusal{"[mounts]\ndeny_writable = [\"/data\"]", "[mounts]\nwritable = [\"/data/x\"]", "read-only"},
+        Refusal{"lock = [\"network.mode\"]\n[network]\nmode = \"filtered\"", "[network]\nmode = \"isolated\"", "locks it"},
+        Refusal{"lock = [\"mounts.hidden\"]", "[mounts]\nhidden = [\"/x\"]", "locks it"}));
+
+TEST(Ceiling, EqualAndStricterValuesPass) {
+    auto effective = merged({.admin = "[network]\nmode = \"filtered\"", .user = "[network]\nmode = \"isolated\""});
+    ASSERT_TRUE(effective) << effective.error().line();
+    EXPECT_EQ(effective->text("network.mode"), "isolated");
+}
+
+TEST(Ceiling, AdminOnlySettingsAreRefusedBelow) {
+    auto effective = merged({.user = "[mounts]\ndeny_writable = [\"/x\"]"});
+    ASSERT_FALSE(effective);
+    EXPECT_NE(effective.error().line().find("only be set by the administrator"), std::string::npos);
+}
+
+TEST(Ceiling, ParentsOutsideDoNotCountAndTheOthersStay) {
+    auto effective = merged({.admin = "[project]\nparents = [\"/lab\", \"/home\"]",
+                             .user = "[project]\nparents = [\"/lab/genomics\", \"/elsewhere\"]"});
+    ASSERT_TRUE(effective) << effective.error().line();
+    EXPECT_EQ(texts(effective->items("project.parents")), (std::vector<std::string>{"/lab/genomics"}));
+    ASSERT_EQ(effective->warnings.size(), 1u);
+    EXPECT_NE(effective->warnings[0].find("/elsewhere"), std::string::npos);
+}
+
+TEST(Ceiling, ParentsAreComparedByWhereLinksLead) {
+    policy::Layers layers;
+    layers.admin.push_back(test::layer(config::Layer::admin, "[project]\nparents = [\"/lab\"]"));
+    layers.user.push_back(test::layer(config::Layer::user, "[project]\nparents = [\"/lab/link\"]"));
+    policy::PathMeaning paths{.home = base::Path::known("/home/ann"), .canonical = [](const base::Path& path) {
+                                  return path.str() == "/lab/link" ? base::Path::known("/secret") : path;
+                              }};
+    EXPECT_FALSE(policy::merge(layers, paths));
+}
+
+TEST(Ceiling, AllowedHostsThatTheAdministratorBlocksAreStripped) {
+    auto effective = merged({.admin = "[network]\nblock = [\"*.evil.example\"]",
+                             .user = "[network]\nallow = [\"a.evil.example:443\", \"good.example\"]"});
+    ASSERT_TRUE(effective);
+    EXPECT_EQ(texts(effective->items("network.allow")), (std::vector<std::string>{"good.example"}));
+    EXPECT_EQ(effective->warnings.size(), 1u);
+}
+
+TEST(Ceiling, VariablesThatTheAdministratorBlocksCanNeitherPassNorBeSet) {
+    auto effective = merged({.admin = "[env]\nblock = [\"SITE_KEY\"]\nblock_patterns = [\"LAB_*\"]",
+                             .user = "[env]\nallow = [\"SITE_KEY\", \"LAB_X\", \"FINE\"]\nset = { LAB_Y = \"1\", OK = \"2\" }"});
+    ASSERT_TRUE(effective) << effective.error().line();
+    EXPECT_EQ(texts(effective->items("env.allow")), (std::vector<std::string>{"FINE"}));
+    EXPECT_EQ(texts(effective->items("env.set")), (std::vector<std::string>{"OK=2"}));
+}
+
+TEST(Ceiling, WarningsNeverCarryAValue) {
+    auto effective = merged({.admin = "[env]\nblock = [\"SITE_KEY\"]", .user = "[env]\nset = { SITE_KEY = \"hunter2\" }"});
+    ASSERT_TRUE(effective);
+    ASSERT_EQ(effective->warnings.size(), 1u);
+    EXPECT_EQ(effective->warnings[0].find("hunter2"), std::string::npos);
+}
+
+class ProjectMayNot : public testing::TestWithParam<const char*> {};
+
+TEST_P(ProjectMayNot, WidenUnlessTrusted) {
+    auto refused = merged({.project = GetParam()});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().line().find(".agent-sandbox.toml:"), std::string::npos) << refused.error().line();
+    EXPECT_NE(refused.error().line().find("agent-sandbox trust"), std::string::npos);
+    auto trusted = merged({.project = GetParam(), .is_trusted = true});
+    EXPECT_TRUE(trusted) << trusted.error().line();
+}
+
+INSTANTIATE_TEST_SUITE_P(Lines, ProjectMayNot,
+                         testing::Values("[network]\nmode = \"open\"", "[home]\naccess = \"write\"",
+                                         "[mounts]\nreadonly = [\"/data\"]", "[mounts]\nwritable = [\"/data\"]",
+                                         "[env]\nallow = [\"GITHUB_TOKEN\"]", "[env]\nset = { A = \"1\" }",
+                                         "[env]\nmode = \"inherit\"", "[project]\nunprotect = [\".vscode\"]",
+                                         "[project]\nunmask = [\".env\"]", "[isolation]\nprivate_tmp = false",
+                                         "[isolation]\nbackend = \"bwrap\"", "[sockets]\nallow = [\"/run/x\"]",
+                                         "[isolation]\nbwrap = \"/usr/bin/bwrap\""));
+
+TEST(Project, MayNarrow) {
+    auto effective = merged({.project = "[network]\nmode = \"isolated\"\n[project]\nread_only = true\n[mounts]\nhidden = [\"/opt\"]"});
+    ASSERT_TRUE(effective) << effective.error().line();
+    EXPECT_EQ(effective->text("network.mode"), "isolated");
+    EXPECT_TRUE(effective->is_true("project.read_only"));
+}
+
+TEST(Project, TrustDoesNotLiftTheCeiling) {
+    auto effective = merged({.admin = "[network]\nmode = \"proxied\"", .project = "[network]\nmode = \"open\"", .is_trusted = true});
+    EXPECT_FALSE(effective);
+}
+
+}  // namespace

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+#include "session/placeholders.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/temporary_directory.h"
+
+namespace {
+
+using base::Path;
+using session::Placeholders;
+using testing_support::TemporaryDirectory;
+
+class PlaceholdersTest : public testing::Test {
+  protected:
+    base::Result<Placeholders> acquire(const std::vector<std::string>& names) {
+        std::vector<Path> wanted;
+        for (const std::string& name : names) wanted.push_back(Path::known(project(name)));
+        return Placeholders::acquire(directory_ / "state", std::move(wanted));
+    }
+    std::string project(const std::string& name) const { return directory_ / ("p/" + name); }
+    bool exists(const std::string& name) const { return std::filesystem::exists(project(name)); }
+    size_t recorded() const { return std::filesystem::file_size(directory_ / "state/placeholders"); }
+
+    void SetUp() override { std::filesystem::create_directory(directory_ / "p"); }
+
+    TemporaryDirectory directory_;
+};
+
+TEST_F(PlaceholdersTest, AreMadeWithParentsAndTakenAway) {
+    auto held = acquire({".vscode", "a/b/c"});
+    ASSERT_TRUE(held) << held.error().line();
+    EXPECT_TRUE(exists(".vscode"));
+    EXPECT_TRUE(exists("a/b/c"));
+    EXPECT_GT(recorded(), 0u);
+    held->release();
+    EXPECT_TRUE(std::filesystem::is_empty(directory_ / "p"));
+    EXPECT_EQ(recorded(), 0u);
+}
+
+TEST_F(PlaceholdersTest, WhatWasThereStays) {
+    std::filesystem::create_directory(project(".vscode"));
+    auto held = acquire({".vscode", ".idea"});
+    ASSERT_TRUE(held);
+    held->release();
+    EXPECT_TRUE(exists(".vscode"));
+    EXPECT_FALSE(exists(".idea"));
+}
+
+TEST_F(PlaceholdersTest, TheLastOfTwoSessionsTakesThemAway) {
+    auto first = acquire({".vscode", "a/b"});
+    auto second = acquire({".vscode", "a/b"});
+    ASSERT_TRUE(first && second);
+    first->release();
+    EXPECT_TRUE(exists(".vscode"));
+    EXPECT_TRUE(exists("a/b"));
+    second->release();
+    EXPECT_TRUE(std::filesystem::is_empty(directory_ / "p"));
+    EXPECT_EQ(recorded(), 0u);
+}
+
+TEST_F(PlaceholdersTest, AParentWaitsForWhatAnotherSessionHoldsInIt) {
+    auto first = acquire({"a/b"});
+    auto second = acquire({"a/c", "a-b"});
+    ASSERT_TRUE(first && second);
+    first->release();
+    EXPECT_FALSE(exists("a/b"));
+    EXPECT_TRUE(exists("a/c"));
+    second->release();
+    EXPECT_TRUE(std::filesystem::is_empty(directory_ / "p"));
+    EXPECT_EQ(recorded(), 0u);
+}
+
+TEST_F(PlaceholdersTest, ContentIsNeverLost) {
+    auto held = acquire({".vscode"});
+    ASSERT_TRUE(held);
+    directory_.write("p/.vscode/tasks.json", "mine");
+    held->release();
+    EXPECT_TRUE(exists(".vscode/tasks.json"));
+    EXPECT_EQ(recorded(), 0u);
+}
+
+TEST_F(PlaceholdersTest, AKilledSessionIsCleanedUpByTheNext) {
+    pid_t child = ::fork();
+    if (child == 0) {
+        auto held = acquire({".vscode", ".idea"});
+        ::_exit(held ? 0 : 1);  // without destructors, as after SIGKILL
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    ASSERT_EQ(status, 0);
+    ASSERT_TRUE(exists(".vscode"));
+    auto next = acquire({".idea"});
+    ASSERT_TRUE(next);
+    EXPECT_FALSE(exists(".vscode"));
+    EXPECT_TRUE(exists(".idea"));
+    next->release();
+    EXPECT_FALSE(exists(".idea"));
+    EXPECT_EQ(recorded(), 0u);
+}
+
+TEST_F(PlaceholdersTest, AForkedKeeperHoldsAlong) {
+    auto held = acquire({".vscode"});
+    ASSERT_TRUE(held);
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    pid_t keeper = ::fork();
+    if (keeper == 0) {
+        char byte;
+        ::close(ends[1]);
+        (void)!::read(ends[0], &byte, 1);
+        held->release();
+        ::_exit(0);
+    }
+    ::close(ends[0]);
+    // The session is gone as if it had been killed: its descriptor is closed without a release.
+    ::close(held->descriptor());
+    auto other = acquire({".idea"});
+    ASSERT_TRUE(other);
+    EXPECT_TRUE(exists(".vscode"));
+    ::close(ends[1]);
+    ::waitpid(keeper, nullptr, 0);
+    EXPECT_FALSE(exists(".vscode"));
+}
+
+TEST_F(PlaceholdersTest, AnErrorLeavesNothing) {
+    directory_.write("p/file", "x");
+    auto held = acquire({"a/b", "file"});
+    ASSERT_FALSE(held);
+    EXPECT_FALSE(exists("a"));
+    EXPECT_TRUE(exists("file"));
+}
+
+TEST_F(PlaceholdersTest, NothingIsMadeOrRemovedThroughALink) {
+    std::filesystem::create_directory(directory_ / "elsewhere");
+    std::filesystem::create_directory_symlink("../elsewhere", project("link"));
+    EXPECT_FALSE(acquire({"link/x"}));
+    EXPECT_TRUE(std::filesystem::is_empty(directory_ / "elsewhere"));
+
+    auto held = acquire({"d/x"});
+    ASSERT_TRUE(held);
+    std::filesystem::rename(project("d"), project("moved"));
+    std::filesystem::create_directory(directory_ / "elsewhere/x");
+    std::filesystem::create_directory_symlink("../elsewhere", project("d"));
+    held->release();
+    EXPECT_TRUE(std::filesystem::exists(directory_ / "elsewhere/x"));
+}
+
+TEST_F(PlaceholdersTest, NoneNeedNoRecord) {
+    auto held = Placeholders::acquire("/proc/no/such", {});
+    ASSERT_TRUE(held);
+    EXPECT_TRUE(held->is_empty());
+    EXPECT_FALSE(Placeholders::acquire("/proc/no/such", {Path::known(project("x"))}));
+    EXPECT_FALSE(exists("x"));
+}
+
+}  // namespace

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// A project that changes under us: a directory becomes a symbolic link, again and again, while jails are
+// built.
+#include <linux/fs.h>
+#include <sys/syscall.h>
+
+#include "session/jail_fixture.h"
+
+namespace {
+
+using testing_support::Running;
+
+class Race : public testing_support::JailTest {};
+
+TEST_F(Race, AMountIsNeverRedirected) {
+    directory_.write("outside/hooks/file", "outside secret");
+    directory_.write("p/git/hooks/file", "inside");
+    std::filesystem::create_directory_symlink("../outside", project("link"));
+    std::string git = project("git"), link = project("link");
+    pid_t swapper = ::fork();
+    if (swapper == 0) {
+        for (;;) ::syscall(SYS_renameat2, AT_FDCWD, git.c_str(), AT_FDCWD, link.c_str(), RENAME_EXCHANGE);
+    }
+    int refused = 0, ran = 0;
+    for (int i = 0; i < 40; ++i) {
+        Running jail(
+            script("cat git/hooks/file link/hooks/file 2>&1; echo; echo x > git/hooks/new && echo written",
+                   {"readonly", project("git/hooks")}));
+        int status = jail.wait();
+        EXPECT_EQ(jail.said().find("outside secret"), std::string::npos) << jail.said();
+        ++(status == 125 ? refused : ran);
+    }
+    ::kill(swapper, SIGKILL);
+    ::waitpid(swapper, nullptr, 0);
+    EXPECT_GT(refused, 0) << "the race was never met, so nothing was shown";
+}
+
+}  // namespace

@@ -1,0 +1,156 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The command line as people meet it: what each verb prints, where it prints it, and with which exit code.
+
+load ../jail/helper
+setup() { start_test; }
+teardown() { end_test; }
+
+agent_sandbox() { "$SBX_PROGRAM" "$@"; }
+
+says() {
+    local text=$1
+    shift
+    works "$@"
+    [[ $output == *"$text"* ]] || report "should say '$text': $*"
+}
+
+@test "without a word: what would happen here, and what to try" {
+    says "$(basename "$PROJECT") (writable)" agent_sandbox
+    [[ $output == *"agent-sandbox plan"* ]] || report "nothing to try"
+}
+
+@test "help and version go to standard output and work without a home directory" {
+    says "agent-sandbox" env -u HOME "$SBX_PROGRAM" --help
+    says "agent-sandbox 0." env -u HOME "$SBX_PROGRAM" --version
+    says "config" agent_sandbox help config
+}
+
+@test "help names every option of the table" {
+    works agent_sandbox --help
+    for option in --project --preset --dry-run --read-only --home --ro --rw --hide --socket --env --network --require --quiet; do
+        [[ $output == *"$option"* ]] || report "$option is missing"
+    done
+}
+
+@test "an unknown verb is a command" {
+    refused 127 "pln" agent_sandbox pln
+}
+
+@test "-- makes a verb's name a command" {
+    refused 127 "plan" agent_sandbox -- plan
+}
+
+@test "plan is the jail as data and runs nothing" {
+    says "$PROJECT" agent_sandbox plan touch ran
+    says "$PROJECT" agent_sandbox --dry-run touch ran
+    fails "" test -e ran
+}
+
+@test "plan --json is valid, and the same twice" {
+    agent_sandbox plan --json -- true >"$BATS_TEST_TMPDIR/one"
+    agent_sandbox plan --json -- true >"$BATS_TEST_TMPDIR/two"
+    works perl -MJSON::PP -e 'local $/; my $plan = decode_json(<STDIN>); exit !@{$plan->{files}{mounts}}' <"$BATS_TEST_TMPDIR/one"
+    works diff <(grep -v SESSION "$BATS_TEST_TMPDIR/one") <(grep -v SESSION "$BATS_TEST_TMPDIR/two")
+}
+
+@test "plan makes nothing on the host" {
+    local before
+    before=$(home_listing)
+    works agent_sandbox plan
+    [[ $(home_listing) == "$before" ]]
+}
+
+# What `why` says and what the kernel does must be the same thing.
+@test "why agrees with the jail" {
+    git init -q .
+    mkdir -p "$HOME/.ssh"
+    echo secret >"$HOME/.ssh/id_ed25519"
+    echo text >file
+    fails hidden agent_sandbox why path "$HOME/.ssh/id_ed25519"
+    fails "No such file" in_jail cat "$HOME/.ssh/id_ed25519"
+    says writable agent_sandbox why path file --write
+    works in_jail_sh 'echo x >>file'
+    fails "" agent_sandbox why path .git/hooks --write
+    fails "Read-only file system" in_jail touch .git/hooks/x
+    works agent_sandbox why path /usr/bin/env
+    fails "" agent_sandbox why path /usr/bin/env --write
+    fails "Read-only file system" in_jail touch /usr/bin/new
+}
+
+@test "why env names the pattern and what would let it through" {
+    run env MY_TOKEN=secret "$SBX_PROGRAM" why env MY_TOKEN
+    [[ $status == 1 && $output == *"*_TOKEN"* && $output == *"--env MY_TOKEN"* && $output != *secret* ]] || report "not explained"
+    works env EDITOR=vi "$SBX_PROGRAM" why env EDITOR
+}
+
+@test "doctor says that a jail can be built here" {
+    says bubblewrap agent_sandbox doctor
+    works bash -c '"$SBX_PROGRAM" doctor --json | perl -MJSON::PP -e "local \$/; decode_json(<STDIN>)"'
+}
+
+@test "config init writes a file that changes nothing, once" {
+    works agent_sandbox config init
+    works test -s "$HOME/.config/agent-sandbox/config.toml"
+    works agent_sandbox config check
+    works in_jail true
+    fails "" agent_sandbox config init
+}
+
+@test "config check lists every mistake and ends with 1" {
+    mkdir -p "$HOME/.config/agent-sandbox"
+    printf '[home]\nacces = 1\n[network]\nmode = "closed"\n' >"$HOME/.config/agent-sandbox/config.toml"
+    run agent_sandbox config check
+    [[ $status == 1 && $output == *"config.toml:2"* && $output == *"config.toml:4"* ]] || report "not all mistakes"
+}
+
+@test "config show --origin tells where a value was written" {
+    mkdir -p "$HOME/.config/agent-sandbox"
+    printf '[home]\naccess = "read"\n' >"$HOME/.config/agent-sandbox/config.toml"
+    says "config.toml:2" agent_sandbox config show --origin
+    AGENT_SANDBOX_HOME_ACCESS=restricted says AGENT_SANDBOX_HOME_ACCESS agent_sandbox config show --origin
+}
+
+@test "config import reads a shell file without running it" {
+    printf 'HOME_ACCESS=restricted\nREADONLY_MOUNTS=(/data)\nX=$(touch ran)\n' >old.conf
+    run agent_sandbox config import old.conf
+    [[ $output == *'access = "restricted"'* && $output == *"/data"* ]] || report "not carried over"
+    fails "" test -e ran
+}
+
+@test "trust counts for the very content, untrust takes it back" {
+    printf '[mounts]\nreadonly = ["/var/lib"]\n' >.agent-sandbox.toml
+    refused 125 ".agent-sandbox.toml:2" in_jail true
+    works agent_sandbox trust
+    works in_jail ls /var/lib
+    works agent_sandbox untrust
+    refused 125 ".agent-sandbox.toml:2" in_jail true
+}
+
+@test "presets: review makes the project read-only" {
+    JAIL=(--preset review)
+    fails "Read-only file system" in_jail touch new
+    JAIL=(--preset no-such-preset)
+    refused 125 "no-such-preset" in_jail true
+}
+
+@test "completion is valid shell" {
+    works bash -c 'bash -n <("$SBX_PROGRAM" completion bash)'
+    works agent_sandbox completion zsh
+    works agent_sandbox completion fish
+}
+
+@test "quiet is silent; errors are not silenced; no colour without a terminal" {
+    run --separate-stderr in_jail true
+    [[ -z $output && -z $stderr ]] || report "should be silent"
+    run --separate-stderr "$SBX_PROGRAM" --quiet --ro /nowhere -- true
+    [[ $stderr == "agent-sandbox: "* && $stderr != *$'\e'* ]] || report "should be one plain line"
+}
+
+@test "the network is isolated by default, and open when asked for" {
+    works in_jail_sh 'test "$(ls /sys/class/net 2>/dev/null || tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " ")" = lo'
+    JAIL=(--network open)
+    prints "$(readlink /proc/self/ns/net)" in_jail readlink /proc/self/ns/net
+    JAIL=(--network filtered)
+    AGENT_SANDBOX_NETWORK_FALLBACK=strict refused 125 "filtered" in_jail true
+}
