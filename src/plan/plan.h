@@ -13,6 +13,7 @@
 #include "config/origin.h"
 #include "plan/request.h"
 #include "policy/policy.h"
+#include "seccomp/table.h"
 
 namespace plan {
 
@@ -109,11 +110,20 @@ struct Network {
     Reason reason;
 };
 
-// Filled by later layers of the jail; their place is here so that the JSON keeps its shape.
 struct Processes {
     bool private_ipc = true;
     bool drops_capabilities = true;
     bool no_new_privileges = true;
+};
+
+// The second wall inside the mount namespace: writes only below these paths, whatever the mounts say.
+struct SecondWall {
+    bool is_wanted = true;
+    std::vector<base::Path> writable;
+};
+
+struct Limits {
+    policy::Limit processes, memory, open_files, file_size, wall_time, idle_time;
 };
 
 struct Control {
@@ -145,6 +155,9 @@ struct Plan {
     Environment environment;
     Network network;
     Processes processes;
+    seccomp::Switches system_calls;
+    SecondWall second_wall;
+    Limits limits;
     std::vector<Control> controls;
     std::vector<Note> notes;
 };

@@ -2,6 +2,7 @@
 #include "policy/policy.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace policy {
 namespace {
@@ -16,6 +17,13 @@ Choice choice_of(const Effective& effective, std::string_view key) {
 
 std::string_view choice_text(std::string_view key, size_t position) {
     return config::choices_of(*config::find_setting(key))[position];
+}
+
+Limit limit_of(const Effective& effective, std::string_view key) {
+    const std::string& text = effective.text(key);
+    Limit limit{.origin = effective.origin(key)};
+    std::from_chars(text.data(), text.data() + text.size(), limit.value);
+    return limit;
 }
 
 }  // namespace
@@ -69,6 +77,20 @@ Policy policy_from(const Effective& effective) {
     policy.isolation.filter_passwd = effective.is_true("isolation.filter_passwd");
     policy.isolation.filter_passwd_origin = effective.origin("isolation.filter_passwd");
 
+    policy.isolation.allow_nested_namespaces = effective.is_true("isolation.allow_nested_namespaces");
+    policy.isolation.allow_ptrace = effective.is_true("isolation.allow_ptrace");
+    policy.isolation.allow_perf = effective.is_true("isolation.allow_perf");
+    policy.isolation.allow_keyrings = effective.is_true("isolation.allow_keyrings");
+
+    policy.limits.processes = limit_of(effective, "limits.processes");
+    policy.limits.memory = limit_of(effective, "limits.memory");
+    policy.limits.open_files = limit_of(effective, "limits.open_files");
+    policy.limits.file_size = limit_of(effective, "limits.file_size");
+    policy.limits.wall_time = limit_of(effective, "limits.wall_time");
+    policy.limits.idle_time = limit_of(effective, "limits.idle_time");
+
+    policy.devices.gpu = choice_of<Gpu>(effective, "devices.gpu");
+    policy.devices.gpu_origin = effective.origin("devices.gpu");
     policy.devices.allow = effective.items("devices.allow");
     policy.devices.deny = effective.items("devices.deny");
 

@@ -2,6 +2,7 @@
 // The effective settings as typed data: what the plan reads. Lists keep the origin of every entry.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ enum class EnvMode { inherit, clean };
 enum class NetworkMode { open, filtered, proxied, isolated };
 enum class NetworkFallback { open, stricter, strict };
 enum class MailBlock { off, automatic, on };
+enum class Gpu { on, automatic, off };
 enum class Level { absent, cooperative, denied, hidden };  // weakest first
 
 std::string_view to_text(HomeAccess access);
@@ -24,6 +26,12 @@ std::string_view to_text(NetworkMode mode);
 std::string_view to_text(Level level);
 
 using Items = std::vector<config::Item>;
+
+// Bytes, seconds or a count; 0 is no limit.
+struct Limit {
+    uint64_t value = 0;
+    config::Origin origin;
+};
 
 struct Policy {
     struct {
@@ -56,9 +64,15 @@ struct Policy {
         config::Origin require_origin;
         bool private_tmp = true, private_ipc = true, filter_passwd = true;
         config::Origin private_tmp_origin, private_ipc_origin, filter_passwd_origin;
+        bool allow_nested_namespaces = false, allow_ptrace = true, allow_perf = false, allow_keyrings = false;
     } isolation;
     struct {
+        Limit processes, memory, open_files, file_size, wall_time, idle_time;
+    } limits;
+    struct {
         Items allow, deny;
+        Gpu gpu = Gpu::automatic;
+        config::Origin gpu_origin;
     } devices;
     struct {
         NetworkMode mode = NetworkMode::filtered;

@@ -85,7 +85,7 @@ TEST_F(TerminalTest, AnInteractiveShellHasJobControl) {
     ASSERT_TRUE(keyboard.shows("up\r\n"));
     keyboard.type(kSuspend);
     EXPECT_TRUE(keyboard.shows("Stopped"));
-    keyboard.type("kill -9 %1; wait; exit 3\n");
+    keyboard.type("disown -a; exit 3\n");
     EXPECT_TRUE(keyboard.shows("ready>"));
     keyboard.type("echo status-$?\n");
     EXPECT_TRUE(keyboard.shows("status-3"));
@@ -121,8 +121,10 @@ TEST_F(TerminalTest, CtrlCEndsTheScriptAroundTheCommand) {
 TEST_F(TerminalTest, CtrlZStopsTheJobAndFgContinuesIt) {
     Keyboard keyboard(shell());
     ASSERT_TRUE(keyboard.shows("ready>"));
-    keyboard.type(
-        line(script("until test -e stop; do echo t\"\"ick; sleep 0.01; done; read x; echo got-$x")) + "\n");
+    // Not dash: it starts programs with vfork, and a stop in the midst of that is lost outside a jail as
+    // well.
+    std::string reader = "until test -e stop; do echo t\"\"ick; sleep 0.01; done; read x; echo got-$x";
+    keyboard.type(line(command({"bash", "-c", reader})) + "\n");
     for (int round = 0; round < 2; ++round) {
         ASSERT_TRUE(keyboard.shows("tick"));
         keyboard.type(kSuspend);
