@@ -12,6 +12,11 @@ char lower(char letter) {
 
 // Iterative with one point of return: linear in practice and never exponential, whatever the pattern.
 bool matches_name(std::string_view pattern, std::string_view name, bool ignore_case) {
+    if (!pattern.empty() && !name.empty() && !ignore_case) {
+        // Most patterns are ruled out by their last letter.
+        char last = pattern.back();
+        if (last != '*' && last != '?' && last != name.back()) return false;
+    }
     size_t p = 0, n = 0, star = std::string_view::npos, resume = 0;
     while (n < name.size()) {
         if (p < pattern.size() && pattern[p] == '*') {

@@ -77,7 +77,7 @@ int run_verb(const Invocation& call) {
     base::Result<session::Ending> ending = session::run(planned->plan, planned->facts, surroundings);
     if (!ending) return call.output.fail(with_hint(ending.error(), *planned, call.caller));
     if (!ending->reason.empty()) call.output.warning(ending->reason);
-    return ending->exit_code;
+    return session::exit_code_of(*ending);
 }
 
 }  // namespace cli

@@ -14,7 +14,9 @@ namespace inner {
 struct Report {
     enum class Kind : char { starting = 'P', started = 'S', failed = 'F', stopped = 'T', ended = 'E' };
     Kind kind = Kind::starting;
-    int number = 0;          // failed: errno; stopped: the signal; ended: exit status, or signal
+    // starting: the version of Landlock that the second wall uses, 0 where there is none; failed: errno;
+    // stopped: the signal; ended: exit status, or signal
+    int number = 0;
     bool by_signal = false;  // ended
     std::string step;        // failed: one of the names below
     std::string object;      // failed: on what
@@ -26,6 +28,9 @@ struct Report {
 inline constexpr std::string_view kStepOrders = "orders";
 inline constexpr std::string_view kStepCheck = "check";          // the view is not the one that was meant
 inline constexpr std::string_view kStepDirectory = "directory";  // chdir
+inline constexpr std::string_view kStepKeyring = "keyring";      // a session keyring of the jail's own
+inline constexpr std::string_view kStepFilter = "filter";        // seccomp
+inline constexpr std::string_view kStepWall = "wall";            // Landlock
 inline constexpr std::string_view kStepStart = "start";          // fork and what belongs to it
 inline constexpr std::string_view kStepExecute = "execute";      // the command itself
 inline constexpr std::string_view kStepInterpreter =

@@ -9,7 +9,7 @@ namespace {
 
 // Changes with every change of the fields: the two ends are the same program, and must know when they are
 // not.
-constexpr std::string_view kVersion = "agent-sandbox orders 1";
+constexpr std::string_view kVersion = "agent-sandbox orders 2";
 
 class Writer {
   public:
@@ -65,6 +65,7 @@ class Reader {
         rest_.remove_prefix(end + 1);
         return field;
     }
+    void reject() { is_good_ = false; }
     bool is_complete() const { return is_good_ && rest_.empty(); }
 
   private:
@@ -90,6 +91,27 @@ void get_check(Reader& reader, Check& check) {
     reader.get(check.type);
 }
 
+seccomp::Switches get_switches(Reader& reader) {
+    unsigned index = 0;
+    reader.get(index);
+    if (index >= seccomp::kProgramCount) reader.reject();
+    return seccomp::Switches::from_index(index);
+}
+
+void add_wall(Writer& writer, const landlock::Wall& wall) {
+    writer.add(int{wall.is_wanted});
+    writer.add(int{wall.guards_files});
+    writer.add(wall.writable);
+    writer.add(wall.used);
+}
+
+void get_wall(Reader& reader, landlock::Wall& wall) {
+    reader.get(wall.is_wanted);
+    reader.get(wall.guards_files);
+    reader.get(wall.writable);
+    reader.get(wall.used);
+}
+
 }  // namespace
 
 std::string encode(const Orders& orders) {
@@ -101,6 +123,8 @@ std::string encode(const Orders& orders) {
     writer.add(orders.world_writable);
     writer.add(orders.checks.size());
     for (const Check& check : orders.checks) add_check(writer, check);
+    writer.add(orders.system_calls.index());
+    add_wall(writer, orders.wall);
     writer.add(orders.signals.ignored);
     writer.add(orders.signals.blocked);
     writer.add(orders.open_files);
@@ -121,6 +145,8 @@ base::Result<Orders> decode(std::string_view text) {
     reader.get(orders.world_writable);
     orders.checks.resize(reader.get_count());
     for (Check& check : orders.checks) get_check(reader, check);
+    orders.system_calls = get_switches(reader);
+    get_wall(reader, orders.wall);
     reader.get(orders.signals.ignored);
     reader.get(orders.signals.blocked);
     reader.get(orders.open_files);

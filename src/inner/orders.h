@@ -9,6 +9,8 @@
 
 #include "base/result.h"
 #include "inner/signals.h"
+#include "landlock/wall.h"
+#include "seccomp/table.h"
 
 namespace inner {
 
@@ -30,6 +32,8 @@ struct Orders {
     std::string working_directory = "/";
     std::vector<std::string> world_writable;  // directories to give mode 1777: /tmp, /dev/shm
     std::vector<Check> checks;
+    seccomp::Switches system_calls;  // which of the ready filters
+    landlock::Wall wall;
     SignalState signals;      // the caller's, for the command
     uint64_t open_files = 0;  // the caller's soft limit of descriptors, for the command; 0: as it is
     int standard_error =

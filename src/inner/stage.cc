@@ -25,9 +25,12 @@
 #include "base/descriptors.h"
 #include "base/file.h"
 #include "inner/checks.h"
+#include "inner/confine.h"
 #include "inner/execute.h"
 #include "inner/messages.h"
 #include "inner/orders.h"
+#include "landlock/wall.h"
+#include "seccomp/install.h"
 
 namespace inner {
 namespace {
@@ -68,6 +71,20 @@ int prepare(const Orders& orders) {
     if (::chdir(orders.working_directory.c_str()) != 0) {
         return fail(orders, kStepDirectory, orders.working_directory, errno);
     }
+    if (int number = leave_keyring(orders); number != 0) return fail(orders, kStepKeyring, "", number);
+    forbid_core_dumps();
+    return 0;
+}
+
+// The last thing before the command is started, and the filter the last of all: it refuses openat2, by which
+// the places of the wall were opened, and keyctl. The stage stays outside the wall, in which nothing can then
+// signal it, and inside the filter.
+int confine(const Orders& orders, landlock::Built& wall) {
+    wall = landlock::build(orders.wall, landlock::kernel_abi(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
+    if (wall.failure != 0) return fail(orders, kStepWall, wall.failed_at, wall.failure);
+    ::prctl(PR_SET_DUMPABLE, 0);
+    if (int number = seccomp::install(orders.system_calls); number != 0)
+        return fail(orders, kStepFilter, "", number);
     return 0;
 }
 
@@ -79,12 +96,13 @@ void restore_open_files_limit(uint64_t soft) {
 }
 
 // In the child; every signal is still blocked, so that SIGTTOU can't stop it when it takes the terminal.
-[[noreturn]] void become_command(const Orders& orders, int failures) {
+[[noreturn]] void become_command(const Orders& orders, const landlock::Built& wall, int failures) {
     ::setpgid(0, 0);
     if (orders.takes_terminal) ::tcsetpgrp(orders.terminal, ::getpid());
     restore_open_files_limit(orders.open_files);
     apply_signals(orders.signals);
-    ExecuteFailure failure = execute(orders);
+    ExecuteFailure failure{landlock::enter(wall), kStepWall};
+    if (failure.number == 0) failure = execute(orders);
     Report report{.kind = Report::Kind::failed,
                   .number = failure.number,
                   .step = std::string(failure.step),
@@ -95,20 +113,20 @@ void restore_open_files_limit(uint64_t soft) {
 
 // Starts the command and reports; its pid, or -1. A successful exec closes the pipe and nothing was written
 // to it.
-pid_t start(const Orders& orders) {
+pid_t start(const Orders& orders, const landlock::Built& wall) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) {
         fail(orders, kStepStart, "pipe", errno);
         return -1;
     }
     base::Fd failures(ends[0]), child_end(ends[1]);
-    send(orders.control, Report{.kind = Report::Kind::starting});
+    send(orders.control, Report{.kind = Report::Kind::starting, .number = wall.abi});
     pid_t command = ::fork();
     if (command < 0) {
         fail(orders, kStepStart, "fork", errno);
         return -1;
     }
-    if (command == 0) become_command(orders, child_end.get());
+    if (command == 0) become_command(orders, wall, child_end.get());
     child_end.reset();
     // The child does the same: whoever comes first, nobody signals a group that is not there yet.
     ::setpgid(command, command);
@@ -188,13 +206,15 @@ int run_stage(int argc, char** argv) {
     }
     settle_descriptors(*orders);
     if (int failed = prepare(*orders); failed != 0) return failed;
-    ::prctl(PR_SET_DUMPABLE, 0);
+    landlock::Built wall;
+    if (int failed = confine(*orders, wall); failed != 0) return failed;
 
     sigset_t taken;
     sigemptyset(&taken);
     sigaddset(&taken, SIGCHLD);
     base::Fd children(::signalfd(-1, &taken, SFD_CLOEXEC));
-    pid_t command = start(*orders);
+    pid_t command = start(*orders, wall);
+    wall.ruleset.reset();
     if (command < 0) return kFailed;
     // The ends of the command's pipes are the command's alone: a reader must see when it closes them.
     for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the jail promises in this run, control by control, and the check that none is weaker than what was required.
 #include "base/text.h"
+#include "landlock/rights.h"
 #include "plan/draft.h"
 
 namespace plan {
@@ -9,6 +10,27 @@ namespace {
 using policy::HomeAccess;
 using policy::Level;
 using policy::NetworkMode;
+
+// The inner stage installs the filter or runs nothing. Landlock is asked for at launch, whatever is known
+// here: no promise rests on it alone, so that a kernel without it (or a launch, which does not probe for it)
+// is not refused, and the stage reports what it got.
+void add_walls(Draft& draft) {
+    const host::Facts& facts = draft.inputs.facts;
+    const SecondWall& wall = draft.plan.second_wall;
+    std::vector<Control>& controls = draft.plan.controls;
+    controls.push_back(Control{.name = "system calls",
+                               .level = facts.has_seccomp ? Level::denied : Level::absent,
+                               .detail = "calls that reach around the jail or deep into the kernel"});
+    bool guards_files = wall.guards_files && facts.landlock_abi >= landlock::kFirstUsableAbi;
+    bool keeps_signals = landlock::guarded_scopes(facts.landlock_abi) != 0;
+    std::string detail = guards_files ? "writes once more by Landlock" : "writes by the mounts alone";
+    if (keeps_signals) detail += "; signals and abstract sockets by Landlock";
+    if (!wall.guards_files) detail += " (isolation.allow_nested_namespaces)";
+    controls.push_back(Control{.name = "second wall",
+                               .level = guards_files || keeps_signals ? Level::denied : Level::absent,
+                               .is_asked = false,
+                               .detail = std::move(detail)});
+}
 
 }  // namespace
 
@@ -31,6 +53,7 @@ base::Status add_controls(Draft& draft) {
         "/dev/shm, System V and POSIX queues", policy.isolation.private_ipc_origin);
     add("processes", Level::hidden, true, "processes outside can't be seen, signalled or traced");
     add("privileges", Level::denied, true, "no capability, no gain through setuid programs");
+    add_walls(draft);
     add("environment", Level::hidden, true, "secrets are taken out before anything runs", policy.env.mode_origin);
     bool is_open = draft.plan.network.reached == NetworkMode::open;
     add("network", is_open ? Level::absent : Level::hidden, !(is_open && draft.plan.network.asked == NetworkMode::open),

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/data.h"
+#include "plan/home_names.h"
 #include "plan/make_plan.h"
 #include "plan/plan.h"
 #include "plan/rules.h"
@@ -17,6 +19,7 @@ struct Draft {
     const Inputs& inputs;
     base::Path home;     // physical
     base::Path project;  // physical
+    HomeNames home_names;  // of the physical home
     bool home_is_real = false;  // home.access shows the real directory (read, write)
     Rules rules;
     std::vector<host::Tree::Link> links;  // symbolic links that were followed and must exist inside too
@@ -42,6 +45,12 @@ base::Result<base::Path> absolute_entry(const Draft& draft, const config::Item& 
 // The reason that share/ gives for a built-in entry, or the name of the setting for anybody else's.
 std::string reason_for(std::string_view list, std::string_view setting, const config::Item& item);
 
+// An error about an entry of a list, with the place that it was written in.
+base::Error entry_error(const config::Item& item, std::string what, std::string advice);
+
+// The row of a list of patterns in share/ that takes this path, or null.
+const config::DataRow* matching_row(std::string_view list, const base::Path& path);
+
 // Whether a physical path lies below an entry of project.parents.
 bool is_below_parents(const Draft& draft, const base::Path& path);
 
@@ -51,11 +60,13 @@ base::Status check_project(Draft& draft);      // project_check.cc
 void add_system(Draft& draft);                 // system.cc: system trees, /tmp, /run, /dev, the program itself
 void assemble_etc(Draft& draft);               // etc.cc
 base::Status add_home(Draft& draft);           // home.cc: access mode, lists, credentials
-base::Status add_mounts(Draft& draft);         // extra_mounts.cc: mounts.*, sockets, devices
+base::Status add_mounts(Draft& draft);         // extra_mounts.cc: mounts.*, sockets
+base::Status add_devices(Draft& draft);        // devices.cc: devices.*, graphics processors
 base::Status add_project(Draft& draft);        // project.cc: the project, git, protected and masked paths
 base::Status apply_deny_writable(Draft& draft);  // extra_mounts.cc
 void add_seeded_files(Draft& draft);           // home.cc, when the rules are settled
 base::Status choose_network(Draft& draft);     // network.cc
+void raise_walls(Draft& draft);                // walls.cc, when the mounts are finished
 void add_environment(Draft& draft);            // environment.cc
 base::Status add_controls(Draft& draft);       // controls.cc
 base::Status finish_mounts(Draft& draft);      // make_plan.cc

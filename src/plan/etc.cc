@@ -17,7 +17,8 @@ const base::Path kHostEtc = base::Path::known("/run/host/etc");
 
 // Files that list accounts; the jail gets its own of the first three.
 constexpr std::string_view kAccountFiles[] = {"passwd", "group", "nsswitch.conf", "passwd-", "group-",
-                                              "shadow", "shadow-", "gshadow", "gshadow-", "subuid", "subgid"};
+                                              "shadow", "shadow-", "gshadow", "gshadow-",
+                                              "subuid", "subuid-", "subgid", "subgid-"};
 
 bool lists_accounts(std::string_view name) { return std::ranges::find(kAccountFiles, name) != std::end(kAccountFiles); }
 
@@ -31,34 +32,46 @@ class Assembly {
               .target = kHostEtc,
               .source = kEtc.str(),
               .reason = {"what the links of /etc lead to", {}}});
-        for (const host::Entry& entry : draft_.tree().list(kEtc)) add_entry(entry);
-        for (const base::Path& path : draft_.inputs.facts.private_etc) {
-            cover(path, {"not readable by everyone on this host", {}});
-        }
-        for (const PathRule& rule : draft_.rules.sorted()) {
-            if (rule.access == Access::hidden && rule.path.is_strictly_within(kEtc)) cover(rule.path, rule.reason);
-        }
+        find_left_out();
+        const std::vector<host::Entry> entries = draft_.tree().list(kEtc);
+        draft_.assembled.reserve(draft_.assembled.size() + entries.size() + 32);
+        for (const host::Entry& entry : entries) add_entry(entry);
+        for (const LeftOut& entry : left_out_) cover(entry.path, entry.reason);
         if (filters_accounts_) add_accounts();
         push({.kind = MountKind::seal, .target = kEtc, .reason = {"/etc is read-only", {}}});
     }
 
   private:
+    struct LeftOut {
+        base::Path path;
+        Reason reason;
+    };
+
+    void find_left_out() {
+        // An administrator's ceiling is not for the jail to read, and a sandbox inside this one would take it for forged.
+        left_out_.push_back({kEtc / "agent-sandbox", {"the sandbox's own configuration", {}}});
+        for (const base::Path& path : draft_.inputs.facts.private_etc) {
+            left_out_.push_back({path, {"not readable by everyone on this host", {}}});
+        }
+        for (const PathRule& rule : draft_.rules.sorted()) {
+            bool is_hidden = rule.access == Access::hidden && rule.path.is_strictly_within(kEtc);
+            if (is_hidden) left_out_.push_back({rule.path, rule.reason});
+        }
+    }
+
     void add_entry(const host::Entry& entry) {
         const base::Path path = kEtc / entry.name;
         if (is_left_out(path) || (filters_accounts_ && lists_accounts(entry.name))) return;
         // A link of the host's is kept as it is: /etc/localtime tells the time zone by where it points.
-        std::string target = (kHostEtc / entry.name).str();
+        std::string target = kHostEtc.str() + "/" + entry.name;
         if (entry.kind == host::Kind::symlink) {
             if (std::optional<host::Node> node = draft_.tree().look(path)) target = node->link;
         }
-        push({.kind = MountKind::symlink, .target = path, .source = target, .reason = {"of the host's /etc", {}}});
+        push({.kind = MountKind::symlink, .target = path, .source = target, .reason = {"the host's own", {}}});
     }
 
     bool is_left_out(const base::Path& path) const {
-        const std::vector<base::Path>& hidden = draft_.inputs.facts.private_etc;
-        if (std::ranges::find(hidden, path) != hidden.end()) return true;
-        const PathRule* rule = draft_.rules.decide(path);
-        return rule != nullptr && rule->path == path && rule->access == Access::hidden;
+        return std::ranges::find(left_out_, path, &LeftOut::path) != left_out_.end();
     }
 
     // What is left out must not be found through the view of the host's /etc either.
@@ -66,6 +79,9 @@ class Assembly {
         std::optional<host::Node> node = draft_.tree().look(path);
         if (!node || node->kind == host::Kind::symlink) return;
         const base::Path target = kHostEtc / path.relative_to(kEtc);
+        bool is_covered = std::ranges::any_of(covered_, [&](const base::Path& known) { return target.is_within(known); });
+        if (is_covered) return;
+        covered_.push_back(target);
         bool is_directory = node->kind == host::Kind::directory;
         push({.kind = is_directory ? MountKind::tmpfs : MountKind::empty_file, .target = target, .reason = reason});
         if (is_directory) push({.kind = MountKind::seal, .target = target, .reason = reason});
@@ -89,6 +105,8 @@ class Assembly {
 
     Draft& draft_;
     bool filters_accounts_;
+    std::vector<LeftOut> left_out_;
+    std::vector<base::Path> covered_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a person adds: mounts.*, sockets, devices; and mounts.deny_writable, which takes back.
+// What a person adds: mounts.* and sockets; and mounts.deny_writable, which takes back.
 #include <algorithm>
 
 #include "base/glob.h"
@@ -11,10 +11,6 @@ namespace plan {
 namespace {
 
 using config::Item;
-
-base::Error entry_error(const Item& item, std::string what, std::string advice) {
-    return base::Error{.what = std::move(what), .advice = std::move(advice), .where = item.origin.describe()};
-}
 
 // Places that the plan builds itself; a mount there would undo it.
 struct BuiltPlace {
@@ -75,13 +71,6 @@ base::Status add_hidden(Draft& draft) {
     return base::success();
 }
 
-const config::DataRow* matching_row(std::string_view list, const base::Path& path) {
-    for (const config::DataRow& row : config::data_list(list)) {
-        if (base::matches_path(row.entry, path.str())) return &row;
-    }
-    return nullptr;
-}
-
 base::Status add_socket(Draft& draft, const Item& item, bool is_acknowledged) {
     base::Result<base::Path> literal = absolute_entry(draft, item);
     if (!literal) return literal.error();
@@ -107,51 +96,6 @@ base::Status add_socket(Draft& draft, const Item& item, bool is_acknowledged) {
     return base::success();
 }
 
-// Paths of device nodes that match a pattern; wildcards stand in the last component.
-std::vector<base::Path> device_nodes(const Draft& draft, const base::Path& pattern) {
-    std::vector<base::Path> nodes;
-    if (!base::has_wildcard(pattern.name())) {
-        if (draft.tree().look(pattern)) nodes.push_back(pattern);
-        return nodes;
-    }
-    for (const host::Entry& entry : draft.tree().list(pattern.parent())) {
-        if (base::matches_name(pattern.name(), entry.name)) nodes.push_back(pattern.parent() / entry.name);
-    }
-    return nodes;
-}
-
-bool is_denied_device(const Draft& draft, const base::Path& node) {
-    return std::ranges::any_of(draft.policy().devices.deny,
-                               [&](const Item& item) { return base::matches_path(item.text, node.str()); });
-}
-
-base::Status add_devices(Draft& draft) {
-    for (const Item& item : draft.policy().devices.allow) {
-        base::Result<base::Path> pattern = absolute_entry(draft, item);
-        if (!pattern) return pattern.error();
-        if (!pattern->is_strictly_within(base::Path::known("/dev"))) {
-            return entry_error(item, base::printable(item.text) + " is not below /dev", "name a device node");
-        }
-        std::vector<base::Path> nodes = device_nodes(draft, *pattern);
-        if (nodes.empty()) {
-            return entry_error(item, "no device matches " + base::printable(item.text), "remove the entry");
-        }
-        for (const base::Path& node : nodes) {
-            if (is_denied_device(draft, node)) continue;
-            if (const config::DataRow* never = matching_row("devices/never", node)) {
-                return entry_error(item, base::printable(node.str()) + " is never let in: " + std::string(never->reason),
-                                   "remove the entry");
-            }
-            draft.assembled.push_back(Mount{.kind = MountKind::bind_device,
-                                            .target = node,
-                                            .source = node.str(),
-                                            .reason = {"devices.allow", item.origin}});
-            draft.add_rule(node, Access::writable, {"devices.allow", item.origin}, Backing::assembled);
-        }
-    }
-    return base::success();
-}
-
 // The rule that decides about what lies around `path`, among rules that are not settled yet.
 const PathRule* nearest_above(const std::vector<PathRule>& rules, const base::Path& path) {
     const PathRule* nearest = nullptr;
@@ -166,6 +110,17 @@ const PathRule* nearest_above(const std::vector<PathRule>& rules, const base::Pa
 
 }  // namespace
 
+base::Error entry_error(const Item& item, std::string what, std::string advice) {
+    return base::Error{.what = std::move(what), .advice = std::move(advice), .where = item.origin.describe()};
+}
+
+const config::DataRow* matching_row(std::string_view list, const base::Path& path) {
+    for (const config::DataRow& row : config::data_list(list)) {
+        if (base::matches_path(row.entry, path.str())) return &row;
+    }
+    return nullptr;
+}
+
 base::Status add_mounts(Draft& draft) {
     const auto& mounts = draft.policy().mounts;
     if (base::Status added = add_grants(draft, mounts.readonly, Access::readonly, "mounts.readonly"); !added) return added;
@@ -177,7 +132,7 @@ base::Status add_mounts(Draft& draft) {
     for (const Item& item : draft.policy().sockets.allow_dangerous) {
         if (base::Status added = add_socket(draft, item, true); !added) return added;
     }
-    return add_devices(draft);
+    return base::success();
 }
 
 // Nothing below such a path is writable. A grant of a person's inside is refused, one of ours becomes read-only, and where the path

@@ -36,12 +36,18 @@ void add_mode(Draft& draft) {
     }
 }
 
+struct ListedIn {
+    std::string_view data;     // in share/
+    std::string_view setting;
+};
+
 // A listed path of the home directory. One that leaves the home directory through a link is refused where a person listed it, and
 // passed over where it is built in.
-base::Status add_entry(Draft& draft, const Item& item, Access access, std::string why) {
+base::Status add_entry(Draft& draft, const Item& item, Access access, const ListedIn& listed) {
+    bool is_builtin = item.origin.layer == Layer::builtin;
+    if (is_builtin && !draft.home_names.may_exist(item.text)) return base::success();
     const base::Path literal = draft.inputs.facts.identity.home / item.text;
     base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(literal);
-    bool is_builtin = item.origin.layer == Layer::builtin;
     if (!resolved) {
         if (is_builtin) return base::success();
         return base::Error{.what = resolved.error().what, .where = item.origin.describe()};
@@ -59,6 +65,7 @@ base::Status add_entry(Draft& draft, const Item& item, Access access, std::strin
                            .advice = "set home.access to read or write",
                            .where = item.origin.describe()};
     }
+    std::string why = reason_for(listed.data, listed.setting, item);
     if (!resolved->exists) {
         if (is_builtin) return base::success();
         if (access != Access::writable) {
@@ -94,23 +101,36 @@ void hold_name(Draft& draft, const base::Path& path, Access access, const Reason
     draft.rules.add(PathRule{.path = path, .access = access, .holds_name = true, .reason = reason});
 }
 
+// In a home that can be written, the directories above a covered path must not be renamed: the next session would find it under a
+// name that no rule knows.
+void pin_ancestors(Draft& draft, const base::Path& path) {
+    for (base::Path above = path.parent(); above.is_strictly_within(draft.home); above = above.parent()) {
+        draft.rules.add(PathRule{.path = above,
+                                 .access = Access::writable,
+                                 .holds_name = true,
+                                 .reason = {"holds a hidden path and can't be renamed aside", {}}});
+    }
+}
+
 // Credentials are hidden wherever they would otherwise be seen. In a home that can be written, a missing credential directory (an entry with
 // a slash at its end) is held: ~/.ssh/authorized_keys is as good as a key.
 void add_credentials(Draft& draft) {
     const base::Path& home = draft.inputs.facts.identity.home;
     bool is_writable = draft.policy().home.access == HomeAccess::write;
     for (const config::DataRow& row : config::data_list("home/credentials")) {
+        bool is_held = is_writable && row.entry.ends_with('/');
+        if (!is_held && !draft.home_names.may_exist(row.entry)) continue;
         const Reason reason{std::string(row.reason), {}};
         if (!base::has_wildcard(row.entry)) {
             base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(home / row.entry);
             if (!resolved) continue;
-            bool could_be_made = is_writable && row.entry.ends_with('/') && !resolved->exists &&
-                                 draft.tree().look(resolved->path.parent());
+            bool could_be_made = is_held && !resolved->exists && draft.tree().look(resolved->path.parent());
             if (could_be_made) {
                 hold_name(draft, resolved->path, Access::hidden, reason);
             } else {
                 draft.add_rule(resolved->path, Access::hidden, reason);
             }
+            if (is_writable && resolved->exists) pin_ancestors(draft, resolved->path);
             continue;
         }
         const base::Path pattern = home / row.entry;
@@ -142,11 +162,11 @@ base::Status add_home(Draft& draft) {
     for (const Item& item : home.readonly) {
         // In a home that shows everything the built-in list has nothing to add.
         if (draft.home_is_real && item.origin.layer == Layer::builtin) continue;
-        base::Status added = add_entry(draft, item, Access::readonly, reason_for("home/readonly", "home.readonly", item));
+        base::Status added = add_entry(draft, item, Access::readonly, {"home/readonly", "home.readonly"});
         if (!added) return added;
     }
     for (const Item& item : home.writable) {
-        base::Status added = add_entry(draft, item, Access::writable, reason_for("home/writable", "home.writable", item));
+        base::Status added = add_entry(draft, item, Access::writable, {"home/writable", "home.writable"});
         if (!added) return added;
     }
     add_credentials(draft);

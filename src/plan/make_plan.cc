@@ -53,8 +53,9 @@ void add_links(Draft& draft) {
     }
 }
 
-bool is_below_the_callers_hand(const Draft& draft, const base::Path& source) {
-    return source.is_within(draft.home) || source.is_within(draft.project);
+// A bind of the rules shows a path at its own place.
+bool is_below_the_callers_hand(const Draft& draft, const base::Path& path) {
+    return path.is_within(draft.home) || path.is_within(draft.project);
 }
 
 }  // namespace
@@ -107,7 +108,7 @@ base::Status finish_mounts(Draft& draft) {
     });
     for (Mount& mount : render_rules(draft.rules, draft.tree())) {
         bool is_bind = mount.kind == MountKind::bind_readonly || mount.kind == MountKind::bind_writable;
-        mount.is_pinned = is_bind && is_below_the_callers_hand(draft, base::Path::known(mount.source));
+        mount.is_pinned = is_bind && is_below_the_callers_hand(draft, mount.target);
         plan.mounts.push_back(std::move(mount));
     }
     // Seals of the rules stand at the end of their list already; the links go in front of them.
@@ -126,10 +127,9 @@ base::Status finish_mounts(Draft& draft) {
 }
 
 base::Result<Plan> make_plan(const Inputs& inputs) {
-    Draft draft{.inputs = inputs};
     base::Result<host::Tree::Resolved> home = inputs.tree.resolve(inputs.facts.identity.home);
     if (!home) return home.error();
-    draft.home = home->path;
+    Draft draft{.inputs = inputs, .home = home->path, .home_names = HomeNames(inputs.tree, home->path)};
     draft.links = home->links;
     draft.home_is_real = inputs.policy.home.access == policy::HomeAccess::read ||
                          inputs.policy.home.access == policy::HomeAccess::write;
@@ -141,6 +141,7 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     add_system(draft);
     if (base::Status done = add_home(draft); !done) return done.error();
     if (base::Status done = add_mounts(draft); !done) return done.error();
+    if (base::Status done = add_devices(draft); !done) return done.error();
     if (base::Status done = add_project(draft); !done) return done.error();
     if (base::Status done = apply_deny_writable(draft); !done) return done.error();
     if (base::Status done = draft.rules.settle(); !done) return done.error();
@@ -148,6 +149,7 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     assemble_etc(draft);
     draft.plan.working_directory = inner_directory(draft);
     if (base::Status done = finish_mounts(draft); !done) return done.error();
+    raise_walls(draft);
     add_environment(draft);
     if (base::Status done = add_controls(draft); !done) return done.error();
     return std::move(draft.plan);

@@ -119,7 +119,9 @@ struct Processes {
 // The second wall inside the mount namespace: writes only below these paths, whatever the mounts say.
 struct SecondWall {
     bool is_wanted = true;
+    bool guards_files = true;  // false: signals and abstract sockets alone are kept inside
     std::vector<base::Path> writable;
+    std::vector<base::Path> used;  // written but not made: devices, /proc
 };
 
 struct Limits {

@@ -32,15 +32,17 @@ class Protection {
             }
             return;
         }
-        base::Path missing = root;
+        base::Path place = root;
         for (std::string_view component : base::split(path.relative_to(root), '/')) {
-            missing = missing / component;
-            std::optional<host::Node> node = draft_.tree().look(missing);
-            if (!node) {
-                if (holds_missing) hold(root, missing, reason);
-                return;
-            }
-            if (node->kind == host::Kind::symlink) return warn_of_link(missing);
+            place = place / component;
+            std::optional<host::Node> node = draft_.tree().look(place);
+            if (node && node->kind == host::Kind::symlink) return refuse_link(place, reason);
+            // An empty directory may be the placeholder of another session, which takes it away when it ends: it is held
+            // like a missing one.
+            bool is_empty_directory = node && node->kind == host::Kind::directory && draft_.tree().list(place).empty();
+            if (node && !is_empty_directory) continue;
+            if (holds_missing) return hold(root, place, reason);
+            if (!node) return;
         }
         protect_existing(root, path, reason);
     }
@@ -49,6 +51,9 @@ class Protection {
         pin_ancestors(root, path);
         draft_.rules.add(PathRule{.path = path, .access = Access::readonly, .holds_name = true, .reason = reason});
     }
+
+    // The first path that can't be protected.
+    const std::optional<base::Error>& refusal() const { return refusal_; }
 
     // A mount point of its own, as are the directories between it and `root`.
     void pin(const base::Path& root, const base::Path& path) {
@@ -74,12 +79,17 @@ class Protection {
     }
 
     // Nothing can be mounted on a link, so its name can't be held.
-    void warn_of_link(const base::Path& path) {
-        draft_.note(NoteKind::protection, base::printable(path.str()) +
-                                              " is a symbolic link and can't be protected; replace it by what it points to");
+    void refuse_link(const base::Path& path, const Reason& reason) {
+        if (refusal_) return;
+        std::string relative(path.relative_to(draft_.project));
+        refusal_ = base::Error{.what = base::printable(path.str()) + " is a symbolic link and can't be protected (" +
+                                       reason.why + ")",
+                               .advice = "replace it by what it points to, use --read-only, or list it under project.unprotect",
+                               .where = reason.origin.file.empty() ? "" : reason.origin.describe()};
     }
 
     Draft& draft_;
+    std::optional<base::Error> refusal_;
 };
 
 bool is_lifted(const policy::Policy& policy, const Item& item) {
@@ -136,8 +146,7 @@ bool may_open(Draft& draft, const GitPlaces& places) {
     return is_permitted;
 }
 
-void add_git(Draft& draft, const std::vector<GitEntry>& entries, const Found& found) {
-    Protection protection(draft);
+void add_git(Draft& draft, Protection& protection, const std::vector<GitEntry>& entries, const Found& found) {
     const base::Path& project = draft.project;
     std::optional<GitPlaces> git = find_git(draft.tree(), project);
     if (git && !may_open(draft, *git)) git.reset();
@@ -168,7 +177,7 @@ void add_git(Draft& draft, const std::vector<GitEntry>& entries, const Found& fo
     }
 }
 
-void add_protected(Draft& draft, const Found& found) {
+base::Status add_protected(Draft& draft, const Found& found) {
     Protection protection(draft);
     std::vector<GitEntry> git_entries;
     for (const Item& item : draft.policy().project.protect) {
@@ -181,7 +190,9 @@ void add_protected(Draft& draft, const Found& found) {
             protection.protect(draft.project, item.text, reason);
         }
     }
-    add_git(draft, git_entries, found);
+    add_git(draft, protection, git_entries, found);
+    if (protection.refusal()) return *protection.refusal();
+    return base::success();
 }
 
 void add_masked(Draft& draft, const Found& found) {
@@ -207,7 +218,7 @@ base::Status add_project(Draft& draft) {
                    {project.read_only ? "the project, for reading" : "the project", project.read_only_origin});
     Found found = search_project(draft.tree(), draft.project, draft.policy());
     add_masked(draft, found);
-    add_protected(draft, found);
+    if (base::Status added = add_protected(draft, found); !added) return added;
 
     // The program itself may lie in the project: who can replace it runs outside the jail next time.
     const base::Path& program = draft.inputs.facts.own_program;

@@ -42,6 +42,7 @@ base::Status check_place(const Draft& draft) {
 
 base::Status check_credentials(const Draft& draft) {
     for (const config::DataRow& row : config::data_list("home/credentials")) {
+        if (!draft.home_names.may_exist(row.entry)) continue;
         base::Path literal = draft.inputs.facts.identity.home / row.entry;
         base::Path directory = row.entry.find('*') == std::string_view::npos ? literal : literal.parent();
         base::Result<host::Tree::Resolved> credential = draft.tree().resolve(directory);

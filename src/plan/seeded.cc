@@ -11,7 +11,10 @@
 namespace plan {
 namespace {
 
-// scheme://user:password@host; a user without a password is no secret.
+// A user's name is short; what is longer in its place is a token.
+constexpr size_t kLongestUserName = 20;
+
+// scheme://user:password@host, or a token alone in the user's place.
 bool has_password_in_address(std::string_view text) {
     for (size_t at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 3)) {
         std::string_view rest = text.substr(at + 3);
@@ -20,6 +23,7 @@ bool has_password_in_address(std::string_view text) {
         if (sign == std::string_view::npos) continue;
         size_t colon = authority.find(':');
         if (colon != std::string_view::npos && colon + 1 < sign) return true;
+        if (sign > kLongestUserName) return true;
     }
     return false;
 }

@@ -128,7 +128,8 @@ void add_sockets(std::vector<Row>& table) {
         table.push_back({call, 0, EAFNOSUPPORT, never, kReason, kWhen,
                          {{Condition::Kind::greater, 0, 0, kHighestAllowedFamily}}});
     }
-    table.push_back({"socket", 0, EPERM, never, "a kernel interface beyond the list of network interfaces",
+    // As a kernel without that protocol would answer, so that programs go on without it.
+    table.push_back({"socket", 0, EPROTONOSUPPORT, never, "a kernel interface beyond the list of network interfaces",
                      "NETLINK with a protocol other than ROUTE",
                      {masked(0, kLow32, kFamilyNetlink), {Condition::Kind::not_equal, 2, 0, 0}}});
     for (uint64_t family : {kFamilyInet, kFamilyInet6}) {
@@ -180,6 +181,19 @@ void add_personalities(std::vector<Row>& table) {
     }
 }
 
+// The inner stage sets the limit to one, which alone keeps a crash from the host's crash handler; lowering it to zero would let
+// the crash out again. Programs that do so want what holds already, and some end when they are refused: they are told that it is done.
+void add_core_limit(std::vector<Row>& table) {
+    constexpr std::string_view kReason = "a crash in the jail must not reach the crash handler of the host; it stays off";
+    constexpr std::string_view kWhen = "setting the size of core files";
+    const Condition sets = {Condition::Kind::not_equal, 2, 0, 0};
+    table.push_back({"setrlimit", 0, 0, never, kReason, kWhen, {masked(0, kLow32, kLimitCore)}});
+    table.push_back({"prlimit64", 0, 0, never, kReason, kWhen,
+                     {masked(1, kLow32, kLimitCore), sets, masked(3, ~uint64_t{0}, 0)}});
+    table.push_back({"prlimit64", 0, EPERM, never, kReason, "setting the size of core files and asking for the old one",
+                     {masked(1, kLow32, kLimitCore), sets, {Condition::Kind::not_equal, 3, 0, 0}}});
+}
+
 std::vector<Row> make_rows() {
     std::vector<Row> table;
     for (const Plain& row : kPlain) {
@@ -190,6 +204,7 @@ std::vector<Row> make_rows() {
     add_sockets(table);
     add_set_id_bits(table);
     add_personalities(table);
+    add_core_limit(table);
     return table;
 }
 
@@ -235,6 +250,7 @@ std::string_view error_name(int error) {
         case EPERM: return "EPERM";
         case ENOSYS: return "ENOSYS";
         case EAFNOSUPPORT: return "EAFNOSUPPORT";
+        case EPROTONOSUPPORT: return "EPROTONOSUPPORT";
         default: return "an error";
     }
 }

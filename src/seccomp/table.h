@@ -13,7 +13,7 @@ namespace seccomp {
 
 // Rows that people may lift, each by a setting of the same name under isolation.
 enum class Switch : uint8_t { never, nested_namespaces, trace, perf, keyrings };
-inline constexpr int kSwitchCount = 4;
+inline constexpr unsigned kProgramCount = 16;  // one for each combination
 
 struct Switches {
     bool allow_nested_namespaces = false;
@@ -21,7 +21,7 @@ struct Switches {
     bool allow_perf = false;
     bool allow_keyrings = false;
 
-    // One of the 16 programs.
+    // One of the programs.
     unsigned index() const {
         return unsigned{allow_nested_namespaces} | unsigned{allow_ptrace} << 1 | unsigned{allow_perf} << 2 |
                unsigned{allow_keyrings} << 3;
@@ -35,7 +35,8 @@ struct Switches {
 // "isolation.allow_ptrace"; empty for rows that nothing lifts.
 std::string_view setting_of(Switch which);
 
-// A condition on one argument: (argument & mask) == value, or argument > value. All conditions of a row must hold.
+// A condition on one argument: (argument & mask) == value, argument > value, or argument != value. All conditions of a row must
+// hold.
 struct Condition {
     enum class Kind : uint8_t { none, masked_equal, greater, not_equal };
     Kind kind = Kind::none;
@@ -47,7 +48,7 @@ struct Condition {
 struct Row {
     std::string_view name;
     int number;  // of calls newer than the library, the same on every architecture; 0: by name
-    int error;
+    int error;   // 0: the call is not made, and answered as if it had been
     Switch lifted_by;
     std::string_view reason;
     std::string_view when;  // for people; empty: always

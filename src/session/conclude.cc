@@ -46,6 +46,15 @@ base::Error failure_error(const inner::Report& failure) {
         error.advice = "start from a directory that the jail shows, such as the project";
         return error;
     }
+    if (failure.step == inner::kStepFilter) {
+        base::Error error = base::system_error("install the filter of system calls", failure.number);
+        error.advice = "a kernel with CONFIG_SECCOMP_FILTER is needed; 'agent-sandbox doctor' says more";
+        return error;
+    }
+    if (failure.step == inner::kStepKeyring)
+        return base::system_error("give the jail a session keyring of its own", failure.number);
+    if (failure.step == inner::kStepWall)
+        return base::system_error("raise the second wall (Landlock) at " + object, failure.number);
     return base::system_error("start the command (" + failure.step + " " + object + ")", failure.number);
 }
 
@@ -65,7 +74,7 @@ base::Result<Ending> conclude(const std::vector<std::string>& command, const Out
                                 "the jail was killed from outside before " + name + std::string(moment));
     }
     int number = outcome.ending->number;
-    if (!outcome.ending->by_signal) return Ending{.exit_code = number};
+    if (!outcome.ending->by_signal) return Ending{.exit_code = number, .landlock_abi = outcome.landlock_abi};
     return ending_by_signal(
         number, name + " was ended by signal " + std::to_string(number) + " (" + ::strsignal(number) + ")");
 }

@@ -3,13 +3,12 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 
 #include "base/descriptors.h"
+#include "session/trash.h"
 
 namespace session {
 namespace {
@@ -23,35 +22,51 @@ bool becomes_readable(int fd, int timeout) {
     return ready > 0;
 }
 
-[[noreturn]] void keep(Placeholders& placeholders, int life, int stage) {
-    // Neither the caller's terminal nor a kill of its group is to reach this process, and it holds nothing of
-    // the caller's open.
-    ::setsid();
-    (void)!::chdir("/");
-    base::close_others({placeholders.descriptor(), life, stage});
-    base::fill_standard_descriptors();
+// False when the supervisor was killed: then nothing was written.
+bool was_dismissed(int life) {
     becomes_readable(life, -1);
-    // A jail that is still alive keeps its mount points; the next launch takes them away.
-    if (becomes_readable(stage, kLongestDeath)) placeholders.release();
-    ::_exit(0);
+    char byte;
+    return ::read(life, &byte, 1) == 1;
+}
+
+// Neither the caller's terminal nor a kill of its group is to reach this process, and it holds nothing of the
+// caller's open. The terminal can be set right only from within its session.
+void step_aside(const Placeholders& placeholders, const Terminal& terminal, int life, int stage) {
+    if (terminal) {
+        ::setpgid(0, 0);
+    } else {
+        ::setsid();
+    }
+    (void)!::chdir("/");
+    base::close_others({placeholders.descriptor(), terminal.descriptor(), life, stage});
+    base::fill_standard_descriptors();
 }
 
 }  // namespace
 
-void Keeper::start(Placeholders& placeholders, int stage) {
+void Keeper::start(Placeholders& placeholders, Terminal& terminal, int stage) {
     int ends[2];
-    if (placeholders.is_empty() || stage < 0 || ::pipe2(ends, O_CLOEXEC) != 0) return;
+    if ((placeholders.is_empty() && !terminal) || stage < 0 || ::pipe2(ends, O_CLOEXEC) != 0) return;
     base::Fd life(ends[0]);
     life_ = base::Fd(ends[1]);
-    process_ = ::fork();
-    if (process_ == 0) keep(placeholders, life.get(), stage);
+    pid_t process = ::fork();
+    if (process < 0) life_.reset();
+    if (process != 0) return;
+    step_aside(placeholders, terminal, life.get(), stage);
+    // A jail that is still alive keeps its mount points; the next launch takes them away.
+    if (!was_dismissed(life.get()) && becomes_readable(stage, kLongestDeath)) {
+        terminal.recover_for_the_dead();
+        placeholders.release();
+    }
+    empty_trash(state_directory_);
+    ::_exit(0);
 }
 
 void Keeper::dismiss() {
-    if (process_ <= 0) return;
-    ::kill(process_, SIGKILL);
-    ::waitpid(process_, nullptr, 0);
-    process_ = -1;
+    if (is_dismissed_) return;
+    is_dismissed_ = true;
+    // Without a keeper, or with one that was killed, it is done here and now.
+    if (!life_ || !base::write_all(life_.get(), "d")) empty_trash(state_directory_);
 }
 
 }  // namespace session

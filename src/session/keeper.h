@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: MIT
-// Takes placeholders away when the supervisor could not, because it was killed: a forked process that waits
-// for its death, then for the jail's, and then does what the supervisor would have done.
+// A forked process that outlives the supervisor. Where the supervisor was killed, it waits for the jail's death
+// and does what the supervisor would have done: it takes the placeholders away and sets the terminal right. In
+// either case it empties the trash afterwards, which may take its time then.
 #pragma once
 
-#include <sys/types.h>
+#include <string>
 
 #include "base/file.h"
 #include "session/placeholders.h"
+#include "session/terminal.h"
 
 namespace session {
 
 class Keeper {
   public:
-    Keeper() = default;
+    explicit Keeper(std::string state_directory) : state_directory_(std::move(state_directory)) {}
     ~Keeper() { dismiss(); }
     Keeper(const Keeper&) = delete;
     Keeper& operator=(const Keeper&) = delete;
 
     // Does nothing where there is nothing to keep, or without a pidfd (-1): then the next launch cleans up.
-    void start(Placeholders& placeholders, int stage);
+    void start(Placeholders& placeholders, Terminal& terminal, int stage);
+    // The supervisor has done its part, or there was none to do.
     void dismiss();
 
   private:
-    pid_t process_ = -1;
+    std::string state_directory_;
     base::Fd life_;  // the writing end of a pipe that closes when the supervisor ends
+    bool is_dismissed_ = false;
 };
 
 }  // namespace session

@@ -6,13 +6,14 @@
 //   byte 0          held exclusively by whoever reads and changes the record, for a moment
 //   byte hash(path) held shared, for its life, by each session that needs the placeholder at path
 //
-// A placeholder whose byte can be locked exclusively is needed by nobody: it is removed. The locks belong to
-// the open file (OFD locks), so the kernel drops them when a session is killed, and a forked keeper holds
+// A placeholder whose byte can be locked exclusively is needed by nobody: it is taken away. The locks belong
+// to the open file (OFD locks), so the kernel drops them when a session is killed, and a forked keeper holds
 // them along. Two paths with one hash only wait for each other. Removing a directory that a living jail has
-// mounted something on would undo that mount (Linux 3.18): hence all this. rmdir never takes content away,
-// whatever the record says.
+// mounted something on would undo that mount (Linux 3.18), moving it would give its name free: hence all
+// this. Only empty directories are ever taken away, whatever the record says.
 #include "session/placeholders.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@
 
 #include "base/no_links.h"
 #include "base/text.h"
+#include "session/trash.h"
 
 namespace session {
 namespace {
@@ -31,20 +33,22 @@ namespace {
 using Names = std::set<base::Path>;
 
 constexpr off_t kTable = 0;
+constexpr off_t kFirstName = 1;
+constexpr off_t kToTheEnd = 0;  // as the length of a range
 
 off_t byte_of(const base::Path& path) {
     uint64_t hash = 14695981039346656037u;  // FNV-1a: the same in every version of the program
     for (unsigned char byte : path.str()) hash = (hash ^ byte) * 1099511628211u;
-    return static_cast<off_t>(hash >> 2) + 1;
+    return static_cast<off_t>(hash >> 2) + kFirstName;
 }
 
 // Zero, or errno: EAGAIN where another session is in the way, anything else where the file system can't lock.
-int set_lock(int record, short type, off_t byte, bool waits) {
+int set_lock(int record, short type, off_t first, off_t length = 1, bool waits = false) {
     struct flock lock = {};
     lock.l_type = type;
     lock.l_whence = SEEK_SET;
-    lock.l_start = byte;
-    lock.l_len = 1;
+    lock.l_start = first;
+    lock.l_len = length;
     while (::fcntl(record, waits ? F_OFD_SETLKW : F_OFD_SETLK, &lock) != 0) {
         if (errno != EINTR) return errno;
     }
@@ -54,7 +58,7 @@ int set_lock(int record, short type, off_t byte, bool waits) {
 // The record while it is ours alone. Names end with NUL.
 class Table {
   public:
-    explicit Table(int record) : record_(record), can_lock_(set_lock(record, F_WRLCK, kTable, true) == 0) {
+    explicit Table(int record) : record_(record), can_lock_(set_lock(record, F_WRLCK, kTable, 1, true) == 0) {
         ::lseek(record, 0, SEEK_SET);
         base::Result<std::string> content = base::read_descriptor(record);
         if (!content) return;
@@ -65,7 +69,7 @@ class Table {
     }
     ~Table() {
         (void)write();
-        if (can_lock_) set_lock(record_, F_UNLCK, kTable, false);
+        if (can_lock_) set_lock(record_, F_UNLCK, kTable);
     }
     Table(const Table&) = delete;
     Table& operator=(const Table&) = delete;
@@ -81,30 +85,66 @@ class Table {
         before_ = names;
         return base::success();
     }
+    // Locks the names that no other session needs. Mostly there is no other: then one call does.
+    void lock_unneeded() { is_alone_ = can_lock_ && set_lock(record_, F_WRLCK, kFirstName, kToTheEnd) == 0; }
     // Where nothing can be locked, nobody knows who else needs a placeholder: nothing is ever removed.
     bool is_needed(const base::Path& path) const {
-        return !can_lock_ || set_lock(record_, F_WRLCK, byte_of(path), false) != 0;
+        return !is_alone_ && (!can_lock_ || set_lock(record_, F_WRLCK, byte_of(path)) != 0);
     }
-    void hold(const base::Path& path) { set_lock(record_, F_RDLCK, byte_of(path), false); }
-    void let_go(const base::Path& path) { set_lock(record_, F_UNLCK, byte_of(path), false); }
+    void let_go_of_all() { set_lock(record_, F_UNLCK, kFirstName, kToTheEnd); }
+    void hold(const base::Path& path) { set_lock(record_, F_RDLCK, byte_of(path)); }
 
     Names names;
 
   private:
     int record_;
     bool can_lock_;
+    bool is_alone_ = false;
     Names before_;
 };
 
-base::Fd open_parent(const base::Path& path) {
-    return base::Fd(base::open_without_links(path.parent(), O_PATH | O_DIRECTORY));
+// Most placeholders lie side by side: the directory they lie in is opened once for all of them.
+class ParentDirectory {
+  public:
+    // Its descriptor, or minus errno.
+    int of(const base::Path& path) {
+        base::Path parent = path.parent();
+        if (!fd_ || parent != path_) {
+            fd_ = base::Fd(base::open_without_links(parent, O_PATH | O_DIRECTORY));
+            path_ = std::move(parent);
+        }
+        return fd_.get();
+    }
+
+  private:
+    base::Path path_;
+    base::Fd fd_;
+};
+
+// Asked before a directory is moved: one with content is not to vanish even for a moment.
+bool is_empty_directory(int parent, const char* name) {
+    base::Fd fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!fd) return false;
+    alignas(struct dirent64) char entries[1024];  // holds the longest name and more
+    for (ssize_t got; (got = ::getdents64(fd.get(), entries, sizeof entries)) != 0;) {
+        if (got < 0) return false;
+        for (ssize_t at = 0; at < got;) {
+            const auto* entry = reinterpret_cast<const struct dirent64*>(entries + at);
+            std::string_view found = entry->d_name;
+            if (found != "." && found != "..") return false;
+            at += entry->d_reclen;
+        }
+    }
+    return true;
 }
 
 // True when the name need not be remembered any more.
-bool remove_directory(const base::Path& path, bool has_recorded_content) {
-    base::Fd parent = open_parent(path);
-    if (!parent) return parent.get() == -ENOENT || parent.get() == -ENOTDIR || parent.get() == -ELOOP;
-    if (::unlinkat(parent.get(), std::string(path.name()).c_str(), AT_REMOVEDIR) == 0) return true;
+bool take_away(ParentDirectory& parents, Trash& trash, const base::Path& path, bool has_recorded_content) {
+    int parent = parents.of(path);
+    if (parent < 0) return parent == -ENOENT || parent == -ENOTDIR || parent == -ELOOP;
+    std::string name(path.name());
+    if (is_empty_directory(parent, name.c_str()) && trash.take(parent, path)) return true;
+    if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0) return true;
     switch (errno) {
         case ENOENT:
         case ENOTDIR:
@@ -118,34 +158,41 @@ bool remove_directory(const base::Path& path, bool has_recorded_content) {
     }
 }
 
-// Removes what is needed neither by a session nor by `wanted`.
-void sweep(Table& table, const Names& wanted) {
+// Takes away what is needed neither by a session nor by `wanted`. Afterwards the record's names are unlocked.
+void sweep(Table& table, Trash trash, const Names& wanted) {
+    if (table.names.empty()) return;
+    ParentDirectory parents;
+    table.lock_unneeded();
     for (auto name = table.names.end(); name != table.names.begin();) {
         --name;
         if (wanted.contains(*name) || table.is_needed(*name)) continue;
         // What lies deeper came first: what is left of it stays.
-        bool has_recorded_content = std::ranges::any_of(
-            table.names, [&](const base::Path& other) { return other.is_strictly_within(*name); });
-        bool is_gone = remove_directory(*name, has_recorded_content);
-        table.let_go(*name);
-        if (is_gone) name = table.names.erase(name);
+        bool has_recorded_content = std::any_of(
+            name, table.names.end(), [&](const base::Path& other) { return other.is_strictly_within(*name); });
+        if (take_away(parents, trash, *name, has_recorded_content)) name = table.names.erase(name);
     }
+    table.let_go_of_all();
 }
 
 enum class Found { directory, nothing, other };
 
-Found look_at(const base::Path& path) {
-    base::Fd fd(base::open_without_links(path, O_PATH | O_DIRECTORY));
-    if (fd) return Found::directory;
-    return fd.get() == -ENOENT ? Found::nothing : Found::other;
+Found look_at(ParentDirectory& parents, const base::Path& path) {
+    int parent = parents.of(path);
+    if (parent < 0) return parent == -ENOENT ? Found::nothing : Found::other;
+    struct stat status;
+    if (::fstatat(parent, std::string(path.name()).c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+        return errno == ENOENT ? Found::nothing : Found::other;
+    }
+    return S_ISDIR(status.st_mode) ? Found::directory : Found::other;
 }
 
 // The wanted ones that are missing, and their missing parents.
 base::Result<Names> missing_among(const std::vector<base::Path>& wanted) {
     Names missing;
+    ParentDirectory parents;
     for (base::Path path : wanted) {
         while (!missing.contains(path)) {
-            Found found = look_at(path);
+            Found found = look_at(parents, path);
             if (found == Found::directory) break;
             if (found == Found::other) {
                 return base::Error{
@@ -159,10 +206,10 @@ base::Result<Names> missing_among(const std::vector<base::Path>& wanted) {
     return missing;
 }
 
-base::Status make_directory(const base::Path& path) {
-    base::Fd parent = open_parent(path);
-    int number = parent ? 0 : -parent.get();
-    if (parent && ::mkdirat(parent.get(), std::string(path.name()).c_str(), 0755) != 0) number = errno;
+base::Status make_directory(ParentDirectory& parents, const base::Path& path) {
+    int parent = parents.of(path);
+    int number = parent < 0 ? -parent : 0;
+    if (parent >= 0 && ::mkdirat(parent, std::string(path.name()).c_str(), 0755) != 0) number = errno;
     if (number == 0 || number == EEXIST) return base::success();
     base::Error error = base::system_error("make the placeholder " + path.str(), number);
     error.advice =
@@ -174,8 +221,9 @@ base::Status make_directory(const base::Path& path) {
 base::Status make_all(Table& table, const Names& missing) {
     table.names.insert(missing.begin(), missing.end());
     if (base::Status written = table.write(); !written) return written;
+    ParentDirectory parents;
     for (const base::Path& path : missing) {
-        if (base::Status made = make_directory(path); !made) return made;
+        if (base::Status made = make_directory(parents, path); !made) return made;
     }
     return base::success();
 }
@@ -196,7 +244,7 @@ base::Result<base::Fd> open_record(const std::string& state_directory) {
 
 base::Result<Placeholders> Placeholders::acquire(const std::string& state_directory,
                                                  std::vector<base::Path> wanted) {
-    Placeholders placeholders;
+    Placeholders placeholders(state_directory);
     if (wanted.empty()) return placeholders;
     base::Result<base::Fd> record = open_record(state_directory);
     if (!record) return record.error();
@@ -204,15 +252,16 @@ base::Result<Placeholders> Placeholders::acquire(const std::string& state_direct
     base::Status made = base::success();
     {
         Table table(placeholders.record_.get());
-        sweep(table, Names(wanted.begin(), wanted.end()));
+        sweep(table, Trash(state_directory), Names(wanted.begin(), wanted.end()));
         base::Result<Names> missing = missing_among(wanted);
         if (!missing) return missing.error();
         // One that another session has made is held as well; one that is no placeholder at all is left alone.
         made = make_all(table, *missing);
-        for (const base::Path& path : wanted) {
-            if (table.names.contains(path)) table.hold(path);
+        Names& held = *missing;
+        for (base::Path& path : wanted) {
+            if (table.names.contains(path)) held.insert(std::move(path));
         }
-        for (const base::Path& path : *missing) table.hold(path);
+        for (const base::Path& path : held) table.hold(path);
     }
     if (!made) return made.error();
     return placeholders;
@@ -222,7 +271,7 @@ void Placeholders::release() {
     if (!record_) return;
     {
         Table table(record_.get());
-        sweep(table, {});
+        sweep(table, Trash(state_directory_), {});
     }
     record_.reset();
 }

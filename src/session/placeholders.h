@@ -23,7 +23,8 @@ class Placeholders {
     Placeholders& operator=(Placeholders&&) = default;
     ~Placeholders() { release(); }
 
-    // Takes away what no other session holds. Safe to call again.
+    // Takes away what no other session holds, into the trash where that is possible (trash.h): somebody has to
+    // empty it. Safe to call again.
     void release();
 
     bool is_empty() const { return !record_; }
@@ -31,8 +32,9 @@ class Placeholders {
     int descriptor() const { return record_.get(); }
 
   private:
-    Placeholders() = default;
+    explicit Placeholders(std::string state_directory) : state_directory_(std::move(state_directory)) {}
 
+    std::string state_directory_;
     base::Fd record_;
 };
 

@@ -69,6 +69,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     HeldSignals signals;
     RaisedOpenFiles open_files;
     Terminal terminal;
+    Keeper keeper(surroundings.state_directory);
 
     if (base::Status made = make_new_directories(plan); !made) return made.error();
     base::Result<Placeholders> placeholders = acquire_placeholders(plan, surroundings);
@@ -81,11 +82,10 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     base::Result<backends::Launched> launched = backends::bubblewrap::launch(plan, facts, caller);
     if (!launched) return launched.error();
 
-    Keeper keeper;
     Supervisor supervisor(*launched, signals, terminal);
-    Outcome outcome = supervisor.attend([&](int stage) { keeper.start(*placeholders, stage); });
+    Outcome outcome = supervisor.attend([&](int stage) { keeper.start(*placeholders, terminal, stage); });
     share_interrupt(terminal, outcome);
-    terminal.take_back();
+    terminal.recover();
     placeholders->release();
     keeper.dismiss();
     return conclude(plan.command, outcome);

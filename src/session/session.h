@@ -17,6 +17,7 @@ struct Ending {
     int exit_code = 0;  // the command's; 128 + n after signal n
     bool by_signal = false;
     std::string reason;  // for a person; empty after a plain exit
+    int landlock_abi = 0;  // that the second wall used; 0: there was none
 };
 
 struct Surroundings {

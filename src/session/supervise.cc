@@ -151,6 +151,7 @@ void Supervisor::obey(const inner::Report& report, const std::function<void(int)
     switch (report.kind) {
         case inner::Report::Kind::starting:
             outcome_.may_have_run = true;
+            outcome_.landlock_abi = report.number;
             on_start(stage_.get());
             return;
         case inner::Report::Kind::started:

@@ -36,6 +36,7 @@ class HeldSignals {
 struct Outcome {
     bool may_have_run = false;  // the jail was built
     bool has_started = false;   // the command was executed
+    int landlock_abi = 0;       // that the second wall uses; 0: this kernel has none
     std::optional<inner::Report> failure;
     std::optional<inner::Report> ending;
     std::string diagnostics;

@@ -1,25 +1,117 @@
 // SPDX-License-Identifier: MIT
+// Theory of operation. The settings are noted at each loan, not once at the start: between a stop and a
+// continuation the caller's shell may have changed them. They are restored only while the terminal is ours to
+// set: never under a shell that has taken it back already, or under a pager that shares our pipeline.
+//
+// What is on the screen can't be asked. But a program that draws all of it, or reads single keys, has turned
+// line editing off, and turns it on again when it ends in order: line editing that is still off at the end
+// means that it was cut short. The sequences below do nothing on a terminal that was left in order.
 #include "session/terminal.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
 namespace session {
+namespace {
+
+constexpr std::string_view kLeaveScreen =
+    // Leaving the alternate screen restores the cursor that was saved with it. On a terminal that is not in it,
+    // some restore it as well: hence the saving first, which the alternate screen keeps apart.
+    "\x1b"
+    "7\x1b[?1049l"
+    "\x1b[?25h"                                            // the cursor is visible
+    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l"  // no reports of the mouse and of focus
+    "\x1b[?1l\x1b>"                                        // cursor keys and keypad as usual
+    "\x1b[0m";                                             // no colour
+constexpr std::string_view kPlainPaste = "\x1b[?2004l";
+
+bool can_draw() {
+    const char* kind = std::getenv("TERM");
+    return kind != nullptr && *kind != '\0' && std::strcmp(kind, "dumb") != 0;
+}
+
+}  // namespace
 
 Terminal::Terminal() : fd_(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)) {
-    is_given_ = is_ours() && ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO);
+    if (!fd_) return;
+    void* place = ::mmap(nullptr, sizeof(Loan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (place == MAP_FAILED) return fd_.reset();
+    loan_.reset(static_cast<Loan*>(place));
+    loan_->lender = ::getpgrp();
+    // Only for the controlling terminal does this have an answer.
+    bool is_output = ::tcgetpgrp(STDOUT_FILENO) >= 0;
+    draws_on_it_ = is_output && can_draw();
+    if (is_ours() && is_output && ::isatty(STDIN_FILENO)) give();
+}
+
+void Terminal::Unmap::operator()(Loan* loan) const {
+    ::munmap(loan, sizeof *loan);
 }
 
 bool Terminal::is_ours() const {
-    return fd_ && ::tcgetpgrp(fd_.get()) == ::getpgrp();
+    return fd_ && ::tcgetpgrp(fd_.get()) == loan_->lender;
+}
+
+void Terminal::give() {
+    ::tcgetattr(fd_.get(), &loan_->settings);
+    loan_->is_given = true;
 }
 
 void Terminal::take_back() {
-    if (!is_given_) return;
-    is_given_ = false;
+    if (!is_given()) return;
+    loan_->is_given = false;
     // From the background this asks for SIGTTOU, which the supervisor blocks (HeldSignals): then the kernel
     // lets it pass.
-    ::tcsetpgrp(fd_.get(), ::getpgrp());
+    ::tcsetpgrp(fd_.get(), loan_->lender);
+}
+
+void Terminal::recover() {
+    if (!is_given()) return;
+    take_back();
+    if (!is_ours()) return;
+    if (is_raw()) reset_screen(false);
+    restore_settings();
+}
+
+void Terminal::recover_for_the_dead() {
+    if (!is_given()) return;
+    if (!is_abandoned()) {
+        // The caller's shell has it again and has set it as it likes. It knows nothing of the screen.
+        reset_screen(true);
+        return;
+    }
+    recover();
+}
+
+// No process is left in the foreground: the group was the command's.
+bool Terminal::is_abandoned() const {
+    pid_t foreground = ::tcgetpgrp(fd_.get());
+    return foreground > 0 && ::kill(-foreground, 0) != 0 && errno == ESRCH;
+}
+
+bool Terminal::is_raw() const {
+    struct termios now;
+    if (::tcgetattr(fd_.get(), &now) != 0) return false;
+    return (loan_->settings.c_lflag & ICANON) && !(now.c_lflag & ICANON);
+}
+
+void Terminal::restore_settings() const {
+    // At once: waiting for the output to drain would wait for ever behind Ctrl-S.
+    ::tcsetattr(fd_.get(), TCSANOW, &loan_->settings);
+}
+
+void Terminal::reset_screen(bool someone_else_reads) const {
+    if (!draws_on_it_) return;
+    (void)base::write_all(fd_.get(), kLeaveScreen);
+    // A shell that waits for a line has asked for marked pastes again.
+    if (!someone_else_reads) (void)base::write_all(fd_.get(), kPlainPaste);
 }
 
 }  // namespace session

@@ -75,8 +75,16 @@ PROBE='for file; do cat "$HOME/$file" 2>/dev/null | grep -q planted && echo "rea
     done
 }
 
-@test "an explicit --ro of a credential directory lets it in or is refused, and never half" {
-    JAIL=(--ro "$HOME/.ssh")
-    run in_jail cat "$HOME/.ssh/id_ed25519"
-    [[ $output == "planted secret" || $status == 125 ]]
+@test "asking for a credential directory is refused, also in write mode" {
+    for JAIL in "--ro=$HOME/.ssh" "--rw=$HOME/.ssh"; do
+        refused 125 ".ssh" in_jail true
+    done
+}
+
+@test "a single file below a credential directory comes in only when it is named, and alone" {
+    echo "host keys" >"$HOME/.ssh/known_hosts"
+    expect_hidden "$HOME/.ssh/known_hosts"
+    JAIL=(--ro "$HOME/.ssh/known_hosts")
+    expect_readable "$HOME/.ssh/known_hosts"
+    expect_hidden "$HOME/.ssh/id_ed25519"
 }

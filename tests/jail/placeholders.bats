@@ -18,7 +18,7 @@ listing() { find . -path ./.git/objects -prune -o -path ./ready -prune -o -print
 
 nothing_left() {
     listing >"$BATS_TEST_TMPDIR/after"
-    works diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+    diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
 }
 
 holds() { fails "" in_jail_sh 'mkdir -p .vscode && echo inside >.vscode/tasks.json'; }
@@ -31,7 +31,7 @@ holds() { fails "" in_jail_sh 'mkdir -p .vscode && echo inside >.vscode/tasks.js
 @test "nothing is left after a session that failed, was not found or was killed" {
     run in_jail false
     nothing_left
-    run in_jail /nonexistent
+    run -127 in_jail /nonexistent
     nothing_left
     run in_jail_sh 'kill -KILL $$'
     nothing_left
@@ -65,7 +65,18 @@ holds() { fails "" in_jail_sh 'mkdir -p .vscode && echo inside >.vscode/tasks.js
     touch go
     end_of_jail
     fails "" test -e .vscode/tasks.json
-    rm -f ready
+    nothing_left
+}
+
+@test "the end of the session that made a placeholder does not take it from a later one" {
+    start_jail 'touch ready; until [ -e end-first ]; do sleep 0.02; done; rm end-first'
+    local first=$SUPERVISOR
+    start_jail 'touch ready; until [ -e go ]; do sleep 0.02; done; mkdir -p .vscode; echo inside >.vscode/tasks.json; rm go'
+    touch end-first
+    wait "$first"
+    touch go
+    end_of_jail
+    fails "" test -e .vscode/tasks.json
     nothing_left
 }
 
@@ -74,19 +85,26 @@ holds() { fails "" in_jail_sh 'mkdir -p .vscode && echo inside >.vscode/tasks.js
     for _ in 1 2 3 4 5 6 7 8; do
         in_jail_sh 'mkdir -p .vscode && echo inside >.vscode/tasks.json && echo broken >broken; true' 3>&- &
         processes+=($!)
+        CHILDREN+=($!)
     done
     for process in "${processes[@]}"; do wait "$process"; done
     fails "" test -e broken
     nothing_left
 }
 
-@test "after the supervisor is killed, nothing is left once the next session has ended" {
+@test "after the supervisor is killed, nothing is left" {
     start_jail 'touch ready; sleep 1000'
     kill -KILL "$SUPERVISOR"
     end_of_jail
+    wait_until nothing_left
+}
+
+@test "a session that starts just after another was killed works, and leaves nothing" {
+    start_jail 'touch ready; sleep 1000'
+    kill -KILL "$SUPERVISOR"
     works in_jail true
-    rm -f ready
-    nothing_left
+    end_of_jail
+    wait_until nothing_left
 }
 
 @test "a killed session's leftovers are not taken from a session that still runs" {
@@ -98,9 +116,7 @@ holds() { fails "" in_jail_sh 'mkdir -p .vscode && echo inside >.vscode/tasks.js
     touch go
     end_of_jail
     fails "" test -e .vscode/tasks.json
-    works in_jail true
-    rm -f ready
-    nothing_left
+    wait_until nothing_left
 }
 
 @test "what the user puts into a placeholder meanwhile is kept" {

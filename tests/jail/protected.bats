@@ -64,8 +64,13 @@ refuses_to_create() {
         run in_jail_sh 'rm -rf "$1"; mv "$1" aside; ln -sf /etc/passwd "$1"' "$path"
         works grep -q "of the host" "$path"
     done
-    : >.agent-sandbox.toml
-    expect_unwritable .agent-sandbox.toml 2>/dev/null || true
+}
+
+@test "the project's own rules can't be changed from inside" {
+    echo '# of the host' >.agent-sandbox.toml
+    works sh -c 'echo "# outside" >>.agent-sandbox.toml'
+    fails "Read-only file system" in_jail_sh 'echo "# inside" >>.agent-sandbox.toml'
+    works sh -c '! grep -q inside .agent-sandbox.toml'
 }
 
 @test "an ancestor can't be renamed aside" {

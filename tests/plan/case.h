@@ -26,8 +26,8 @@ d /home/ann/app/src
 f /home/ann/app/.git/HEAD
 d /home/ann/app/.git/objects
 d /home/ann/app/.git/refs
-d /home/ann/app/.git/hooks
-d /home/ann/app/.git/info
+f /home/ann/app/.git/hooks/pre-commit.sample
+f /home/ann/app/.git/info/exclude
 f /home/ann/app/.git/config
 f /home/ann/app/.env
 f /home/ann/app/.env.example

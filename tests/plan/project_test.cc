@@ -83,6 +83,26 @@ TEST(Protection, MissingPathsAreHeldByPlaceholders) {
     EXPECT_EQ(mount_at(*plan, "/home/ann/app/.vscode")->kind, plan::MountKind::bind_readonly);
 }
 
+TEST(Protection, AnEmptyDirectoryIsHeldBecauseItMayBeAnotherSessionsPlaceholder) {
+    Case example;
+    example.tree += "d /home/ann/app/.vscode\nd /home/ann/app/.claude\n";
+    auto plan = planned(example);
+    ASSERT_TRUE(plan);
+    EXPECT_TRUE(holds(*plan, "/home/ann/app/.vscode"));
+    EXPECT_TRUE(holds(*plan, "/home/ann/app/.claude"));
+    EXPECT_FALSE(holds(*plan, "/home/ann/app/.claude/settings.json")) << "nothing may be made in another's placeholder";
+}
+
+TEST(Protection, ALinkInAProtectedPlaceIsRefused) {
+    Case example;
+    example.tree += "d /home/ann/app/editor\nl /home/ann/app/.vscode editor\n";
+    auto refused = planned(example);
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().line().find("symbolic link"), std::string::npos);
+    example.toml.user = "[project]\nunprotect = [\".vscode\"]";
+    EXPECT_TRUE(planned(example));
+}
+
 TEST(Protection, OfAReadOnlyProjectNeedsNoPlaceholder) {
     auto plan = planned({.toml = {.user = "[project]\nread_only = true"}});
     ASSERT_TRUE(plan);

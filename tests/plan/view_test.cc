@@ -2,6 +2,8 @@
 // The view as a whole: system, /etc, home modes, extra mounts, sockets, the ceiling on paths.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "plan/case.h"
 #include "plan/users.h"
 
@@ -53,6 +55,19 @@ TEST(Etc, IsAssembledWithoutPrivateFilesAndOtherUsers) {
     EXPECT_EQ(mount_at(*plan, "/run/host/etc/passwd")->kind, plan::MountKind::empty_file) << "the host's own must not be found";
 }
 
+TEST(Etc, NothingIsCoveredTwice) {
+    Case example{.private_etc = {"/etc/shadow", "/etc/deep", "/etc/deep/key"}};
+    example.tree += "f /etc/shadow 0640\nf /etc/deep/key 0600\n";
+    auto plan = planned(example);
+    ASSERT_TRUE(plan);
+    std::vector<std::string> targets;
+    for (const plan::Mount& mount : plan->mounts) {
+        if (mount.kind == plan::MountKind::empty_file || mount.kind == plan::MountKind::tmpfs) targets.push_back(mount.target.str());
+    }
+    std::ranges::sort(targets);
+    EXPECT_EQ(std::ranges::adjacent_find(targets), targets.end());
+}
+
 TEST(Etc, LeavesOutWhatAPersonHides) {
     Case example{.toml = {.user = "[mounts]\nhidden = [\"/etc/hosts\"]"}};
     auto plan = planned(example);
@@ -98,6 +113,15 @@ TEST(Home, WriteHoldsMissingCredentialDirectories) {
     EXPECT_EQ(mount_at(*plan, "/home/ann")->kind, plan::MountKind::bind_writable);
     ASSERT_TRUE(holds(*plan, "/home/ann/.gnupg"));
     EXPECT_EQ(mount_at(*plan, "/home/ann/.gnupg")->kind, plan::MountKind::tmpfs);
+}
+
+TEST(Home, WriteKeepsDirectoriesAboveCredentialsInPlace) {
+    Case example{.toml = {.user = "[home]\naccess = \"write\""}};
+    example.tree += "f /home/ann/.config/gh/hosts.yml\n";
+    auto plan = planned(example);
+    ASSERT_TRUE(plan);
+    ASSERT_NE(mount_at(*plan, "/home/ann/.config"), nullptr);
+    EXPECT_EQ(mount_at(*plan, "/home/ann/.config")->kind, plan::MountKind::bind_writable);
 }
 
 TEST(Home, AListedPathThatLeavesHomeIsRefused) {

@@ -89,6 +89,13 @@ std::vector<std::string> world_writable_directories(const plan::Plan& plan) {
     return directories;
 }
 
+landlock::Wall wall_of(const plan::SecondWall& planned) {
+    landlock::Wall wall{.is_wanted = planned.is_wanted, .guards_files = planned.guards_files};
+    for (const base::Path& path : planned.writable) wall.writable.push_back(path.str());
+    for (const base::Path& path : planned.used) wall.used.push_back(path.str());
+    return wall;
+}
+
 inner::Orders make_orders(const plan::Plan& plan, const Caller& caller, const Inheritance& inheritance) {
     inner::Orders orders{.command = plan.command};
     orders.environment.reserve(plan.environment.passed.size());
@@ -97,6 +104,8 @@ inner::Orders make_orders(const plan::Plan& plan, const Caller& caller, const In
     }
     orders.working_directory = plan.working_directory.str();
     orders.world_writable = world_writable_directories(plan);
+    orders.system_calls = plan.system_calls;
+    orders.wall = wall_of(plan.second_wall);
     orders.signals = caller.signals;
     orders.open_files = caller.open_files;
     orders.standard_error = inheritance.standard_error.get();

@@ -16,7 +16,7 @@ const char* condition(seccomp::Architecture architecture) {
 
 bool write_programs(std::FILE* out, seccomp::Architecture architecture) {
     std::fprintf(out, "#if %s\n", condition(architecture));
-    for (unsigned index = 0; index < 16; ++index) {
+    for (unsigned index = 0; index < seccomp::kProgramCount; ++index) {
         auto program = seccomp::compile(architecture, seccomp::Switches::from_index(index));
         if (!program) {
             std::fprintf(stderr, "%s\n", program.error().line().c_str());
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
         if (!write_programs(out, architecture)) return 1;
     }
     std::fprintf(out, "constexpr std::span<const uint64_t> kPrograms[] = {\n");
-    for (unsigned index = 0; index < 16; ++index) std::fprintf(out, "    kProgram%u,\n", index);
+    for (unsigned index = 0; index < seccomp::kProgramCount; ++index) std::fprintf(out, "    kProgram%u,\n", index);
     std::fprintf(out,
                  "};\n\n}  // namespace\n\nstd::span<const sock_filter> filter_for(const Switches& switches) {\n"
                  "    std::span<const uint64_t> program = kPrograms[switches.index()];\n"

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Landlock's rights, each with the version of the interface (ABI) that brought it. Written out here because
+// the kernel's header at hand may be older than the kernel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace landlock {
+
+inline constexpr uint64_t kExecute = 1u << 0;
+inline constexpr uint64_t kWriteFile = 1u << 1;
+inline constexpr uint64_t kRemoveDirectory = 1u << 4;
+inline constexpr uint64_t kRemoveFile = 1u << 5;
+inline constexpr uint64_t kMakeCharacterDevice = 1u << 6;
+inline constexpr uint64_t kMakeDirectory = 1u << 7;
+inline constexpr uint64_t kMakeFile = 1u << 8;
+inline constexpr uint64_t kMakeSocket = 1u << 9;
+inline constexpr uint64_t kMakeFifo = 1u << 10;
+inline constexpr uint64_t kMakeBlockDevice = 1u << 11;
+inline constexpr uint64_t kMakeLink = 1u << 12;
+inline constexpr uint64_t kMoveBetweenDirectories = 1u << 13;  // "refer"
+inline constexpr uint64_t kTruncate = 1u << 14;
+inline constexpr uint64_t kControlDevice = 1u << 15;  // "ioctl_dev"
+
+inline constexpr uint64_t kScopeAbstractSockets = 1u << 0;
+inline constexpr uint64_t kScopeSignals = 1u << 1;
+
+// As the kernel takes them; what an older one does not know is cut off by the size that is given.
+struct RulesetAttributes {
+    uint64_t files = 0;
+    uint64_t network = 0;  // ABI 4. TCP rules would go here: they match ports and never addresses.
+    uint64_t scoped = 0;   // ABI 6
+};
+size_t size_for(int abi);
+
+// Before this version a file can't be moved or linked from one directory to another at all, which breaks
+// ordinary programs (Linux 5.19 brought it).
+inline constexpr int kFirstUsableAbi = 2;
+
+// Rights that a wall takes away everywhere and gives back in places. Nothing that is about reading.
+uint64_t guarded_rights(int abi);
+// Of these, what a place gives back: all but device nodes, which have no business in a jail.
+uint64_t rights_to_write(int abi);
+// What can be given for a single file, and for places whose files are used and not made: /dev, /proc.
+uint64_t rights_to_use(int abi);
+
+uint64_t guarded_scopes(int abi);
+
+}  // namespace landlock

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The walls that stand inside the view: the filter of system calls and Landlock. Both are made from the
+// meaning, the rules, and never from the mounts: a mistake in the mounts is what the second one is there for.
+#include <algorithm>
+
+#include "plan/draft.h"
+
+namespace plan {
+namespace {
+
+bool is_below_another(const std::vector<base::Path>& places, const base::Path& path) {
+    return std::ranges::any_of(places, [&](const base::Path& place) { return path.is_within(place); });
+}
+
+// Rules come sorted, a parent before what lies in it: what a place holds is given with it.
+void give(std::vector<base::Path>& places, const base::Path& path) {
+    if (!is_below_another(places, path)) places.push_back(path);
+}
+
+void give_writable_rules(SecondWall& wall, const std::vector<PathRule>& rules) {
+    for (const PathRule& rule : rules) {
+        if (rule.access != Access::writable) continue;
+        give(rule.backing == Backing::assembled ? wall.used : wall.writable, rule.path);
+    }
+}
+
+// Places that no rule speaks of, because they belong to one that is put together.
+void give_parts(SecondWall& wall, const std::vector<Mount>& mounts) {
+    const base::Path shared_memory = base::Path::known("/dev/shm");
+    give(wall.writable, shared_memory);
+    for (const Mount& mount : mounts) {
+        if (mount.kind == MountKind::private_file) give(wall.writable, mount.target);
+    }
+}
+
+}  // namespace
+
+void raise_walls(Draft& draft) {
+    const auto& isolation = draft.policy().isolation;
+    Plan& plan = draft.plan;
+    plan.system_calls = {.allow_nested_namespaces = isolation.allow_nested_namespaces,
+                         .allow_ptrace = isolation.allow_ptrace,
+                         .allow_perf = isolation.allow_perf,
+                         .allow_keyrings = isolation.allow_keyrings};
+    plan.second_wall.guards_files = !isolation.allow_nested_namespaces;
+    give_writable_rules(plan.second_wall, plan.rules);
+    give_parts(plan.second_wall, plan.mounts);
+}
+
+}  // namespace plan

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include "seccomp/table.h"
+
+namespace seccomp {
+
+// Filters this process and all that it will start, for good; zero or an errno. no_new_privs must be set.
+int install(const Switches& switches);
+
+}  // namespace seccomp
