@@ -13,4 +13,7 @@ namespace seccomp {
 // For the architecture of this program.
 std::span<const sock_filter> filter_for(const Switches& switches);
 
+// The names of all system calls that were known when the program was built, sorted.
+std::span<const std::string_view> known_names();
+
 }  // namespace seccomp

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,6 +21,11 @@ bool becomes_readable(int fd, int timeout) {
     int ready = 0;
     while ((ready = ::poll(&watched, 1, timeout)) < 0 && errno == EINTR) continue;
     return ready > 0;
+}
+
+// Not a pipe: writing to one whose reader was killed would leave a SIGPIPE behind.
+bool make_pair(int (&ends)[2]) {
+    return ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
 }
 
 // False when the supervisor was killed: then nothing was written.
@@ -46,7 +52,7 @@ void step_aside(const Placeholders& placeholders, const Terminal& terminal, int 
 
 void Keeper::start(Placeholders& placeholders, Terminal& terminal, int stage) {
     int ends[2];
-    if ((placeholders.is_empty() && !terminal) || stage < 0 || ::pipe2(ends, O_CLOEXEC) != 0) return;
+    if ((placeholders.is_empty() && !terminal) || stage < 0 || !make_pair(ends)) return;
     base::Fd life(ends[0]);
     life_ = base::Fd(ends[1]);
     pid_t process = ::fork();
@@ -66,7 +72,7 @@ void Keeper::dismiss() {
     if (is_dismissed_) return;
     is_dismissed_ = true;
     // Without a keeper, or with one that was killed, it is done here and now.
-    if (!life_ || !base::write_all(life_.get(), "d")) empty_trash(state_directory_);
+    if (!life_ || ::send(life_.get(), "d", 1, MSG_NOSIGNAL) != 1) empty_trash(state_directory_);
 }
 
 }  // namespace session

@@ -26,7 +26,7 @@ class Keeper {
 
   private:
     std::string state_directory_;
-    base::Fd life_;  // the writing end of a pipe that closes when the supervisor ends
+    base::Fd life_;  // of a pair of sockets; it closes when the supervisor ends
     bool is_dismissed_ = false;
 };
 

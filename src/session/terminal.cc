@@ -42,7 +42,10 @@ bool can_draw() {
 Terminal::Terminal() : fd_(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)) {
     if (!fd_) return;
     void* place = ::mmap(nullptr, sizeof(Loan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (place == MAP_FAILED) return fd_.reset();
+    if (place == MAP_FAILED) {
+        fd_.reset();
+        return;
+    }
     loan_.reset(static_cast<Loan*>(place));
     loan_->lender = ::getpgrp();
     // Only for the controlling terminal does this have an answer.

@@ -122,9 +122,9 @@ TEST_F(Sources, AnUnreadableAdminFileStopsTheStart) {
     std::string path = write("etc/config.toml", kQuiet, 0000);
     // Root reads everything, so root looks with the eyes of somebody else.
     bool is_root = ::getuid() == 0;
-    if (is_root) ASSERT_EQ(::seteuid(65534), 0);
+    ASSERT_EQ(is_root ? ::seteuid(65534) : 0, 0);
     auto files = read_admin();
-    if (is_root) ASSERT_EQ(::seteuid(0), 0);
+    ASSERT_EQ(is_root ? ::seteuid(0) : 0, 0);
     ASSERT_FALSE(files.ok());
     EXPECT_NE(files.error().line().find("Permission denied"), std::string::npos) << files.error().line();
 }

@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <optional>
-#include <string>
+#include <set>
 
 #include "base/file.h"
 
@@ -149,6 +149,26 @@ base::Result<std::vector<uint64_t>> compile(Architecture architecture, const Swi
     std::memcpy(program.data(), front.data(), front.size() * sizeof(uint64_t));
     std::memcpy(program.data() + front.size(), bytes->data(), bytes->size());
     return program;
+}
+
+std::optional<int> number_of(Architecture architecture, const Row& row) {
+    int number = ::seccomp_syscall_resolve_name_arch(token(architecture), std::string(row.name).c_str());
+    if (number >= 0) return number;
+    return row.number != 0 ? std::optional(row.number) : std::nullopt;
+}
+
+std::vector<std::string> known_names() {
+    constexpr int kBeyondTheLast = 1000;
+    std::set<std::string> names;
+    for (const Row& row : rows()) names.emplace(row.name);
+    for (Architecture architecture : kArchitectures) {
+        for (int number = 0; number < kBeyondTheLast; ++number) {
+            std::unique_ptr<char, decltype(&std::free)> name(::seccomp_syscall_resolve_num_arch(token(architecture), number),
+                                                             &std::free);
+            if (name) names.emplace(name.get());
+        }
+    }
+    return {names.begin(), names.end()};
 }
 
 }  // namespace seccomp

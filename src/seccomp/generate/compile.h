@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -16,5 +18,11 @@ inline constexpr Architecture kArchitectures[] = {Architecture::x86_64, Architec
 
 // Instructions as the kernel takes them, 8 bytes each.
 base::Result<std::vector<uint64_t>> compile(Architecture architecture, const Switches& switches);
+
+// The number of a call on that architecture, also of one that is newer than the library; nothing where it has none.
+std::optional<int> number_of(Architecture architecture, const Row& row);
+
+// Every call that the library or the table knows on any of the architectures, sorted.
+std::vector<std::string> known_names();
 
 }  // namespace seccomp

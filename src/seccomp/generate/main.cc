@@ -32,6 +32,12 @@ bool write_programs(std::FILE* out, seccomp::Architecture architecture) {
     return true;
 }
 
+void write_names(std::FILE* out) {
+    std::fprintf(out, "constexpr std::string_view kNames[] = {\n");
+    for (const std::string& name : seccomp::known_names()) std::fprintf(out, "    \"%s\",\n", name.c_str());
+    std::fprintf(out, "};\n\n");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -45,11 +51,13 @@ int main(int argc, char** argv) {
     for (seccomp::Architecture architecture : seccomp::kArchitectures) {
         if (!write_programs(out, architecture)) return 1;
     }
+    write_names(out);
     std::fprintf(out, "constexpr std::span<const uint64_t> kPrograms[] = {\n");
     for (unsigned index = 0; index < seccomp::kProgramCount; ++index) std::fprintf(out, "    kProgram%u,\n", index);
     std::fprintf(out,
                  "};\n\n}  // namespace\n\nstd::span<const sock_filter> filter_for(const Switches& switches) {\n"
                  "    std::span<const uint64_t> program = kPrograms[switches.index()];\n"
-                 "    return {reinterpret_cast<const sock_filter*>(program.data()), program.size()};\n}\n\n}  // namespace seccomp\n");
+                 "    return {reinterpret_cast<const sock_filter*>(program.data()), program.size()};\n}\n\n"
+                 "std::span<const std::string_view> known_names() { return kNames; }\n\n}  // namespace seccomp\n");
     return std::fclose(out) == 0 ? 0 : 1;
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "seccomp/explain.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "seccomp/filter.h"
+
+namespace seccomp {
+namespace {
+
+std::string answer_of(const Row& row) {
+    if (row.error == 0) return "not done, though answered as done";
+    return "refused with " + std::string(error_name(row.error));
+}
+
+void add_once(std::string& text, const std::string& part) {
+    if (text.find(part) != std::string::npos) return;
+    text += (text.empty() ? "" : "; ") + part;
+}
+
+std::string why_no_row_refuses(std::string_view name) {
+    std::span<const std::string_view> names = known_names();
+    if (std::ranges::binary_search(names, name)) return "no row of the filter refuses it";
+    std::string why = "no row of the filter refuses it, and no system call of that name was known when this program was built";
+    std::string near = base::nearest(name, names);
+    return near.empty() ? why : why + "; did you mean " + near + "?";
+}
+
+// Rows that a setting has lifted say so: whoever asks may wonder why it works.
+std::string why_lifted(const std::vector<const Row*>& lifted) {
+    std::string why;
+    for (const Row* row : lifted) add_once(why, std::string(setting_of(row->lifted_by)) + " allows it: " + std::string(row->reason));
+    return why;
+}
+
+void judge_exceptions(Verdict& verdict, const std::vector<const Row*>& counting) {
+    verdict.verdict = "allowed with exceptions";
+    for (const Row* row : counting) {
+        add_once(verdict.why, answer_of(*row) + " for " + std::string(row->when) + ", because: " + std::string(row->reason));
+    }
+}
+
+}  // namespace
+
+Verdict explain(std::string_view name, const Switches& switches) {
+    std::vector<const Row*> counting = rows_for(name);
+    auto first_lifted = std::ranges::stable_partition(counting, [&](const Row* row) { return !switches.lifts(row->lifted_by); });
+    std::vector<const Row*> lifted(first_lifted.begin(), first_lifted.end());
+    counting.erase(first_lifted.begin(), first_lifted.end());
+
+    Verdict verdict{.verdict = "allowed"};
+    if (counting.empty()) {
+        verdict.why = lifted.empty() ? why_no_row_refuses(name) : why_lifted(lifted);
+        return verdict;
+    }
+    const Row& row = *counting.front();
+    if (row.conditions.empty()) {
+        verdict.is_allowed = false;
+        verdict.verdict = answer_of(row);
+        verdict.why = row.reason;
+    } else {
+        judge_exceptions(verdict, counting);
+    }
+    std::string_view setting = setting_of(row.lifted_by);
+    if (!setting.empty()) verdict.change = std::string(setting) + " = true";
+    return verdict;
+}
+
+}  // namespace seccomp

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// `why syscall`: what the filter answers to a call, and which setting would change that.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "seccomp/table.h"
+
+namespace seccomp {
+
+struct Verdict {
+    bool is_allowed = true;  // false: refused whatever the arguments are
+    std::string verdict;     // "allowed", "allowed with exceptions", "refused with EPERM"
+    std::string why;
+    std::string change;  // the line of configuration that lifts it; empty where nothing does
+};
+
+Verdict explain(std::string_view name, const Switches& switches);
+
+}  // namespace seccomp
