@@ -4,7 +4,10 @@
 
 #include <sys/types.h>
 
+#include <vector>
+
 #include "base/file.h"
+#include "inner/limits.h"
 #include "inner/signals.h"
 
 namespace backends {
@@ -14,6 +17,8 @@ namespace backends {
 struct Caller {
     inner::SignalState signals;
     uint64_t open_files = 0;      // soft limit of descriptors
+    std::vector<inner::ResourceLimit> limits;
+    int cgroup = -1;              // cgroup.procs of the group that the jail is to live in, where there is one
     int terminal = -1;            // the controlling terminal, where there is one
     bool takes_terminal = false;  // the command is to start in its foreground
 };

@@ -8,28 +8,6 @@
 namespace base {
 namespace {
 
-struct Decoded {
-    uint32_t point = 0;
-    size_t length = 0;  // 0: not UTF-8
-};
-
-Decoded decode_utf8(std::string_view text) {
-    auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-    unsigned char lead = byte(0);
-    if (lead < 0x80) return {lead, 1};
-    size_t length = lead >= 0xf0 && lead < 0xf5 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
-    if (length == 0 || lead >= 0xf5 || text.size() < length) return {};
-    uint32_t point = lead & (0x7f >> length);
-    for (size_t i = 1; i < length; ++i) {
-        if ((byte(i) & 0xc0) != 0x80) return {};
-        point = point << 6 | (byte(i) & 0x3f);
-    }
-    static constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    bool is_surrogate = point >= 0xd800 && point < 0xe000;
-    if (point < kSmallest[length] || point > 0x10ffff || is_surrogate) return {};
-    return {point, length};
-}
-
 struct Range {
     uint32_t first;
     uint32_t last;
@@ -72,6 +50,24 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+CodePoint first_code_point(std::string_view text) {
+    if (text.empty()) return {};
+    auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+    unsigned char lead = byte(0);
+    if (lead < 0x80) return {lead, 1};
+    size_t length = lead >= 0xf0 && lead < 0xf5 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 0;
+    if (length == 0 || lead >= 0xf5 || text.size() < length) return {};
+    uint32_t value = lead & (0x7f >> length);
+    for (size_t i = 1; i < length; ++i) {
+        if ((byte(i) & 0xc0) != 0x80) return {};
+        value = value << 6 | (byte(i) & 0x3f);
+    }
+    static constexpr uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    bool is_surrogate = value >= 0xd800 && value < 0xe000;
+    if (value < kSmallest[length] || value > 0x10ffff || is_surrogate) return {};
+    return {value, length};
+}
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
     std::vector<std::string_view> parts;
     for (;;) {
@@ -101,9 +97,9 @@ std::string printable(std::string_view untrusted) {
     std::string shown;
     shown.reserve(untrusted.size());
     while (!untrusted.empty()) {
-        Decoded decoded = decode_utf8(untrusted);
-        size_t length = std::max<size_t>(decoded.length, 1);
-        if (decoded.length != 0 && !is_deceptive(decoded.point)) {
+        CodePoint first = first_code_point(untrusted);
+        size_t length = std::max<size_t>(first.length, 1);
+        if (first.length != 0 && !is_deceptive(first.value)) {
             shown += untrusted.substr(0, length);
         } else {
             for (char raw : untrusted.substr(0, length)) {
@@ -147,7 +143,7 @@ std::string nearest(std::string_view word, std::span<const std::string_view> can
 
 bool is_valid_utf8(std::string_view text) {
     while (!text.empty()) {
-        size_t length = decode_utf8(text).length;
+        size_t length = first_code_point(text).length;
         if (length == 0) return false;
         text.remove_prefix(length);
     }

@@ -2,6 +2,8 @@
 // Small text helpers, above all those that keep untrusted bytes from reaching a terminal.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,5 +26,12 @@ std::string shell_word(std::string_view text);
 std::string nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 bool is_valid_utf8(std::string_view text);
+
+// The character that UTF-8 text begins with. Length 0: the text is empty or begins with something else.
+struct CodePoint {
+    uint32_t value = 0;
+    size_t length = 0;
+};
+CodePoint first_code_point(std::string_view text);
 
 }  // namespace base

@@ -37,6 +37,8 @@ struct HiddenFlag {
 constexpr HiddenFlag kHiddenFlags[] = {{"help", "--reference"}};
 
 constexpr std::string_view kEnvironmentFlag = "--env";
+constexpr std::string_view kLimitFlag = "--limit";
+constexpr std::string_view kLimits = "limits.";
 
 bool is_from_home(std::string_view path) {
     return path == "~" || path.starts_with("~/");
@@ -142,6 +144,7 @@ class Parser {
         Option option = option_of(words_[next_++]);
         auto target = std::ranges::find(kTargets, option.flag, &Target::flag);
         if (target != std::end(kTargets)) return take_target(option, *target);
+        if (option.flag == kLimitFlag) return take_limit(option);
         if (const config::Setting* setting = config::find_flag(option.flag)) {
             return take_setting(option, *setting);
         }
@@ -186,6 +189,34 @@ class Parser {
         return config::add_text(arguments_.settings, *target, raw, config::from_flag(option.flag));
     }
 
+    // KEY=VALUE for any limits.KEY.
+    base::Status take_limit(Option& option) {
+        constexpr std::string_view kExpected = "KEY=VALUE, for instance memory=2G";
+        base::Result<std::string> word = value_of(option, kExpected);
+        if (!word) return word.error();
+        size_t equals = word->find('=');
+        if (equals == std::string::npos || equals + 1 == word->size()) {
+            return usage_error(option.flag + " " + *word + " has no value", "write " + std::string(kExpected));
+        }
+        std::string key = word->substr(0, equals);
+        if (!key.starts_with(kLimits)) key.insert(0, kLimits);
+        const config::Setting* setting = config::find_setting(key);
+        if (!setting) return unknown_limit(key.substr(kLimits.size()));
+        return config::add_text(arguments_.settings, *setting, word->substr(equals + 1),
+                                config::from_flag(option.flag));
+    }
+
+    static base::Error unknown_limit(const std::string& name) {
+        std::vector<std::string_view> known;
+        for (const config::Setting& setting : config::settings()) {
+            if (setting.key.starts_with(kLimits)) known.push_back(setting.key.substr(kLimits.size()));
+        }
+        std::string near = base::nearest(name, known);
+        std::vector<std::string> all(known.begin(), known.end());
+        return usage_error("there is no limit '" + name + "'",
+                           near.empty() ? "there are: " + base::join(all, ", ") : "did you mean " + near + "?");
+    }
+
     // The value after '=' or the next word. An empty one is never meant: it is an unset variable of a script.
     base::Result<std::string> value_of(Option& option, std::string_view expected) {
         if (!option.attached && next_ < words_.size()) option.attached = words_[next_++];
@@ -204,6 +235,7 @@ class Parser {
     base::Error unknown(const Option& option) const {
         std::vector<std::string_view> known;
         for (const Target& target : kTargets) known.push_back(target.flag);
+        known.push_back(kLimitFlag);
         for (const config::Setting& setting : config::settings()) {
             if (!setting.flag.empty()) known.push_back(setting.flag);
         }

@@ -42,6 +42,8 @@ class Output {
     int result(std::string_view text, int exit_code = 0) const;
 
     bool colours_results() const { return results_.is_coloured; }
+    bool is_quiet() const { return is_quiet_; }
+    bool has_terminal() const { return messages_.is_terminal; }
 
   private:
     void message(std::string_view text, base::Style style) const;

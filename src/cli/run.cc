@@ -10,6 +10,7 @@
 #include "cli/not_found.h"
 #include "cli/output.h"
 #include "cli/overview.h"
+#include "cli/review.h"
 #include "cli/verbs.h"
 #include "session/session.h"
 
@@ -74,9 +75,15 @@ int run_verb(const Invocation& call) {
     announce(call.output, *planned);
 
     session::Surroundings surroundings{.state_directory = planned->settings.place.files.state_directory};
+    EndReview review;
     base::Result<session::Ending> ending = session::run(planned->plan, planned->facts, surroundings);
     if (!ending) return call.output.fail(with_hint(ending.error(), *planned, call.caller));
-    if (!ending->reason.empty()) call.output.warning(ending->reason);
+    if (ending->by_limit) {
+        call.output.protection(ending->reason);
+    } else if (!ending->reason.empty()) {
+        call.output.warning(ending->reason);
+    }
+    review.tell(call.output, call.caller, planned->plan);
     return session::exit_code_of(*ending);
 }
 

@@ -33,6 +33,12 @@ constexpr Verb kVerbs[] = {
      "too; a changed file has to be trusted again. What it widens is printed."},
     {"untrust", untrust_verb, ""},
     {"doctor", doctor_verb, "Exit status: 0 when a jail can be built here, 1 when it can't."},
+    {"selftest", selftest_verb,
+     "Every probe is tried outside first, where it must succeed, and then in a real jail. All is done in a scratch\n"
+     "directory, also below --project DIR; it and everything else that was made is removed again.\n"
+     "GROUP or PROBE  only these; --list shows them and what each attempts\n"
+     "--backend B     with this backend\n"
+     "Exit status: 0 when all held, 1 when one escaped or could not be judged."},
     {"completion", completion_verb,
      "bash:  agent-sandbox completion bash > ~/.local/share/bash-completion/completions/agent-sandbox\n"
      "zsh:   agent-sandbox completion zsh > _agent-sandbox, in a directory of $fpath\n"

@@ -36,6 +36,7 @@ int config_verb(const Invocation& call);
 int trust_verb(const Invocation& call);
 int untrust_verb(const Invocation& call);
 int doctor_verb(const Invocation& call);
+int selftest_verb(const Invocation& call);
 int completion_verb(const Invocation& call);
 int help_verb(const Invocation& call);
 int version_verb(const Invocation& call);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `why path P`, `why env NAME`: the verdict, the rule that decides and the smallest change that would allow
-// it.
+// `why path P`, `why env NAME`, `why syscall NAME`: the verdict, the rule that decides and the smallest
+// change that would allow it.
 #include <algorithm>
 
 #include "cli/arguments.h"
@@ -8,6 +8,7 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "plan/explain.h"
+#include "seccomp/explain.h"
 
 namespace cli {
 namespace {
@@ -39,11 +40,27 @@ Answer why_env(const Invocation& call, const std::string& name) {
     return explanation;
 }
 
+Answer why_syscall(const Invocation& call, const std::string& name) {
+    base::Result<Planned> planned = make_plan(call.caller, call.arguments, "", {});
+    if (!planned) return planned.error();
+    seccomp::Verdict verdict = seccomp::explain(name, planned->plan.system_calls);
+    plan::Explanation explanation{.subject = name,
+                                  .is_allowed = verdict.is_allowed,
+                                  .verdict = std::move(verdict.verdict),
+                                  .reason = {.why = std::move(verdict.why)}};
+    if (verdict.setting.empty()) return explanation;
+    explanation.reason.origin = planned->settings.effective.origin(verdict.setting);
+    bool is_the_administrators = explanation.reason.origin.layer == config::Layer::admin;
+    if (!verdict.is_allowed && !is_the_administrators)
+        explanation.change = std::string(verdict.setting) + " = true";
+    return explanation;
+}
+
 struct Subject {
     std::string_view word;
     Answer (*explain)(const Invocation&, const std::string&);
 };
-constexpr Subject kSubjects[] = {{"path", why_path}, {"env", why_env}};
+constexpr Subject kSubjects[] = {{"path", why_path}, {"env", why_env}, {"syscall", why_syscall}};
 
 }  // namespace
 
@@ -52,7 +69,7 @@ int why_verb(const Invocation& call) {
     const Subject* subject =
         words.size() == 2 ? std::ranges::find(kSubjects, words[0], &Subject::word) : std::end(kSubjects);
     if (subject == std::end(kSubjects) || words[1].empty()) {
-        return call.output.fail({.what = "why needs a path or a variable to explain",
+        return call.output.fail({.what = "why needs a path, a variable or a system call to explain",
                                  .advice = usage_of("why"),
                                  .exit_code = base::ExitCode::usage});
     }

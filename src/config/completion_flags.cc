@@ -9,6 +9,8 @@
 namespace config {
 namespace {
 
+constexpr std::string_view kLimits = "limits.";
+
 std::vector<std::string> built_in_presets() {
     std::vector<std::string> names;
     for (const DataFile& file : data_files()) {
@@ -17,6 +19,15 @@ std::vector<std::string> built_in_presets() {
             names.emplace_back(name.substr(8, name.size() - 13));
     }
     return names;
+}
+
+// "memory=", and so on.
+std::vector<std::string> limits() {
+    std::vector<std::string> words;
+    for (const Setting& setting : settings()) {
+        if (setting.key.starts_with(kLimits)) words.push_back(std::string(setting.key.substr(kLimits.size())) + "=");
+    }
+    return words;
 }
 
 Completes completes_for(Type type) {
@@ -53,6 +64,10 @@ Flag from_run_flag(const RunFlag& row) {
         case FlagValue::preset:
             flag.completes = Completes::words;
             flag.words = built_in_presets();
+            break;
+        case FlagValue::limit:
+            flag.completes = Completes::words;
+            flag.words = limits();
             break;
     }
     flag.takes_value = true;

@@ -200,6 +200,9 @@ constexpr ListTitle kLists[] = {
     {"system/trees_from_environment", "Variables that name more such trees."},
     {"sockets/dangerous", "Sockets that need `sockets.allow_dangerous`."},
     {"devices/never", "Device nodes that are never let in."},
+    {"network/blocked_names", "Hosts that are closed until `network.allow` opens them."},
+    {"network/public_suffixes", "Names over which `network.allow` takes no wildcard."},
+    {"network/bundles", "Bundles of hosts for `network.allow`, as `@name`."},
 };
 
 std::string list_section(const ListTitle& list) {
@@ -254,6 +257,11 @@ std::string reference_page() {
     }
     page += preset_sections() + "\n## Lists\n";
     for (const ListTitle& list : kLists) page += list_section(list);
+    for (const DataRow& bundle : data_list("network/bundles")) {
+        std::string name = "bundles/" + std::string(bundle.entry);
+        std::string title = "`@" + std::string(bundle.entry) + "`: " + std::string(bundle.reason) + ".";
+        page += list_section({name, title});
+    }
     return page;
 }
 

@@ -20,7 +20,7 @@ struct Verb {
 std::span<const Verb> verbs();
 const Verb* find_verb(std::string_view name);
 
-enum class FlagValue { none, directory, preset };
+enum class FlagValue { none, directory, preset, limit };
 
 // Flags of a run that are not settings.
 struct RunFlag {

@@ -12,8 +12,8 @@ namespace inner {
 
 int leave_keyring(const Orders& orders) {
     if (::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0) return 0;
-    // A kernel without keyrings; or a container around us that closes them, which is enough as long as our own
-    // filter closes them too.
+    // A kernel without keyrings; or a container around us that closes them, which is enough as long as our
+    // own filter closes them too.
     bool is_closed_anyway = errno == ENOSYS || (errno == EPERM && !orders.system_calls.allow_keyrings);
     return is_closed_anyway ? 0 : errno;
 }

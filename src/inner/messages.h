@@ -32,6 +32,7 @@ inline constexpr std::string_view kStepKeyring = "keyring";      // a session ke
 inline constexpr std::string_view kStepFilter = "filter";        // seccomp
 inline constexpr std::string_view kStepWall = "wall";            // Landlock
 inline constexpr std::string_view kStepStart = "start";          // fork and what belongs to it
+inline constexpr std::string_view kStepLimits = "limits";        // setrlimit
 inline constexpr std::string_view kStepExecute = "execute";      // the command itself
 inline constexpr std::string_view kStepInterpreter =
     "interpreter";  // the command is there, its interpreter is not

@@ -9,7 +9,7 @@ namespace {
 
 // Changes with every change of the fields: the two ends are the same program, and must know when they are
 // not.
-constexpr std::string_view kVersion = "agent-sandbox orders 2";
+constexpr std::string_view kVersion = "agent-sandbox orders 3";
 
 class Writer {
   public:
@@ -128,6 +128,11 @@ std::string encode(const Orders& orders) {
     writer.add(orders.signals.ignored);
     writer.add(orders.signals.blocked);
     writer.add(orders.open_files);
+    writer.add(orders.limits.size());
+    for (const ResourceLimit& limit : orders.limits) {
+        writer.add(limit.resource);
+        writer.add(limit.value);
+    }
     writer.add(orders.standard_error);
     writer.add(orders.control);
     writer.add(orders.terminal);
@@ -150,6 +155,11 @@ base::Result<Orders> decode(std::string_view text) {
     reader.get(orders.signals.ignored);
     reader.get(orders.signals.blocked);
     reader.get(orders.open_files);
+    orders.limits.resize(reader.get_count());
+    for (ResourceLimit& limit : orders.limits) {
+        reader.get(limit.resource);
+        reader.get(limit.value);
+    }
     reader.get(orders.standard_error);
     reader.get(orders.control);
     reader.get(orders.terminal);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "inner/limits.h"
 #include "inner/signals.h"
 #include "landlock/wall.h"
 #include "seccomp/table.h"
@@ -36,6 +37,7 @@ struct Orders {
     landlock::Wall wall;
     SignalState signals;      // the caller's, for the command
     uint64_t open_files = 0;  // the caller's soft limit of descriptors, for the command; 0: as it is
+    std::vector<ResourceLimit> limits;  // for the command
     int standard_error =
         2;              // the command's; descriptor 2 of the backend's program is a pipe to the supervisor
     int control = -1;   // socket to the supervisor: reports out, signals in

@@ -27,6 +27,7 @@
 #include "inner/checks.h"
 #include "inner/confine.h"
 #include "inner/execute.h"
+#include "inner/limits.h"
 #include "inner/messages.h"
 #include "inner/orders.h"
 #include "landlock/wall.h"
@@ -101,7 +102,8 @@ void restore_open_files_limit(uint64_t soft) {
     if (orders.takes_terminal) ::tcsetpgrp(orders.terminal, ::getpid());
     restore_open_files_limit(orders.open_files);
     apply_signals(orders.signals);
-    ExecuteFailure failure{landlock::enter(wall), kStepWall};
+    ExecuteFailure failure{apply_limits(orders.limits), kStepLimits};
+    if (failure.number == 0) failure = {landlock::enter(wall), kStepWall};
     if (failure.number == 0) failure = execute(orders);
     Report report{.kind = Report::Kind::failed,
                   .number = failure.number,

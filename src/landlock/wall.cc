@@ -60,8 +60,7 @@ int add_reopened(const Built& built, int descriptor) {
 
 int create(Built& built, uint64_t files, uint64_t scopes) {
     RulesetAttributes attributes{.files = files, .scoped = scopes};
-    long descriptor =
-        ::syscall(SYS_landlock_create_ruleset, &attributes, size_for(built.abi), 0);
+    long descriptor = ::syscall(SYS_landlock_create_ruleset, &attributes, size_for(built.abi), 0);
     if (descriptor < 0) return errno;
     built.ruleset = base::Fd(static_cast<int>(descriptor));
     return 0;
@@ -90,7 +89,8 @@ Built build(const Wall& wall, int abi, const std::vector<int>& reopened) {
             return failed(number, place);
     }
     for (const std::string& place : wall.used) {
-        if (int number = add_place(built, place, rights_to_use(abi)); number != 0) return failed(number, place);
+        if (int number = add_place(built, place, rights_to_use(abi)); number != 0)
+            return failed(number, place);
     }
     for (int descriptor : reopened) {
         if (int number = add_reopened(built, descriptor); number != 0)

@@ -19,8 +19,9 @@ struct Wall {
     // A process with rules about files may not mount, not even in a namespace of its own, so that people who
     // nest do without; the scopes stay.
     bool guards_files = true;
-    std::vector<std::string> writable;  // files and directories, with all below; one that is not there is passed over
-    std::vector<std::string> used;      // the same for what is written but not made: devices, /proc
+    std::vector<std::string>
+        writable;  // files and directories, with all below; one that is not there is passed over
+    std::vector<std::string> used;  // the same for what is written but not made: devices, /proc
 
     bool operator==(const Wall&) const = default;
 };
@@ -29,9 +30,9 @@ struct Wall {
 int kernel_abi();
 
 struct Built {
-    int abi = 0;            // 0: there is nothing to enter
+    int abi = 0;  // 0: there is nothing to enter
     base::Fd ruleset;
-    int failure = 0;        // errno; then nothing may run
+    int failure = 0;  // errno; then nothing may run
     std::string failed_at;
 };
 

@@ -21,6 +21,8 @@ struct Draft {
     base::Path project;  // physical
     HomeNames home_names;  // of the physical home
     bool home_is_real = false;  // home.access shows the real directory (read, write)
+    bool git_config_is_protected = false;
+    std::vector<Variable> adjusted;  // variables whose value the view makes wrong, with the right one
     Rules rules;
     std::vector<host::Tree::Link> links;  // symbolic links that were followed and must exist inside too
     std::vector<Mount> assembled;         // mounts of places that are put together entry by entry
@@ -67,6 +69,7 @@ base::Status apply_deny_writable(Draft& draft);  // extra_mounts.cc
 void add_seeded_files(Draft& draft);           // home.cc, when the rules are settled
 base::Status choose_network(Draft& draft);     // network.cc
 void raise_walls(Draft& draft);                // walls.cc, when the mounts are finished
+void set_limits(Draft& draft);                 // limits.cc
 void add_environment(Draft& draft);            // environment.cc
 base::Status add_controls(Draft& draft);       // controls.cc
 base::Status finish_mounts(Draft& draft);      // make_plan.cc

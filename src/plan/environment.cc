@@ -2,6 +2,7 @@
 // The environment of the command, made before anything is executed. What is removed is removed by name, by pattern, by what its
 // value looks like, or because no list lets it through; every removal keeps its reason.
 #include <algorithm>
+#include <charconv>
 #include <span>
 
 #include "base/glob.h"
@@ -144,6 +145,22 @@ void drop_absent_runtime_directory(Environment& environment) {
     environment.removed.push_back({"XDG_RUNTIME_DIR", {"the host's run-time directory is not in the jail", {}}});
 }
 
+// A branch that starts from a remote one would be written down in the repository's configuration. Where that is read-only git fails
+// half-way, and says nevertheless that it was done.
+void keep_git_from_tracking(Environment& environment) {
+    const Reason reason{"the repository's configuration is protected: git can't write down what a branch tracks", {}};
+    const Variable* count = find_variable(environment, "GIT_CONFIG_COUNT");
+    unsigned number = 0;
+    if (count != nullptr) {
+        const char* end = count->value.data() + count->value.size();
+        auto [stop, problem] = std::from_chars(count->value.data(), end, number);
+        if (problem != std::errc() || stop != end) return;
+    }
+    set(environment, "GIT_CONFIG_COUNT", std::to_string(number + 1), reason);
+    set(environment, "GIT_CONFIG_KEY_" + std::to_string(number), "branch.autoSetupMerge", reason);
+    set(environment, "GIT_CONFIG_VALUE_" + std::to_string(number), "false", reason);
+}
+
 }  // namespace
 
 void add_environment(Draft& draft) {
@@ -167,10 +184,15 @@ void add_environment(Draft& draft) {
     if (find_variable(environment, "PATH") == nullptr) {
         set(environment, "PATH", "/usr/local/bin:/usr/bin:/bin", {"the caller has none", {}});
     }
+    for (const Variable& variable : draft.adjusted) {
+        bool is_passed = find_variable(environment, variable.name) != nullptr;
+        if (is_passed) set(environment, variable.name, variable.value, variable.reason);
+    }
     for (const Item& item : draft.policy().env.set) {
         size_t equals = item.text.find('=');
         set(environment, item.text.substr(0, equals), item.text.substr(equals + 1), {"env.set", item.origin});
     }
+    if (draft.git_config_is_protected) keep_git_from_tracking(environment);
     set(environment, "AGENT_SANDBOX", "1", ours);
     set(environment, "AGENT_SANDBOX_SESSION", draft.inputs.request.session, ours);
     set(environment, "AGENT_SANDBOX_PROJECT", draft.project.str(), ours);

@@ -2,12 +2,14 @@
 #include "plan/git.h"
 
 #include "base/text.h"
+#include "plan/git_config.h"
 
 namespace plan {
 namespace {
 
 constexpr size_t kSmallFile = 64u << 10;
 constexpr size_t kMostSubmodules = 200;
+constexpr size_t kDeepest = 64;
 
 std::optional<base::Path> physical(const host::Tree& tree, const base::Path& path) {
     base::Result<host::Tree::Resolved> resolved = tree.resolve(path);
@@ -36,36 +38,28 @@ bool is_repository(const host::Tree& tree, const base::Path& directory) {
     return true;
 }
 
-// core.worktree of a submodule's configuration, which leads back to its working tree.
-std::optional<base::Path> configured_worktree(const host::Tree& tree, const base::Path& directory) {
-    base::Result<std::string> config = tree.read(directory / "config", 1u << 20);
-    if (!config) return std::nullopt;
-    bool in_core = false;
-    for (std::string_view line : base::split(*config, '\n')) {
-        std::string_view text = base::trim(line);
-        if (text.starts_with('[')) in_core = text == "[core]";
-        size_t equals = text.find('=');
-        if (!in_core || equals == std::string_view::npos || base::trim(text.substr(0, equals)) != "worktree") continue;
-        std::string_view value = base::trim(text.substr(equals + 1));
-        if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
-        if (value.empty()) return std::nullopt;
-        return physical(tree, value.front() == '/' ? base::Path::known("/") / value : directory / value);
-    }
-    return std::nullopt;
-}
-
-void add_submodules(const host::Tree& tree, const base::Path& modules, std::vector<base::Path>& found) {
-    // Names of submodules may hold slashes: a directory without a configuration is looked into.
+void add_submodules(const host::Tree& tree, const base::Path& modules, GitPlaces& places) {
+    // Names of submodules may hold slashes: a directory that is no repository is looked into.
     for (const host::Entry& entry : tree.list(modules)) {
-        if (entry.kind != host::Kind::directory || found.size() >= kMostSubmodules) continue;
+        if (entry.kind != host::Kind::directory) continue;
+        if (places.submodules.size() >= kMostSubmodules || modules.depth() >= kDeepest) {
+            places.is_complete = false;
+            return;
+        }
         base::Path directory = modules / entry.name;
-        if (tree.look(directory / "config")) {
-            found.push_back(directory);
-            add_submodules(tree, directory / "modules", found);
-        } else if (modules.depth() < 64) {
-            add_submodules(tree, directory, found);
+        if (tree.look(directory / "config") || tree.look(directory / "HEAD")) {
+            places.submodules.push_back(directory);
+            add_submodules(tree, directory / "modules", places);
+        } else {
+            add_submodules(tree, directory, places);
         }
     }
+}
+
+// Git would take objects, hooks and configuration from elsewhere.
+bool leads_elsewhere(const host::Tree& tree, const base::Path& directory) {
+    if (!tree.look(directory / "commondir")) return false;
+    return path_in_file(tree, directory / "commondir", "", directory) != directory;
 }
 
 std::optional<GitPlaces> from_link(const host::Tree& tree, const base::Path& working_tree, const base::Path& link) {
@@ -73,14 +67,14 @@ std::optional<GitPlaces> from_link(const host::Tree& tree, const base::Path& wor
     if (!directory) return std::nullopt;
     GitPlaces places{.link = link, .directory = *directory, .common = *directory};
     std::optional<base::Path> common = path_in_file(tree, *directory / "commondir", "", *directory);
-    if (common) {
+    if (common && *common != *directory) {
         std::optional<base::Path> back = path_in_file(tree, *directory / "gitdir", "", *directory);
         bool is_worktree = back == link && directory->parent() == *common / "worktrees" && is_repository(tree, *common);
         if (!is_worktree) return std::nullopt;
         places.common = *common;
         return places;
     }
-    bool is_submodule = is_repository(tree, *directory) && configured_worktree(tree, *directory) == working_tree;
+    bool is_submodule = is_repository(tree, *directory) && working_tree_of(tree, *directory) == working_tree;
     if (!is_submodule) return std::nullopt;
     return places;
 }
@@ -92,17 +86,29 @@ std::optional<GitPlaces> find_git(const host::Tree& tree, const base::Path& work
     std::optional<host::Node> node = tree.look(dot_git);
     if (!node) return std::nullopt;
     std::optional<GitPlaces> places;
-    if (node->kind == host::Kind::directory) {
+    if (node->kind == host::Kind::directory && !leads_elsewhere(tree, dot_git)) {
         places = GitPlaces{.directory = dot_git, .common = dot_git};
     } else if (node->kind == host::Kind::file) {
         places = from_link(tree, working_tree, dot_git);
     }
     if (!places) return std::nullopt;
-    add_submodules(tree, places->common / "modules", places->submodules);
+    add_submodules(tree, places->common / "modules", *places);
     for (const host::Entry& entry : tree.list(places->common / "worktrees")) {
-        if (entry.kind == host::Kind::directory) places->worktrees.push_back(places->common / "worktrees" / entry.name);
+        if (entry.kind != host::Kind::directory) continue;
+        places->worktrees.push_back(places->common / "worktrees" / entry.name);
+        add_submodules(tree, places->worktrees.back() / "modules", *places);
     }
     return places;
+}
+
+std::optional<base::Path> working_tree_of(const host::Tree& tree, const base::Path& repository) {
+    base::Result<std::string> config = tree.read(repository / "config", 1u << 20);
+    if (!config) return std::nullopt;
+    for (const GitSetting& setting : parse_git_config(*config)) {
+        if (setting.key != "core.worktree" || setting.value.empty()) continue;
+        return physical(tree, setting.value.front() == '/' ? base::Path() / setting.value : repository / setting.value);
+    }
+    return std::nullopt;
 }
 
 }  // namespace plan

@@ -16,11 +16,15 @@ struct GitPlaces {
     std::optional<base::Path> link;       // the ".git" file, where it is one
     base::Path directory;                 // of this working tree: .git, .git/worktrees/NAME or .git/modules/NAME
     base::Path common;                    // with objects, refs, hooks and config; equal to `directory` but for worktrees
-    std::vector<base::Path> submodules;   // directories under common/modules that have a configuration
+    std::vector<base::Path> submodules;   // repositories under common/modules, and those of linked worktrees
     std::vector<base::Path> worktrees;    // common/worktrees/*
+    bool is_complete = true;              // false: there are more submodules
 };
 
-// Nothing where `tree_root` has no ".git", or one that does not check.
+// Nothing where `working_tree` has no ".git", or one that does not check.
 std::optional<GitPlaces> find_git(const host::Tree& tree, const base::Path& working_tree);
+
+// core.worktree of a repository's configuration, which leads back to its working tree.
+std::optional<base::Path> working_tree_of(const host::Tree& tree, const base::Path& repository);
 
 }  // namespace plan

@@ -115,8 +115,30 @@ class Parser {
     std::vector<GitSetting> settings_;
 };
 
+std::string quoted(std::string_view text) {
+    std::string result = "\"";
+    for (char letter : text) {
+        if (letter == '"' || letter == '\\') result += '\\';
+        result += letter == '\n' ? "\\n" : std::string(1, letter);
+    }
+    return result + '"';
+}
+
 }  // namespace
 
 std::vector<GitSetting> parse_git_config(std::string_view text) { return Parser(text).settings(); }
+
+std::string git_config_text(const std::vector<GitSetting>& settings) {
+    std::string text;
+    for (const GitSetting& setting : settings) {
+        size_t first = setting.key.find('.');
+        size_t last = setting.key.rfind('.');
+        if (first == std::string::npos) continue;
+        text += '[' + setting.key.substr(0, first);
+        if (last > first) text += ' ' + quoted(std::string_view(setting.key).substr(first + 1, last - first - 1));
+        text += "]\n\t" + setting.key.substr(last + 1) + " = " + quoted(setting.value) + '\n';
+    }
+    return text;
+}
 
 }  // namespace plan

@@ -16,4 +16,7 @@ struct GitSetting {
 
 std::vector<GitSetting> parse_git_config(std::string_view text);
 
+// A configuration that says the same.
+std::string git_config_text(const std::vector<GitSetting>& settings);
+
 }  // namespace plan

@@ -96,10 +96,12 @@ class Gpus {
         find_nvidia();
         find_render_nodes();
         std::optional<Numbers> allotted = allotted_numbers();
+        std::erase_if(found_, [&](const Gpu& gpu) { return !is_usable(gpu); });
         std::vector<Gpu> ours;
-        std::ranges::copy_if(found_, std::back_inserter(ours),
-                             [&](const Gpu& gpu) { return is_usable(gpu) && is_allotted(gpu, allotted); });
+        std::ranges::copy_if(found_, std::back_inserter(ours), [&](const Gpu& gpu) { return is_allotted(gpu, allotted); });
+        bool is_limited_by_us = ours.size() < found_.size();
         found_ = std::move(ours);
+        if (is_limited_by_us) renumber();
         if (found_.empty()) return say_that_none_is_there();
         for (const Gpu& gpu : found_) bind(gpu.node, "devices.gpu");
         add_companions();
@@ -167,6 +169,26 @@ class Gpus {
             return other.vendor == gpu.vendor && contains(*allotted, other.number);
         });
         return !speaks_of_this_kind && gpu.vendor != Vendor::nvidia;
+    }
+
+    // CUDA counts the GPUs that it can open. Where no cgroup closes the others, the variable counts all of the machine's.
+    void renumber() {
+        std::optional<std::string_view> value = host::variable(draft_.inputs.request.environment, "CUDA_VISIBLE_DEVICES");
+        std::optional<Numbers> numbers = value ? number_list(*value) : std::nullopt;
+        if (!numbers) return;
+        Numbers ours;
+        for (const Gpu& gpu : found_) {
+            if (gpu.vendor == Vendor::nvidia && !is_render_node(gpu)) ours.push_back(gpu.number);
+        }
+        std::ranges::sort(ours);
+        std::vector<std::string> positions;
+        for (unsigned number : *numbers) {
+            auto place = std::ranges::find(ours, number);
+            if (place == ours.end()) return;
+            positions.push_back(std::to_string(place - ours.begin()));
+        }
+        draft_.adjusted.push_back({"CUDA_VISIBLE_DEVICES", base::join(positions, ","),
+                                   {"counts the GPUs that are in the jail", {}}});
     }
 
     bool is_usable(const Gpu& gpu) {

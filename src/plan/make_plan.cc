@@ -150,6 +150,7 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     draft.plan.working_directory = inner_directory(draft);
     if (base::Status done = finish_mounts(draft); !done) return done.error();
     raise_walls(draft);
+    set_limits(draft);
     add_environment(draft);
     if (base::Status done = add_controls(draft); !done) return done.error();
     return std::move(draft.plan);

@@ -55,6 +55,7 @@ enum class MountKind {
     empty_file,   // an empty read-only file covers the target
     proc,
     dev,
+    queues,       // POSIX message queues of the jail alone
     seal,         // from here on the mount at target is read-only
 };
 
@@ -70,11 +71,13 @@ struct Mount {
     Reason reason;
 };
 
-// An empty directory made on the host before the launch, because a name that must not be created can only be held by
-// something to mount on. It is always a directory: it can be removed without ever losing content, and git does not see it.
+// Something made on the host before the launch, because a name that must not be created can only be held by something to mount
+// on. It is a directory wherever possible: one can be removed without ever losing content, and git does not see it. Where git
+// wants a file and dies of a directory it is a file that changes nothing.
 struct Placeholder {
     base::Path path;
     Reason reason;
+    std::optional<std::string> content;  // of a file; nothing for a directory
 };
 
 // Directories that the launch makes where they are missing (home.writable).

@@ -2,6 +2,8 @@
 // The plan for programs; print_text.cc is the one for people.
 #include "plan/print.h"
 
+#include "plan/limits.h"
+
 namespace plan {
 namespace {
 
@@ -113,6 +115,42 @@ Json json_of(const Processes& processes) {
         .set("no_new_privileges", processes.no_new_privileges);
 }
 
+Json json_of(const seccomp::Switches& switches) {
+    return Json::object()
+        .set("allow_nested_namespaces", switches.allow_nested_namespaces)
+        .set("allow_ptrace", switches.allow_ptrace)
+        .set("allow_perf", switches.allow_perf)
+        .set("allow_keyrings", switches.allow_keyrings);
+}
+
+Json paths_of(const std::vector<base::Path>& paths) {
+    Json array = Json::array();
+    for (const base::Path& path : paths) array.push(path.str());
+    return array;
+}
+
+Json json_of(const SecondWall& wall) {
+    return Json::object()
+        .set("wanted", wall.is_wanted)
+        .set("guards_files", wall.guards_files)
+        .set("writable", paths_of(wall.writable))
+        .set("used", paths_of(wall.used));
+}
+
+// Those that are set.
+Json json_of(const Limits& limits) {
+    Json object = Json::object();
+    for (const NamedLimit& named : named_limits()) {
+        const policy::Limit& limit = limits.*named.field;
+        if (limit.value == 0) continue;
+        object.set(std::string(named.key.substr(named.key.find('.') + 1)),
+                   Json::object()
+                       .set("value", static_cast<int64_t>(limit.value))
+                       .set("origin", limit.origin.describe()));
+    }
+    return object;
+}
+
 }  // namespace
 
 base::Json to_json(const Plan& plan) {
@@ -134,6 +172,9 @@ base::Json to_json(const Plan& plan) {
                                 .set("removed", json_list(plan.environment.removed)))
         .set("network", json_of(plan.network))
         .set("processes", json_of(plan.processes))
+        .set("system_calls", json_of(plan.system_calls))
+        .set("second_wall", json_of(plan.second_wall))
+        .set("limits", json_of(plan.limits))
         .set("controls", json_list(plan.controls))
         .set("notes", json_list(plan.notes));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "base/table.h"
 #include "base/text.h"
+#include "plan/limits.h"
 #include "plan/print.h"
 
 namespace plan {
@@ -69,6 +70,7 @@ std::string source_text(const Mount& mount) {
         case MountKind::directory:
         case MountKind::empty_file:
         case MountKind::proc:
+        case MountKind::queues:
         case MountKind::dev:
         case MountKind::seal:
             return {};
@@ -141,6 +143,17 @@ Table variables_table(const std::vector<T>& variables) {
     return table;
 }
 
+Table limits_table(const Plan& plan) {
+    Table table;
+    for (const NamedLimit& named : named_limits()) {
+        const policy::Limit& limit = plan.limits.*named.field;
+        if (limit.value == 0) continue;
+        table.add({plain(named.key), plain(limit_text(named, plan.limits)), dim(named.meaning),
+                   dim(limit.origin.describe())});
+    }
+    return table;
+}
+
 Table controls_table(const Plan& plan) {
     Table table;
     for (const Control& control : plan.controls) {
@@ -185,6 +198,7 @@ std::string to_text(const Plan& plan, bool is_coloured) {
            part(counted("Variables passed", environment.passed.size()), variables_table(environment.passed)) +
            part(counted("Variables held back", environment.removed.size()),
                 variables_table(environment.removed)) +
+           part("Limits, and what happens when one is reached", limits_table(plan)) +
            part("Controls and the level they reach", controls_table(plan)) + part("Notes", notes_table(plan));
 }
 

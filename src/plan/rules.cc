@@ -59,6 +59,7 @@ std::string_view to_text(MountKind kind) {
         case MountKind::private_file: return "private-file";
         case MountKind::empty_file: return "empty-file";
         case MountKind::proc: return "proc";
+        case MountKind::queues: return "queues";
         case MountKind::dev: return "dev";
         case MountKind::seal: return "seal";
     }

@@ -43,6 +43,26 @@ void add_trees_from_variables(Draft& draft) {
     }
 }
 
+// What of /proc reaches beyond the jail's own processes. Threat: the kernel lists the caller's keys by name, which the filter does not
+// see, and root may write settings of the whole machine as their owner, without any capability; bubblewrap covers only those
+// directories that can be written themselves. (agent-sandbox selftest: ipc/key-listing, files/kernel-core-pattern)
+void guard_proc(Draft& draft) {
+    auto guard = [&](std::string_view place, Access access, MountKind kind, std::string_view why) {
+        const base::Path path = base::Path::known(place);
+        if (!draft.tree().look(path)) return;
+        const Reason reason{std::string(why), {}};
+        draft.add_rule(path, access, reason, Backing::assembled);
+        std::string source = kind == MountKind::bind_readonly ? path.str() : "";
+        draft.assembled.push_back(Mount{.kind = kind, .target = path, .source = std::move(source), .reason = reason});
+    };
+    if (!draft.policy().isolation.allow_keyrings) {
+        guard("/proc/keys", Access::masked, MountKind::empty_file, "names of the keys in the caller's keyrings");
+    }
+    if (draft.inputs.facts.identity.uid == 0) {
+        guard("/proc/sys", Access::readonly, MountKind::bind_readonly, "settings of the kernel, which belong to root");
+    }
+}
+
 void add_shared_memory(Draft& draft) {
     const auto& isolation = draft.policy().isolation;
     const base::Path shm = base::Path::known("/dev/shm");
@@ -51,12 +71,19 @@ void add_shared_memory(Draft& draft) {
         draft.assembled.push_back(Mount{.kind = MountKind::tmpfs,
                                         .target = shm,
                                         .reason = {"shared memory of the jail alone", isolation.private_ipc_origin}});
+        // Also what the second wall knows the queues by: mq_open goes past every mount, and past no rule.
+        draft.assembled.push_back(Mount{.kind = MountKind::queues,
+                                        .target = base::Path::known("/dev/mqueue"),
+                                        .reason = {"message queues of the jail alone", isolation.private_ipc_origin}});
         return;
     }
-    draft.assembled.push_back(Mount{.kind = MountKind::bind_device,
-                                    .target = shm,
-                                    .source = shm.str(),
-                                    .reason = {"isolation.private_ipc is off", isolation.private_ipc_origin}});
+    for (std::string_view place : {"/dev/shm", "/dev/mqueue"}) {
+        if (!draft.tree().look(base::Path::known(place))) continue;
+        draft.assembled.push_back(Mount{.kind = MountKind::bind_device,
+                                        .target = base::Path::known(place),
+                                        .source = std::string(place),
+                                        .reason = {"isolation.private_ipc is off", isolation.private_ipc_origin}});
+    }
     draft.note(NoteKind::protection, "shared memory and System V IPC are the host's (isolation.private_ipc is off)");
 }
 
@@ -97,6 +124,7 @@ void add_system(Draft& draft) {
     draft.add_rule(base::Path::known("/proc"), Access::writable, {"processes of the jail alone", {}}, Backing::assembled);
     draft.add_rule(base::Path::known("/dev"), Access::writable, {"the few devices every program needs", {}},
                    Backing::assembled);
+    guard_proc(draft);
     add_shared_memory(draft);
     draft.assembled.push_back(Mount{.kind = MountKind::seal,
                                     .target = base::Path::known("/dev"),

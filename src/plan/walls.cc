@@ -26,8 +26,7 @@ void give_writable_rules(SecondWall& wall, const std::vector<PathRule>& rules) {
 
 // Places that no rule speaks of, because they belong to one that is put together.
 void give_parts(SecondWall& wall, const std::vector<Mount>& mounts) {
-    const base::Path shared_memory = base::Path::known("/dev/shm");
-    give(wall.writable, shared_memory);
+    for (std::string_view place : {"/dev/shm", "/dev/mqueue"}) give(wall.writable, base::Path::known(place));
     for (const Mount& mount : mounts) {
         if (mount.kind == MountKind::private_file) give(wall.writable, mount.target);
     }

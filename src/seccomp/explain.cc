@@ -22,7 +22,9 @@ void add_once(std::string& text, const std::string& part) {
 std::string why_no_row_refuses(std::string_view name) {
     std::span<const std::string_view> names = known_names();
     if (std::ranges::binary_search(names, name)) return "no row of the filter refuses it";
-    std::string why = "no row of the filter refuses it, and no system call of that name was known when this program was built";
+    std::string why =
+        "no row of the filter refuses it, and no system call of that name was known when this program was "
+        "built";
     std::string near = base::nearest(name, names);
     return near.empty() ? why : why + "; did you mean " + near + "?";
 }
@@ -30,14 +32,18 @@ std::string why_no_row_refuses(std::string_view name) {
 // Rows that a setting has lifted say so: whoever asks may wonder why it works.
 std::string why_lifted(const std::vector<const Row*>& lifted) {
     std::string why;
-    for (const Row* row : lifted) add_once(why, std::string(setting_of(row->lifted_by)) + " allows it: " + std::string(row->reason));
+    for (const Row* row : lifted)
+        add_once(why, std::string(setting_of(row->lifted_by)) + " allows it: " + std::string(row->reason));
     return why;
 }
 
 void judge_exceptions(Verdict& verdict, const std::vector<const Row*>& counting) {
     verdict.verdict = "allowed with exceptions";
     for (const Row* row : counting) {
-        add_once(verdict.why, answer_of(*row) + " for " + std::string(row->when) + ", because: " + std::string(row->reason));
+        add_once(verdict.why, answer_of(*row) + " for " + std::string(row->when) +
+                                  ", because: " + std::string(row->reason));
+        std::string_view setting = setting_of(row->lifted_by);
+        if (!setting.empty()) add_once(verdict.why, std::string(setting) + " = true lifts that");
     }
 }
 
@@ -45,13 +51,15 @@ void judge_exceptions(Verdict& verdict, const std::vector<const Row*>& counting)
 
 Verdict explain(std::string_view name, const Switches& switches) {
     std::vector<const Row*> counting = rows_for(name);
-    auto first_lifted = std::ranges::stable_partition(counting, [&](const Row* row) { return !switches.lifts(row->lifted_by); });
+    auto first_lifted = std::ranges::stable_partition(
+        counting, [&](const Row* row) { return !switches.lifts(row->lifted_by); });
     std::vector<const Row*> lifted(first_lifted.begin(), first_lifted.end());
     counting.erase(first_lifted.begin(), first_lifted.end());
 
     Verdict verdict{.verdict = "allowed"};
     if (counting.empty()) {
         verdict.why = lifted.empty() ? why_no_row_refuses(name) : why_lifted(lifted);
+        if (!lifted.empty()) verdict.setting = setting_of(lifted.front()->lifted_by);
         return verdict;
     }
     const Row& row = *counting.front();
@@ -62,8 +70,7 @@ Verdict explain(std::string_view name, const Switches& switches) {
     } else {
         judge_exceptions(verdict, counting);
     }
-    std::string_view setting = setting_of(row.lifted_by);
-    if (!setting.empty()) verdict.change = std::string(setting) + " = true";
+    verdict.setting = setting_of(row.lifted_by);
     return verdict;
 }
 

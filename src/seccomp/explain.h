@@ -13,7 +13,7 @@ struct Verdict {
     bool is_allowed = true;  // false: refused whatever the arguments are
     std::string verdict;     // "allowed", "allowed with exceptions", "refused with EPERM"
     std::string why;
-    std::string change;  // the line of configuration that lifts it; empty where nothing does
+    std::string_view setting;  // that lifts it, or has lifted it; empty where nothing does
 };
 
 Verdict explain(std::string_view name, const Switches& switches);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Numbers of the kernel's interface that the table needs, written out because they are the same on every architecture that we
-// support while the headers at hand are those of one.
+// Numbers of the kernel's interface that the table needs, written out because they are the same on every
+// architecture that we support while the headers at hand are those of one.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ inline constexpr uint64_t kTemporary = 020000000;  // the bit of O_TMPFILE
 
 inline constexpr uint64_t kLimitCore = 4;  // RLIMIT_CORE
 
-// MMAP_PAGE_ZERO, ADDR_COMPAT_LAYOUT, READ_IMPLIES_EXEC, ADDR_LIMIT_32BIT, SHORT_INODE, WHOLE_SECONDS, STICKY_TIMEOUTS, ADDR_LIMIT_3GB.
+// MMAP_PAGE_ZERO, ADDR_COMPAT_LAYOUT, READ_IMPLIES_EXEC, ADDR_LIMIT_32BIT, SHORT_INODE, WHOLE_SECONDS,
+// STICKY_TIMEOUTS, ADDR_LIMIT_3GB.
 inline constexpr uint64_t kDangerousPersonalities[] = {0x0100000, 0x0200000, 0x0400000, 0x0800000,
                                                        0x1000000, 0x2000000, 0x4000000, 0x8000000};
 

@@ -26,7 +26,8 @@ constexpr Plain kPlain[] = {
     {"io_uring_register", 0, EPERM, never, "runs system calls that no filter sees"},
 
     // Parts of the kernel with a long record of holes and no use for a build or an agent.
-    {"userfaultfd", 0, EPERM, never, "lets a program stop the kernel in the middle of a copy; used in most kernel exploits"},
+    {"userfaultfd", 0, EPERM, never,
+     "lets a program stop the kernel in the middle of a copy; used in many kernel exploits"},
     {"bpf", 0, EPERM, never, "loads programs into the kernel"},
     {"perf_event_open", 0, EPERM, perf, "reads the kernel's counters and samples; a large attack surface"},
     {"lookup_dcookie", 0, EPERM, never, "names files by number, without a path"},
@@ -57,7 +58,8 @@ constexpr Plain kPlain[] = {
 
     // Namespaces give their maker every capability inside, and with it most of the kernel's attack surface.
     {"setns", 0, EPERM, nested_namespaces, "would enter another namespace"},
-    {"clone3", 435, ENOSYS, nested_namespaces, "hides its flags from the filter; libraries fall back to clone"},
+    {"clone3", 435, ENOSYS, nested_namespaces,
+     "hides its flags from the filter; libraries fall back to clone"},
 
     // openat2 hides the mode of a new file from the filter; libraries fall back to openat.
     {"openat2", 437, ENOSYS, never, "hides set-user-ID bits of a new file from the filter"},
@@ -102,8 +104,13 @@ Condition masked(uint8_t argument, uint64_t mask, uint64_t value) {
 void add_namespaces(std::vector<Row>& table) {
     for (uint64_t flag : kNamespaceFlags) {
         for (std::string_view call : {"clone", "unshare"}) {
-            table.push_back({call, 0, EPERM, nested_namespaces, "a new namespace gives its maker every capability inside it",
-                             "with a flag for a new namespace", {masked(0, flag, flag)}});
+            table.push_back({call,
+                             0,
+                             EPERM,
+                             nested_namespaces,
+                             "a new namespace gives its maker every capability inside it",
+                             "a flag for a new namespace",
+                             {masked(0, flag, flag)}});
         }
     }
 }
@@ -111,8 +118,13 @@ void add_namespaces(std::vector<Row>& table) {
 void add_terminal(std::vector<Row>& table) {
     // The kernel looks at the low 32 bits of the request alone, and so do we.
     for (uint64_t request : {kTiocsti, kTioclinux}) {
-        table.push_back({"ioctl", 0, EPERM, never, "types into the terminal as if the user had",
-                         request == kTiocsti ? "TIOCSTI" : "TIOCLINUX", {masked(1, kLow32, request)}});
+        table.push_back({"ioctl",
+                         0,
+                         EPERM,
+                         never,
+                         "types into the terminal as if the user had",
+                         request == kTiocsti ? "TIOCSTI" : "TIOCLINUX",
+                         {masked(1, kLow32, request)}});
     }
 }
 
@@ -125,16 +137,30 @@ void add_sockets(std::vector<Row>& table) {
             if (family == kFamilyInet6 || family == kFamilyNetlink) continue;
             table.push_back({call, 0, EAFNOSUPPORT, never, kReason, kWhen, {masked(0, kLow32, family)}});
         }
-        table.push_back({call, 0, EAFNOSUPPORT, never, kReason, kWhen,
+        table.push_back({call,
+                         0,
+                         EAFNOSUPPORT,
+                         never,
+                         kReason,
+                         kWhen,
                          {{Condition::Kind::greater, 0, 0, kHighestAllowedFamily}}});
     }
     // As a kernel without that protocol would answer, so that programs go on without it.
-    table.push_back({"socket", 0, EPROTONOSUPPORT, never, "a kernel interface beyond the list of network interfaces",
+    table.push_back({"socket",
+                     0,
+                     EPROTONOSUPPORT,
+                     never,
+                     "a kernel interface beyond the list of network interfaces",
                      "NETLINK with a protocol other than ROUTE",
                      {masked(0, kLow32, kFamilyNetlink), {Condition::Kind::not_equal, 2, 0, 0}}});
     for (uint64_t family : {kFamilyInet, kFamilyInet6}) {
         for (uint64_t type : {kSocketRaw, kSocketPacket}) {
-            table.push_back({"socket", 0, EPERM, never, "raw packets get around every rule about addresses", "a raw socket",
+            table.push_back({"socket",
+                             0,
+                             EPERM,
+                             never,
+                             "raw packets get around every rule about addresses",
+                             "a raw socket",
                              {masked(0, kLow32, family), masked(1, kSocketTypeMask, type)}});
         }
     }
@@ -148,27 +174,36 @@ void add_set_id_bits(std::vector<Row>& table) {
         uint8_t mode;
         int flags;  // argument with O_CREAT, or -1: the mode always counts
     };
-    constexpr ModeCall kCalls[] = {{"chmod", 0, 1, -1},     {"fchmod", 0, 1, -1},  {"fchmodat", 0, 2, -1}, {"fchmodat2", 452, 2, -1},
-                                   {"creat", 0, 1, -1},     {"mknod", 0, 1, -1},   {"mknodat", 0, 2, -1},  {"open", 0, 2, 1},
-                                   {"openat", 0, 3, 2}};
+    constexpr ModeCall kCalls[] = {{"chmod", 0, 1, -1},       {"fchmod", 0, 1, -1}, {"fchmodat", 0, 2, -1},
+                                   {"fchmodat2", 452, 2, -1}, {"creat", 0, 1, -1},  {"mknod", 0, 1, -1},
+                                   {"mknodat", 0, 2, -1},     {"open", 0, 2, 1},    {"openat", 0, 3, 2}};
     for (const ModeCall& call : kCalls) {
         for (uint64_t bit : {kSetUserId, kSetGroupId}) {
-            constexpr std::string_view kReason = "a program with that bit would act as its owner for whoever runs it";
+            constexpr std::string_view kReason =
+                "a program with that bit would act as its owner for whoever runs it";
             constexpr std::string_view kWhen = "a mode with the set-user-ID or set-group-ID bit";
             if (call.flags < 0) {
-                table.push_back({call.name, call.number, EPERM, never, kReason, kWhen, {masked(call.mode, bit, bit)}});
+                table.push_back(
+                    {call.name, call.number, EPERM, never, kReason, kWhen, {masked(call.mode, bit, bit)}});
                 continue;
             }
             for (uint64_t creates : {kCreate, kTemporary}) {
-                table.push_back({call.name, call.number, EPERM, never, kReason, kWhen,
-                                 {masked(static_cast<uint8_t>(call.flags), creates, creates), masked(call.mode, bit, bit)}});
+                table.push_back({call.name,
+                                 call.number,
+                                 EPERM,
+                                 never,
+                                 kReason,
+                                 kWhen,
+                                 {masked(static_cast<uint8_t>(call.flags), creates, creates),
+                                  masked(call.mode, bit, bit)}});
             }
         }
     }
 }
 
-// Personalities change how memory is laid out and protected. Harmless ones (and asking, which is all ones) pass: a value is refused for
-// any dangerous bit while bit 31 is clear, and with bit 31 set for any bit that is clear.
+// Personalities change how memory is laid out and protected. Harmless ones (and asking, which is all ones)
+// pass: a value is refused for any dangerous bit while bit 31 is clear, and with bit 31 set for any bit that
+// is clear.
 void add_personalities(std::vector<Row>& table) {
     constexpr std::string_view kReason = "would weaken the protection of memory";
     constexpr std::string_view kWhen = "a personality other than the harmless ones";
@@ -177,20 +212,33 @@ void add_personalities(std::vector<Row>& table) {
         table.push_back({"personality", 0, EPERM, never, kReason, kWhen, {masked(0, kTop | bit, bit)}});
     }
     for (int position = 0; position < 31; ++position) {
-        table.push_back({"personality", 0, EPERM, never, kReason, kWhen, {masked(0, kTop | 1u << position, kTop)}});
+        table.push_back(
+            {"personality", 0, EPERM, never, kReason, kWhen, {masked(0, kTop | 1u << position, kTop)}});
     }
 }
 
-// The inner stage sets the limit to one, which alone keeps a crash from the host's crash handler; lowering it to zero would let
-// the crash out again. Programs that do so want what holds already, and some end when they are refused: they are told that it is done.
+// The inner stage sets the limit to one, which alone keeps a crash from the host's crash handler; lowering it
+// to zero would let the crash out again. Programs that do so want what holds already, and some end when they
+// are refused: they are told that it is done.
 void add_core_limit(std::vector<Row>& table) {
-    constexpr std::string_view kReason = "a crash in the jail must not reach the crash handler of the host; it stays off";
+    constexpr std::string_view kReason =
+        "a crash in the jail must not reach the crash handler of the host; it stays off";
     constexpr std::string_view kWhen = "setting the size of core files";
     const Condition sets = {Condition::Kind::not_equal, 2, 0, 0};
     table.push_back({"setrlimit", 0, 0, never, kReason, kWhen, {masked(0, kLow32, kLimitCore)}});
-    table.push_back({"prlimit64", 0, 0, never, kReason, kWhen,
+    table.push_back({"prlimit64",
+                     0,
+                     0,
+                     never,
+                     kReason,
+                     kWhen,
                      {masked(1, kLow32, kLimitCore), sets, masked(3, ~uint64_t{0}, 0)}});
-    table.push_back({"prlimit64", 0, EPERM, never, kReason, "setting the size of core files and asking for the old one",
+    table.push_back({"prlimit64",
+                     0,
+                     EPERM,
+                     never,
+                     kReason,
+                     "setting the size of core files and asking for the old one",
                      {masked(1, kLow32, kLimitCore), sets, {Condition::Kind::not_equal, 3, 0, 0}}});
 }
 
@@ -212,22 +260,32 @@ std::vector<Row> make_rows() {
 
 bool Switches::lifts(Switch which) const {
     switch (which) {
-        case never: return false;
-        case nested_namespaces: return allow_nested_namespaces;
-        case trace: return allow_ptrace;
-        case perf: return allow_perf;
-        case keyrings: return allow_keyrings;
+        case never:
+            return false;
+        case nested_namespaces:
+            return allow_nested_namespaces;
+        case trace:
+            return allow_ptrace;
+        case perf:
+            return allow_perf;
+        case keyrings:
+            return allow_keyrings;
     }
     return false;
 }
 
 std::string_view setting_of(Switch which) {
     switch (which) {
-        case never: return "";
-        case nested_namespaces: return "isolation.allow_nested_namespaces";
-        case trace: return "isolation.allow_ptrace";
-        case perf: return "isolation.allow_perf";
-        case keyrings: return "isolation.allow_keyrings";
+        case never:
+            return "";
+        case nested_namespaces:
+            return "isolation.allow_nested_namespaces";
+        case trace:
+            return "isolation.allow_ptrace";
+        case perf:
+            return "isolation.allow_perf";
+        case keyrings:
+            return "isolation.allow_keyrings";
     }
     return "";
 }
@@ -247,11 +305,16 @@ std::vector<const Row*> rows_for(std::string_view name) {
 
 std::string_view error_name(int error) {
     switch (error) {
-        case EPERM: return "EPERM";
-        case ENOSYS: return "ENOSYS";
-        case EAFNOSUPPORT: return "EAFNOSUPPORT";
-        case EPROTONOSUPPORT: return "EPROTONOSUPPORT";
-        default: return "an error";
+        case EPERM:
+            return "EPERM";
+        case ENOSYS:
+            return "ENOSYS";
+        case EAFNOSUPPORT:
+            return "EAFNOSUPPORT";
+        case EPROTONOSUPPORT:
+            return "EPROTONOSUPPORT";
+        default:
+            return "an error";
     }
 }
 

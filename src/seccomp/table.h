@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The system calls that the jail refuses, as a table: one row, one reason, one errno. From it the filter programs are made at
-// build time (generate/), and `why syscall` answers. What is not in the table is allowed; foreign architectures are killed.
+// The system calls that the jail refuses, as a table: one row, one reason, one errno. From it the filter
+// programs are made at build time (generate/), and `why syscall` answers. What is not in the table is
+// allowed; foreign architectures are killed.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +36,8 @@ struct Switches {
 // "isolation.allow_ptrace"; empty for rows that nothing lifts.
 std::string_view setting_of(Switch which);
 
-// A condition on one argument: (argument & mask) == value, argument > value, or argument != value. All conditions of a row must
-// hold.
+// A condition on one argument: (argument & mask) == value, argument > value, or argument != value. All
+// conditions of a row must hold.
 struct Condition {
     enum class Kind : uint8_t { none, masked_equal, greater, not_equal };
     Kind kind = Kind::none;

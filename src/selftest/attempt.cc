@@ -136,7 +136,8 @@ Finding execute(const std::vector<std::string>& words) {
         ::_exit(127);
     }
     int status = 0;
-    if (child < 0 || ::waitpid(child, &status, 0) < 0) return {Finding::Kind::broken, "cannot start a process"};
+    if (child < 0 || ::waitpid(child, &status, 0) < 0)
+        return {Finding::Kind::broken, "cannot start a process"};
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return escaped("it ran");
     return held("it did not run");
 }
@@ -184,7 +185,9 @@ Finding in_child(const std::function<Finding()>& act) {
     int status = 0;
     if (child > 0) ::waitpid(child, &status, 0);
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) return held("killed by the filter");
-    if (text.empty()) return {Finding::Kind::broken, "the attempt said nothing"};
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        return {Finding::Kind::broken, "did not end in time"};
+    if (text.empty()) return {Finding::Kind::broken, "ended without a word"};
     return {static_cast<Finding::Kind>(text[0] - '0'), text.substr(1)};
 }
 

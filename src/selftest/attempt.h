@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What probes are made of: small acts that say how they ended. A reason is the kernel's own word (ENOENT, EROFS), so
-// that the report shows by what an attempt was stopped.
+// What probes are made of: small acts that say how they ended. A reason is the kernel's own word (ENOENT,
+// EROFS), so that the report shows by what an attempt was stopped.
 #pragma once
 
 #include <sys/socket.h>

@@ -16,14 +16,15 @@ const std::vector<ScenarioRow>& scenario_rows() {
         {Scenario::read_only, "read-only", {{"project.read_only", "true"}}},
         {Scenario::inherit, "inherit", {{"env.mode", "inherit"}}},
         {Scenario::open_network, "open-network", {{"network.mode", "open"}}},
+        {Scenario::nested, "nested", {{"isolation.allow_nested_namespaces", "true"}}},
     };
     return kRows;
 }
 
 Probes make_probes() {
     Probes probes;
-    for (auto add : {add_files, add_places, add_environment, add_processes, add_ipc, add_terminal, add_system_calls,
-                     add_namespaces, add_protection, add_persistence, add_network}) {
+    for (auto add : {add_files, add_places, add_environment, add_processes, add_ipc, add_terminal,
+                     add_system_calls, add_namespaces, add_protection, add_persistence, add_network}) {
         add(probes);
     }
     return probes;
@@ -58,9 +59,10 @@ base::Result<std::vector<const Probe*>> select_probes(std::span<const std::strin
     for (const std::string& word : words) {
         if (std::ranges::find(known, word) != known.end()) continue;
         std::string near = base::nearest(word, known);
-        return base::Error{.what = "there is no group or probe called " + word,
-                           .advice = near.empty() ? "selftest --list shows them" : "did you mean " + near + "?",
-                           .exit_code = base::ExitCode::usage};
+        return base::Error{
+            .what = "there is no group or probe called " + word,
+            .advice = near.empty() ? "selftest --list shows them" : "did you mean " + near + "?",
+            .exit_code = base::ExitCode::usage};
     }
     std::vector<const Probe*> selected;
     for (const Probe& probe : all_probes()) {

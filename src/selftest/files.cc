@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reading what is hidden: credentials in every mode that shows more of the home directory, and one private key by every
-// other way than its name.
+// Reading what is hidden: credentials in every mode that shows more of the home directory, and one private
+// key by every other way than its name.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -17,13 +17,16 @@
 namespace selftest {
 namespace {
 
+constexpr int kMostDescriptors = 1024;
+
 std::string key_of(const World& world) {
     return world.home + "/" + std::string(kPrivateKey);
 }
 
 // Another way to the private key, as a path.
 Attempt read_by(std::string prefix, std::string suffix = {}) {
-    return [prefix, suffix](const World& world) { return read_secret(world, prefix + key_of(world) + suffix); };
+    return
+        [prefix, suffix](const World& world) { return read_secret(world, prefix + key_of(world) + suffix); };
 }
 
 Finding read_by_link(const World& world) {
@@ -66,16 +69,12 @@ Finding read_inherited_file(const World& world) {
     return read_secret_from(world, kSecretDescriptor);
 }
 
+// What came through an exec has no close-on-exec mark; everything of the probe's own has.
 Finding find_descriptors(const World&) {
-    DIR* directory = ::opendir("/proc/self/fd");
-    if (directory == nullptr) return held(errno);
-    int own = ::dirfd(directory);
     std::string found;
-    while (const dirent* entry = ::readdir(directory)) {
-        int number = std::atoi(entry->d_name);
-        if (entry->d_name[0] != '.' && number > STDERR_FILENO && number != own) found += " " + std::to_string(number);
+    for (int fd = STDERR_FILENO + 1; fd < kMostDescriptors; ++fd) {
+        if (::fcntl(fd, F_GETFD) == 0) found += " " + std::to_string(fd);
     }
-    ::closedir(directory);
     return found.empty() ? held("0, 1 and 2 only") : escaped("open:" + found);
 }
 
@@ -92,8 +91,10 @@ Finding open_by_handle(const World& world) {
 
 // The loader runs whatever it can read, also what has no permission to be executed.
 Finding run_by_loader(const World& world) {
-    for (const char* loader : {"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1", "/lib64/ld64.so.2"}) {
-        if (::access(loader, X_OK) == 0) return execute({loader, world.home + "/" + std::string(kHiddenProgram)});
+    for (const char* loader :
+         {"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1", "/lib64/ld64.so.2"}) {
+        if (::access(loader, X_OK) == 0)
+            return execute({loader, world.home + "/" + std::string(kHiddenProgram)});
     }
     return absent("no loader at a known place");
 }
@@ -129,18 +130,23 @@ void add_ways(Probes& probes) {
         {"by-thread-root", "through /proc/thread-self/root", read_by("/proc/thread-self/root")},
         {"by-dots", "by a path with .. and doubled slashes", read_by("/usr/..//./")},
         {"by-working-directory", "through /proc/self/cwd",
-         [](const World& world) { return read_secret(world, "/proc/self/cwd/../home/" + std::string(kPrivateKey)); }},
+         [](const World& world) {
+             return read_secret(world, "/proc/self/cwd/../home/" + std::string(kPrivateKey));
+         }},
         {"by-guardian-root", "through /proc/1/root (outside: of another process)",
          [](const World& world) {
              return read_secret(world, "/proc/" + std::to_string(world.guardian) + "/root" + key_of(world));
          }},
         {"by-guardian-directory", "through /proc/1/cwd (outside: of another process)",
          [](const World& world) {
-             return read_secret(world, "/proc/" + std::to_string(world.guardian) + "/cwd/" + std::string(kPrivateKey));
+             return read_secret(
+                 world, "/proc/" + std::to_string(world.guardian) + "/cwd/" + std::string(kPrivateKey));
          }},
         {"by-link", "through a symbolic link made in the project", read_by_link, true},
         {"by-planted-link", "through a symbolic link that was in the project",
-         [](const World& world) { return read_secret(world, world.project + "/" + std::string(kPlantedLink)); }},
+         [](const World& world) {
+             return read_secret(world, world.project + "/" + std::string(kPlantedLink));
+         }},
         {"by-hard-link", "through a hard link made in the project", read_by_hard_link, true},
         {"by-reopening", "by opening a mere name again through /proc/self/fd", read_by_reopening, true},
         {"by-climbing", "with openat and .. from the working directory", read_by_climbing},
@@ -155,10 +161,11 @@ void add_ways(Probes& probes) {
     }
     for (const Way& way : kWays) {
         if (!way.is_for_shown_home) continue;
-        probes.push_back({.name = "files/shown-home-key-" + std::string(way.name),
-                          .what = "reads a private key " + std::string(way.what) + ", with home.access = read",
-                          .attempt = way.attempt,
-                          .scenario = Scenario::home_read});
+        probes.push_back(
+            {.name = "files/shown-home-key-" + std::string(way.name),
+             .what = "reads a private key " + std::string(way.what) + ", with home.access = read",
+             .attempt = way.attempt,
+             .scenario = Scenario::home_read});
     }
 }
 
@@ -169,10 +176,11 @@ void add_credentials(Probes& probes) {
         };
         for (Scenario scenario : {Scenario::home_read, Scenario::home_write}) {
             std::string mode(row_of(scenario).name);
-            probes.push_back({.name = "files/" + mode + "-" + std::string(file.name),
-                              .what = "reads ~/" + std::string(file.path) + " where the jail shows the home directory",
-                              .attempt = attempt,
-                              .scenario = scenario});
+            probes.push_back(
+                {.name = "files/" + mode + "-" + std::string(file.name),
+                 .what = "reads ~/" + std::string(file.path) + " where the jail shows the home directory",
+                 .attempt = attempt,
+                 .scenario = scenario});
         }
     }
 }
@@ -228,9 +236,10 @@ void add_files(Probes& probes) {
     probes.push_back({.name = "files/neighbour-listing",
                       .what = "lists the directory beside the project to find other projects",
                       .attempt = [](const World& world) { return find_beside(world.root, "neighbour"); }});
-    probes.push_back({.name = "files/neighbour-read",
-                      .what = "reads a file of another project",
-                      .attempt = [](const World& world) { return read_secret(world, world.neighbour + "/secret"); }});
+    probes.push_back(
+        {.name = "files/neighbour-read",
+         .what = "reads a file of another project",
+         .attempt = [](const World& world) { return read_secret(world, world.neighbour + "/secret"); }});
     probes.push_back({.name = "files/neighbour-write",
                       .what = "makes a file in another project",
                       .attempt = [](const World& world) { return create(world.neighbour + "/planted"); }});

@@ -24,14 +24,12 @@
 namespace selftest {
 namespace {
 
-// ---- Services --------------------------------------------------------------------------------------------------------
+// ---- Services
+// --------------------------------------------------------------------------------------------------------
 
-base::Fd listen_at(int type, const struct sockaddr* address, socklen_t length, bool only_from_here = false) {
+base::Fd listen_at(int type, const struct sockaddr* address, socklen_t length) {
     base::Fd fd(::socket(address->sa_family, type | SOCK_CLOEXEC, 0));
-    if (!fd) return {};
-    // Nobody from another machine is to reach it, not for a second.
-    if (only_from_here && ::setsockopt(fd.get(), SOL_SOCKET, SO_BINDTODEVICE, "lo", 2) != 0) return {};
-    if (::bind(fd.get(), address, length) != 0) return {};
+    if (!fd || ::bind(fd.get(), address, length) != 0) return {};
     if (type == SOCK_STREAM && ::listen(fd.get(), 16) != 0) return {};
     return fd;
 }
@@ -49,10 +47,9 @@ base::Fd listen_at_unix(const std::string& path) {
 base::Fd listen_at_internet(int type, const std::string& text, int64_t& port) {
     struct sockaddr_in address = {};
     address.sin_family = AF_INET;
-    bool is_loopback = text.starts_with("127.");
     ::inet_pton(AF_INET, text.c_str(), &address.sin_addr);
     socklen_t length = sizeof address;
-    base::Fd fd = listen_at(type, reinterpret_cast<const struct sockaddr*>(&address), length, !is_loopback);
+    base::Fd fd = listen_at(type, reinterpret_cast<const struct sockaddr*>(&address), length);
     if (fd && ::getsockname(fd.get(), reinterpret_cast<struct sockaddr*>(&address), &length) == 0) {
         port = ntohs(address.sin_port);
     }
@@ -74,7 +71,8 @@ base::Fd listen_at_internet6(int64_t& port) {
 // What could not be opened is taken out of the world, so that its probes say that there is nothing to try.
 std::vector<base::Fd> open_services(World& world) {
     std::vector<base::Fd> services;
-    for (std::string World::*place : {&World::home_socket, &World::temporary_socket, &World::abstract_socket}) {
+    for (std::string World::*place :
+         {&World::home_socket, &World::temporary_socket, &World::abstract_socket}) {
         services.push_back(listen_at_unix(world.*place));
         if (!services.back()) (world.*place).clear();
     }
@@ -88,12 +86,23 @@ std::vector<base::Fd> open_services(World& world) {
     return services;
 }
 
-// ---- The process -----------------------------------------------------------------------------------------------------
+// ---- The process
+// -----------------------------------------------------------------------------------------------------
 
 std::string g_signalled_file;
 
 void on_signal(int) {
     ::close(::open(g_signalled_file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+}
+
+// One service listens at the host's own address; a guest from another machine hears nothing.
+bool comes_from_here(int guest) {
+    struct sockaddr_in here = {}, there = {};
+    socklen_t length = sizeof here;
+    ::getsockname(guest, reinterpret_cast<struct sockaddr*>(&here), &length);
+    length = sizeof there;
+    ::getpeername(guest, reinterpret_cast<struct sockaddr*>(&there), &length);
+    return here.sin_family != AF_INET || here.sin_addr.s_addr == there.sin_addr.s_addr;
 }
 
 void greet(int service, const std::string& secret) {
@@ -102,6 +111,7 @@ void greet(int service, const std::string& secret) {
     ::getsockopt(service, SOL_SOCKET, SO_TYPE, &type, &length);
     if (type == SOCK_STREAM) {
         base::Fd guest(::accept4(service, nullptr, nullptr, SOCK_CLOEXEC));
+        if (!comes_from_here(guest.get())) return;
         (void)!::send(guest.get(), secret.data(), secret.size(), MSG_NOSIGNAL);
         // Closed with the guest's byte unread, the connection would be reset and the greeting lost.
         ::shutdown(guest.get(), SHUT_WR);
@@ -113,7 +123,8 @@ void greet(int service, const std::string& secret) {
     socklen_t size = sizeof from;
     char byte;
     if (::recvfrom(service, &byte, 1, 0, reinterpret_cast<struct sockaddr*>(&from), &size) < 0) return;
-    (void)!::sendto(service, secret.data(), secret.size(), 0, reinterpret_cast<struct sockaddr*>(&from), size);
+    (void)!::sendto(service, secret.data(), secret.size(), 0, reinterpret_cast<struct sockaddr*>(&from),
+                    size);
 }
 
 [[noreturn]] void become_neighbour(const World& world, const std::vector<base::Fd>& services, int ready,
@@ -123,7 +134,8 @@ void greet(int service, const std::string& secret) {
     ::setsid();
     (void)!::chdir(world.home.c_str());
     std::vector<int> kept = {ready};
-    std::vector<std::string> words = {"neighbour", world.secret, signalled_file(world), std::to_string(ready)};
+    std::vector<std::string> words = {"neighbour", world.secret, signalled_file(world),
+                                      std::to_string(ready)};
     for (const base::Fd& service : services) {
         kept.push_back(service.get());
         words.push_back(std::to_string(service.get()));
@@ -158,7 +170,8 @@ base::Status Neighbour::start(World& world) {
     if (process_ == 0) become_neighbour(world, services, to.get(), parent);
     to.reset();
     char byte;
-    if (::read(from.get(), &byte, 1) != 1) return base::Error{.what = "the neighbour of the probes did not start"};
+    if (::read(from.get(), &byte, 1) != 1)
+        return base::Error{.what = "the neighbour of the probes did not start"};
     world.process = process_;
     world.guardian = process_;
     return base::success();
@@ -173,7 +186,8 @@ void Neighbour::end() {
 
 int run_neighbour(const std::vector<std::string>& words) {
     if (words.size() < 4) return static_cast<int>(base::ExitCode::usage);
-    // Where Yama restricts tracing, this process asks to be traced: the control has to show that tracing works.
+    // Where Yama restricts tracing, this process asks to be traced: the control has to show that tracing
+    // works.
     ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     g_signalled_file = words[2];
     struct sigaction action = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A process of the same user outside the jail, with a secret in its environment and services that greet whoever reaches
-// them. The program plays it itself, under a word of its own.
+// A process of the same user outside the jail, with a secret in its environment and services that greet
+// whoever reaches them. The program plays it itself, under a word of its own.
 #pragma once
 
 #include <sys/types.h>
@@ -25,8 +25,8 @@ class Neighbour {
     Neighbour& operator=(Neighbour&& other) noexcept;
     ~Neighbour() { end(); }
 
-    // Opens the services, writes their places into `world` and starts the process. A service that this host can't have
-    // stays empty there.
+    // Opens the services, writes their places into `world` and starts the process. A service that this host
+    // can't have stays empty there.
     base::Status start(World& world);
     void end();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes the world that the probes attack, with real secrets in a scratch directory, and takes every piece of it away again.
-// Nothing of the user's own is read or changed.
+// Makes the world that the probes attack, with real secrets in a scratch directory, and takes every piece of
+// it away again. Nothing of the user's own is read or changed.
 #pragma once
 
 #include <span>
@@ -27,6 +27,9 @@ struct PlantedFile {
 // Files with the secret that every mode of the home directory hides.
 std::span<const PlantedFile> credentials();
 
+// All that lies in the project before anything is tried, directories included, relative to it.
+std::vector<std::string> project_entries();
+
 class Planted {
   public:
     // The scratch directory is made in `parent`, which must exist.
@@ -49,9 +52,6 @@ class Planted {
     base::Status plant();
     base::Status plant_files();
     base::Status open_terminals();
-    void plant_ipc();
-    void plant_key();
-    void describe_host();
 
     World world_;
     base::Fd master_, terminal_;              // the probes' own terminal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An escape attempt as data and a small function. The same function runs outside the jail, where it must succeed (the
-// control: otherwise a pass would prove nothing), and inside, where it must not.
+// An escape attempt as data and a small function. The same function runs outside the jail, where it must
+// succeed (the control: otherwise a pass would prove nothing), and inside, where it must not.
 #pragma once
 
 #include <functional>
@@ -26,9 +26,9 @@ struct Finding {
     bool operator==(const Finding&) const = default;
 };
 
-// The jail that a probe belongs to: the standard one, or one that was asked to show or permit more, where a single
-// protection stands alone.
-enum class Scenario { standard, home_read, home_write, read_only, inherit, open_network };
+// The jail that a probe belongs to: the standard one, or one that was asked to show or permit more, where a
+// single protection stands alone.
+enum class Scenario { standard, home_read, home_write, read_only, inherit, open_network, nested };
 
 struct Change {
     std::string_view key;  // of a setting

@@ -20,9 +20,10 @@ struct Report {
 std::string encode(const Report& report);
 base::Result<Report> decode(std::string_view line);
 
-// Which probes run together: those of one scenario, among the words that were asked for. The controls have no jail and so
-// no scenario.
-std::vector<std::string> words_for(const World& world, std::string_view scenario, const std::vector<std::string>& asked);
+// Which probes run together: those of one scenario, among the words that were asked for. The controls have no
+// jail and so no scenario.
+std::vector<std::string> words_for(const World& world, std::string_view scenario,
+                                   const std::vector<std::string>& asked);
 inline constexpr std::string_view kEveryScenario = "every";
 
 // The part: `selftest-part probes WORLD SCENARIO WORD…`; reports go to standard output.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What was planted for the probes and where: a home directory, a project, secrets, services, a neighbour process. It
-// travels to the probes as one line of JSON, to those outside (the controls) and to those inside alike.
+// What was planted for the probes and where: a home directory, a project, secrets, services, a neighbour
+// process. It travels to the probes as one line of JSON, to those outside (the controls) and to those inside
+// alike.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +27,15 @@ struct World {
     std::string handle;      // of the private key, for open_by_handle_at; in hexadecimal
 
     // Empty where this host can't have it.
-    std::string home_socket;      // a service in the home directory
-    std::string temporary_socket; // a service in /tmp
-    std::string abstract_socket;  // a service without a file
-    std::string temporary_file;   // a secret in /tmp
-    std::string shared_memory;    // a secret in /dev/shm
-    std::string message_queue;    // name of a POSIX queue with a secret
-    std::string terminal;         // somebody else's terminal
-    std::string other_home;       // home directory of another user
-    std::string address;          // of this host, IPv4, not loopback
+    std::string home_socket;       // a service in the home directory
+    std::string temporary_socket;  // a service in /tmp
+    std::string abstract_socket;   // a service without a file
+    std::string temporary_file;    // a secret in /tmp
+    std::string shared_memory;     // a secret in /dev/shm
+    std::string message_queue;     // name of a POSIX queue with a secret
+    std::string terminal;          // somebody else's terminal
+    std::string other_home;        // home directory of another user
+    std::string address;           // of this host, IPv4, not loopback
 
     // Numbers; 0 or -1 where this host can't have it.
     int64_t process = 0;   // a process of the caller's, with a secret in its environment

@@ -7,11 +7,13 @@
 
 #include "backends/bubblewrap/diagnose.h"
 #include "base/text.h"
+#include "plan/limits.h"
 
 namespace session {
 namespace {
 
 constexpr int kSignalBase = 128;
+constexpr int kTimeIsOver = 124;  // as timeout(1) says it
 
 base::Error execute_error(const inner::Report& failure) {
     std::string name = "'" + base::printable(failure.object) + "'";
@@ -62,19 +64,46 @@ Ending ending_by_signal(int signal, std::string reason) {
     return Ending{.exit_code = kSignalBase + signal, .by_signal = true, .reason = std::move(reason)};
 }
 
+std::string reached_text(std::string_view key, const plan::Limits& limits) {
+    return plan::reached_text(plan::limit_named(key), limits);
+}
+
+Ending ending_by_limit(const plan::Limits& limits, std::string_view key) {
+    bool is_time = key != "limits.memory";
+    return Ending{.exit_code = is_time ? kTimeIsOver : kSignalBase + SIGKILL,
+                  .by_limit = true,
+                  .reason = "stopped: " + reached_text(key, limits)};
+}
+
+// The command saw "try again" where it asked for a process, and went on as it liked.
+std::string refusals(const plan::Limits& limits, uint64_t processes) {
+    if (processes == 0) return {};
+    return reached_text("limits.processes", limits) + ": " + std::to_string(processes) +
+           (processes == 1 ? " process was refused" : " processes were refused");
+}
+
 }  // namespace
 
-base::Result<Ending> conclude(const std::vector<std::string>& command, const Outcome& outcome) {
+base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
     if (outcome.failure) return failure_error(*outcome.failure);
     if (!outcome.may_have_run) return backends::bubblewrap::diagnose(outcome.diagnostics);
-    std::string name = base::printable(command.front());
+    if (!outcome.reached.empty()) return ending_by_limit(plan.limits, outcome.reached);
+    std::string name = base::printable(plan.command.front());
     if (!outcome.ending) {
         std::string_view moment = outcome.has_started ? " had ended" : " had quite started";
         return ending_by_signal(SIGKILL,
                                 "the jail was killed from outside before " + name + std::string(moment));
     }
     int number = outcome.ending->number;
-    if (!outcome.ending->by_signal) return Ending{.exit_code = number, .landlock_abi = outcome.landlock_abi};
+    if (!outcome.ending->by_signal) {
+        std::string refused = refusals(plan.limits, outcome.refused_processes);
+        return Ending{.exit_code = number, .by_limit = !refused.empty(), .reason = refused};
+    }
+    if (number == SIGXFSZ && plan.limits.file_size.value > 0) {
+        Ending ending = ending_by_signal(number, name + " was ended: " + reached_text("limits.file_size", plan.limits));
+        ending.by_limit = true;
+        return ending;
+    }
     return ending_by_signal(
         number, name + " was ended by signal " + std::to_string(number) + " (" + ::strsignal(number) + ")");
 }

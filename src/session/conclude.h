@@ -2,15 +2,13 @@
 // What a run's outcome means for the caller.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "base/result.h"
+#include "plan/plan.h"
 #include "session/session.h"
 #include "session/supervise.h"
 
 namespace session {
 
-base::Result<Ending> conclude(const std::vector<std::string>& command, const Outcome& outcome);
+base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome);
 
 }  // namespace session

@@ -37,32 +37,33 @@ bool was_dismissed(int life) {
 
 // Neither the caller's terminal nor a kill of its group is to reach this process, and it holds nothing of the
 // caller's open. The terminal can be set right only from within its session.
-void step_aside(const Placeholders& placeholders, const Terminal& terminal, int life, int stage) {
-    if (terminal) {
+void step_aside(const Kept& kept, int life, int stage) {
+    if (kept.terminal) {
         ::setpgid(0, 0);
     } else {
         ::setsid();
     }
     (void)!::chdir("/");
-    base::close_others({placeholders.descriptor(), terminal.descriptor(), life, stage});
+    base::close_others({kept.placeholders.descriptor(), kept.terminal.descriptor(), life, stage});
     base::fill_standard_descriptors();
 }
 
 }  // namespace
 
-void Keeper::start(Placeholders& placeholders, Terminal& terminal, int stage) {
+void Keeper::start(Kept kept, int stage) {
     int ends[2];
-    if ((placeholders.is_empty() && !terminal) || stage < 0 || !make_pair(ends)) return;
+    if (kept.is_empty() || stage < 0 || !make_pair(ends)) return;
     base::Fd life(ends[0]);
     life_ = base::Fd(ends[1]);
     pid_t process = ::fork();
     if (process < 0) life_.reset();
     if (process != 0) return;
-    step_aside(placeholders, terminal, life.get(), stage);
+    step_aside(kept, life.get(), stage);
     // A jail that is still alive keeps its mount points; the next launch takes them away.
     if (!was_dismissed(life.get()) && becomes_readable(stage, kLongestDeath)) {
-        terminal.recover_for_the_dead();
-        placeholders.release();
+        kept.terminal.recover_for_the_dead();
+        kept.placeholders.release();
+        if (kept.cgroup) kept.cgroup->remove();
     }
     empty_trash(state_directory_);
     ::_exit(0);

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: MIT
 // A forked process that outlives the supervisor. Where the supervisor was killed, it waits for the jail's death
-// and does what the supervisor would have done: it takes the placeholders away and sets the terminal right. In
+// and does what the supervisor would have done: it takes placeholders and control group away and sets the terminal right. In
 // either case it empties the trash afterwards, which may take its time then.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/file.h"
+#include "session/cgroup.h"
 #include "session/placeholders.h"
 #include "session/terminal.h"
 
 namespace session {
+
+// What must not be left as it is when a jail is dead.
+struct Kept {
+    Placeholders& placeholders;
+    Terminal& terminal;
+    std::optional<Cgroup>& cgroup;
+
+    bool is_empty() const { return placeholders.is_empty() && !terminal && !cgroup; }
+};
 
 class Keeper {
   public:
@@ -20,7 +31,7 @@ class Keeper {
     Keeper& operator=(const Keeper&) = delete;
 
     // Does nothing where there is nothing to keep, or without a pidfd (-1): then the next launch cleans up.
-    void start(Placeholders& placeholders, Terminal& terminal, int stage);
+    void start(Kept kept, int stage);
     // The supervisor has done its part, or there was none to do.
     void dismiss();
 

@@ -10,7 +10,8 @@
 // to the open file (OFD locks), so the kernel drops them when a session is killed, and a forked keeper holds
 // them along. Two paths with one hash only wait for each other. Removing a directory that a living jail has
 // mounted something on would undo that mount (Linux 3.18), moving it would give its name free: hence all
-// this. Only empty directories are ever taken away, whatever the record says.
+// this. Only empty directories and files that hold nothing of anybody's are ever taken away, whatever the
+// record says.
 #include "session/placeholders.h"
 
 #include <dirent.h>
@@ -24,6 +25,7 @@
 
 #include "base/no_links.h"
 #include "base/text.h"
+#include "session/placeholder_file.h"
 #include "session/trash.h"
 
 namespace session {
@@ -31,6 +33,7 @@ namespace {
 
 // The deepest first when walked backwards: a parent sorts before what is in it.
 using Names = std::set<base::Path>;
+using Contents = Placeholders::Contents;
 
 constexpr off_t kTable = 0;
 constexpr off_t kFirstName = 1;
@@ -143,7 +146,9 @@ bool take_away(ParentDirectory& parents, Trash& trash, const base::Path& path, b
     int parent = parents.of(path);
     if (parent < 0) return parent == -ENOENT || parent == -ENOTDIR || parent == -ELOOP;
     std::string name(path.name());
-    if (is_empty_directory(parent, name.c_str()) && trash.take(parent, path)) return true;
+    bool is_file = is_placeholder_file(parent, name.c_str());
+    if ((is_file || is_empty_directory(parent, name.c_str())) && trash.take(parent, path)) return true;
+    if (is_file) return ::unlinkat(parent, name.c_str(), 0) == 0;
     if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0) return true;
     switch (errno) {
         case ENOENT:
@@ -174,7 +179,7 @@ void sweep(Table& table, Trash trash, const Names& wanted) {
     table.let_go_of_all();
 }
 
-enum class Found { directory, nothing, other };
+enum class Found { directory, file, nothing, other };
 
 Found look_at(ParentDirectory& parents, const base::Path& path) {
     int parent = parents.of(path);
@@ -183,20 +188,22 @@ Found look_at(ParentDirectory& parents, const base::Path& path) {
     if (::fstatat(parent, std::string(path.name()).c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
         return errno == ENOENT ? Found::nothing : Found::other;
     }
-    return S_ISDIR(status.st_mode) ? Found::directory : Found::other;
+    if (S_ISDIR(status.st_mode)) return Found::directory;
+    return S_ISREG(status.st_mode) ? Found::file : Found::other;
 }
 
 // The wanted ones that are missing, and their missing parents.
-base::Result<Names> missing_among(const std::vector<base::Path>& wanted) {
+base::Result<Names> missing_among(const std::vector<base::Path>& wanted, const Contents& contents) {
     Names missing;
     ParentDirectory parents;
     for (base::Path path : wanted) {
         while (!missing.contains(path)) {
             Found found = look_at(parents, path);
-            if (found == Found::directory) break;
-            if (found == Found::other) {
+            bool is_there = found == (contents.contains(path) ? Found::file : Found::directory);
+            if (is_there) break;
+            if (found != Found::nothing) {
                 return base::Error{
-                    .what = path.str() + " can't be held by a placeholder: it is no directory any more",
+                    .what = path.str() + " can't be held by a placeholder: it is something else now",
                     .advice = "something else changed it just now; try again"};
             }
             missing.insert(path);
@@ -206,24 +213,31 @@ base::Result<Names> missing_among(const std::vector<base::Path>& wanted) {
     return missing;
 }
 
-base::Status make_directory(ParentDirectory& parents, const base::Path& path) {
+// Zero, or errno.
+int make_one(int parent, const base::Path& path, const Contents& contents) {
+    std::string name(path.name());
+    auto file = contents.find(path);
+    if (file != contents.end()) return make_placeholder_file(parent, name.c_str(), file->second);
+    return ::mkdirat(parent, name.c_str(), 0755) == 0 ? 0 : errno;
+}
+
+base::Status make_placeholder(ParentDirectory& parents, const base::Path& path, const Contents& contents) {
     int parent = parents.of(path);
-    int number = parent < 0 ? -parent : 0;
-    if (parent >= 0 && ::mkdirat(parent, std::string(path.name()).c_str(), 0755) != 0) number = errno;
+    int number = parent < 0 ? -parent : make_one(parent, path, contents);
     if (number == 0 || number == EEXIST) return base::success();
     base::Error error = base::system_error("make the placeholder " + path.str(), number);
     error.advice =
-        "without it the jail could create that name; make the directory yourself or take the entry out of "
+        "without it the jail could create that name; make it yourself or take the entry out of "
         "project.protect";
     return error;
 }
 
-base::Status make_all(Table& table, const Names& missing) {
+base::Status make_all(Table& table, const Names& missing, const Contents& contents) {
     table.names.insert(missing.begin(), missing.end());
     if (base::Status written = table.write(); !written) return written;
     ParentDirectory parents;
     for (const base::Path& path : missing) {
-        if (base::Status made = make_directory(parents, path); !made) return made;
+        if (base::Status made = make_placeholder(parents, path, contents); !made) return made;
     }
     return base::success();
 }
@@ -243,7 +257,7 @@ base::Result<base::Fd> open_record(const std::string& state_directory) {
 }  // namespace
 
 base::Result<Placeholders> Placeholders::acquire(const std::string& state_directory,
-                                                 std::vector<base::Path> wanted) {
+                                                 std::vector<base::Path> wanted, const Contents& contents) {
     Placeholders placeholders(state_directory);
     if (wanted.empty()) return placeholders;
     base::Result<base::Fd> record = open_record(state_directory);
@@ -253,10 +267,10 @@ base::Result<Placeholders> Placeholders::acquire(const std::string& state_direct
     {
         Table table(placeholders.record_.get());
         sweep(table, Trash(state_directory), Names(wanted.begin(), wanted.end()));
-        base::Result<Names> missing = missing_among(wanted);
+        base::Result<Names> missing = missing_among(wanted, contents);
         if (!missing) return missing.error();
         // One that another session has made is held as well; one that is no placeholder at all is left alone.
-        made = make_all(table, *missing);
+        made = make_all(table, *missing, contents);
         Names& held = *missing;
         for (base::Path& path : wanted) {
             if (table.names.contains(path)) held.insert(std::move(path));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Empty directories that hold names which a jail must not create. They are made before the launch and taken
+// Empty directories, and a few files, that hold names which a jail must not create. They are made before the launch and taken
 // away when the last session that needs them has ended; one that was there before is never touched, and one
 // with content is never lost.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,12 @@ namespace session {
 
 class Placeholders {
   public:
+    // What those hold that are files; the others are directories.
+    using Contents = std::map<base::Path, std::string>;
+
     // Makes those that are missing, with missing parents. After an error nothing of it is left.
     static base::Result<Placeholders> acquire(const std::string& state_directory,
-                                              std::vector<base::Path> wanted);
+                                              std::vector<base::Path> wanted, const Contents& contents = {});
 
     Placeholders(Placeholders&&) = default;
     Placeholders& operator=(Placeholders&&) = default;

@@ -12,9 +12,11 @@
 #include "base/no_links.h"
 #include "session/conclude.h"
 #include "session/keeper.h"
+#include "session/limits.h"
 #include "session/placeholders.h"
 #include "session/supervise.h"
 #include "session/terminal.h"
+#include "session/usage.h"
 
 namespace session {
 namespace {
@@ -51,8 +53,12 @@ base::Status make_new_directories(const plan::Plan& plan) {
 
 base::Result<Placeholders> acquire_placeholders(const plan::Plan& plan, const Surroundings& surroundings) {
     std::vector<base::Path> wanted;
-    for (const plan::Placeholder& placeholder : plan.placeholders) wanted.push_back(placeholder.path);
-    return Placeholders::acquire(surroundings.state_directory, std::move(wanted));
+    Placeholders::Contents contents;
+    for (const plan::Placeholder& placeholder : plan.placeholders) {
+        wanted.push_back(placeholder.path);
+        if (placeholder.content) contents.emplace(placeholder.path, *placeholder.content);
+    }
+    return Placeholders::acquire(surroundings.state_directory, std::move(wanted), contents);
 }
 
 // Ctrl-C went to the command alone, which had the terminal to itself; outside a jail the whole job would have
@@ -60,6 +66,23 @@ base::Result<Placeholders> acquire_placeholders(const plan::Plan& plan, const Su
 void share_interrupt(const Terminal& terminal, const Outcome& outcome) {
     bool was_interrupted = outcome.ending && outcome.ending->by_signal && outcome.ending->number == SIGINT;
     if (was_interrupted && terminal.is_given()) ::kill(0, SIGINT);
+}
+
+void start_watch(Watch& watch, const plan::Plan& plan, pid_t stage) {
+    Watch::Source source;
+    if (watch.bounds().needs_meter()) {
+        Meter meter(stage, memory_file_systems(plan));
+        source.memory = [meter, limit = watch.bounds().memory] { return meter.memory(limit); };
+        source.processor_ticks = [meter] { return meter.processor_ticks(); };
+    }
+    watch.start(Watch::Clock::now(), std::move(source));
+}
+
+// What the kernel did for a limit is known afterwards. Running out of memory ends all of the group at once.
+void look_back(const Cgroup& cgroup, Outcome& outcome) {
+    Cgroup::Events events = cgroup.events();
+    outcome.refused_processes = events.refused_processes;
+    if (events.ran_out_of_memory && !outcome.ending) outcome.reached = "limits.memory";
 }
 
 }  // namespace
@@ -75,20 +98,31 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     base::Result<Placeholders> placeholders = acquire_placeholders(plan, surroundings);
     if (!placeholders) return placeholders.error();
 
+    base::Result<Enforcement> limits = enforce(plan.limits, facts);
+    if (!limits) return limits.error();
+
     backends::Caller caller{.signals = signals.before(),
                             .open_files = open_files.before(),
+                            .limits = limits->resources,
+                            .cgroup = limits->cgroup ? limits->cgroup->entrance() : -1,
                             .terminal = terminal.descriptor(),
                             .takes_terminal = terminal.is_given()};
     base::Result<backends::Launched> launched = backends::bubblewrap::launch(plan, facts, caller);
     if (!launched) return launched.error();
 
-    Supervisor supervisor(*launched, signals, terminal);
-    Outcome outcome = supervisor.attend([&](int stage) { keeper.start(*placeholders, terminal, stage); });
+    Supervisor supervisor(*launched, signals, terminal, limits->watch);
+    Outcome outcome = supervisor.attend([&](const Supervisor::Stage& stage) {
+        keeper.start({*placeholders, terminal, limits->cgroup}, stage.descriptor);
+        start_watch(limits->watch, plan, stage.process);
+    });
+    if (limits->cgroup) look_back(*limits->cgroup, outcome);
     share_interrupt(terminal, outcome);
     terminal.recover();
     placeholders->release();
     keeper.dismiss();
-    return conclude(plan.command, outcome);
+    base::Result<Ending> ending = conclude(plan, outcome);
+    if (ending) ending->landlock_abi = outcome.landlock_abi;
+    return ending;
 }
 
 }  // namespace session

@@ -83,16 +83,19 @@ HeldSignals::~HeldSignals() {
     sigprocmask(SIG_SETMASK, &blocked, nullptr);
 }
 
-Outcome Supervisor::attend(const std::function<void(int)>& on_start) {
+Outcome Supervisor::attend(const OnStart& on_start) {
     struct pollfd watched[] = {{signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}};
     while (is_running_ || is_connected_) {
         // A negative number is passed over: a closed connection would be ready for ever.
         watched[1].fd = is_connected_ ? launched_.control.get() : -1;
-        if (::poll(watched, 2, -1) < 0) continue;
+        int ready = ::poll(watched, 2, watch_.wait(Watch::Clock::now()));
+        hold_limits();
+        if (ready <= 0) continue;
         if (watched[1].revents) take_reports(on_start);
         if (watched[0].revents) take_signals();
     }
     await_death();
+    outcome_.reached = watch_.reached();
     outcome_.diagnostics = read_what_is_there(launched_.diagnostics.get());
     return std::move(outcome_);
 }
@@ -119,7 +122,7 @@ void Supervisor::take_signals() {
     }
 }
 
-void Supervisor::take_reports(const std::function<void(int)>& on_start) {
+void Supervisor::take_reports(const OnStart& on_start) {
     char bytes[1024];
     struct iovec place = {bytes, sizeof bytes};
     alignas(struct cmsghdr) char extra[CMSG_SPACE(sizeof(struct ucred))];
@@ -144,15 +147,41 @@ void Supervisor::take_reports(const std::function<void(int)>& on_start) {
 }
 
 void Supervisor::remember_stage(pid_t pid) {
-    if (!stage_ && pid > 0) stage_ = base::Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (stage_process_ > 0 || pid <= 0) return;
+    stage_process_ = pid;
+    stage_ = base::Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
-void Supervisor::obey(const inner::Report& report, const std::function<void(int)>& on_start) {
+void Supervisor::hold_limits() {
+    if (watch_.wait(Watch::Clock::now()) < 0) return;
+    switch (watch_.look(Watch::Clock::now())) {
+        case Watch::Verdict::go_on:
+            return;
+        case Watch::Verdict::ask_to_end:
+            send({.signal = SIGTERM, .to_group = true});
+            send({.signal = SIGCONT, .to_group = true});
+            return;
+        case Watch::Verdict::end_now:
+            end_jail();
+            return;
+    }
+}
+
+// Without pid 1, or without its parent, the kernel ends all that is left.
+void Supervisor::end_jail() const {
+    if (stage_) {
+        ::syscall(SYS_pidfd_send_signal, stage_.get(), SIGKILL, nullptr, 0);
+    } else if (is_running_) {
+        ::kill(launched_.process, SIGKILL);
+    }
+}
+
+void Supervisor::obey(const inner::Report& report, const OnStart& on_start) {
     switch (report.kind) {
         case inner::Report::Kind::starting:
             outcome_.may_have_run = true;
             outcome_.landlock_abi = report.number;
-            on_start(stage_.get());
+            on_start({.process = stage_process_, .descriptor = stage_.get()});
             return;
         case inner::Report::Kind::started:
             outcome_.has_started = true;

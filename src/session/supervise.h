@@ -12,6 +12,7 @@
 #include "inner/messages.h"
 #include "inner/signals.h"
 #include "session/terminal.h"
+#include "session/watch.h"
 
 namespace session {
 
@@ -40,21 +41,31 @@ struct Outcome {
     std::optional<inner::Report> failure;
     std::optional<inner::Report> ending;
     std::string diagnostics;
+    std::string_view reached;        // the limit that ended the jail: "limits.memory"
+    uint64_t refused_processes = 0;  // because of limits.processes, where that can be known
 };
 
 class Supervisor {
   public:
-    Supervisor(backends::Launched& launched, const HeldSignals& signals, Terminal& terminal)
-        : launched_(launched), signals_(signals), terminal_(terminal) {}
+    // The jail's pid 1.
+    struct Stage {
+        pid_t process = -1;
+        int descriptor = -1;  // a pidfd; none before Linux 5.3
+    };
+    using OnStart = std::function<void(const Stage&)>;
 
-    // Until the jail is dead. `on_start` gets a pidfd of the jail's pid 1 (-1 before Linux 5.3) when the
-    // command is about to run.
-    Outcome attend(const std::function<void(int stage)>& on_start);
+    Supervisor(backends::Launched& launched, const HeldSignals& signals, Terminal& terminal, Watch& watch)
+        : launched_(launched), signals_(signals), terminal_(terminal), watch_(watch) {}
+
+    // Until the jail is dead. `on_start` is called when the command is about to run.
+    Outcome attend(const OnStart& on_start);
 
   private:
     void take_signals();
-    void take_reports(const std::function<void(int)>& on_start);
-    void obey(const inner::Report& report, const std::function<void(int)>& on_start);
+    void take_reports(const OnStart& on_start);
+    void obey(const inner::Report& report, const OnStart& on_start);
+    void hold_limits();
+    void end_jail() const;
     void send(const inner::Request& request);
     void follow_stop(int signal);
     void continue_command();
@@ -64,9 +75,11 @@ class Supervisor {
     backends::Launched& launched_;
     const HeldSignals& signals_;
     Terminal& terminal_;
+    Watch& watch_;
     Outcome outcome_;
     std::string received_;
     base::Fd stage_;
+    pid_t stage_process_ = -1;
     bool is_running_ = true;       // the backend's process
     bool is_connected_ = true;     // the stage
     bool wants_terminal_ = false;  // when the caller's job is continued in the foreground

@@ -14,6 +14,7 @@
 #include <functional>
 
 #include "base/no_links.h"
+#include "session/placeholder_file.h"
 
 namespace session {
 namespace {
@@ -51,6 +52,14 @@ void put_back(int bag, const std::string& name) {
     base::Fd parent(base::open_without_links(path->parent(), O_PATH | O_DIRECTORY));
     if (!parent) return;
     move_without_replacing(bag, name.c_str(), parent.get(), std::string(path->name()).c_str());
+}
+
+void remove_or_put_back(int bag, const std::string& name) {
+    if (::unlinkat(bag, name.c_str(), AT_REMOVEDIR) == 0) return;
+    int problem = errno;
+    bool is_file = problem == ENOTDIR && is_placeholder_file(bag, name.c_str());
+    if (is_file && ::unlinkat(bag, name.c_str(), 0) == 0) return;
+    if (problem == ENOTEMPTY || problem == EEXIST || problem == ENOTDIR) put_back(bag, name);
 }
 
 void for_each_entry(int directory, const std::function<void(const std::string&)>& visit) {
@@ -97,10 +106,7 @@ void empty_trash(const std::string& state_directory) {
     for_each_entry(place.get(), [&](const std::string& bag_name) {
         base::Fd bag = open_directory(place.get(), bag_name.c_str());
         if (!bag) return;
-        for_each_entry(bag.get(), [&](const std::string& name) {
-            if (::unlinkat(bag.get(), name.c_str(), AT_REMOVEDIR) == 0) return;
-            if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR) put_back(bag.get(), name);
-        });
+        for_each_entry(bag.get(), [&](const std::string& name) { remove_or_put_back(bag.get(), name); });
         ::unlinkat(place.get(), bag_name.c_str(), AT_REMOVEDIR);
     });
 }

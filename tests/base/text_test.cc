@@ -85,5 +85,15 @@ TEST(Nearest, FindsTheWordThatWasMeant) {
     EXPECT_EQ(nearest("xyz", kWords), "");
 }
 
+TEST(FirstCodePoint, ReadsOneCharacterAndItsLength) {
+    EXPECT_EQ(first_code_point("ab").value, 0x61u);
+    EXPECT_EQ(first_code_point("üx").value, 0xfcu);
+    EXPECT_EQ(first_code_point("üx").length, 2u);
+    EXPECT_EQ(first_code_point("🙂").value, 0x1f642u);
+    for (std::string_view broken : {"", "\xc3", "\x80", "\xc0\x80", "\xed\xa0\x80", "\xf5\x80\x80\x80"}) {
+        EXPECT_EQ(first_code_point(broken).length, 0u);
+    }
+}
+
 }  // namespace
 }  // namespace base

@@ -67,7 +67,11 @@ TEST(Arguments, EveryFlagOfTheTableIsAnOptionAndIsItsOrigin) {
 TEST(Arguments, EveryFlagThatHelpListsIsAnOption) {
     for (const config::RunFlag& row : config::run_flags()) {
         Words words{std::string(row.flag)};
-        if (row.value != config::FlagValue::none) words.push_back("value");
+        if (row.value == config::FlagValue::limit) {
+            words.push_back("memory=1G");
+        } else if (row.value != config::FlagValue::none) {
+            words.push_back("value");
+        }
         words.push_back("true");
         auto arguments = parse(words);
         ASSERT_TRUE(arguments.ok()) << row.flag;
@@ -79,6 +83,22 @@ TEST(Arguments, EveryFlagThatHelpListsIsAnOption) {
             EXPECT_TRUE(parse({std::string(verb.name), std::string(flag)}).ok()) << verb.name << " " << flag;
         }
     }
+}
+
+TEST(Arguments, ALimitIsNamedByItsKey) {
+    auto arguments = parse({"--limit", "memory=2G", "--limit=limits.wall_time=10m", "bash"});
+    ASSERT_TRUE(arguments.ok()) << arguments.error().line();
+    EXPECT_EQ(scalar(*arguments, "limits.memory"), "2147483648");
+    EXPECT_EQ(scalar(*arguments, "limits.wall_time"), "600");
+    EXPECT_EQ(arguments->settings.find("limits.memory")->second.origin.describe(), "--limit");
+    EXPECT_EQ(arguments->words, (Words{"bash"}));
+    for (const Words& wrong : {Words{"--limit"}, {"--limit", "memory"}, {"--limit", "memory="},
+                               {"--limit", "memory=much"}, {"--limit", "=1"}}) {
+        EXPECT_FALSE(parse(wrong).ok()) << wrong.back();
+    }
+    auto mistyped = parse({"--limit", "memroy=1G", "bash"});
+    ASSERT_FALSE(mistyped.ok());
+    EXPECT_NE(mistyped.error().line().find("did you mean memory?"), std::string::npos);
 }
 
 TEST(Arguments, ASwitchTakesNoWordButMayBeTurnedOff) {

@@ -18,6 +18,8 @@ Orders example() {
                            .device = 7,
                            .inode = ~0ull,
                            .type = 4}};
+    orders.system_calls = {.allow_ptrace = false, .allow_keyrings = true};
+    orders.wall = {.guards_files = false, .writable = {"/p", "/tmp"}, .used = {"/dev"}};
     orders.signals = {.ignored = 1ull << 63, .blocked = 5};
     orders.open_files = 1024;
     orders.standard_error = 9;
@@ -33,6 +35,8 @@ TEST(Orders, SurviveTheWay) {
     EXPECT_EQ(decoded->environment, example().environment);
     EXPECT_EQ(decoded->checks[0].inode, ~0ull);
     EXPECT_TRUE(decoded->checks[0].is_readonly);
+    EXPECT_EQ(decoded->system_calls.index(), example().system_calls.index());
+    EXPECT_EQ(decoded->wall, example().wall);
     EXPECT_EQ(decoded->signals, example().signals);
     EXPECT_EQ(decoded->terminal, -1);
     EXPECT_TRUE(decoded->takes_terminal);
@@ -49,7 +53,7 @@ TEST(Orders, AnythingShorterOrLongerIsRefused) {
 
 TEST(Orders, AnotherVersionIsRefused) {
     std::string text = inner::encode(example());
-    text[text.find('1')] = '0';
+    text[text.find('\0') - 1] = '0';
     EXPECT_FALSE(inner::decode(text));
 }
 

@@ -41,6 +41,7 @@ struct Case {
     std::string project = "/home/ann/app";
     std::vector<std::string> environment = {"HOME=/home/ann", "PATH=/usr/bin"};
     std::vector<std::string> private_etc = {};
+    std::string slurm_job = {};
 };
 
 inline host::MemoryTree tree_of(const Case& example) {
@@ -58,6 +59,7 @@ inline base::Result<plan::Plan> planned(const Case& example) {
     facts.identity = {.uid = 1000, .gid = 1000, .user = "ann", .group = "ann", .shell = "/bin/bash", .home = base::Path::known("/home/ann")};
     facts.bwrap = {.state = host::BwrapState::usable, .path = base::Path::known("/usr/bin/bwrap")};
     facts.own_program = base::Path::known("/usr/bin/agent-sandbox");
+    facts.slurm_job.id = example.slurm_job;
     for (const std::string& path : example.private_etc) facts.private_etc.push_back(base::Path::known(path));
     plan::Request request{.project = base::Path::known(example.project),
                           .project_origin = "--project",

@@ -3,16 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 namespace {
 
 using inner::Report;
 using session::conclude;
 using session::Outcome;
 
-const std::vector<std::string> kCommand = {"tool"};
+const plan::Plan kPlan = {.command = {"tool"}};
 
 TEST(Conclude, APlainEndIsTheCommandsOwn) {
-    auto ending = conclude(kCommand, Outcome{.may_have_run = true,
+    auto ending = conclude(kPlan, Outcome{.may_have_run = true,
                                              .has_started = true,
                                              .ending = Report{.kind = Report::Kind::ended, .number = 77}});
     ASSERT_TRUE(ending);
@@ -24,7 +26,7 @@ TEST(Conclude, ASignalIsNamed) {
     Outcome outcome{.may_have_run = true,
                     .has_started = true,
                     .ending = Report{.kind = Report::Kind::ended, .number = 11, .by_signal = true}};
-    auto ending = conclude(kCommand, outcome);
+    auto ending = conclude(kPlan, outcome);
     ASSERT_TRUE(ending);
     EXPECT_EQ(ending->exit_code, 139);
     EXPECT_NE(ending->reason.find("tool was ended by signal 11"), std::string::npos);
@@ -32,11 +34,45 @@ TEST(Conclude, ASignalIsNamed) {
 
 TEST(Conclude, AJailThatVanishedWasKilled) {
     for (bool has_started : {false, true}) {
-        auto ending = conclude(kCommand, Outcome{.may_have_run = true, .has_started = has_started});
+        auto ending = conclude(kPlan, Outcome{.may_have_run = true, .has_started = has_started});
         ASSERT_TRUE(ending);
         EXPECT_EQ(ending->exit_code, 137);
         EXPECT_NE(ending->reason.find("killed"), std::string::npos);
     }
+}
+
+plan::Plan limited() {
+    plan::Plan plan = kPlan;
+    plan.limits.wall_time = {.value = 600, .origin = config::from_flag("--limit")};
+    plan.limits.memory = {.value = 512 << 20, .origin = config::from_flag("--limit")};
+    plan.limits.file_size = {.value = 1000, .origin = config::from_flag("--limit")};
+    plan.limits.processes = {.value = 20, .origin = config::from_flag("--limit")};
+    return plan;
+}
+
+TEST(Conclude, ALimitHasItsCodeAndItsSentence) {
+    Report killed{.kind = Report::Kind::ended, .number = SIGTERM, .by_signal = true};
+    auto late = conclude(limited(), Outcome{.may_have_run = true, .ending = killed, .reached = "limits.wall_time"});
+    EXPECT_EQ(late->exit_code, 124);
+    EXPECT_FALSE(late->by_signal);
+    EXPECT_TRUE(late->by_limit);
+    EXPECT_EQ(late->reason, "stopped: limits.wall_time = 10m was reached (--limit)");
+    auto full = conclude(limited(), Outcome{.may_have_run = true, .reached = "limits.memory"});
+    EXPECT_EQ(full->exit_code, 137);
+    EXPECT_EQ(full->reason, "stopped: limits.memory = 512M was reached (--limit)");
+}
+
+TEST(Conclude, ALimitThatTheCommandMetItselfIsNamed) {
+    Report large{.kind = Report::Kind::ended, .number = SIGXFSZ, .by_signal = true};
+    auto ending = conclude(limited(), Outcome{.may_have_run = true, .ending = large});
+    EXPECT_EQ(ending->exit_code, 128 + SIGXFSZ);
+    EXPECT_EQ(ending->reason, "tool was ended: limits.file_size = 1000 was reached (--limit)");
+    EXPECT_EQ(conclude(kPlan, Outcome{.may_have_run = true, .ending = large})->by_limit, false);
+
+    Report fine{.kind = Report::Kind::ended, .number = 0};
+    ending = conclude(limited(), Outcome{.may_have_run = true, .ending = fine, .refused_processes = 3});
+    EXPECT_EQ(ending->exit_code, 0);
+    EXPECT_EQ(ending->reason, "limits.processes = 20 was reached (--limit): 3 processes were refused");
 }
 
 TEST(Conclude, FailuresHaveTheirCodes) {
@@ -56,7 +92,7 @@ TEST(Conclude, FailuresHaveTheirCodes) {
                        .number = row.number,
                        .step = std::string(row.step),
                        .object = "x\x1b"};
-        auto ending = conclude(kCommand, Outcome{.failure = failure});
+        auto ending = conclude(kPlan, Outcome{.failure = failure});
         ASSERT_FALSE(ending) << row.step;
         EXPECT_EQ(ending.error().exit_code, row.code) << row.step;
         EXPECT_EQ(ending.error().line().find('\x1b'), std::string::npos);
@@ -64,7 +100,7 @@ TEST(Conclude, FailuresHaveTheirCodes) {
 }
 
 TEST(Conclude, WithoutAnyReportBubblewrapIsHeard) {
-    auto ending = conclude(kCommand, Outcome{.diagnostics = "bwrap: setting up uid map: Permission denied"});
+    auto ending = conclude(kPlan, Outcome{.diagnostics = "bwrap: setting up uid map: Permission denied"});
     ASSERT_FALSE(ending);
     EXPECT_EQ(ending.error().exit_code, base::ExitCode::jail_failed);
     EXPECT_NE(ending.error().what.find("user namespaces"), std::string::npos);

@@ -2,8 +2,11 @@
 // A stand-in for the program in tests of the session: it makes a plan from its words without any policy, and
 // runs it. It plays the inner stage too.
 //
-//   session_program PROJECT STATE [mask PATH | readonly PATH | placeholder PATH | directory PATH | in PATH]…
-//   -- COMMAND…
+//   session_program PROJECT STATE [mask PATH | readonly PATH | placeholder PATH | directory PATH | in PATH
+//   | mistake PATH | wall-less PATH]… -- COMMAND…
+//
+// "mistake" mounts a path at /mistake, writable though nothing but the mount says so; "wall-less" does the same
+// without the second wall.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,6 +61,8 @@ int add_words(plan::Plan& plan, int argc, char** argv, int i) {
         if (word == "readonly") add(plan, MountKind::bind_readonly, path.str(), path.str(), true);
         if (word == "directory") plan.new_directories.push_back({.path = path});
         if (word == "in") plan.working_directory = path;
+        if (word == "mistake" || word == "wall-less") add(plan, MountKind::bind_writable, "/mistake", path.str());
+        if (word == "wall-less") plan.second_wall.is_wanted = false;
         if (word == "placeholder") {
             plan.placeholders.push_back({.path = path});
             add(plan, MountKind::bind_readonly, path.str(), path.str(), true);
@@ -76,6 +81,8 @@ int main(int argc, char** argv) {
     plan.working_directory = plan.project;
     add_system(plan);
     add(plan, MountKind::bind_writable, plan.project.str(), plan.project.str(), true);
+    plan.second_wall.writable = {plan.project, Path::known("/tmp")};
+    plan.second_wall.used = {Path::known("/dev"), Path::known("/proc")};
     int first = add_words(plan, argc, argv, 3);
     add(plan, MountKind::seal, "/");
     plan.command.assign(argv + first, argv + argc);

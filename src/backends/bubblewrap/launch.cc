@@ -108,6 +108,7 @@ inner::Orders make_orders(const plan::Plan& plan, const Caller& caller, const In
     orders.wall = wall_of(plan.second_wall);
     orders.signals = caller.signals;
     orders.open_files = caller.open_files;
+    orders.limits = caller.limits;
     orders.standard_error = inheritance.standard_error.get();
     orders.control = inheritance.control.get();
     orders.terminal = caller.terminal;
@@ -121,13 +122,19 @@ std::string separated(const std::vector<std::string>& words) {
     return text;
 }
 
+[[noreturn]] void give_up(const std::string& act) {
+    (void)base::write_all(STDERR_FILENO, "cannot " + act + ": " + std::strerror(errno));
+    ::_exit(static_cast<int>(base::ExitCode::jail_failed));
+}
+
 // In the child. The parent is named, because it may be dead before it can be asked for.
-[[noreturn]] void become_bubblewrap(const std::string& program, const Inheritance& inheritance, int terminal,
+[[noreturn]] void become_bubblewrap(const std::string& program, const Inheritance& inheritance, const Caller& caller,
                                     pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(0);
     ::dup2(inheritance.diagnostics.get(), STDERR_FILENO);
-    base::inherit_only(inheritance.numbers(terminal));
+    if (caller.cgroup >= 0 && !base::write_all(caller.cgroup, "0")) give_up("enter the control group of the limits");
+    base::inherit_only(inheritance.numbers(caller.terminal));
     inner::apply_signals({.ignored = inner::signal_bits(kShielded)});
     std::string arguments = std::to_string(inheritance.arguments.get());
     std::string orders = std::to_string(inheritance.orders.get());
@@ -136,8 +143,7 @@ std::string separated(const std::vector<std::string>& words) {
         orders.c_str(), nullptr};
     const char* no_environment[] = {nullptr};
     ::execve(program.c_str(), const_cast<char* const*>(words), const_cast<char* const*>(no_environment));
-    (void)base::write_all(STDERR_FILENO, "cannot execute " + program + ": " + std::strerror(errno));
-    ::_exit(static_cast<int>(base::ExitCode::jail_failed));
+    give_up("execute " + program);
 }
 
 }  // namespace
@@ -168,7 +174,7 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
     launched.process = ::fork();
     if (launched.process < 0) return base::system_error("start bubblewrap", errno);
     if (launched.process == 0)
-        become_bubblewrap(facts.bwrap.path.str(), inheritance, caller.terminal, parent);
+        become_bubblewrap(facts.bwrap.path.str(), inheritance, caller, parent);
     return launched;
 }
 

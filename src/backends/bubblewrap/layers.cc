@@ -11,7 +11,7 @@ namespace {
 using plan::Mount;
 using plan::MountKind;
 
-bool makes_mount(MountKind kind) {
+bool makes_mount(MountKind kind, const Layer& layer) {
     switch (kind) {
         case MountKind::bind_readonly:
         case MountKind::bind_writable:
@@ -20,11 +20,13 @@ bool makes_mount(MountKind kind) {
         case MountKind::private_file:
         case MountKind::empty_file:
         case MountKind::proc:
+        case MountKind::queues:
         case MountKind::dev:
             return true;
+        case MountKind::file:
+            return shows_host(layer);
         case MountKind::directory:
         case MountKind::symlink:
-        case MountKind::file:
         case MountKind::seal:
             return false;
     }
@@ -56,7 +58,7 @@ void look_below(const std::vector<Mount>& mounts, std::vector<Layer>& layers) {
             if (mounts[found->second].kind == MountKind::bind_writable) layers[i].is_in_writable = true;
         });
         if (ground) layers[i].ground = mounts[*ground].kind;
-        if (makes_mount(mounts[i].kind)) latest[mounts[i].target.str()] = i;
+        if (makes_mount(mounts[i].kind, layers[i])) latest[mounts[i].target.str()] = i;
     }
 }
 
@@ -66,12 +68,17 @@ void look_above(const std::vector<Mount>& mounts, std::vector<Layer>& layers) {
         std::string_view target = mounts[i].target.str();
         climb(target, [&](std::string_view path) { layers[i].is_covered |= later.contains(path); });
         layers[i].is_sealed = sealed.contains(target);
-        if (makes_mount(mounts[i].kind)) later.insert(target);
+        if (makes_mount(mounts[i].kind, layers[i])) later.insert(target);
         if (mounts[i].kind == MountKind::seal) sealed.insert(target);
     }
 }
 
 }  // namespace
+
+bool shows_host(const Layer& layer) {
+    return layer.ground == MountKind::bind_readonly || layer.ground == MountKind::bind_writable ||
+           layer.ground == MountKind::bind_device;
+}
 
 std::vector<Layer> layers_of(const std::vector<Mount>& mounts) {
     std::vector<Layer> layers(mounts.size());

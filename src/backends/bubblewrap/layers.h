@@ -17,6 +17,9 @@ struct Layer {
     bool is_sealed = false;       // a later seal makes it read-only
 };
 
+// A file can't be written there, only covered.
+bool shows_host(const Layer& layer);
+
 // One for each mount, in the same order.
 std::vector<Layer> layers_of(const std::vector<plan::Mount>& mounts);
 

@@ -27,11 +27,6 @@ void add_namespaces(Arguments& arguments, const plan::Plan& plan, bool unshares_
     add(arguments, {"--cap-drop", "ALL"});
 }
 
-bool is_host(const std::optional<MountKind>& ground) {
-    return ground == MountKind::bind_readonly || ground == MountKind::bind_writable ||
-           ground == MountKind::bind_device;
-}
-
 void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int content) {
     const std::string& target = mount.target.str();
     switch (mount.kind) {
@@ -50,12 +45,14 @@ void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int
         case MountKind::file:
             // --file writes to the target: right on a tmpfs of ours, never on the host, where a mount covers
             // it instead.
-            return add(arguments, {is_host(layer.ground) ? "--ro-bind-data" : "--file",
+            return add(arguments, {shows_host(layer) ? "--ro-bind-data" : "--file",
                                    std::to_string(content), target});
         case MountKind::private_file:
             return add(arguments, {"--bind-data", std::to_string(content), target});
         case MountKind::empty_file:
             return add(arguments, {"--ro-bind-data", std::to_string(content), target});
+        case MountKind::queues:
+            return add(arguments, {"--mqueue", target});
         case MountKind::proc:
             return add(arguments, {"--proc", target});
         case MountKind::dev:

@@ -26,8 +26,10 @@ using Context = std::unique_ptr<void, Release>;
 
 uint32_t token(Architecture architecture) {
     switch (architecture) {
-        case Architecture::x86_64: return SCMP_ARCH_X86_64;
-        case Architecture::aarch64: return SCMP_ARCH_AARCH64;
+        case Architecture::x86_64:
+            return SCMP_ARCH_X86_64;
+        case Architecture::aarch64:
+            return SCMP_ARCH_AARCH64;
     }
     return SCMP_ARCH_NATIVE;
 }
@@ -40,15 +42,18 @@ scmp_arg_cmp comparison(const Condition& condition) {
     switch (condition.kind) {
         case Condition::Kind::masked_equal:
             return SCMP_CMP64(condition.argument, SCMP_CMP_MASKED_EQ, condition.mask, condition.value);
-        case Condition::Kind::greater: return SCMP_CMP64(condition.argument, SCMP_CMP_GT, condition.value);
-        case Condition::Kind::not_equal: return SCMP_CMP64(condition.argument, SCMP_CMP_NE, condition.value);
-        case Condition::Kind::none: break;
+        case Condition::Kind::greater:
+            return SCMP_CMP64(condition.argument, SCMP_CMP_GT, condition.value);
+        case Condition::Kind::not_equal:
+            return SCMP_CMP64(condition.argument, SCMP_CMP_NE, condition.value);
+        case Condition::Kind::none:
+            break;
     }
     return {};
 }
 
-// The library translates its own machine's numbers, and stand-ins for calls that only other machines have, to the filter's
-// architecture. Whether it knows the call at all is the question here.
+// The library translates its own machine's numbers, and stand-ins for calls that only other machines have, to
+// the filter's architecture. Whether it knows the call at all is the question here.
 std::optional<int> known_number(const Row& row) {
     int number = ::seccomp_syscall_resolve_name(std::string(row.name).c_str());
     return number == __NR_SCMP_ERROR ? std::nullopt : std::optional(number);
@@ -65,14 +70,16 @@ base::Status add_row(void* context, int number, const Row& row) {
 
 uint32_t audit_token(Architecture architecture) {
     switch (architecture) {
-        case Architecture::x86_64: return AUDIT_ARCH_X86_64;
-        case Architecture::aarch64: return AUDIT_ARCH_AARCH64;
+        case Architecture::x86_64:
+            return AUDIT_ARCH_X86_64;
+        case Architecture::aarch64:
+            return AUDIT_ARCH_AARCH64;
     }
     return 0;
 }
 
-// Calls that are newer than the library have the same number on every architecture and are checked by instructions of ours in
-// front of the library's. Foreign architectures jump over them, to be killed there.
+// Calls that are newer than the library have the same number on every architecture and are checked by
+// instructions of ours in front of the library's. Foreign architectures jump over them, to be killed there.
 class Preamble {
   public:
     void add(const Row& row) {
@@ -96,7 +103,8 @@ class Preamble {
         std::vector<sock_filter> program;
         if (body_.empty()) return program;
         load(program, offsetof(seccomp_data, arch));
-        program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, audit_token(architecture), 0, static_cast<uint8_t>(body_.size())));
+        program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, audit_token(architecture), 0,
+                                   static_cast<uint8_t>(body_.size())));
         program.insert(program.end(), body_.begin(), body_.end());
         return program;
     }
@@ -114,7 +122,8 @@ class Preamble {
 
 base::Result<std::string> exported(void* context) {
     base::Fd file(::memfd_create("filter", MFD_CLOEXEC));
-    if (int code = ::seccomp_export_bpf(context, file.get()); code < 0) return library_error("export the filter", code);
+    if (int code = ::seccomp_export_bpf(context, file.get()); code < 0)
+        return library_error("export the filter", code);
     ::lseek(file.get(), 0, SEEK_SET);
     return base::read_descriptor(file.get());
 }
@@ -135,7 +144,8 @@ base::Result<std::vector<uint64_t>> compile(Architecture architecture, const Swi
     for (const Row& row : rows()) {
         if (switches.lifts(row.lifted_by)) continue;
         std::optional<int> number = known_number(row);
-        if (!number && row.number == 0) return base::Error{.what = "no system call is named " + std::string(row.name)};
+        if (!number && row.number == 0)
+            return base::Error{.what = "no system call is named " + std::string(row.name)};
         if (!number) {
             preamble.add(row);
         } else if (base::Status added = add_row(context.get(), *number, row); !added) {
@@ -157,14 +167,14 @@ std::optional<int> number_of(Architecture architecture, const Row& row) {
     return row.number != 0 ? std::optional(row.number) : std::nullopt;
 }
 
-std::vector<std::string> known_names() {
+std::vector<std::string> collect_names() {
     constexpr int kBeyondTheLast = 1000;
     std::set<std::string> names;
     for (const Row& row : rows()) names.emplace(row.name);
     for (Architecture architecture : kArchitectures) {
         for (int number = 0; number < kBeyondTheLast; ++number) {
-            std::unique_ptr<char, decltype(&std::free)> name(::seccomp_syscall_resolve_num_arch(token(architecture), number),
-                                                             &std::free);
+            std::unique_ptr<char, decltype(&std::free)> name(
+                ::seccomp_syscall_resolve_num_arch(token(architecture), number), &std::free);
             if (name) names.emplace(name.get());
         }
     }

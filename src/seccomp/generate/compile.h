@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From the table to a filter program, through libseccomp. Used at build time and by the tests, never by the program.
+// From the table to a filter program, through libseccomp. Used at build time and by the tests, never by the
+// program.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +20,11 @@ inline constexpr Architecture kArchitectures[] = {Architecture::x86_64, Architec
 // Instructions as the kernel takes them, 8 bytes each.
 base::Result<std::vector<uint64_t>> compile(Architecture architecture, const Switches& switches);
 
-// The number of a call on that architecture, also of one that is newer than the library; nothing where it has none.
+// The number of a call on that architecture, also of one that is newer than the library; nothing where it has
+// none.
 std::optional<int> number_of(Architecture architecture, const Row& row);
 
 // Every call that the library or the table knows on any of the architectures, sorted.
-std::vector<std::string> known_names();
+std::vector<std::string> collect_names();
 
 }  // namespace seccomp

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes the definitions behind seccomp/filter.h: sixteen programs for each architecture, chosen by the compiler's own idea of the target.
+// Writes the definitions behind seccomp/filter.h: sixteen programs for each architecture, chosen by the
+// compiler's own idea of the target.
 #include <cstdio>
 
 #include "seccomp/generate/compile.h"
@@ -8,8 +9,10 @@ namespace {
 
 const char* condition(seccomp::Architecture architecture) {
     switch (architecture) {
-        case seccomp::Architecture::x86_64: return "defined(__x86_64__)";
-        case seccomp::Architecture::aarch64: return "defined(__aarch64__)";
+        case seccomp::Architecture::x86_64:
+            return "defined(__x86_64__)";
+        case seccomp::Architecture::aarch64:
+            return "defined(__aarch64__)";
     }
     return "0";
 }
@@ -24,7 +27,8 @@ bool write_programs(std::FILE* out, seccomp::Architecture architecture) {
         }
         std::fprintf(out, "constexpr uint64_t kProgram%u[] = {", index);
         for (size_t i = 0; i < program->size(); ++i) {
-            std::fprintf(out, "%s0x%llx,", i % 6 ? " " : "\n    ", static_cast<unsigned long long>((*program)[i]));
+            std::fprintf(out, "%s0x%llx,", i % 6 ? " " : "\n    ",
+                         static_cast<unsigned long long>((*program)[i]));
         }
         std::fprintf(out, "\n};\n");
     }
@@ -34,7 +38,7 @@ bool write_programs(std::FILE* out, seccomp::Architecture architecture) {
 
 void write_names(std::FILE* out) {
     std::fprintf(out, "constexpr std::string_view kNames[] = {\n");
-    for (const std::string& name : seccomp::known_names()) std::fprintf(out, "    \"%s\",\n", name.c_str());
+    for (const std::string& name : seccomp::collect_names()) std::fprintf(out, "    \"%s\",\n", name.c_str());
     std::fprintf(out, "};\n\n");
 }
 
@@ -47,17 +51,21 @@ int main(int argc, char** argv) {
         std::perror(argv[1]);
         return 1;
     }
-    std::fprintf(out, "// Made by seccomp/generate from seccomp/table.cc.\n#include \"seccomp/filter.h\"\n\nnamespace seccomp {\nnamespace {\n\n");
+    std::fprintf(out,
+                 "// Made by seccomp/generate from seccomp/table.cc.\n#include "
+                 "\"seccomp/filter.h\"\n\nnamespace seccomp {\nnamespace {\n\n");
     for (seccomp::Architecture architecture : seccomp::kArchitectures) {
         if (!write_programs(out, architecture)) return 1;
     }
     write_names(out);
     std::fprintf(out, "constexpr std::span<const uint64_t> kPrograms[] = {\n");
-    for (unsigned index = 0; index < seccomp::kProgramCount; ++index) std::fprintf(out, "    kProgram%u,\n", index);
-    std::fprintf(out,
-                 "};\n\n}  // namespace\n\nstd::span<const sock_filter> filter_for(const Switches& switches) {\n"
-                 "    std::span<const uint64_t> program = kPrograms[switches.index()];\n"
-                 "    return {reinterpret_cast<const sock_filter*>(program.data()), program.size()};\n}\n\n"
-                 "std::span<const std::string_view> known_names() { return kNames; }\n\n}  // namespace seccomp\n");
+    for (unsigned index = 0; index < seccomp::kProgramCount; ++index)
+        std::fprintf(out, "    kProgram%u,\n", index);
+    std::fprintf(
+        out,
+        "};\n\n}  // namespace\n\nstd::span<const sock_filter> filter_for(const Switches& switches) {\n"
+        "    std::span<const uint64_t> program = kPrograms[switches.index()];\n"
+        "    return {reinterpret_cast<const sock_filter*>(program.data()), program.size()};\n}\n\n"
+        "std::span<const std::string_view> known_names() { return kNames; }\n\n}  // namespace seccomp\n");
     return std::fclose(out) == 0 ? 0 : 1;
 }

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+#include "cli/review.h"
+
+#include "base/text.h"
+#include "review/review.h"
+
+namespace cli {
+namespace {
+
+constexpr time_t kShortRun = 2;  // seconds
+
+timespec steady_time() {
+    timespec now = {};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return now;
+}
+
+// A relative entry means the directory one is in; the project is where that matters here.
+std::vector<base::Path> search_path(const Caller& caller, const base::Path& project) {
+    std::vector<base::Path> directories;
+    std::optional<std::string_view> path = host::variable(caller.environment, "PATH");
+    if (!path) return directories;
+    for (std::string_view entry : base::split(*path, ':')) {
+        base::Path literal = entry.starts_with('/') ? base::Path() / entry : project / entry;
+        base::Result<host::Tree::Resolved> resolved = caller.disk.resolve(literal);
+        if (resolved) directories.push_back(resolved->path);
+    }
+    return directories;
+}
+
+}  // namespace
+
+EndReview::EndReview() : started_(review::start()), began_(steady_time()) {}
+
+void EndReview::tell(const Output& output, const Caller& caller, const plan::Plan& plan) const {
+    if (!plan.project_is_writable || output.is_quiet()) return;
+    bool is_short = steady_time().tv_sec - began_.tv_sec < kShortRun;
+    if (is_short && !output.has_terminal()) return;
+    review::Session session{plan.project, started_, search_path(caller, plan.project)};
+    for (const std::string& line : review::describe(review::look_back(session), plan.project)) output.warning(line);
+}
+
+}  // namespace cli

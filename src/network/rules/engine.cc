@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+#include "network/rules/engine.h"
+
+#include <algorithm>
+
+#include "config/data.h"
+#include "network/rules/floor.h"
+
+namespace network {
+namespace {
+
+using base::Error;
+using base::Result;
+using policy::NetworkMode;
+
+constexpr const char* kAskAdministrator = "only the administrator can change this";
+
+base::Status add_shipped(std::vector<Rule>& rules) {
+    for (const config::DataRow& row : config::data_list("network/blocked_names")) {
+        Result<Rule> rule = parse_rule(row.entry, Side::block);
+        if (!rule) return rule.error();
+        rule->reason = row.reason;
+        rules.push_back(std::move(*rule));
+    }
+    return base::success();
+}
+
+std::string name_of(const Rule& rule) {
+    return rule.bundle.empty() ? rule.text : "@" + rule.bundle + ": " + rule.text;
+}
+
+bool is_shipped(const Rule& rule) {
+    return rule.side == Side::block && rule.origin.layer == config::Layer::builtin;
+}
+
+std::string advice_against(const Rule& rule) {
+    if (rule.origin.layer == config::Layer::admin) return kAskAdministrator;
+    if (is_shipped(rule)) return "if it is needed, open it with network.allow = [\"" + rule.text + "\"]";
+    return "remove the entry, or add a more specific one to network.allow";
+}
+
+Verdict verdict_by(const Rule& rule) {
+    bool is_allowed = rule.side == Side::allow;
+    std::string reason = rule.reason;
+    if (reason.empty()) reason = is_allowed ? "network.allow opens it" : "network.block closes it";
+    return Verdict{.decision = is_allowed ? Decision::allow : Decision::deny,
+                   .cause = is_shipped(rule) ? Cause::shipped_list : Cause::rule,
+                   .rule = name_of(rule),
+                   .origin = rule.origin,
+                   .reason = std::move(reason),
+                   .advice = is_allowed ? std::string() : advice_against(rule)};
+}
+
+// As it is written in network.allow.
+std::string entry_for(const Asked& asked) {
+    std::string host = asked.name ? asked.name->str() : asked.address->str();
+    if (asked.transport == Transport::tcp) return host;
+    bool needs_brackets = !asked.name && !asked.address->is_v4();
+    return "udp:" + (needs_brackets ? "[" + host + "]" : host) + ":" + std::to_string(asked.port);
+}
+
+Asked asked_by(const Question& question) {
+    return Asked{.name = std::get_if<HostName>(&question.host),
+                 .address = std::get_if<Address>(&question.host),
+                 .port = question.port,
+                 .transport = question.transport};
+}
+
+}  // namespace
+
+Result<Host> parse_host(std::string_view text) {
+    if (text.size() > 2 && text.starts_with('[') && text.ends_with(']')) {
+        Result<Address> address = Address::parse(text.substr(1, text.size() - 2));
+        if (!address) return address.error();
+        if (text.find(':') == std::string_view::npos) return Error{.what = quoted(text) + ": brackets are for IPv6"};
+        return Host(*address);
+    }
+    if (Result<Address> address = Address::parse(text)) return Host(*address);
+    Result<HostName> name = HostName::parse(text);
+    if (!name) return name.error();
+    return Host(std::move(*name));
+}
+
+std::string_view to_text(Decision decision) {
+    switch (decision) {
+        case Decision::allow:
+            return "allow";
+        case Decision::deny:
+            return "deny";
+        case Decision::ask:
+            return "ask";
+        case Decision::inject:
+            return "inject";
+    }
+    return "";
+}
+
+std::string_view to_text(Cause cause) {
+    switch (cause) {
+        case Cause::mode:
+            return "mode";
+        case Cause::rule:
+            return "rule";
+        case Cause::shipped_list:
+            return "shipped list";
+        case Cause::port_floor:
+            return "port floor";
+        case Cause::address_floor:
+            return "address floor";
+        case Cause::literal:
+            return "literal address";
+        case Cause::udp:
+            return "udp";
+    }
+    return "";
+}
+
+Result<Engine> Engine::make(const EngineSettings& settings) {
+    Engine engine;
+    engine.mode_ = settings.mode;
+    engine.mode_origin_ = settings.mode_origin;
+    engine.are_literals_open_ = settings.are_literals_open;
+    Result<std::vector<Prefix>> networks = parse_private_networks(settings.private_networks);
+    if (!networks) return networks.error();
+    engine.private_networks_ = std::move(*networks);
+
+    std::vector<Rule> admin, others, lifted_ports;
+    if (settings.has_shipped_list) {
+        if (base::Status added = add_shipped(others); !added) return added.error();
+    }
+    for (Side side : {Side::block, Side::allow}) {
+        for (const config::Item& item : side == Side::block ? settings.block : settings.allow) {
+            Result<std::vector<Rule>> rules = rules_of(item, side, settings.bundles);
+            if (!rules) return rules.error();
+            bool is_admins = item.origin.layer == config::Layer::admin;
+            for (Rule& rule : *rules) {
+                if (side == Side::allow) engine.warn_of_no_effect(rule);
+                if (is_admins && side == Side::allow && rule.names_ports()) lifted_ports.push_back(rule);
+                (is_admins ? admin : others).push_back(std::move(rule));
+            }
+        }
+    }
+    engine.admin_ = RuleTable(std::move(admin));
+    engine.others_ = RuleTable(std::move(others));
+    engine.lifted_ports_ = RuleTable(std::move(lifted_ports));
+    return engine;
+}
+
+void Engine::warn_of_no_effect(const Rule& rule) {
+    std::string entry = rule.origin.describe() + ": network.allow entry " + quoted(name_of(rule)) + " has no effect: ";
+    bool is_closed_port = rule.ports.is_single() && !reason_for_closed_port(rule.ports.first).empty();
+    if (is_closed_port && rule.origin.layer != config::Layer::admin) {
+        warnings_.push_back(entry + "port " + std::to_string(rule.ports.first) + " is closed (" +
+                            std::string(reason_for_closed_port(rule.ports.first)) + "), and " + kAskAdministrator);
+    }
+    if (rule.target != Target::network) return;
+    // Where the first address of a network is closed by a row that contains all of it, so is the whole.
+    std::optional<ClosedAddress> closed = find_closed(rule.prefix.address(), private_networks_);
+    Result<Prefix> row = closed ? Prefix::parse(closed->row) : Result<Prefix>(Error{});
+    if (!row || !row->contains(rule.prefix)) return;
+    warnings_.push_back(entry + closed->reason + (closed->can_be_opened ? "; network.private opens it" : ""));
+}
+
+std::optional<Verdict> Engine::closed_port(const Asked& asked) const {
+    std::string_view reason = asked.port == 0 ? "there is no port 0" : reason_for_closed_port(asked.port);
+    Asked about_port = asked;
+    about_port.only_networks_allow = false;
+    if (reason.empty() || lifted_ports_.find(about_port)) return std::nullopt;
+    return Verdict{.cause = Cause::port_floor,
+                   .rule = "port " + std::to_string(asked.port),
+                   .reason = std::string(reason),
+                   .advice = asked.port == 0 ? "" : kAskAdministrator};
+}
+
+std::optional<Verdict> Engine::closed_address(const Address& address) const {
+    std::optional<ClosedAddress> closed = find_closed(address, private_networks_);
+    if (!closed) return std::nullopt;
+    std::string advice;
+    if (closed->can_be_opened) advice = "if it is needed, open it with network.private = [\"" + address.str() + "\"]";
+    return Verdict{.cause = Cause::address_floor,
+                   .rule = closed->row,
+                   .reason = address.str() + ": " + closed->reason,
+                   .advice = std::move(advice)};
+}
+
+Verdict Engine::default_verdict(const Asked& asked) const {
+    std::string advice = "if it is needed, open it with network.allow = [\"" + entry_for(asked) + "\"]";
+    bool is_literal = !asked.name;
+    if (is_literal && !are_literals_open_) {
+        return Verdict{.cause = Cause::literal,
+                       .reason = "an address without a name is refused (network.literals = deny), since every rule about names "
+                                 "could be walked around by it",
+                       .advice = "use the host's name; " + advice};
+    }
+    if (asked.transport == Transport::udp) {
+        return Verdict{.cause = Cause::udp, .reason = "UDP is closed where no rule opens it", .advice = advice};
+    }
+    if (mode_ == NetworkMode::filtered) {
+        return Verdict{.decision = Decision::allow, .origin = mode_origin_, .reason = "network.mode = filtered: nothing closes it"};
+    }
+    return Verdict{.origin = mode_origin_,
+                   .reason = "network.mode = proxied opens only what network.allow names",
+                   .advice = std::move(advice)};
+}
+
+Verdict Engine::judge(const Asked& asked) const {
+    if (std::optional<Verdict> closed = closed_port(asked)) return *closed;
+    const Rule* admins = admin_.find(asked);
+    if (admins && admins->side == Side::block) return verdict_by(*admins);
+    const Rule* decisive = others_.find(asked);
+    if (admins && (!decisive || decides_before(*admins, *decisive))) decisive = admins;
+    return decisive ? verdict_by(*decisive) : default_verdict(asked);
+}
+
+Verdict Engine::decide(const Question& question) const {
+    switch (mode_) {
+        case NetworkMode::open:
+            return Verdict{.decision = Decision::allow, .origin = mode_origin_, .reason = "network.mode = open: nothing is filtered"};
+        case NetworkMode::isolated:
+            return Verdict{.origin = mode_origin_,
+                           .reason = "network.mode = isolated: nothing outside can be reached",
+                           .advice = "run with --network filtered or --network proxied"};
+        case NetworkMode::filtered:
+        case NetworkMode::proxied:
+            break;
+    }
+    Asked asked = asked_by(question);
+    if (asked.address) {
+        asked.only_networks_allow = !are_literals_open_;
+        if (std::optional<Verdict> closed = closed_address(*asked.address)) return *closed;
+    }
+    return judge(asked);
+}
+
+Verdict Engine::decide_resolved(const HostName& name, const Address& resolved, uint16_t port, Transport transport) const {
+    Verdict by_name = decide({name, port, transport});
+    if (!by_name.is_allowed() || mode_ == NetworkMode::open) return by_name;
+    if (std::optional<Verdict> closed = closed_address(resolved)) return *closed;
+    Verdict by_both = judge({.name = &name, .address = &resolved, .port = port, .transport = transport});
+    return by_both.is_allowed() ? by_name : by_both;
+}
+
+// A range that is open may begin with ports of the floor.
+Verdict Engine::first_above_floor(const HostName& name, uint32_t port, Transport transport) const {
+    for (Verdict verdict; port <= 65535; ++port) {
+        verdict = decide({name, static_cast<uint16_t>(port), transport});
+        if (verdict.cause != Cause::port_floor) return verdict;
+    }
+    return {};
+}
+
+Verdict Engine::decide_lookup(const HostName& name) const {
+    Verdict usual = decide({name, 443, Transport::tcp});
+    if (usual.is_allowed() || mode_ == NetworkMode::isolated) return usual;
+    // Open ports begin where some rule begins, or behind where one ends.
+    std::vector<uint32_t> ports = {1};
+    bool may_be_open = mode_ == NetworkMode::filtered;
+    for (const RuleTable* table : {&admin_, &others_}) {
+        for (const Rule* rule : table->about(name)) {
+            may_be_open = may_be_open || rule->side == Side::allow;
+            ports.push_back(rule->ports.first);
+            ports.push_back(rule->ports.last + 1u);
+        }
+    }
+    if (!may_be_open) return usual;
+    std::ranges::sort(ports);
+    ports.erase(std::unique(ports.begin(), ports.end()), ports.end());
+    for (uint32_t port : ports) {
+        for (Transport transport : {Transport::tcp, Transport::udp}) {
+            Verdict verdict = first_above_floor(name, port, transport);
+            if (verdict.is_allowed()) return verdict;
+        }
+    }
+    return usual;
+}
+
+}  // namespace network

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// The egress rules as one question: may this connection be made? Pure: no socket, no resolver, no clock. The gateway asks
+// three times, and each answer stands by itself.
+//
+//   1. decide_lookup(name)        before a name is looked up anywhere, since a lookup carries data out already
+//   2. decide(question)           when a port is known, for names and for literal addresses
+//   3. decide_resolved(…)         for each address that a name resolved to, before it is dialled; it can only take away
+//
+// Order of authority: the port floor and the address floor; the administrator's blocks, which nothing that a user writes
+// can pass; then the most specific rule of all, where a block wins against an equally specific allow, except that the list
+// that is shipped gives way; then the default of the mode. A user may always be stricter than the administrator.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "config/value.h"
+#include "network/rules/address.h"
+#include "network/rules/bundle.h"
+#include "network/rules/name.h"
+#include "network/rules/rule.h"
+#include "network/rules/table.h"
+#include "policy/policy.h"
+
+namespace network {
+
+using Host = std::variant<HostName, Address>;
+
+// A name or an address as a client writes it; an IPv6 address may stand in brackets.
+base::Result<Host> parse_host(std::string_view text);
+
+struct Question {
+    Host host;
+    uint16_t port = 0;
+    Transport transport = Transport::tcp;
+};
+
+enum class Decision { allow, deny, ask, inject };  // the last two have no rule yet
+
+// What made the decision.
+enum class Cause { mode, rule, shipped_list, port_floor, address_floor, literal, udp };
+
+std::string_view to_text(Decision decision);
+std::string_view to_text(Cause cause);
+
+struct Verdict {
+    Decision decision = Decision::deny;
+    Cause cause = Cause::mode;
+    std::string rule;  // "*.example.org", "@github: api.github.com", "port 25"; empty for a default
+    config::Origin origin;
+    std::string reason;  // a clause: "telnet: passwords and sessions in clear text"
+    std::string advice;  // what the user can do; empty where nothing can be done
+
+    bool is_allowed() const { return decision == Decision::allow; }
+};
+
+struct EngineSettings {
+    policy::NetworkMode mode = policy::NetworkMode::filtered;
+    config::Origin mode_origin;
+    std::vector<config::Item> block;
+    std::vector<config::Item> allow;
+    std::vector<config::Item> private_networks;  // network.private
+    bool are_literals_open = false;              // network.literals = allow
+    bool has_shipped_list = true;                // share/network/blocked_names.list
+    std::vector<Bundle> bundles;                 // read from client configurations
+};
+
+class Engine {
+  public:
+    // An entry that can't be understood is an error, never a rule less.
+    static base::Result<Engine> make(const EngineSettings& settings);
+
+    Verdict decide(const Question& question) const;
+    // `resolved` is one of the addresses of `name`.
+    Verdict decide_resolved(const HostName& name, const Address& resolved, uint16_t port,
+                            Transport transport = Transport::tcp) const;
+    // Whether some port of the name is open.
+    Verdict decide_lookup(const HostName& name) const;
+
+    // Entries of network.allow that can have no effect, one line each.
+    const std::vector<std::string>& warnings() const { return warnings_; }
+
+  private:
+    Engine() = default;
+    void warn_of_no_effect(const Rule& rule);
+    Verdict judge(const Asked& asked) const;
+    Verdict first_above_floor(const HostName& name, uint32_t port, Transport transport) const;
+    Verdict default_verdict(const Asked& asked) const;
+    std::optional<Verdict> closed_port(const Asked& asked) const;
+    std::optional<Verdict> closed_address(const Address& address) const;
+
+    policy::NetworkMode mode_ = policy::NetworkMode::filtered;
+    config::Origin mode_origin_;
+    bool are_literals_open_ = false;
+    std::vector<Prefix> private_networks_;
+    RuleTable admin_;
+    RuleTable others_;
+    RuleTable lifted_ports_;  // the administrator's allows that name a port
+    std::vector<std::string> warnings_;
+};
+
+}  // namespace network

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+#include "network/wire/http_refusal.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/json.h"
+
+namespace network::wire {
+namespace {
+
+struct StatusRow {
+    int status;
+    std::string_view phrase;
+    std::string_view error;
+    bool may_retry;
+};
+
+constexpr StatusRow kStatuses[] = {
+    {403, "Forbidden", "refused by the sandbox's network policy", false},
+    {400, "Bad Request", "the sandbox's gateway refuses this request as malformed", false},
+    {407, "Proxy Authentication Required", "the proxy of this site wants a password", false},
+    {431, "Request Header Fields Too Large", "the request head is too large for the sandbox's gateway",
+     false},
+    {501, "Not Implemented", "the sandbox's gateway does not serve this request", false},
+    {502, "Bad Gateway", "the sandbox's gateway could not reach the host", true},
+    {503, "Service Unavailable", "the sandbox's gateway has too many connections", true},
+    {504, "Gateway Timeout", "the host did not answer the sandbox's gateway in time", true},
+    {505, "HTTP Version Not Supported", "the sandbox's gateway does not serve this request", false},
+};
+
+}  // namespace
+
+std::string http_refusal(const HttpRefusal& refusal) {
+    const StatusRow* found = std::ranges::find(kStatuses, refusal.status, &StatusRow::status);
+    const StatusRow& row = found == std::end(kStatuses) ? kStatuses[0] : *found;
+
+    base::Json object = base::Json::object();
+    object.set("error", row.error);
+    if (!refusal.rule.empty()) object.set("rule", refusal.rule);
+    object.set("reason", refusal.reason);
+    object.set("do_not_retry", !row.may_retry);
+    std::string body = object.dump(-1) + "\n";
+
+    std::string response = "HTTP/1.1 " + std::to_string(row.status) + " ";
+    response += row.phrase;
+    response += "\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nConnection: close\r\n";
+    response += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n";
+    if (!refusal.answers_head) response += body;
+    return response;
+}
+
+}  // namespace network::wire

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// The server's side of SOCKS5 (RFC 1928): no authentication, CONNECT alone. Names are handed on as names and
+// never resolved here.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "network/wire/authority.h"
+
+namespace network::wire {
+
+// 2 + 255 methods, then a request with the longest name.
+constexpr size_t kMaximumSocks5Bytes = 257 + 262;
+
+enum class Socks5Code : uint8_t {
+    succeeded = 0,
+    general_failure = 1,
+    not_allowed = 2,
+    network_unreachable = 3,
+    host_unreachable = 4,
+    connection_refused = 5,
+    command_not_supported = 7,
+    address_type_not_supported = 8,
+};
+
+struct Socks5Request {
+    std::variant<std::string, Ipv4, Ipv6> host;  // a name passes is_host_name
+    uint16_t port = 0;
+};
+
+class Socks5Reader {
+  public:
+    enum class State { need_more, complete, refused };
+
+    // `received` is everything that came so far: what was shown before, and more. What has to be sent now is
+    // appended to `reply`; after a refusal that is all, and the connection is closed. After complete the
+    // caller sends socks5_reply with the outcome.
+    State look(std::string_view received, std::string& reply);
+
+    const Socks5Request& request() const { return request_; }  // after complete
+    size_t consumed() const { return consumed_; }              // what follows is the client's own data
+    std::string_view fault() const { return fault_; }          // after refused, for the log
+
+  private:
+    State refuse(std::string_view fault);
+    State refuse(Socks5Code code, std::string_view fault, std::string& reply);
+    State read_greeting(std::string_view received, std::string& reply);
+    State read_request(std::string_view received, std::string& reply);
+
+    State state_ = State::need_more;
+    bool is_greeted_ = false;
+    size_t consumed_ = 0;
+    Socks5Request request_;
+    std::string_view fault_;
+};
+
+// The bound address in it is always 0.0.0.0:0: which address of the host was used is not the jail's to know.
+std::string socks5_reply(Socks5Code code);
+
+}  // namespace network::wire

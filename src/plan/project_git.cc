@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+#include "plan/project_git.h"
+
+#include <algorithm>
+
+#include "base/glob.h"
+#include "base/text.h"
+#include "config/data.h"
+#include "plan/git.h"
+#include "plan/git_config.h"
+
+namespace plan {
+namespace {
+
+constexpr size_t kLargeConfiguration = 1u << 20;
+
+// How the missing files of a repository are held: git dies of a directory where it wants these.
+struct GitFile {
+    std::string_view name;
+    WhenMissing missing;
+};
+constexpr GitFile kGitFiles[] = {
+    {"commondir", WhenMissing::hold_with_dot},
+    {"config.worktree", WhenMissing::hold_with_empty_file},
+};
+
+WhenMissing when_missing(std::string_view relative) {
+    const GitFile* file = std::ranges::find(kGitFiles, relative, &GitFile::name);
+    return file == std::end(kGitFiles) ? WhenMissing::hold_with_directory : file->missing;
+}
+
+class GitProtection {
+  public:
+    GitProtection(Draft& draft, Protection& protection, const std::vector<GitEntry>& entries)
+        : draft_(draft), protection_(protection), entries_(entries) {}
+
+    void protect(const base::Path& working_tree, const GitPlaces& places) {
+        const base::Path& project = draft_.project;
+        if (places.link) {
+            protection_.protect_existing(project, *places.link, {"leads git to its directory, and with it to hooks", {}});
+        }
+        protection_.pin(project, places.common);
+        protection_.pin(project, places.directory);
+        worktrees_are_configured_ = gives_worktrees_configurations(places.common);
+        protect_repository(places.common, places.common);
+        for (const base::Path& submodule : places.submodules) {
+            protect_repository(places.common, submodule);
+            leave_out_working_tree(submodule / "config");
+        }
+        for (const base::Path& worktree : places.worktrees) protect_worktree(places.common, worktree);
+        if (!places.is_complete) {
+            protection_.protect(places.common, "modules", {"more submodules than can be protected one by one", {}});
+        }
+        follow(places.common / "config", {working_tree, places.common});
+        for (const base::Path& submodule : places.submodules) {
+            std::optional<base::Path> its_tree = working_tree_of(draft_.tree(), submodule);
+            if (its_tree) follow(submodule / "config", {*its_tree, submodule});
+        }
+    }
+
+    // What the user's own configuration names in the project, such as a hooks directory that every repository has.
+    void follow_users_configuration() {
+        for (std::string_view file : {".gitconfig", ".config/git/config"}) {
+            follow(draft_.home / file, {draft_.project, draft_.home});
+        }
+    }
+
+  private:
+    struct Bases {
+        const base::Path& working_tree;
+        const base::Path& repository;
+    };
+
+    void protect_repository(const base::Path& common, const base::Path& repository) {
+        for (const GitEntry& entry : entries_) {
+            protection_.protect(common, below(common, repository, entry.relative), entry.reason, when_missing(entry.relative));
+        }
+    }
+
+    // `git submodule update` sets core.worktree anew wherever it finds it (git 2.39), and would fail on the protected file. Without
+    // it git takes the directory that led it here for the working tree, which is the same.
+    void leave_out_working_tree(const base::Path& file) {
+        base::Result<std::string> text = draft_.tree().read(file, kLargeConfiguration);
+        if (!text) return;
+        std::vector<GitSetting> settings = parse_git_config(*text);
+        size_t left_out = std::erase_if(settings, [](const GitSetting& setting) { return setting.key == "core.worktree"; });
+        if (left_out == 0) return;
+        draft_.after_rules.push_back(Mount{.kind = MountKind::file,
+                                           .target = file,
+                                           .source = git_config_text(settings),
+                                           .reason = {"the same without core.worktree, which git would want to write", {}}});
+    }
+
+    // In the directory of a linked worktree git reads only these two of its own; all else is the repository's.
+    void protect_worktree(const base::Path& common, const base::Path& worktree) {
+        for (const GitEntry& entry : entries_) {
+            bool is_read_there = std::ranges::find(kGitFiles, entry.relative, &GitFile::name) != std::end(kGitFiles);
+            if (!is_read_there) continue;
+            bool is_needed = entry.relative == "config.worktree" && worktrees_are_configured_;
+            protection_.protect(common, below(common, worktree, entry.relative), entry.reason,
+                                is_needed ? when_missing(entry.relative) : WhenMissing::leave);
+        }
+    }
+
+    bool gives_worktrees_configurations(const base::Path& common) const {
+        base::Result<std::string> text = draft_.tree().read(common / "config", kLargeConfiguration);
+        if (!text) return false;
+        return std::ranges::any_of(parse_git_config(*text), [](const GitSetting& setting) {
+            return setting.key == "extensions.worktreeconfig" && setting.value != "false";
+        });
+    }
+
+    static std::string below(const base::Path& common, const base::Path& directory, std::string_view relative) {
+        std::string_view between = directory.relative_to(common);
+        return between.empty() ? std::string(relative) : std::string(between) + "/" + std::string(relative);
+    }
+
+    // A configuration that can't be changed itself may name files that can: hooks elsewhere and included configurations.
+    void follow(const base::Path& file, const Bases& bases, int depth = 0) {
+        constexpr int kDeepest = 8;
+        base::Result<std::string> text = draft_.tree().read(file, kLargeConfiguration);
+        if (!text || depth > kDeepest) return;
+        for (const GitSetting& setting : parse_git_config(*text)) {
+            bool is_include = setting.key == "include.path" ||
+                              (setting.key.starts_with("includeif.") && setting.key.ends_with(".path"));
+            if (setting.key == "core.hookspath") {
+                protect_named(meant(setting.value, bases.working_tree), bases, WhenMissing::hold_with_directory,
+                              "core.hooksPath of " + file.str());
+            } else if (is_include) {
+                const base::Path included = meant(setting.value, file.parent());
+                protect_named(included, bases, WhenMissing::hold_with_empty_file, "included by " + file.str());
+                follow(included, bases, depth + 1);
+            }
+        }
+    }
+
+    base::Path meant(std::string_view value, const base::Path& from) const {
+        if (value.starts_with("~/")) return draft_.home / value.substr(2);
+        return value.starts_with('/') ? base::Path() / value : from / value;
+    }
+
+    void protect_named(const base::Path& path, const Bases& bases, WhenMissing missing, std::string why) {
+        const Reason reason{base::printable(why), {}};
+        if (path.is_strictly_within(draft_.project)) {
+            std::string relative(path.relative_to(draft_.project));
+            if (!is_lifted(relative)) protection_.protect(draft_.project, relative, reason, missing);
+        } else if (path.is_strictly_within(bases.repository) && bases.repository != draft_.home) {
+            protection_.protect(bases.repository, path.relative_to(bases.repository), reason, missing);
+        }
+    }
+
+    bool is_lifted(std::string_view relative) const {
+        return std::ranges::any_of(draft_.policy().project.unprotect, [&](const config::Item& item) {
+            return base::matches_path(item.text, relative);
+        });
+    }
+
+    Draft& draft_;
+    Protection& protection_;
+    const std::vector<GitEntry>& entries_;
+    bool worktrees_are_configured_ = false;
+};
+
+bool is_credential(const Draft& draft, const base::Path& path) {
+    return std::ranges::any_of(config::data_list("home/credentials"), [&](const config::DataRow& row) {
+        return path.is_within(draft.home / row.entry) || (draft.home / row.entry).is_within(path);
+    });
+}
+
+// The repository of a worktree or submodule lies outside the project and is needed for every git command. It opens only where a
+// project might lie too.
+bool may_open(Draft& draft, const GitPlaces& places) {
+    if (places.common.is_within(draft.project)) return true;
+    bool is_permitted = !is_credential(draft, places.common) && !draft.home.is_within(places.common) &&
+                        is_below_parents(draft, places.common);
+    if (!is_permitted) {
+        draft.note(NoteKind::information, "the repository " + base::printable(places.common.str()) +
+                                              " lies where no project may: git does not work here");
+    }
+    return is_permitted;
+}
+
+void open_repository(Draft& draft, const GitPlaces& git) {
+    Access access = draft.plan.project_is_writable ? Access::writable : Access::readonly;
+    const Reason reason{"the repository of this working tree", {}};
+    if (!git.common.is_within(draft.project)) draft.add_rule(git.common, access, reason);
+    bool is_apart = !git.directory.is_within(git.common) && !git.directory.is_within(draft.project);
+    if (is_apart) draft.add_rule(git.directory, access, reason);
+}
+
+}  // namespace
+
+void add_git(Draft& draft, Protection& protection, const std::vector<GitEntry>& entries, const Found& found) {
+    const base::Path& project = draft.project;
+    std::optional<GitPlaces> git = find_git(draft.tree(), project);
+    if (git && !may_open(draft, *git)) git.reset();
+    if (git) open_repository(draft, *git);
+    if (!draft.plan.project_is_writable || entries.empty()) return;
+
+    GitProtection repositories(draft, protection, entries);
+    if (git) {
+        repositories.protect(project, *git);
+        draft.git_config_is_protected = true;
+    } else if (draft.tree().look(project / ".git")) {
+        protection.protect(project, ".git", {"a .git that leads to no repository of this project", {}});
+    } else {
+        protection.protect(project, ".git", {"a repository with hooks could be planted: run 'git init' outside first", {}});
+    }
+    repositories.follow_users_configuration();
+    for (const base::Path& nested : found.nested_repositories) {
+        std::optional<GitPlaces> places = find_git(draft.tree(), nested);
+        if (places && places->common.is_within(project)) {
+            repositories.protect(nested, *places);
+        } else {
+            protection.protect(project, std::string(nested.relative_to(project)) + "/.git",
+                               {"a .git that leads to no repository of this project", {}});
+        }
+    }
+}
+
+}  // namespace plan

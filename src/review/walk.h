@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// Directories and files of a tree that something hostile may have written, opened without following a link anywhere.
+#pragma once
+
+#include <sys/stat.h>
+#include <time.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/path.h"
+
+namespace review {
+
+struct Name {
+    std::string text;
+    bool is_directory = false;
+};
+
+// Sorted; empty where it can't be read.
+std::vector<Name> names_in(const base::Path& directory);
+
+std::optional<struct stat> look_at(const base::Path& path);
+bool is_directory(const base::Path& path);
+bool is_file(const base::Path& path);
+
+// New or changed at that time or later.
+bool has_changed(const struct stat& status, const timespec& since);
+
+// Of a plain file; nothing where it is none or larger than anybody writes it.
+std::optional<std::string> content_of(const base::Path& file);
+
+}  // namespace review

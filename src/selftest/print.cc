@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+#include "selftest/print.h"
+
+#include "base/table.h"
+#include "base/text.h"
+
+namespace selftest {
+namespace {
+
+using base::Json;
+using base::printable;
+using base::Style;
+
+Style style_of(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::held:
+            return Style::green;
+        case Verdict::escaped:
+        case Verdict::error:
+            return Style::red;
+        case Verdict::permitted:
+        case Verdict::expected:
+            return Style::yellow;
+        case Verdict::not_tried:
+            return Style::dim;
+    }
+    return Style::plain;
+}
+
+// For programs: lower case, one word.
+std::string name_of(Verdict verdict) {
+    std::string name(to_text(verdict));
+    for (char& letter : name)
+        letter =
+            letter == ' ' ? '_' : static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter | 32 : letter);
+    return name;
+}
+
+std::string heading(std::string_view group, bool is_coloured) {
+    return base::styled(group, Style::bold, is_coloured) + "\n";
+}
+
+void add_row(base::Table& table, const Judgement& judgement) {
+    std::string remark =
+        judgement.no_control.empty() ? "" : "(no control: " + printable(judgement.no_control) + ")";
+    table.add({{std::string(to_text(judgement.verdict)), style_of(judgement.verdict)},
+               {judgement.probe->name},
+               {printable(judgement.detail)},
+               {remark, Style::dim}});
+}
+
+std::string summary(const Totals& totals, bool is_coloured) {
+    struct Row {
+        size_t count;
+        std::string_view text;
+    };
+    const Row kRows[] = {{totals.held, "held"},
+                         {totals.escaped, "escaped"},
+                         {totals.errors, "errors"},
+                         {totals.permitted, "permitted by settings"},
+                         {totals.expected, "known limits of the backend"},
+                         {totals.not_tried, "not tried"}};
+    std::vector<std::string> parts;
+    for (const Row& row : kRows) {
+        if (row.count > 0) parts.push_back(std::to_string(row.count) + " " + std::string(row.text));
+    }
+    std::string line = base::join(parts, ", ");
+    if (totals.without_control > 0) {
+        line += "; " + std::to_string(totals.without_control) + " held without a control on this host";
+    }
+    return base::styled(line, is_sound(totals) ? Style::green : Style::red, is_coloured) + "\n";
+}
+
+// What must be acted on, once more at the end, with what it means.
+std::string failures(const std::vector<Judgement>& judgements, bool is_coloured) {
+    std::string text;
+    for (const Judgement& judgement : judgements) {
+        if (judgement.verdict != Verdict::escaped && judgement.verdict != Verdict::error) continue;
+        text += "  " + base::styled(to_text(judgement.verdict), Style::red, is_coloured) + " " +
+                judgement.probe->name + ": a process in the jail " + judgement.probe->what + ": " +
+                printable(judgement.detail) + "\n";
+    }
+    return text.empty() ? text : text + "\n";
+}
+
+}  // namespace
+
+std::string to_text(const std::vector<Judgement>& judgements, bool is_coloured) {
+    std::string text;
+    for (std::string_view group : group_names()) {
+        base::Table table;
+        for (const Judgement& judgement : judgements) {
+            if (judgement.probe->group() == group) add_row(table, judgement);
+        }
+        if (!table.is_empty()) text += heading(group, is_coloured) + table.text(2, is_coloured) + "\n";
+    }
+    return text + failures(judgements, is_coloured) + summary(add_up(judgements), is_coloured);
+}
+
+Json to_json(const std::vector<Judgement>& judgements) {
+    Json list = Json::array();
+    for (const Judgement& judgement : judgements) {
+        const Probe& probe = *judgement.probe;
+        Json row = Json::object()
+                       .set("probe", probe.name)
+                       .set("group", probe.group())
+                       .set("attempt", probe.what)
+                       .set("scenario", row_of(probe.scenario).name)
+                       .set("verdict", name_of(judgement.verdict))
+                       .set("detail", printable(judgement.detail));
+        row.set("control",
+                judgement.no_control.empty() ? Json("shown") : Json("none: " + judgement.no_control));
+        list.push(std::move(row));
+    }
+    Totals totals = add_up(judgements);
+    return Json::object()
+        .set("sound", is_sound(totals))
+        .set("held", totals.held)
+        .set("escaped", totals.escaped)
+        .set("errors", totals.errors)
+        .set("permitted", totals.permitted)
+        .set("expected", totals.expected)
+        .set("not_tried", totals.not_tried)
+        .set("without_control", totals.without_control)
+        .set("probes", std::move(list));
+}
+
+std::string list_text(const std::vector<const Probe*>& probes, bool is_coloured) {
+    std::string text;
+    for (std::string_view group : group_names()) {
+        base::Table table;
+        for (const Probe* probe : probes) {
+            if (probe->group() == group) table.add({{probe->name}, {probe->what}});
+        }
+        if (!table.is_empty()) text += heading(group, is_coloured) + table.text(2, is_coloured) + "\n";
+    }
+    return text + std::to_string(probes.size()) + " probes\n";
+}
+
+Json list_json(const std::vector<const Probe*>& probes) {
+    Json list = Json::array();
+    for (const Probe* probe : probes) {
+        list.push(Json::object()
+                      .set("probe", probe->name)
+                      .set("group", probe->group())
+                      .set("attempt", probe->what)
+                      .set("scenario", row_of(probe->scenario).name));
+    }
+    return list;
+}
+
+}  // namespace selftest

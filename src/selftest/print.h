@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The report of the self-test for people and for programs. What a probe said comes out of a jail and is made
+// printable.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "selftest/verdict.h"
+
+namespace selftest {
+
+std::string to_text(const std::vector<Judgement>& judgements, bool is_coloured);
+base::Json to_json(const std::vector<Judgement>& judgements);
+
+// What each probe attempts.
+std::string list_text(const std::vector<const Probe*>& probes, bool is_coloured);
+base::Json list_json(const std::vector<const Probe*>& probes);
+
+}  // namespace selftest

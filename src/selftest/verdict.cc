@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "selftest/verdict.h"
+
+namespace selftest {
+namespace {
+
+using Kind = Finding::Kind;
+
+constexpr Exception kExceptions[] = {
+    {"bwrap", "ipc/abstract-socket-open-network",
+     "an open network is the host's, and only Landlock of Linux 6.12 keeps its abstract sockets apart", 6},
+};
+
+const Exception* find_exception(const Probe& probe, const Jailed& jail) {
+    for (const Exception& row : kExceptions) {
+        bool is_about_it = row.backend == jail.backend && row.probe == probe.name;
+        if (is_about_it && (row.below_landlock == 0 || jail.landlock < row.below_landlock)) return &row;
+    }
+    return nullptr;
+}
+
+// "isolation.private_tmp = false, /etc/agent-sandbox/config.toml:3" where that is so.
+std::string permission_for(const Probe& probe, const Jailed& jail) {
+    size_t equals = probe.permitted_by.find('=');
+    if (equals == std::string_view::npos || jail.settings == nullptr) return {};
+    std::string_view key = probe.permitted_by.substr(0, equals),
+                     value = probe.permitted_by.substr(equals + 1);
+    if (jail.settings->text(key) != value) return {};
+    return std::string(key) + " = " + std::string(value) + ", " + jail.settings->origin(key).describe();
+}
+
+Judgement judge_escape(Judgement judgement, const Jailed& jail) {
+    judgement.verdict = Verdict::escaped;
+    if (std::string permission = permission_for(*judgement.probe, jail); !permission.empty()) {
+        judgement.verdict = Verdict::permitted;
+        judgement.detail = permission;
+    } else if (const Exception* exception = find_exception(*judgement.probe, jail)) {
+        judgement.verdict = Verdict::expected;
+        judgement.detail = exception->reason;
+    }
+    return judgement;
+}
+
+// A pass, as far as the control bears it out.
+Judgement judge_pass(Judgement judgement, const std::optional<Finding>& outside) {
+    judgement.verdict = Verdict::error;
+    if (!outside || outside->kind == Kind::broken) {
+        judgement.detail = "the control failed: " + (outside ? outside->detail : "it was not heard of");
+        return judgement;
+    }
+    if (outside->kind == Kind::absent) {
+        judgement.verdict = Verdict::not_tried;
+        judgement.detail = outside->detail;
+    } else if (outside->kind == Kind::escaped) {
+        judgement.verdict = Verdict::held;
+    } else if (!judgement.probe->excuse.empty()) {
+        judgement.verdict = Verdict::held;
+        judgement.no_control = std::string(judgement.probe->excuse) + ": " + outside->detail;
+    } else {
+        judgement.detail = "the control failed: outside it is refused as well, " + outside->detail;
+    }
+    return judgement;
+}
+
+}  // namespace
+
+std::string_view to_text(Verdict verdict) {
+    switch (verdict) {
+        case Verdict::held:
+            return "held";
+        case Verdict::escaped:
+            return "ESCAPED";
+        case Verdict::permitted:
+            return "permitted";
+        case Verdict::expected:
+            return "expected";
+        case Verdict::not_tried:
+            return "not tried";
+        case Verdict::error:
+            return "ERROR";
+    }
+    return "";
+}
+
+std::span<const Exception> exceptions() {
+    return kExceptions;
+}
+
+Judgement judge(const Probe& probe, const Findings& findings, const Jailed& jail) {
+    Judgement judgement{.probe = &probe};
+    if (!jail.refusal.empty()) {
+        judgement.verdict = Verdict::not_tried;
+        judgement.detail = jail.refusal;
+        return judgement;
+    }
+    if (!findings.inside) {
+        judgement.detail = "the probe was not heard of";
+        return judgement;
+    }
+    judgement.detail = findings.inside->detail;
+    switch (findings.inside->kind) {
+        case Kind::escaped:
+            return judge_escape(std::move(judgement), jail);
+        case Kind::held:
+        case Kind::absent:
+            return judge_pass(std::move(judgement), findings.outside);
+        case Kind::broken:
+            return judgement;
+    }
+    return judgement;
+}
+
+Totals add_up(const std::vector<Judgement>& judgements) {
+    Totals totals;
+    for (const Judgement& judgement : judgements) {
+        switch (judgement.verdict) {
+            case Verdict::held:
+                ++totals.held;
+                break;
+            case Verdict::escaped:
+                ++totals.escaped;
+                break;
+            case Verdict::permitted:
+                ++totals.permitted;
+                break;
+            case Verdict::expected:
+                ++totals.expected;
+                break;
+            case Verdict::not_tried:
+                ++totals.not_tried;
+                break;
+            case Verdict::error:
+                ++totals.errors;
+                break;
+        }
+        if (!judgement.no_control.empty()) ++totals.without_control;
+    }
+    return totals;
+}
+
+bool is_sound(const Totals& totals) {
+    return totals.escaped == 0 && totals.errors == 0;
+}
+
+}  // namespace selftest

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Limits that the kernel does not hold by itself: how long a jail may live, how long it may do nothing, and,
+// where there is no control group, how much memory it may hold. The supervisor asks when to look again; without
+// such a limit the answer is never.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+namespace session {
+
+class Watch {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    // 0 is no limit.
+    struct Bounds {
+        uint64_t memory = 0;  // bytes
+        std::chrono::seconds wall_time{};
+        std::chrono::seconds idle_time{};
+
+        bool needs_meter() const { return memory > 0 || idle_time.count() > 0; }
+    };
+    // How the jail's use is learned. Not called for a limit that is not set.
+    struct Source {
+        std::function<uint64_t()> memory;
+        std::function<uint64_t()> processor_ticks;
+    };
+    enum class Verdict { go_on, ask_to_end, end_now };
+
+    Watch() = default;
+    explicit Watch(const Bounds& bounds) : bounds_(bounds) {}
+
+    const Bounds& bounds() const { return bounds_; }
+
+    void start(Clock::time_point now, Source source);
+    // Milliseconds until the next look; -1: never.
+    int wait(Clock::time_point now) const;
+    // A jail whose time is over is asked to end first, and ended a moment later.
+    Verdict look(Clock::time_point now);
+    // The setting that was reached; empty before.
+    std::string_view reached() const { return reached_; }
+
+  private:
+    void look_at_idleness(Clock::time_point now);
+    void look_at_memory(Clock::time_point now);
+    Verdict reach(std::string_view setting, Clock::time_point now);
+
+    static constexpr Clock::time_point kNever = Clock::time_point::max();
+
+    Bounds bounds_;
+    Source source_;
+    std::string_view reached_;
+    bool is_asked_ = false;
+    Clock::time_point end_ = kNever;           // of the wall time, then of the grace
+    Clock::time_point next_memory_ = kNever;   // look
+    Clock::time_point next_idleness_ = kNever; // look
+    Clock::time_point idle_since_ = kNever;
+    uint64_t last_ticks_ = 0;
+    uint64_t last_memory_ = 0;
+};
+
+}  // namespace session

@@ -1,0 +1,34 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The self-test under an administrator's settings: what these open is told as permitted, what they forbid is not tried.
+
+load helper
+setup() { start_admin_test; }
+teardown() { end_admin_test; }
+
+selftest() { on_stage "$SBX_PROGRAM" selftest "$@"; }
+
+@test "what the administrator opens is permitted, with the place where that was written" {
+    admin_says '[isolation]' 'private_tmp = false'
+    works selftest files/temporary-file ipc/temporary-socket
+    [[ $output == *"permitted"*"isolation.private_tmp = false, /etc/agent-sandbox/config.toml:2"* ]] || report "not told"
+    [[ $output == *"2 permitted by settings"* ]] || report "not counted"
+}
+
+@test "a jail that the administrator forbids is not tried" {
+    admin_says '[network]' 'mode = "isolated"'
+    works selftest ipc/abstract-socket ipc/abstract-socket-open-network
+    [[ $output == *"not tried"*"/etc/agent-sandbox/config.toml:2"* && $output == *"1 held"* ]] || report "not told"
+}
+
+@test "it finds a place below project.parents, or says that it needs one" {
+    admin_says '[project]' 'parents = ["/var/tmp"]'
+    works selftest files/key-by-path
+    admin_says '[project]' "parents = [\"$SBX_HOME/project\"]"
+    refused 125 "project.parents" selftest files/key-by-path
+    works selftest --project "$SBX_HOME/project" files/key-by-path
+}
+
+@test "run by root it holds as well" {
+    works env -i PATH="$PATH" HOME=/root "$SBX_PROGRAM" selftest
+}

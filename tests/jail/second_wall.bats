@@ -1,0 +1,68 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Landlock around the command must not be noticed where the plan lets things happen. That it catches a mistake of the mounts is shown in
+# tests/session/walls_test.cc, its rights version by version in tests/landlock.
+
+load helper
+setup() { start_test; }
+teardown() { end_test; }
+
+@test "files can be made, moved, linked and removed in every writable place" {
+    local place
+    for place in "$PROJECT" "$HOME" /tmp /var/tmp /dev/shm; do
+        works in_jail_sh 'cd "$1" && mkdir -p a/b && echo x >a/f && mv a/f a/b/g && ln a/b/g h && ln -s h i && mkfifo j &&
+            truncate -s 0 h && mv h a/ && rm -r a i j' "$place"
+    done
+    works in_jail_sh 'echo x >/tmp/x && mv /tmp/x "$1/x" && mv "$1/x" /dev/shm/' "$PROJECT"
+}
+
+@test "a socket can be made and reached in the project and in /tmp" {
+    works in_jail perl -MIO::Socket::UNIX -e 'for my $p ("s", "/tmp/s", "\0abstract") {
+        my $l = IO::Socket::UNIX->new(Local => $p, Listen => 1) or die "$p: $!";
+        IO::Socket::UNIX->new(Peer => $p) or die "$p: $!" }'
+}
+
+@test "the caller's own files and pipes can be opened again through /dev/stdout" {
+    in_jail_sh 'echo out >/dev/stdout; echo error >/dev/stderr' >"$HOME/out" 2>"$HOME/error"
+    [[ $(<"$HOME/out") == out && $(<"$HOME/error") == error ]]
+    [[ $(in_jail_sh 'echo out >/dev/stdout' | cat) == out ]]
+}
+
+@test "a file that the caller opened for reading can't be opened again for writing" {
+    echo content >"$HOME/input"
+    sh -c 'echo outside >>/proc/self/fd/0' <"$HOME/input"
+    fails "Permission denied" in_jail_sh 'echo inside >>/proc/self/fd/0' <"$HOME/input"
+    [[ $(<"$HOME/input") == $'content\noutside' ]]
+}
+
+@test "a process sets its own entries in /proc" {
+    works in_jail_sh 'echo 500 >/proc/self/oom_score_adj && echo name >/proc/self/comm'
+}
+
+@test "memory files, queues and shared memory work" {
+    works in_jail perl -e 'my $name = "m"; my $f = syscall(`uname -m` =~ /aarch64/ ? 279 : 319, $name, 0); open(my $h, "+>", "/proc/self/fd/$f") or die $!; print $h "x" or die'
+    prints ok in_jail perl "$SBX_STAGE/tests/jail/call.pl" mq_open =queue 0102 0600 0
+    works in_jail_sh 'touch /dev/mqueue/other && rm /dev/mqueue/other'
+}
+
+@test "job control and debugging inside work" {
+    works in_jail bash -mc 'sleep 100 & kill -STOP %1 && kill -CONT %1 && kill %1; wait'
+    if command -v strace; then works in_jail strace -f -o /dev/null sh -c 'true; (true)'; fi
+    if command -v gdb; then works in_jail_sh 'sleep 100 & gdb -nx -batch -p $! -ex detach && kill $!'; fi
+}
+
+@test "one process of the jail reads another's memory" {
+    cat >read.pl <<'PERL'
+my $secret = "memory of the parent";
+my $address = unpack("Q", pack("p", $secret));
+my $buffer = "\0" x length $secret;
+my $local = pack("QQ", unpack("Q", pack("p", $buffer)), length $buffer);
+my $remote = pack("QQ", $address, length $secret);
+my $parent = $$;
+if (my $child = fork) { waitpid $child, 0; exit $? >> 8 }
+$secret = "";
+my $number = `uname -m` =~ /aarch64/ ? 270 : 310;
+exit(syscall($number, $parent, $local, 1, $remote, 1, 0) == length $buffer && $buffer eq "memory of the parent" ? 0 : 1);
+PERL
+    works in_jail perl read.pl
+}

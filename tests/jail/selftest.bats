@@ -1,0 +1,97 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The built-in escape attempts, all of them, in real jails on this machine; and that they leave nothing behind.
+
+load helper
+setup() { start_test; }
+teardown() { end_test; }
+
+selftest() { "$SBX_PROGRAM" selftest "$@"; }
+
+# What a self-test makes outside its scratch directory.
+traces() {
+    find /tmp /var/tmp /dev/shm -mindepth 1 -maxdepth 1 -user "$SBX_USER" | sort
+    ipcs -m -s -q | grep "$SBX_USER" || true
+    grep -c agent-sandbox-selftest /proc/keys || true
+    home_listing
+}
+
+# A field of the JSON report.
+field() { perl -MJSON::PP -e 'local $/; my $report = decode_json(<STDIN>); print $report->{$ARGV[0]}' "$1"; }
+
+@test "every attempt is held" {
+    selftest --json >"$BATS_TEST_TMPDIR/report" || { selftest | grep -E "ESCAPED|ERROR" >&2; return 1; }
+    [[ $(field escaped <"$BATS_TEST_TMPDIR/report") == 0 ]]
+    [[ $(field errors <"$BATS_TEST_TMPDIR/report") == 0 ]]
+    (($(field held <"$BATS_TEST_TMPDIR/report") >= 100))
+}
+
+@test "most attempts are shown to work outside" {
+    selftest --json >"$BATS_TEST_TMPDIR/report"
+    (($(field without_control <"$BATS_TEST_TMPDIR/report") * 2 < $(field held <"$BATS_TEST_TMPDIR/report")))
+}
+
+@test "it takes a few seconds at most" {
+    works timeout 10 "$SBX_PROGRAM" selftest
+    [[ $output == *" held"* ]] || report "no summary"
+}
+
+@test "nothing is left behind" {
+    traces >"$BATS_TEST_TMPDIR/before"
+    works selftest
+    traces >"$BATS_TEST_TMPDIR/after"
+    works diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+    fails "" pgrep -u "$SBX_USER" -f "$SBX_PROGRAM|selftest-part"
+}
+
+scratch_is_there() { compgen -G "$HOME/agent-sandbox-selftest.*" >/dev/null; }
+nothing_runs() { ! pgrep -u "$SBX_USER" -f "selftest-part" >/dev/null; }
+
+@test "nothing is left behind when it is interrupted" {
+    local signal
+    for signal in INT TERM; do
+        traces >"$BATS_TEST_TMPDIR/before"
+        "${ATTENTIVE[@]}" "$SBX_PROGRAM" selftest </dev/null >/dev/null 2>&1 3>&- &
+        CHILDREN+=($!)
+        wait_until scratch_is_there
+        kill "-$signal" $!
+        STATUS=0
+        wait $! || STATUS=$?
+        ((STATUS > 128)) || { echo "ended with $STATUS" >&2; return 1; }
+        works wait_until nothing_runs
+        traces >"$BATS_TEST_TMPDIR/after"
+        works diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+    done
+}
+
+@test "the user's own settings are not what is tested" {
+    mkdir -p "$HOME/.config/agent-sandbox"
+    printf '[home]\naccess = "write"\n[isolation]\nprivate_tmp = false\n' >"$HOME/.config/agent-sandbox/config.toml"
+    works selftest files persistence
+}
+
+@test "a group or a single probe can be chosen" {
+    works selftest network
+    [[ $output != *files/* && $output == *network/udp* ]] || report "not the group"
+    works selftest terminal/type
+    [[ $output == *"1 held"* ]] || report "not the probe"
+    refused 2 "did you mean files" selftest flies
+}
+
+@test "the list says what is attempted and tries nothing" {
+    works selftest --list
+    [[ $output == *"persistence/git-hook "*"git hook"* ]] || report "no list"
+    works selftest --list --json
+}
+
+@test "settings that would change what is tested are refused" {
+    refused 2 "--home" selftest --home read
+    works selftest --backend bwrap terminal
+}
+
+@test "its place can be named" {
+    mkdir "$HOME/place"
+    works selftest --project "$HOME/place" files/key-by-path
+    [[ -z $(ls -A "$HOME/place") ]]
+    refused 125 "" selftest --project "$HOME/absent" files
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The filter of system calls, from inside. What each call answers outside is said where it can be had as an ordinary user; the
+# filter itself is tried on every combination of switches in tests/seccomp.
+
+load helper
+setup() { start_test; }
+teardown() { end_test; }
+
+CALL=(perl "$SBX_STAGE/tests/jail/call.pl")
+
+# answers ERROR NAME...: inside, whatever the arguments.
+answers() {
+    local error=$1 name
+    shift
+    run in_jail "${CALL[@]}" < <(printf '%s 0 0 0 0 0 0\n' "$@")
+    ((status == 0)) || report "should run"
+    for name in "$@"; do
+        [[ $'\n'$output$'\n' == *$'\n'"$name $error"$'\n'* || $'\n'$output$'\n' == *$'\n'"$name absent"$'\n'* ]] || report "$name should answer $error"
+    done
+}
+
+# refused_call ERROR NAME ARGUMENT...: works or fails otherwise outside, and answers this inside.
+refused_call() {
+    local error=$1
+    shift
+    run "${CALL[@]}" "$@"
+    [[ $output != "$error" ]] || report "control: answers the same outside: $*"
+    prints "$error" in_jail "${CALL[@]}" "$@"
+}
+
+@test "calls that are refused whatever their arguments are" {
+    answers EPERM io_uring_setup io_uring_enter io_uring_register userfaultfd bpf perf_event_open lookup_dcookie process_madvise kcmp \
+        modify_ldt iopl ioperm mount umount2 pivot_root chroot open_tree open_tree_attr move_mount fsopen fsconfig fsmount fspick \
+        mount_setattr name_to_handle_at open_by_handle_at setns pidfd_getfd add_key request_key keyctl kexec_load kexec_file_load \
+        reboot swapon swapoff acct quotactl quotactl_fd init_module finit_module delete_module settimeofday clock_settime \
+        clock_adjtime adjtimex syslog vhangup
+    answers ENOSYS clone3 openat2
+}
+
+@test "calls that an ordinary user can make outside" {
+    refused_call EPERM kcmp $$ $$ 2 0 0
+    refused_call EPERM open_tree -100 =/ 0
+    refused_call EPERM keyctl 0 -3 0
+    refused_call EPERM add_key =user =planted =secret 6 -4
+    refused_call EPERM name_to_handle_at -100 =/ 0 0 0
+    refused_call EPERM io_uring_setup 1 0
+    refused_call ENOSYS clone3 0 0
+    refused_call ENOSYS openat2 -100 =/ 0 0
+}
+
+@test "new namespaces" {
+    local flag
+    for flag in 0x10000000 0x10020000; do refused_call EPERM unshare "$flag"; done
+    for flag in 0x80 0x20000 0x2000000 0x4000000 0x8000000 0x10000000 0x20000000 0x40000000; do
+        prints EPERM in_jail "${CALL[@]}" unshare "$flag"
+        prints EPERM in_jail "${CALL[@]}" clone "$flag"
+    done
+    # Not a namespace: CLONE_FILES.
+    prints ok in_jail "${CALL[@]}" unshare 0x400
+}
+
+@test "families of sockets" {
+    local family
+    # AX25, X25, NETBEUI, KEY, PACKET, RDS, CAN, TIPC, BLUETOOTH, ALG, NFC, VSOCK, KCM, QIPCRTR, SMC, XDP
+    for family in 0 3 9 13 15 17 21 29 30 31 38 39 40 41 42 43 44 4294967298; do
+        prints EAFNOSUPPORT in_jail "${CALL[@]}" socket "$family" 2 0
+    done
+    refused_call EPROTONOSUPPORT socket 16 3 15
+    for family in 1 2 10; do prints ok in_jail "${CALL[@]}" socket "$family" 1 0; done
+    prints ok in_jail "${CALL[@]}" socket 16 3 0
+    prints EPERM in_jail "${CALL[@]}" socket 2 3 1
+    prints EPERM in_jail "${CALL[@]}" socket 10 0x80003 1
+}
+
+@test "set-user-ID and set-group-ID bits can't be set by any call" {
+    touch file
+    mkdir directory
+    local mode
+    for mode in 04755 02755 06711; do
+        refused_call EPERM fchmodat -100 =file "$mode"
+        prints EPERM in_jail "${CALL[@]}" fchmodat2 -100 =file "$mode" 0
+        refused_call EPERM mknodat -100 "=node$mode" "$((0100000 | mode))" 0
+        refused_call EPERM openat -100 "=new$mode" 0101 "$mode"
+    done
+    chmod 0755 file
+    fails "Operation not permitted" in_jail chmod u+s file
+    fails "Operation not permitted" in_jail chmod g+s directory
+    works in_jail chmod 1777 directory
+    # Without O_CREAT the fourth argument means nothing and may be anything.
+    prints ok in_jail "${CALL[@]}" openat -100 =file 0 04755
+    # A new directory in one with the bit gets it from the kernel.
+    chmod 2775 directory
+    works in_jail mkdir directory/below
+}
+
+@test "personalities" {
+    refused_call EPERM personality 0x0400000
+    prints ok in_jail "${CALL[@]}" personality 0x0040000
+    prints ok in_jail "${CALL[@]}" personality 0xffffffff
+    works in_jail setarch -R true
+}
+
+@test "characters can't be typed into the terminal" {
+    prints EPERM in_jail "${CALL[@]}" ioctl 0 0x5412 =x
+    prints EPERM in_jail "${CALL[@]}" ioctl 0 0x541c =x
+    prints EPERM in_jail "${CALL[@]}" ioctl 0 $((0x5412 | 1 << 32)) =x
+    # Another request of the terminal's, TIOCGWINSZ, gets as far as the terminal.
+    prints ENOTTY in_jail "${CALL[@]}" ioctl 0 0x5413 0 </dev/null
+}
+
+@test "settings lift what they name" {
+    printf '[isolation]\nallow_nested_namespaces = true\nallow_perf = true\nallow_keyrings = true\nallow_ptrace = false\n' >"$BATS_TEST_TMPDIR/settings"
+    mkdir -p "$HOME/.config/agent-sandbox"
+    cp "$BATS_TEST_TMPDIR/settings" "$HOME/.config/agent-sandbox/config.toml"
+    prints ok in_jail "${CALL[@]}" unshare 0x10000000
+    prints ok in_jail "${CALL[@]}" keyctl 0 -3 0
+    prints EPERM in_jail "${CALL[@]}" ptrace 0 0 0 0
+    prints EPERM in_jail "${CALL[@]}" process_vm_readv 1 0 0 0 0 0
+    works in_jail unshare --user --map-root-user --mount sh -c 'mount -t tmpfs none /tmp && touch /tmp/x'
+    # What nothing lifts stays.
+    prints EPERM in_jail "${CALL[@]}" io_uring_setup 1 0
+}
+
+@test "why syscall agrees with the filter" {
+    fails "refused with EPERM" "$SBX_PROGRAM" why syscall io_uring_setup
+    fails "isolation.allow_perf = true" "$SBX_PROGRAM" why syscall perf_event_open
+    works "$SBX_PROGRAM" why syscall read
+    works "$SBX_PROGRAM" why syscall ptrace
+    run "$SBX_PROGRAM" why syscall socket
+    [[ $output == *EAFNOSUPPORT* ]] || report "should say the exceptions"
+    run "$SBX_PROGRAM" why syscall ptrcae
+    [[ $output == *"did you mean ptrace?"* ]] || report "should name the nearest"
+    run "$SBX_PROGRAM" why --json syscall bpf
+    [[ $output == *'"allowed": false'* ]] || report "should be JSON"
+}

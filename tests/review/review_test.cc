@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+#include "review/review.h"
+
+#include <gtest/gtest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <tuple>
+
+#include "base/temporary_directory.h"
+
+namespace {
+
+using base::Path;
+using testing_support::TemporaryDirectory;
+
+class ReviewTest : public testing::Test {
+  protected:
+    // Everything written before counts as old: the clock of file systems, which may run behind, has passed the exact one.
+    void start_session() {
+        timespec exact = {};
+        ::clock_gettime(CLOCK_REALTIME, &exact);
+        do {
+            session_.started = review::start();
+        } while (std::tie(session_.started.tv_sec, session_.started.tv_nsec) <= std::tie(exact.tv_sec, exact.tv_nsec));
+    }
+
+    void write(std::string_view name, std::string_view content = "x", mode_t mode = 0644) {
+        ASSERT_EQ(::chmod(project_.write(name, content).c_str(), mode), 0);
+    }
+
+    void make_repository(const std::string& name, std::string_view config = "[core]\n\tbare = false\n") {
+        for (std::string_view part : {"/objects", "/refs", "/hooks"}) std::filesystem::create_directories(project_ / (name + std::string(part)));
+        write(name + "/HEAD", "ref: refs/heads/main\n");
+        write(name + "/config", config);
+    }
+
+    // "path: why|…"
+    std::string found(const review::Limits& limits = {}) {
+        std::string all;
+        review_ = review::look_back(session_, limits);
+        for (const review::Finding& finding : review_.findings) {
+            all += std::string(finding.path.relative_to(session_.project)) + ": " + finding.why + "|";
+        }
+        return all;
+    }
+
+    TemporaryDirectory project_;
+    review::Session session_{Path::known(project_.path()), {}, {}};
+    review::Review review_;
+};
+
+TEST_F(ReviewTest, SaysNothingWhereNothingRuns) {
+    start_session();
+    write("src/main.c");
+    write("README.md");
+    write("run-me", "#!/bin/sh\n", 0755);
+    EXPECT_EQ(found(), "");
+    EXPECT_TRUE(review::describe(review_, session_.project).empty());
+}
+
+TEST_F(ReviewTest, TellsWhatIsNewOrChangedAndNothingElse) {
+    write("Makefile");
+    write("old/Makefile");
+    start_session();
+    EXPECT_EQ(found(), "");
+    write("Makefile", "changed");
+    write("sub/setup.py");
+    write(".github/workflows/ci.yml");
+    EXPECT_EQ(found(), ".github/workflows/ci.yml: run by GitHub when it is pushed|Makefile: run by make|sub/setup.py: run by pip|");
+}
+
+TEST_F(ReviewTest, AFileThatPretendsToBeOldIsToldAllTheSame) {
+    start_session();
+    write("Makefile");
+    struct timespec times[2] = {{.tv_sec = 1, .tv_nsec = 0}, {.tv_sec = 1, .tv_nsec = 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, (project_ / "Makefile").c_str(), times, 0), 0);
+    EXPECT_EQ(found(), "Makefile: run by make|");
+}
+
+TEST_F(ReviewTest, AFileThatWasMovedIntoPlaceIsToldAllTheSame) {
+    write("notes");
+    start_session();
+    std::filesystem::rename(project_ / "notes", project_ / "Makefile");
+    EXPECT_EQ(found(), "Makefile: run by make|");
+}
+
+TEST_F(ReviewTest, APackageIsToldOnlyWhereItRunsSomethingUnasked) {
+    start_session();
+    write("package.json", R"({"scripts": {"test": "jest"}})");
+    EXPECT_EQ(found(), "");
+    write("package.json", R"({"scripts": {"postinstall": "node evil.js"}})");
+    EXPECT_EQ(found(), "package.json: has a script that npm runs at installation|");
+}
+
+TEST_F(ReviewTest, ProgramsOnThePathAreOneFindingForEachDirectory) {
+    write("bin/old", "x", 0755);
+    session_.search_path = {session_.project / "bin", session_.project / ".venv/bin", Path::known("/usr/bin")};
+    start_session();
+    write("bin/data");
+    EXPECT_EQ(found(), "");
+    write("bin/git", "x", 0755);
+    for (std::string name : {"a", "b", "c"}) write(".venv/bin/" + name, "x", 0755);
+    EXPECT_EQ(found(), ".venv/bin/a: a program in a directory on your PATH with 2 more beside it|"
+                       "bin/git: a program in a directory on your PATH|");
+}
+
+TEST_F(ReviewTest, HooksOfANewRepositoryAreTold) {
+    start_session();
+    make_repository("clone/.git");
+    write("clone/.git/hooks/pre-commit.sample", "x", 0755);
+    write("clone/.git/hooks/notes", "x", 0644);
+    EXPECT_EQ(found(), "");
+    write("clone/.git/hooks/post-checkout", "x", 0755);
+    EXPECT_EQ(found(), "clone/.git/hooks/post-checkout: a hook that git runs|");
+}
+
+TEST_F(ReviewTest, ConfigurationsThatRunProgramsAreTold) {
+    for (std::string_view config : {"[core]\nfsmonitor = ./x\n", "[core]\nhooksPath = ../h\n", "[filter \"a\"]\nclean = ./x\n",
+                                    "[include]\npath = ../x\n", "[alias]\nst = !./x\n", "[diff \"a\"]\ntextconv = ./x\n"}) {
+        start_session();
+        make_repository("clone/.git", config);
+        EXPECT_NE(found().find("clone/.git/config: "), std::string::npos) << config;
+    }
+    start_session();
+    make_repository("clone/.git", "[core]\nfsmonitor = false\n[alias]\nst = status\n[remote \"origin\"]\nurl = x\n");
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(ReviewTest, ARepositoryIsKnownByItsContentNotItsName) {
+    start_session();
+    make_repository("docs/images", "[core]\nbare = true\nfsmonitor = ./x\n");
+    EXPECT_EQ(found(), "docs/images/config: core.fsmonitor: a program that git runs at every status|");
+}
+
+TEST_F(ReviewTest, SubmodulesAndWorktreesOfARepositoryAreLookedInto) {
+    make_repository(".git");
+    start_session();
+    make_repository(".git/modules/deep/lib", "[core]\nworktree = ../../../../lib\n");
+    write(".git/worktrees/topic/commondir", "../..\n");
+    EXPECT_EQ(found(), "");
+    write(".git/modules/deep/lib/hooks/pre-push", "x", 0755);
+    write(".git/worktrees/topic/commondir", "../../../evil\n");
+    EXPECT_EQ(found(), ".git/modules/deep/lib/hooks/pre-push: a hook that git runs|"
+                       ".git/worktrees/topic/commondir: leads git to other hooks and another configuration|");
+}
+
+TEST_F(ReviewTest, ALinkOfGitsIsFollowedWhereTheWalkDoesNotGo) {
+    start_session();
+    make_repository("node_modules/evil", "[core]\nfsmonitor = ./x\n");
+    EXPECT_EQ(found(), "");
+    write("lib/.git", "gitdir: ../node_modules/evil\n");
+    EXPECT_EQ(found(), "node_modules/evil/config: core.fsmonitor: a program that git runs at every status|");
+    write("lib/.git", "gitdir: /tmp/elsewhere\n");
+    EXPECT_EQ(found(), "lib/.git: leads git to /tmp/elsewhere|");
+}
+
+TEST_F(ReviewTest, AnUnfinishedRebaseThatRunsCommandsIsTold) {
+    make_repository(".git");
+    start_session();
+    write(".git/rebase-merge/git-rebase-todo", "pick 1234 x\n");
+    EXPECT_EQ(found(), "");
+    write(".git/rebase-merge/git-rebase-todo", "pick 1234 x\nexec ./evil\n");
+    EXPECT_EQ(found(), ".git/rebase-merge/git-rebase-todo: run by 'git rebase --continue'|");
+}
+
+TEST_F(ReviewTest, FollowsNoLinkOutOfTheProject) {
+    TemporaryDirectory outside;
+    start_session();
+    outside.write("Makefile", "x");
+    std::filesystem::create_directory_symlink(outside.path(), project_ / "link");
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(ReviewTest, APipeDoesNotHoldItUp) {
+    make_repository(".git");
+    start_session();
+    std::filesystem::remove(project_ / ".git/config");
+    ASSERT_EQ(::mkfifo((project_ / ".git/config").c_str(), 0600), 0);
+    ASSERT_EQ(::mkfifo((project_ / "package.json").c_str(), 0600), 0);
+    EXPECT_EQ(found(), ".git/config: a configuration that can't be read|");
+}
+
+TEST_F(ReviewTest, LimitsAreKeptAndSaid) {
+    start_session();
+    write("a/b/c/Makefile");
+    write("Makefile");
+    EXPECT_EQ(found({.depth = 2}), "Makefile: run by make|");
+    EXPECT_FALSE(review_.is_complete);
+    found({.entries = 1});
+    EXPECT_FALSE(review_.is_complete);
+}
+
+TEST_F(ReviewTest, ShortTextWithAnEnd) {
+    start_session();
+    for (char letter = 'a'; letter <= 'n'; ++letter) write(std::string(1, letter) + "/Makefile");
+    found();
+    auto lines = review::describe(review_, session_.project, 10);
+    ASSERT_EQ(lines.size(), 12u);
+    EXPECT_EQ(lines[1], "  a/Makefile: run by make");
+    EXPECT_EQ(lines.back(), "  and 4 more");
+}
+
+TEST_F(ReviewTest, NamesCanNotDriveTheTerminal) {
+    start_session();
+    write("\x1b[2J/Makefile");
+    found();
+    EXPECT_EQ(review::describe(review_, session_.project).back().find('\x1b'), std::string::npos);
+}
+
+}  // namespace

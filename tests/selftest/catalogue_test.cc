@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "config/settings.h"
+#include "config/value.h"
+#include "config/verbs.h"
+#include "selftest/print.h"
+#include "selftest/probe.h"
+#include "selftest/verdict.h"
+
+namespace selftest {
+namespace {
+
+void expect_setting(std::string_view key, std::string_view value) {
+    const config::Setting* setting = config::find_setting(key);
+    ASSERT_NE(setting, nullptr) << key;
+    EXPECT_TRUE(config::canonical_text(*setting, value)) << key << " " << value;
+}
+
+TEST(Catalogue, HasAtLeastAHundredProbesWithNamesOfTheirOwn) {
+    EXPECT_GE(all_probes().size(), 100u);
+    std::set<std::string> names;
+    for (const Probe& probe : all_probes()) {
+        EXPECT_TRUE(names.insert(probe.name).second) << probe.name;
+        EXPECT_NE(probe.name.find('/'), std::string::npos) << probe.name;
+        EXPECT_FALSE(probe.what.empty()) << probe.name;
+        EXPECT_TRUE(probe.attempt) << probe.name;
+    }
+}
+
+TEST(Catalogue, EveryScenarioHasAProbeAndAsksForKnownSettings) {
+    for (const ScenarioRow& row : scenarios()) {
+        EXPECT_TRUE(std::ranges::any_of(all_probes(), [&](const Probe& probe) {
+            return probe.scenario == row.scenario;
+        })) << row.name;
+        for (const Change& change : row.changes) expect_setting(change.key, change.value);
+    }
+}
+
+TEST(Catalogue, PermissionsNameKnownSettingsAndValuesThatAreNotTheDefault) {
+    for (const Probe& probe : all_probes()) {
+        if (probe.permitted_by.empty()) continue;
+        size_t equals = probe.permitted_by.find('=');
+        ASSERT_NE(equals, std::string_view::npos) << probe.name;
+        std::string_view key = probe.permitted_by.substr(0, equals),
+                         value = probe.permitted_by.substr(equals + 1);
+        expect_setting(key, value);
+        EXPECT_NE(config::find_setting(key)->fallback, value) << probe.name;
+    }
+}
+
+TEST(Catalogue, ExceptionsNameKnownProbes) {
+    for (const Exception& exception : exceptions()) {
+        EXPECT_TRUE(select_probes(std::vector{std::string(exception.probe)})) << exception.probe;
+    }
+}
+
+TEST(Catalogue, CompletionKnowsTheGroups) {
+    std::vector<std::string_view> words = base::split(config::find_verb("selftest")->words, '|');
+    EXPECT_EQ(words, group_names());
+}
+
+TEST(Catalogue, SelectsByGroupAndByName) {
+    base::Result<std::vector<const Probe*>> files = select_probes(std::vector<std::string>{"files"});
+    ASSERT_TRUE(files);
+    EXPECT_LT(files->size(), all_probes().size());
+    for (const Probe* probe : *files) EXPECT_EQ(probe->group(), "files");
+    base::Result<std::vector<const Probe*>> one = select_probes(std::vector<std::string>{"terminal/type"});
+    ASSERT_TRUE(one);
+    EXPECT_EQ(one->size(), 1u);
+    EXPECT_EQ(select_probes({})->size(), all_probes().size());
+}
+
+TEST(Catalogue, AMistypedGroupNamesTheNearest) {
+    base::Result<std::vector<const Probe*>> wrong = select_probes(std::vector<std::string>{"flies"});
+    ASSERT_FALSE(wrong);
+    EXPECT_EQ(wrong.error().exit_code, base::ExitCode::usage);
+    EXPECT_NE(wrong.error().advice.find("files"), std::string::npos);
+}
+
+TEST(Print, WhatAProbeSaysCannotDriveTheTerminal) {
+    std::vector<Judgement> judgements = {
+        {.probe = &all_probes().front(), .verdict = Verdict::escaped, .detail = "\x1b]0;title\x07"}};
+    EXPECT_EQ(to_text(judgements, false).find('\x1b'), std::string::npos);
+    EXPECT_EQ(to_json(judgements).dump().find('\x1b'), std::string::npos);
+}
+
+TEST(Print, AnEscapeStandsAtTheEndWithWhatWasDone) {
+    const Probe& probe = all_probes().front();
+    std::vector<Judgement> judgements = {
+        {.probe = &probe, .verdict = Verdict::escaped, .detail = "the secret was read"},
+        {.probe = &all_probes()[1], .verdict = Verdict::held, .detail = "ENOENT"}};
+    std::string text = to_text(judgements, false);
+    EXPECT_NE(text.find(probe.what + ": the secret was read"), std::string::npos);
+    EXPECT_NE(text.find("1 held, 1 escaped"), std::string::npos);
+    base::Json json = to_json(judgements);
+    EXPECT_FALSE(json.truth("sound", true));
+    EXPECT_EQ(json.number("escaped"), 1);
+    EXPECT_EQ(json.items("probes").size(), 2u);
+    EXPECT_EQ(json.items("probes")[0].text("verdict"), "escaped");
+}
+
+}  // namespace
+}  // namespace selftest
