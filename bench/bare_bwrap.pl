@@ -30,6 +30,7 @@ my %render = (
     empty_file => sub { ('--ro-bind', '/dev/null', $_[0]{target}) },
     proc => sub { ('--proc', $_[0]{target}) },
     dev => sub { ('--dev', $_[0]{target}) },
+    queues => sub { ('--mqueue', $_[0]{target}) },
     seal => sub { ('--remount-ro', $_[0]{target}) },
 );
 

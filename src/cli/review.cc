@@ -37,7 +37,8 @@ void EndReview::tell(const Output& output, const Caller& caller, const plan::Pla
     bool is_short = steady_time().tv_sec - began_.tv_sec < kShortRun;
     if (is_short && !output.has_terminal()) return;
     review::Session session{plan.project, started_, search_path(caller, plan.project)};
-    for (const std::string& line : review::describe(review::look_back(session), plan.project)) output.warning(line);
+    for (const std::string& line : review::describe(review::look_back(session), plan.project))
+        output.warning(line);
 }
 
 }  // namespace cli

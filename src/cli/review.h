@@ -8,8 +8,8 @@
 
 namespace cli {
 
-// After a session that could write the project: what in it now runs outside. Silent where there is nothing. A short run
-// without a terminal is spared the walk through the project.
+// After a session that could write the project: what in it now runs outside. Silent where there is nothing. A
+// short run without a terminal is spared the walk through the project.
 class EndReview {
   public:
     EndReview();

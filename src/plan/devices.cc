@@ -38,7 +38,8 @@ std::vector<base::Path> nodes_of(const Draft& draft, const base::Path& pattern) 
         return nodes;
     }
     for (const host::Entry& entry : draft.tree().list(pattern.parent())) {
-        if (base::matches_name(pattern.name(), entry.name)) collect_nodes(draft, pattern.parent() / entry.name, nodes);
+        if (base::matches_name(pattern.name(), entry.name))
+            collect_nodes(draft, pattern.parent() / entry.name, nodes);
     }
     return nodes;
 }
@@ -50,15 +51,18 @@ const config::DataRow* never_row(const Draft& draft, const base::Path& node) {
 
 base::Status allow_node(Draft& draft, const Item& item, const base::Path& node) {
     if (!physical(draft, node).is_within(kDevices)) {
-        return entry_error(item, base::printable(node.str()) + " leads out of /dev", "name the device node itself");
+        return entry_error(item, base::printable(node.str()) + " leads out of /dev",
+                           "name the device node itself");
     }
     if (const Item* deny = denying_entry(draft, node)) {
         draft.note(NoteKind::information, base::printable(node.str()) + " is not let in: devices.deny (" +
-                                              deny->origin.describe() + ") wins over " + item.origin.describe());
+                                              deny->origin.describe() + ") wins over " +
+                                              item.origin.describe());
         return base::success();
     }
     if (const config::DataRow* never = never_row(draft, node)) {
-        return entry_error(item, base::printable(node.str()) + " is never let in: " + std::string(never->reason),
+        return entry_error(item,
+                           base::printable(node.str()) + " is never let in: " + std::string(never->reason),
                            "remove the entry");
     }
     bind_device(draft, node, {"devices.allow", item.origin});
@@ -84,8 +88,10 @@ void bind_device(Draft& draft, const base::Path& node, const Reason& reason) {
         return mount.kind == MountKind::bind_device && mount.target == node;
     });
     if (is_bound) return;
-    draft.assembled.push_back(Mount{
-        .kind = MountKind::bind_device, .target = node, .source = physical(draft, node).str(), .reason = reason});
+    draft.assembled.push_back(Mount{.kind = MountKind::bind_device,
+                                    .target = node,
+                                    .source = physical(draft, node).str(),
+                                    .reason = reason});
     draft.add_rule(node, Access::writable, reason, Backing::assembled);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Device nodes beside the few that every program needs. A node comes in under its own name, after the jail's /dev is made and
-// before it is sealed. devices.deny wins over everything, under whatever name a node is asked for.
+// Device nodes beside the few that every program needs. A node comes in under its own name, after the jail's
+// /dev is made and before it is sealed. devices.deny wins over everything, under whatever name a node is
+// asked for.
 #pragma once
 
 #include "plan/draft.h"

@@ -18,14 +18,15 @@ std::optional<base::Path> physical(const host::Tree& tree, const base::Path& pat
 }
 
 // A file that holds one path, absolute or relative to `from`.
-std::optional<base::Path> path_in_file(const host::Tree& tree, const base::Path& file, std::string_view prefix,
-                                       const base::Path& from) {
+std::optional<base::Path> path_in_file(const host::Tree& tree, const base::Path& file,
+                                       std::string_view prefix, const base::Path& from) {
     base::Result<std::string> content = tree.read(file, kSmallFile);
     if (!content) return std::nullopt;
     std::string_view text = base::trim(*content);
     if (!text.starts_with(prefix)) return std::nullopt;
     text = base::trim(text.substr(prefix.size()));
-    if (text.empty() || text.find('\n') != std::string_view::npos || text.find('\0') != std::string_view::npos) {
+    if (text.empty() || text.find('\n') != std::string_view::npos ||
+        text.find('\0') != std::string_view::npos) {
         return std::nullopt;
     }
     return physical(tree, text.front() == '/' ? base::Path::known("/") / text : from / text);
@@ -62,14 +63,16 @@ bool leads_elsewhere(const host::Tree& tree, const base::Path& directory) {
     return path_in_file(tree, directory / "commondir", "", directory) != directory;
 }
 
-std::optional<GitPlaces> from_link(const host::Tree& tree, const base::Path& working_tree, const base::Path& link) {
+std::optional<GitPlaces> from_link(const host::Tree& tree, const base::Path& working_tree,
+                                   const base::Path& link) {
     std::optional<base::Path> directory = path_in_file(tree, link, "gitdir:", working_tree);
     if (!directory) return std::nullopt;
     GitPlaces places{.link = link, .directory = *directory, .common = *directory};
     std::optional<base::Path> common = path_in_file(tree, *directory / "commondir", "", *directory);
     if (common && *common != *directory) {
         std::optional<base::Path> back = path_in_file(tree, *directory / "gitdir", "", *directory);
-        bool is_worktree = back == link && directory->parent() == *common / "worktrees" && is_repository(tree, *common);
+        bool is_worktree =
+            back == link && directory->parent() == *common / "worktrees" && is_repository(tree, *common);
         if (!is_worktree) return std::nullopt;
         places.common = *common;
         return places;
@@ -106,7 +109,8 @@ std::optional<base::Path> working_tree_of(const host::Tree& tree, const base::Pa
     if (!config) return std::nullopt;
     for (const GitSetting& setting : parse_git_config(*config)) {
         if (setting.key != "core.worktree" || setting.value.empty()) continue;
-        return physical(tree, setting.value.front() == '/' ? base::Path() / setting.value : repository / setting.value);
+        return physical(
+            tree, setting.value.front() == '/' ? base::Path() / setting.value : repository / setting.value);
     }
     return std::nullopt;
 }

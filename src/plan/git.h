@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where git keeps what belongs to a working tree. Everything in a working tree is the project's to write, the ".git" file of a
-// worktree or submodule too: a directory that it names counts only if that directory names the working tree in return, which the
-// project can't forge.
+// Where git keeps what belongs to a working tree. Everything in a working tree is the project's to write, the
+// ".git" file of a worktree or submodule too: a directory that it names counts only if that directory names
+// the working tree in return, which the project can't forge.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@
 namespace plan {
 
 struct GitPlaces {
-    std::optional<base::Path> link;       // the ".git" file, where it is one
-    base::Path directory;                 // of this working tree: .git, .git/worktrees/NAME or .git/modules/NAME
-    base::Path common;                    // with objects, refs, hooks and config; equal to `directory` but for worktrees
-    std::vector<base::Path> submodules;   // repositories under common/modules, and those of linked worktrees
-    std::vector<base::Path> worktrees;    // common/worktrees/*
-    bool is_complete = true;              // false: there are more submodules
+    std::optional<base::Path> link;  // the ".git" file, where it is one
+    base::Path directory;            // of this working tree: .git, .git/worktrees/NAME or .git/modules/NAME
+    base::Path common;  // with objects, refs, hooks and config; equal to `directory` but for worktrees
+    std::vector<base::Path> submodules;  // repositories under common/modules, and those of linked worktrees
+    std::vector<base::Path> worktrees;   // common/worktrees/*
+    bool is_complete = true;             // false: there are more submodules
 };
 
 // Nothing where `working_tree` has no ".git", or one that does not check.

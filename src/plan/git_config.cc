@@ -11,8 +11,9 @@ namespace {
 
 std::string lower(std::string_view text) {
     std::string result(text);
-    std::ranges::transform(result, result.begin(),
-                           [](char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter; });
+    std::ranges::transform(result, result.begin(), [](char letter) {
+        return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
+    });
     return result;
 }
 
@@ -126,7 +127,9 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
-std::vector<GitSetting> parse_git_config(std::string_view text) { return Parser(text).settings(); }
+std::vector<GitSetting> parse_git_config(std::string_view text) {
+    return Parser(text).settings();
+}
 
 std::string git_config_text(const std::vector<GitSetting>& settings) {
     std::string text;
@@ -135,7 +138,8 @@ std::string git_config_text(const std::vector<GitSetting>& settings) {
         size_t last = setting.key.rfind('.');
         if (first == std::string::npos) continue;
         text += '[' + setting.key.substr(0, first);
-        if (last > first) text += ' ' + quoted(std::string_view(setting.key).substr(first + 1, last - first - 1));
+        if (last > first)
+            text += ' ' + quoted(std::string_view(setting.key).substr(first + 1, last - first - 1));
         text += "]\n\t" + setting.key.substr(last + 1) + " = " + quoted(setting.value) + '\n';
     }
     return text;

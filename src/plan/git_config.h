@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The text of a git configuration as a list of assignments. Lenient: what git itself would refuse is passed over, since nothing is
-// decided here but what to protect.
+// The text of a git configuration as a list of assignments. Lenient: what git itself would refuse is passed
+// over, since nothing is decided here but what to protect.
 #pragma once
 
 #include <string>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. A GPU is a node that does work: /dev/nvidiaN or a DRM render node. It comes in when it exists, the caller may
-// open it (which asks the device cgroup too, and so honours what a batch system has allotted), the administrator does not
-// deny it, and Slurm's own list of the job's GPUs, where there is one, has its number. With the first GPU of a vendor come the nodes that
-// its driver needs beside it, and with every GPU its own directory of /sys with the links that lead there: not the whole of
-// /sys, which is an inventory of the machine. Primary nodes (/dev/dri/card*) drive screens and stay outside.
+// Theory of operation. A GPU is a node that does work: /dev/nvidiaN or a DRM render node. It comes in when it
+// exists, the caller may open it (which asks the device cgroup too, and so honours what a batch system has
+// allotted), the administrator does not deny it, and Slurm's own list of the job's GPUs, where there is one,
+// has its number. With the first GPU of a vendor come the nodes that its driver needs beside it, and with
+// every GPU its own directory of /sys with the links that lead there: not the whole of /sys, which is an
+// inventory of the machine. Primary nodes (/dev/dri/card*) drive screens and stay outside.
 #include <algorithm>
 #include <charconv>
 #include <span>
@@ -57,11 +58,14 @@ constexpr Place kCommonPlaces[] = {
 };
 
 constexpr std::string_view kLibraries[] = {
-    "/usr/lib/x86_64-linux-gnu/libcuda.so.1", "/usr/lib/aarch64-linux-gnu/libcuda.so.1", "/usr/lib64/libcuda.so.1",
-    "/usr/lib/libcuda.so.1",                  "/opt/rocm/lib/libhsa-runtime64.so.1",
+    "/usr/lib/x86_64-linux-gnu/libcuda.so.1",
+    "/usr/lib/aarch64-linux-gnu/libcuda.so.1",
+    "/usr/lib64/libcuda.so.1",
+    "/usr/lib/libcuda.so.1",
+    "/opt/rocm/lib/libhsa-runtime64.so.1",
 };
-constexpr std::string_view kVariables[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
-                                           "GPU_DEVICE_ORDINAL"};
+constexpr std::string_view kVariables[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+                                           "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"};
 
 std::optional<unsigned> number_in(std::string_view text) {
     unsigned number = 0;
@@ -84,7 +88,9 @@ std::optional<Numbers> number_list(std::string_view text) {
     return numbers;
 }
 
-bool contains(const Numbers& numbers, unsigned number) { return std::ranges::find(numbers, number) != numbers.end(); }
+bool contains(const Numbers& numbers, unsigned number) {
+    return std::ranges::find(numbers, number) != numbers.end();
+}
 
 class Gpus {
   public:
@@ -98,7 +104,8 @@ class Gpus {
         std::optional<Numbers> allotted = allotted_numbers();
         std::erase_if(found_, [&](const Gpu& gpu) { return !is_usable(gpu); });
         std::vector<Gpu> ours;
-        std::ranges::copy_if(found_, std::back_inserter(ours), [&](const Gpu& gpu) { return is_allotted(gpu, allotted); });
+        std::ranges::copy_if(found_, std::back_inserter(ours),
+                             [&](const Gpu& gpu) { return is_allotted(gpu, allotted); });
         bool is_limited_by_us = ours.size() < found_.size();
         found_ = std::move(ours);
         if (is_limited_by_us) renumber();
@@ -143,11 +150,13 @@ class Gpus {
         }
     }
 
-    static base::Path drm_entry(const Gpu& gpu) { return base::Path::known("/sys/class/drm") / gpu.node.name(); }
+    static base::Path drm_entry(const Gpu& gpu) {
+        return base::Path::known("/sys/class/drm") / gpu.node.name();
+    }
     static bool is_render_node(const Gpu& gpu) { return gpu.node.name().starts_with("renderD"); }
 
-    // The nodes of the job's GPUs by number. Slurm names them by the number of their device file; where the GPUs are divided
-    // (MIG) it counts the parts instead, and the device cgroup alone knows.
+    // The nodes of the job's GPUs by number. Slurm names them by the number of their device file; where the
+    // GPUs are divided (MIG) it counts the parts instead, and the device cgroup alone knows.
     std::optional<Numbers> allotted_numbers() const {
         if (draft_.inputs.facts.slurm_job.id.empty() || is_divided()) return std::nullopt;
         for (std::string_view name : {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"}) {
@@ -155,14 +164,15 @@ class Gpus {
             if (!value || value->empty()) continue;
             std::optional<Numbers> numbers = number_list(*value);
             bool names_nodes = numbers && std::ranges::any_of(found_, [&](const Gpu& gpu) {
-                return contains(*numbers, gpu.number);
-            });
+                                   return contains(*numbers, gpu.number);
+                               });
             return names_nodes ? numbers : std::nullopt;
         }
         return std::nullopt;
     }
 
-    // Of a GPU with two nodes the numbers mean one: a render node of NVIDIA's goes by another number than its twin.
+    // Of a GPU with two nodes the numbers mean one: a render node of NVIDIA's goes by another number than its
+    // twin.
     bool is_allotted(const Gpu& gpu, const std::optional<Numbers>& allotted) const {
         if (!allotted || contains(*allotted, gpu.number)) return true;
         bool speaks_of_this_kind = std::ranges::any_of(found_, [&](const Gpu& other) {
@@ -171,9 +181,11 @@ class Gpus {
         return !speaks_of_this_kind && gpu.vendor != Vendor::nvidia;
     }
 
-    // CUDA counts the GPUs that it can open. Where no cgroup closes the others, the variable counts all of the machine's.
+    // CUDA counts the GPUs that it can open. Where no cgroup closes the others, the variable counts all of
+    // the machine's.
     void renumber() {
-        std::optional<std::string_view> value = host::variable(draft_.inputs.request.environment, "CUDA_VISIBLE_DEVICES");
+        std::optional<std::string_view> value =
+            host::variable(draft_.inputs.request.environment, "CUDA_VISIBLE_DEVICES");
         std::optional<Numbers> numbers = value ? number_list(*value) : std::nullopt;
         if (!numbers) return;
         Numbers ours;
@@ -187,13 +199,15 @@ class Gpus {
             if (place == ours.end()) return;
             positions.push_back(std::to_string(place - ours.begin()));
         }
-        draft_.adjusted.push_back({"CUDA_VISIBLE_DEVICES", base::join(positions, ","),
+        draft_.adjusted.push_back({"CUDA_VISIBLE_DEVICES",
+                                   base::join(positions, ","),
                                    {"counts the GPUs that are in the jail", {}}});
     }
 
     bool is_usable(const Gpu& gpu) {
         if (const config::Item* deny = denying_entry(draft_, gpu.node)) {
-            obstacle_ = "devices.deny (" + deny->origin.describe() + ") keeps " + base::printable(gpu.node.str()) + " outside";
+            obstacle_ = "devices.deny (" + deny->origin.describe() + ") keeps " +
+                        base::printable(gpu.node.str()) + " outside";
             return false;
         }
         if (tree().may_write(gpu.node)) return true;
@@ -202,7 +216,8 @@ class Gpus {
         return false;
     }
 
-    // Capabilities of parts of a GPU are opened for reading, and only those that everyone may read are a user's.
+    // Capabilities of parts of a GPU are opened for reading, and only those that everyone may read are a
+    // user's.
     std::vector<base::Path> capability_nodes() const {
         std::vector<base::Path> nodes;
         const base::Path directory = base::Path::known("/dev/nvidia-caps");
@@ -210,7 +225,8 @@ class Gpus {
         for (const host::Entry& entry : tree().list(directory)) {
             std::optional<host::Node> node = tree().look(directory / entry.name);
             constexpr uint32_t kEveryoneReads = 0004;
-            if (node && node->kind == Kind::device && (node->mode & kEveryoneReads)) nodes.push_back(directory / entry.name);
+            if (node && node->kind == Kind::device && (node->mode & kEveryoneReads))
+                nodes.push_back(directory / entry.name);
         }
         return nodes;
     }
@@ -219,8 +235,9 @@ class Gpus {
     bool is_divided() const {
         constexpr std::string_view kPrefix = "nvidia-cap";
         return std::ranges::any_of(capability_nodes(), [&](const base::Path& node) {
-            std::optional<unsigned> number =
-                node.name().starts_with(kPrefix) ? number_in(node.name().substr(kPrefix.size())) : std::nullopt;
+            std::optional<unsigned> number = node.name().starts_with(kPrefix)
+                                                 ? number_in(node.name().substr(kPrefix.size()))
+                                                 : std::nullopt;
             return number && *number > 2;
         });
     }
@@ -239,8 +256,9 @@ class Gpus {
             for (const base::Path& node : capability_nodes()) bind(node, "a part of a GPU");
             bool can_compute = tree().look(base::Path::known("/dev/nvidia-uvm")).has_value();
             if (!can_compute) {
-                draft_.note(NoteKind::information, "/dev/nvidia-uvm does not exist yet and can't be made from inside: run "
-                                                   "'nvidia-modprobe -u' or any CUDA program outside once");
+                draft_.note(NoteKind::information,
+                            "/dev/nvidia-uvm does not exist yet and can't be made from inside: run "
+                            "'nvidia-modprobe -u' or any CUDA program outside once");
             }
         }
         for (const Companion& place : kDriverPlaces) {
@@ -253,7 +271,8 @@ class Gpus {
     void show(const base::Path& path, std::string_view why) {
         const config::Origin& origin = draft_.policy().devices.gpu_origin;
         base::Result<host::Tree::Resolved> resolved = resolve_entry(draft_, path, origin);
-        if (resolved && resolved->exists) draft_.add_rule(resolved->path, Access::readonly, {std::string(why), origin});
+        if (resolved && resolved->exists)
+            draft_.add_rule(resolved->path, Access::readonly, {std::string(why), origin});
     }
 
     void show_in_sys(const Gpu& gpu, bool is_chosen_by_number) {
@@ -261,7 +280,9 @@ class Gpus {
         show(drm_entry(gpu) / "device", "what the driver tells of this GPU");
         show(drm_entry(gpu), "what the driver tells of this GPU");
         base::Result<std::string> device = tree().read(drm_entry(gpu) / "dev", 64);
-        if (device) show(base::Path::known("/sys/dev/char") / base::trim(*device), "finds the GPU by the number of its node");
+        if (device)
+            show(base::Path::known("/sys/dev/char") / base::trim(*device),
+                 "finds the GPU by the number of its node");
     }
 
     // The driver lists its GPUs by their address; the number of the node stands in a file beside it.
@@ -269,7 +290,9 @@ class Gpus {
         const base::Path listed = base::Path::known("/proc/driver/nvidia/gpus");
         for (const host::Entry& entry : tree().list(listed)) {
             bool is_this = !is_chosen_by_number || minor_of(listed / entry.name) == gpu.number;
-            if (is_this) show(base::Path::known("/sys/bus/pci/devices") / entry.name, "what the driver tells of this GPU");
+            if (is_this)
+                show(base::Path::known("/sys/bus/pci/devices") / entry.name,
+                     "what the driver tells of this GPU");
         }
     }
 
@@ -316,6 +339,8 @@ class Gpus {
 
 }  // namespace
 
-base::Status add_gpus(Draft& draft) { return Gpus(draft).add(); }
+base::Status add_gpus(Draft& draft) {
+    return Gpus(draft).add();
+}
 
 }  // namespace plan

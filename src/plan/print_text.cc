@@ -193,7 +193,7 @@ std::string to_text(const Plan& plan, bool is_coloured) {
     return summary(plan).text(0, is_coloured) +
            part("Files: the most specific path decides, what no line shows is hidden", rules_table(plan)) +
            part("Mounts, in their order", mounts_table(plan)) +
-           part("Names held by an empty directory while the jail runs", paths_table(plan.placeholders)) +
+           part("Names held by something empty while the jail runs", paths_table(plan.placeholders)) +
            part("Directories made where they are missing", paths_table(plan.new_directories)) +
            part(counted("Variables passed", environment.passed.size()), variables_table(environment.passed)) +
            part(counted("Variables held back", environment.removed.size()),

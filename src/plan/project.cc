@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The project: writable, but for what would run later outside the jail (protected) and what holds secrets (masked).
-// Threat: planting .git/hooks, .vscode/tasks.json and their like; tests/jail/protected.bats.
+// The project: writable, but for what would run later outside the jail (protected) and what holds secrets
+// (masked). Threat: planting .git/hooks, .vscode/tasks.json and their like; tests/jail/protected.bats.
 #include <algorithm>
 
 #include "base/glob.h"
@@ -50,7 +50,8 @@ void add_masked(Draft& draft, const Found& found) {
     }
     if (!found.is_complete) {
         draft.note(NoteKind::information,
-                   "the project is large: files to mask and repositories to protect were looked for near its top only; name deeper "
+                   "the project is large: files to mask and repositories to protect were looked for near its "
+                   "top only; name deeper "
                    "ones with project.mask and project.protect");
     }
 }
@@ -60,8 +61,9 @@ void add_masked(Draft& draft, const Found& found) {
 base::Status add_project(Draft& draft) {
     const auto& project = draft.policy().project;
     draft.plan.project_is_writable = !project.read_only;
-    draft.add_rule(draft.project, project.read_only ? Access::readonly : Access::writable,
-                   {project.read_only ? "the project, for reading" : "the project", project.read_only_origin});
+    draft.add_rule(
+        draft.project, project.read_only ? Access::readonly : Access::writable,
+        {project.read_only ? "the project, for reading" : "the project", project.read_only_origin});
     Found found = search_project(draft.tree(), draft.project, draft.policy());
     add_masked(draft, found);
     Protection protection(draft);

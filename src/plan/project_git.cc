@@ -37,7 +37,8 @@ class GitProtection {
     void protect(const base::Path& working_tree, const GitPlaces& places) {
         const base::Path& project = draft_.project;
         if (places.link) {
-            protection_.protect_existing(project, *places.link, {"leads git to its directory, and with it to hooks", {}});
+            protection_.protect_existing(project, *places.link,
+                                         {"leads git to its directory, and with it to hooks", {}});
         }
         protection_.pin(project, places.common);
         protection_.pin(project, places.directory);
@@ -49,7 +50,8 @@ class GitProtection {
         }
         for (const base::Path& worktree : places.worktrees) protect_worktree(places.common, worktree);
         if (!places.is_complete) {
-            protection_.protect(places.common, "modules", {"more submodules than can be protected one by one", {}});
+            protection_.protect(places.common, "modules",
+                                {"more submodules than can be protected one by one", {}});
         }
         follow(places.common / "config", {working_tree, places.common});
         for (const base::Path& submodule : places.submodules) {
@@ -58,7 +60,8 @@ class GitProtection {
         }
     }
 
-    // What the user's own configuration names in the project, such as a hooks directory that every repository has.
+    // What the user's own configuration names in the project, such as a hooks directory that every repository
+    // has.
     void follow_users_configuration() {
         for (std::string_view file : {".gitconfig", ".config/git/config"}) {
             follow(draft_.home / file, {draft_.project, draft_.home});
@@ -73,28 +76,34 @@ class GitProtection {
 
     void protect_repository(const base::Path& common, const base::Path& repository) {
         for (const GitEntry& entry : entries_) {
-            protection_.protect(common, below(common, repository, entry.relative), entry.reason, when_missing(entry.relative));
+            protection_.protect(common, below(common, repository, entry.relative), entry.reason,
+                                when_missing(entry.relative));
         }
     }
 
-    // `git submodule update` sets core.worktree anew wherever it finds it (git 2.39), and would fail on the protected file. Without
-    // it git takes the directory that led it here for the working tree, which is the same.
+    // `git submodule update` sets core.worktree anew wherever it finds it (git 2.39), and would fail on the
+    // protected file. Without it git takes the directory that led it here for the working tree, which is the
+    // same.
     void leave_out_working_tree(const base::Path& file) {
         base::Result<std::string> text = draft_.tree().read(file, kLargeConfiguration);
         if (!text) return;
         std::vector<GitSetting> settings = parse_git_config(*text);
-        size_t left_out = std::erase_if(settings, [](const GitSetting& setting) { return setting.key == "core.worktree"; });
+        size_t left_out =
+            std::erase_if(settings, [](const GitSetting& setting) { return setting.key == "core.worktree"; });
         if (left_out == 0) return;
-        draft_.after_rules.push_back(Mount{.kind = MountKind::file,
-                                           .target = file,
-                                           .source = git_config_text(settings),
-                                           .reason = {"the same without core.worktree, which git would want to write", {}}});
+        draft_.after_rules.push_back(
+            Mount{.kind = MountKind::file,
+                  .target = file,
+                  .source = git_config_text(settings),
+                  .reason = {"the same without core.worktree, which git would want to write", {}}});
     }
 
-    // In the directory of a linked worktree git reads only these two of its own; all else is the repository's.
+    // In the directory of a linked worktree git reads only these two of its own; all else is the
+    // repository's.
     void protect_worktree(const base::Path& common, const base::Path& worktree) {
         for (const GitEntry& entry : entries_) {
-            bool is_read_there = std::ranges::find(kGitFiles, entry.relative, &GitFile::name) != std::end(kGitFiles);
+            bool is_read_there =
+                std::ranges::find(kGitFiles, entry.relative, &GitFile::name) != std::end(kGitFiles);
             if (!is_read_there) continue;
             bool is_needed = entry.relative == "config.worktree" && worktrees_are_configured_;
             protection_.protect(common, below(common, worktree, entry.relative), entry.reason,
@@ -110,12 +119,14 @@ class GitProtection {
         });
     }
 
-    static std::string below(const base::Path& common, const base::Path& directory, std::string_view relative) {
+    static std::string below(const base::Path& common, const base::Path& directory,
+                             std::string_view relative) {
         std::string_view between = directory.relative_to(common);
         return between.empty() ? std::string(relative) : std::string(between) + "/" + std::string(relative);
     }
 
-    // A configuration that can't be changed itself may name files that can: hooks elsewhere and included configurations.
+    // A configuration that can't be changed itself may name files that can: hooks elsewhere and included
+    // configurations.
     void follow(const base::Path& file, const Bases& bases, int depth = 0) {
         constexpr int kDeepest = 8;
         base::Result<std::string> text = draft_.tree().read(file, kLargeConfiguration);
@@ -124,11 +135,12 @@ class GitProtection {
             bool is_include = setting.key == "include.path" ||
                               (setting.key.starts_with("includeif.") && setting.key.ends_with(".path"));
             if (setting.key == "core.hookspath") {
-                protect_named(meant(setting.value, bases.working_tree), bases, WhenMissing::hold_with_directory,
-                              "core.hooksPath of " + file.str());
+                protect_named(meant(setting.value, bases.working_tree), bases,
+                              WhenMissing::hold_with_directory, "core.hooksPath of " + file.str());
             } else if (is_include) {
                 const base::Path included = meant(setting.value, file.parent());
-                protect_named(included, bases, WhenMissing::hold_with_empty_file, "included by " + file.str());
+                protect_named(included, bases, WhenMissing::hold_with_empty_file,
+                              "included by " + file.str());
                 follow(included, bases, depth + 1);
             }
         }
@@ -167,8 +179,8 @@ bool is_credential(const Draft& draft, const base::Path& path) {
     });
 }
 
-// The repository of a worktree or submodule lies outside the project and is needed for every git command. It opens only where a
-// project might lie too.
+// The repository of a worktree or submodule lies outside the project and is needed for every git command. It
+// opens only where a project might lie too.
 bool may_open(Draft& draft, const GitPlaces& places) {
     if (places.common.is_within(draft.project)) return true;
     bool is_permitted = !is_credential(draft, places.common) && !draft.home.is_within(places.common) &&
@@ -204,7 +216,8 @@ void add_git(Draft& draft, Protection& protection, const std::vector<GitEntry>& 
     } else if (draft.tree().look(project / ".git")) {
         protection.protect(project, ".git", {"a .git that leads to no repository of this project", {}});
     } else {
-        protection.protect(project, ".git", {"a repository with hooks could be planted: run 'git init' outside first", {}});
+        protection.protect(project, ".git",
+                           {"a repository with hooks could be planted: run 'git init' outside first", {}});
     }
     repositories.follow_users_configuration();
     for (const base::Path& nested : found.nested_repositories) {

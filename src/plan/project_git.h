@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The repositories of a project: git works in them, and nothing in them that git takes orders from can be changed.
-// Threat: hooks, filters and other programs that git starts outside the jail later; tests/jail/git.bats.
+// The repositories of a project: git works in them, and nothing in them that git takes orders from can be
+// changed. Threat: hooks, filters and other programs that git starts outside the jail later;
+// tests/jail/git.bats.
 #pragma once
 
 #include <string_view>

@@ -12,16 +12,20 @@ namespace {
 std::optional<std::string> content_of(WhenMissing missing) {
     switch (missing) {
         case WhenMissing::leave:
-        case WhenMissing::hold_with_directory: return std::nullopt;
-        case WhenMissing::hold_with_empty_file: return "";
-        case WhenMissing::hold_with_dot: return ".\n";
+        case WhenMissing::hold_with_directory:
+            return std::nullopt;
+        case WhenMissing::hold_with_empty_file:
+            return "";
+        case WhenMissing::hold_with_dot:
+            return ".\n";
     }
     return std::nullopt;
 }
 
 }  // namespace
 
-void Protection::protect(const base::Path& root, std::string_view relative, const Reason& reason, WhenMissing missing) {
+void Protection::protect(const base::Path& root, std::string_view relative, const Reason& reason,
+                         WhenMissing missing) {
     const base::Path path = root / relative;
     bool is_pattern = base::has_wildcard(path.name());
     const base::Path last = is_pattern ? path.parent() : path;
@@ -32,8 +36,10 @@ void Protection::protect(const base::Path& root, std::string_view relative, cons
         std::optional<host::Node> node = draft_.tree().look(place);
         if (node && node->kind == host::Kind::symlink) return refuse_link(place, reason);
         // What is missing on the way is a directory.
-        WhenMissing here = place == path || missing == WhenMissing::leave ? missing : WhenMissing::hold_with_directory;
-        bool is_held = !is_pattern && here != WhenMissing::leave && (!node || may_be_placeholder(place, *node, here));
+        WhenMissing here =
+            place == path || missing == WhenMissing::leave ? missing : WhenMissing::hold_with_directory;
+        bool is_held =
+            !is_pattern && here != WhenMissing::leave && (!node || may_be_placeholder(place, *node, here));
         if (is_held) return hold(root, place, reason, here);
         if (!node) return;
     }
@@ -42,7 +48,8 @@ void Protection::protect(const base::Path& root, std::string_view relative, cons
 }
 
 // Another session may have made it and takes it away when it ends: then it is held like a missing one.
-bool Protection::may_be_placeholder(const base::Path& path, const host::Node& node, WhenMissing missing) const {
+bool Protection::may_be_placeholder(const base::Path& path, const host::Node& node,
+                                    WhenMissing missing) const {
     if (node.kind == host::Kind::directory) return draft_.tree().list(path).empty();
     std::optional<std::string> content = content_of(missing);
     if (node.kind != host::Kind::file || !content) return false;
@@ -64,7 +71,8 @@ void Protection::protect_matching(const base::Path& root, const base::Path& patt
 
 void Protection::protect_existing(const base::Path& root, const base::Path& path, const Reason& reason) {
     pin_ancestors(root, path);
-    draft_.rules.add(PathRule{.path = path, .access = Access::readonly, .holds_name = true, .reason = reason});
+    draft_.rules.add(
+        PathRule{.path = path, .access = Access::readonly, .holds_name = true, .reason = reason});
 }
 
 void Protection::pin(const base::Path& root, const base::Path& path) {
@@ -80,7 +88,8 @@ base::Status Protection::status() const {
     return base::success();
 }
 
-void Protection::hold(const base::Path& root, const base::Path& path, const Reason& reason, WhenMissing missing) {
+void Protection::hold(const base::Path& root, const base::Path& path, const Reason& reason,
+                      WhenMissing missing) {
     // Where the caller can't write, the jail can't either.
     if (!draft_.tree().may_write(path.parent())) return;
     protect_existing(root, path, reason);
@@ -97,7 +106,8 @@ void Protection::pin_ancestors(const base::Path& root, const base::Path& path) {
 void Protection::refuse_link(const base::Path& path, const Reason& reason) {
     if (problem_) return;
     problem_ = base::Error{
-        .what = base::printable(path.str()) + " is a symbolic link and can't be protected (" + reason.why + ")",
+        .what =
+            base::printable(path.str()) + " is a symbolic link and can't be protected (" + reason.why + ")",
         .advice = "replace it by what it points to, name it in project.unprotect, or use --read-only",
         .where = reason.origin.layer == config::Layer::builtin ? "" : reason.origin.describe()};
 }

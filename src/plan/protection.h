@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Read-only paths inside something writable, so that they can be neither changed nor made nor exchanged.
 //
-// A protected path that exists becomes a read-only mount of its own, and every directory between it and the root it is counted
-// from a mount point too, because a mount point can't be renamed aside. One that is missing is held by a placeholder at its
-// first missing component. Nothing can be mounted on a symbolic link, whose name could therefore be exchanged: one in the way is
-// an error, since what was asked for can't be kept.
+// A protected path that exists becomes a read-only mount of its own, and every directory between it and the
+// root it is counted from a mount point too, because a mount point can't be renamed aside. One that is
+// missing is held by a placeholder at its first missing component. Nothing can be mounted on a symbolic link,
+// whose name could therefore be exchanged: one in the way is an error, since what was asked for can't be
+// kept.
 #pragma once
 
 #include <optional>

@@ -30,7 +30,9 @@ class Repository {
         std::optional<struct stat> status = look_at(path);
         return status && review::has_changed(*status, since_);
     }
-    void add(const base::Path& path, std::string why) { findings_.push_back({Kind::git, path, std::move(why)}); }
+    void add(const base::Path& path, std::string why) {
+        findings_.push_back({Kind::git, path, std::move(why)});
+    }
 
     void look_at_hooks() {
         for (const Name& name : names_in(path_ / "hooks")) {
@@ -41,7 +43,8 @@ class Repository {
             if (can_run && review::has_changed(*status, since_)) add(hook, "a hook that git runs");
         }
         std::optional<struct stat> link = look_at(path_ / "hooks");
-        if (link && S_ISLNK(link->st_mode) && review::has_changed(*link, since_)) add(path_ / "hooks", "leads git to hooks elsewhere");
+        if (link && S_ISLNK(link->st_mode) && review::has_changed(*link, since_))
+            add(path_ / "hooks", "leads git to hooks elsewhere");
     }
 
     void look_at_configuration(std::string_view name) {
@@ -82,7 +85,8 @@ class Repository {
         if (!content) return;
         for (std::string_view line : base::split(*content, '\n')) {
             std::string_view text = base::trim(line);
-            if (text.starts_with("exec ") || text.starts_with("x ")) return add(file, "run by 'git rebase --continue'");
+            if (text.starts_with("exec ") || text.starts_with("x "))
+                return add(file, "run by 'git rebase --continue'");
         }
     }
 
@@ -91,7 +95,8 @@ class Repository {
     std::vector<Finding>& findings_;
 };
 
-void look_into_modules(const base::Path& modules, const timespec& since, std::vector<Finding>& findings, int depth) {
+void look_into_modules(const base::Path& modules, const timespec& since, std::vector<Finding>& findings,
+                       int depth) {
     if (depth > kDeepest) return;
     for (const Name& name : names_in(modules)) {
         const base::Path directory = modules / name.text;
@@ -107,10 +112,12 @@ void look_into_modules(const base::Path& modules, const timespec& since, std::ve
 }  // namespace
 
 bool is_repository(const base::Path& directory) {
-    return is_directory(directory / "objects") && is_directory(directory / "refs") && look_at(directory / "HEAD");
+    return is_directory(directory / "objects") && is_directory(directory / "refs") &&
+           look_at(directory / "HEAD");
 }
 
-void look_into_repository(const base::Path& repository, const timespec& since, std::vector<Finding>& findings) {
+void look_into_repository(const base::Path& repository, const timespec& since,
+                          std::vector<Finding>& findings) {
     Repository(repository, since, findings).look();
     look_into_modules(repository / "modules", since, findings, 0);
     for (const Name& name : names_in(repository / "worktrees")) {

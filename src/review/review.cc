@@ -13,8 +13,8 @@ namespace review {
 namespace {
 
 // Trees that tools fill: too large to walk, and what is in them runs through files outside of them.
-constexpr std::string_view kSkipped[] = {"node_modules", ".venv",       "venv",  "__pycache__", ".tox",
-                                         "target",       ".mypy_cache", ".next", ".gradle",     "site-packages"};
+constexpr std::string_view kSkipped[] = {"node_modules", ".venv", "venv",    "__pycache__",  ".tox", "target",
+                                         ".mypy_cache",  ".next", ".gradle", "site-packages"};
 
 struct NameList {
     std::string_view name;
@@ -27,7 +27,8 @@ constexpr NameList kLists[] = {
 };
 
 // Scripts of a package that run when it is installed, not when somebody asks for them.
-constexpr std::string_view kScriptsAtInstallation[] = {"\"preinstall\"", "\"install\"", "\"postinstall\"", "\"prepare\""};
+constexpr std::string_view kScriptsAtInstallation[] = {"\"preinstall\"", "\"install\"", "\"postinstall\"",
+                                                       "\"prepare\""};
 
 // An entry with a slash is a path from the project's root, one without matches a name anywhere.
 bool matches(std::string_view entry, std::string_view relative, std::string_view name) {
@@ -59,7 +60,9 @@ class Walk {
   private:
     void look_into(const base::Path& directory, std::vector<base::Path>& next) {
         std::vector<Name> names = names_in(directory);
-        auto has = [&](std::string_view name) { return std::ranges::find(names, name, &Name::text) != names.end(); };
+        auto has = [&](std::string_view name) {
+            return std::ranges::find(names, name, &Name::text) != names.end();
+        };
         bool may_be_repository = has("HEAD") && has("objects") && has("refs");
         if (may_be_repository && is_repository(directory)) {
             return look_into_repository(directory, session_.started, review_.findings);
@@ -104,7 +107,8 @@ class Walk {
         if (!content) return;
         for (std::string_view script : kScriptsAtInstallation) {
             if (content->find(script) == std::string::npos) continue;
-            return review_.findings.push_back({Kind::build, path, "has a script that npm runs at installation"});
+            return review_.findings.push_back(
+                {Kind::build, path, "has a script that npm runs at installation"});
         }
     }
 
@@ -115,7 +119,8 @@ class Walk {
         base::Path first;
         for (const Name& name : names_in(directory)) {
             std::optional<struct stat> status = look_at(directory / name.text);
-            bool can_run = status && !name.is_directory && (S_ISLNK(status->st_mode) || (status->st_mode & 0111));
+            bool can_run =
+                status && !name.is_directory && (S_ISLNK(status->st_mode) || (status->st_mode & 0111));
             if (!can_run || !review::has_changed(*status, session_.started)) continue;
             if (count++ == 0) first = directory / name.text;
         }
@@ -149,19 +154,24 @@ timespec start() {
     return now;
 }
 
-Review look_back(const Session& session, const Limits& limits) { return Walk(session, limits).look(); }
+Review look_back(const Session& session, const Limits& limits) {
+    return Walk(session, limits).look();
+}
 
 std::vector<std::string> describe(const Review& review, const base::Path& project, size_t most) {
     std::vector<std::string> lines;
     size_t count = review.findings.size();
     if (count == 0) return lines;
-    lines.push_back("look at these before you go on, new or changed in this session and run outside the jail:");
+    lines.push_back(
+        "look at these before you go on, new or changed in this session and run outside the jail:");
     for (const Finding& finding : review.findings) {
         if (lines.size() > most) break;
-        lines.push_back("  " + base::printable(finding.path.relative_to(project)) + ": " + base::printable(finding.why));
+        lines.push_back("  " + base::printable(finding.path.relative_to(project)) + ": " +
+                        base::printable(finding.why));
     }
     if (count > most) lines.push_back("  and " + std::to_string(count - most) + " more");
-    if (!review.is_complete) lines.push_back("  the project is large: what lies deep in it was not looked at");
+    if (!review.is_complete)
+        lines.push_back("  the project is large: what lies deep in it was not looked at");
     return lines;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A look back at the end of a session: what is new or changed in the project and would run on the host, or send the host
-// somewhere, without being named. It decides nothing and removes nothing; it says where to look before the next commit, build or push.
+// A look back at the end of a session: what is new or changed in the project and would run on the host, or
+// send the host somewhere, without being named. It decides nothing and removes nothing; it says where to look
+// before the next commit, build or push.
 //
-// "Changed" is what the kernel's own clock for inodes says: a program in the jail can set a file's time of modification, never that of
-// its change. The walk follows no link and is bounded; what a limit cut off is said.
+// "Changed" is what the kernel's own clock for inodes says: a program in the jail can set a file's time of
+// modification, never that of its change. The walk follows no link and is bounded; what a limit cut off is
+// said.
 #pragma once
 
 #include <time.h>
@@ -16,8 +18,8 @@
 namespace review {
 
 struct Session {
-    base::Path project;  // physical
-    timespec started;    // of start()
+    base::Path project;                   // physical
+    timespec started;                     // of start()
     std::vector<base::Path> search_path;  // the caller's PATH, physical
 };
 

@@ -48,7 +48,8 @@ std::vector<Name> names_in(const base::Path& directory) {
 std::optional<struct stat> look_at(const base::Path& path) {
     base::Fd fd(base::open_without_links(path.parent(), O_PATH | O_DIRECTORY));
     struct stat status;
-    if (!fd || ::fstatat(fd.get(), std::string(path.name()).c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+    if (!fd || ::fstatat(fd.get(), std::string(path.name()).c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0)
+        return std::nullopt;
     return status;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Directories and files of a tree that something hostile may have written, opened without following a link anywhere.
+// Directories and files of a tree that something hostile may have written, opened without following a link
+// anywhere.
 #pragma once
 
 #include <sys/stat.h>

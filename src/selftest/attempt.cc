@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <ranges>
 
 #include "base/file.h"
 
@@ -109,7 +110,7 @@ Finding create(const std::string& path, std::string_view content) {
     bool is_written = fd && ::write(fd.get(), content.data(), content.size()) >= 0;
     int error = errno;
     if (fd) ::unlink(path.c_str());
-    for (auto directory = made.rbegin(); directory != made.rend(); ++directory) ::rmdir(directory->c_str());
+    for (const std::string& directory : made | std::views::reverse) ::rmdir(directory.c_str());
     return is_written ? escaped("it was made") : held(error);
 }
 

@@ -24,9 +24,8 @@ std::string key_of(const World& world) {
 }
 
 // Another way to the private key, as a path.
-Attempt read_by(std::string prefix, std::string suffix = {}) {
-    return
-        [prefix, suffix](const World& world) { return read_secret(world, prefix + key_of(world) + suffix); };
+Attempt read_by(const std::string& prefix) {
+    return [prefix](const World& world) { return read_secret(world, prefix + key_of(world)); };
 }
 
 Finding read_by_link(const World& world) {

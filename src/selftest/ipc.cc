@@ -25,7 +25,7 @@ constexpr std::string_view kSharedIpc = "isolation.private_ipc=false";
 Finding read_segment(const World& world, int id) {
     if (id < 0) return held(errno);
     void* place = ::shmat(id, nullptr, SHM_RDONLY);
-    if (place == reinterpret_cast<void*>(-1)) return held(errno);
+    if (reinterpret_cast<intptr_t>(place) == -1) return held(errno);
     std::string_view text(static_cast<const char*>(place), world.secret.size());
     return text == world.secret ? escaped("the secret was read") : held("another segment");
 }

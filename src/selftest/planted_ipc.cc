@@ -42,7 +42,7 @@ void plant_system_v(World& world) {
     }
     if (world.memory_id >= 0) {
         void* place = ::shmat(static_cast<int>(world.memory_id), nullptr, 0);
-        if (place != reinterpret_cast<void*>(-1)) {
+        if (reinterpret_cast<intptr_t>(place) != -1) {
             std::memcpy(place, world.secret.c_str(), world.secret.size() + 1);
             ::shmdt(place);
         }

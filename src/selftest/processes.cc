@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cerrno>
 #include <cstdlib>
 
@@ -65,7 +66,7 @@ Finding read_memory_by_call(const World& world) {
     std::string memory(stack.end - stack.begin ? stack.end - stack.begin : 1, '\0');
     // A refusal comes before the address is looked at.
     struct iovec here = {memory.data(), memory.size()};
-    struct iovec there = {reinterpret_cast<void*>(stack.begin), memory.size()};
+    struct iovec there = {std::bit_cast<void*>(stack.begin), memory.size()};
     ssize_t got = ::process_vm_readv(static_cast<pid_t>(world.guardian), &here, 1, &there, 1, 0);
     return judge_memory(world, got, memory);
 }

@@ -103,7 +103,7 @@ struct Socket {
     int family, type, protocol;
 };
 
-constexpr int kRaw = 3, kDatagram = 2, kSequence = 5;
+constexpr int kRaw = 3, kSequence = 5;
 constexpr Socket kSockets[] = {
     {"packet", 17, kRaw, 0},         {"machine", 40, 1, 0},        {"crypto", 38, kSequence, 0},
     {"bluetooth", 31, kRaw, 1},      {"tipc", 30, kSequence, 0},   {"can", 29, kRaw, 1},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Empty directories, and a few files, that hold names which a jail must not create. They are made before the launch and taken
-// away when the last session that needs them has ended; one that was there before is never touched, and one
-// with content is never lost.
+// Empty directories, and a few files, that hold names which a jail must not create. They are made before the
+// launch and taken away when the last session that needs them has ended; one that was there before is never
+// touched, and one with content is never lost.
 #pragma once
 
 #include <map>
@@ -27,8 +27,8 @@ class Placeholders {
     Placeholders& operator=(Placeholders&&) = default;
     ~Placeholders() { release(); }
 
-    // Takes away what no other session holds, into the trash where that is possible (trash.h): somebody has to
-    // empty it. Safe to call again.
+    // Takes away what no other session holds, into the trash where that is possible (trash.h): somebody has
+    // to empty it. Safe to call again.
     void release();
 
     bool is_empty() const { return !record_; }

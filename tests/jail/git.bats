@@ -251,7 +251,7 @@ v2" git tag
     plant 'cp -r .git/modules/lib evil; printf "[core]\nfsmonitor = %s/trap\n" "$PWD" >>evil/config
         echo "$PWD/evil" >.git/modules/lib/commondir' lib
     plant 'cp -r .git/modules m; mkdir -p m/lib/hooks; cp trap m/lib/hooks/pre-commit; mv .git/modules gone; mv m .git/modules' lib
-    plant 'cp -r .git/modules/lib evil; mkdir -p evil/hooks; cp trap evil/hooks/pre-commit; 
+    plant 'cp -r .git/modules/lib evil; mkdir -p evil/hooks; cp trap evil/hooks/pre-commit
         git config -f evil/config core.worktree "$PWD/lib"; echo "gitdir: $PWD/evil" >lib/.git' lib
 }
 

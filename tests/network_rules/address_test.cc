@@ -35,9 +35,10 @@ TEST(Address, TellsTheFamilies) {
 
 TEST(Address, TakesNoOtherSpelling) {
     for (std::string_view text :
-         {"", "127.1", "0177.0.0.1", "0x7f.0.0.1", "2130706433", "127.0.0.01", "127.0.0.1.", "127.0.0", "127.0.0.256", " 127.0.0.1",
-          "127.0.0.1 ", "1.2.3.4/32", "[::1]", "::1%lo", "fe80::1%eth0", ":::", "1::2::3", "12345::", "::g", "::1.2.3",
-          "1:2:3:4:5:6:7:8:9", "localhost", "١.٢.٣.٤", "127．0．0．1"}) {
+         {"",           "127.1",   "0177.0.0.1",        "0x7f.0.0.1", "2130706433", "127.0.0.01",
+          "127.0.0.1.", "127.0.0", "127.0.0.256",       " 127.0.0.1", "127.0.0.1 ", "1.2.3.4/32",
+          "[::1]",      "::1%lo",  "fe80::1%eth0",      ":::",        "1::2::3",    "12345::",
+          "::g",        "::1.2.3", "1:2:3:4:5:6:7:8:9", "localhost",  "١.٢.٣.٤",    "127．0．0．1"}) {
         EXPECT_FALSE(Address::parse(text).ok()) << text;
     }
     EXPECT_FALSE(Address::parse("127.0.0.1\0.example.org"sv).ok());
@@ -52,8 +53,9 @@ TEST(Prefix, ReadsNetworksAndSingleAddresses) {
     EXPECT_EQ(normal_prefix("::/0"), "::/0");
     EXPECT_EQ(normal_prefix("2001:DB8::/32"), "2001:db8::/32");
     EXPECT_EQ(normal_prefix("::ffff:10.0.0.0/104"), "10.0.0.0/8");
-    for (std::string_view text : {"10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/08", "10.0.0.0/8/8", "::/129", "10/8", "/8",
-                                  "10.0.0.0/ 8", "10.0.0.0/255.0.0.0", "10.0.0.0/99999999999"}) {
+    for (std::string_view text :
+         {"10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/08", "10.0.0.0/8/8", "::/129", "10/8", "/8",
+          "10.0.0.0/ 8", "10.0.0.0/255.0.0.0", "10.0.0.0/99999999999"}) {
         EXPECT_EQ(normal_prefix(text), "refused") << text;
     }
 }
@@ -116,7 +118,8 @@ TEST(Embedded, FindsBothAddressesOfTeredo) {
 }
 
 TEST(Embedded, LeavesOtherAddressesAlone) {
-    for (std::string_view text : {"10.0.0.1", "::ffff:10.0.0.1", "2001:db8::1", "2001:1::1", "fe80::1", "64:ff9b:1:2:3:4:5:6"}) {
+    for (std::string_view text :
+         {"10.0.0.1", "::ffff:10.0.0.1", "2001:db8::1", "2001:1::1", "fe80::1", "64:ff9b:1:2:3:4:5:6"}) {
         EXPECT_TRUE(embedded_addresses(address(text)).empty()) << text;
     }
 }

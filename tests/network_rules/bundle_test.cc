@@ -52,7 +52,8 @@ TEST(RulesOf, EndsACircle) {
 TEST(RulesOf, NamesTheNearestBundleAndTheLine) {
     auto rules = rules_of(item("@gihub"), Side::allow);
     ASSERT_FALSE(rules.ok());
-    EXPECT_EQ(rules.error().line(), "config.toml:3: there is no bundle '@gihub'; '@github' was probably meant");
+    EXPECT_EQ(rules.error().line(),
+              "config.toml:3: there is no bundle '@gihub'; '@github' was probably meant");
     EXPECT_EQ(rules_of(item("@zzzzzzzzzzzz"), Side::allow).error().advice, "name the hosts");
     for (const char* text : {"@", "@../network/bundles", "@GitHub", "@github:443", "udp:@github"}) {
         EXPECT_FALSE(rules_of(item(text), Side::allow).ok()) << text;

@@ -14,7 +14,8 @@ using Texts = std::initializer_list<const char*>;
 
 std::vector<Item> items(Layer layer, Texts texts) {
     std::vector<Item> list;
-    for (const char* text : texts) list.push_back({text, {.layer = layer, .file = std::string(config::layer_name(layer)), .line = 1}});
+    for (const char* text : texts)
+        list.push_back({text, {.layer = layer, .file = std::string(config::layer_name(layer)), .line = 1}});
     return list;
 }
 
@@ -39,7 +40,8 @@ Question question(std::string_view host, uint16_t port = 443, Transport transpor
     return {*parse_host(host), port, transport};
 }
 
-bool opens(const Engine& rules, std::string_view host, uint16_t port = 443, Transport transport = Transport::tcp) {
+bool opens(const Engine& rules, std::string_view host, uint16_t port = 443,
+           Transport transport = Transport::tcp) {
     return rules.decide(question(host, port, transport)).is_allowed();
 }
 
@@ -48,7 +50,8 @@ TEST(ParseHost, TellsNamesFromAddresses) {
     EXPECT_TRUE(std::holds_alternative<Address>(*parse_host("10.0.0.1")));
     EXPECT_TRUE(std::holds_alternative<Address>(*parse_host("2001:db8::1")));
     EXPECT_TRUE(std::holds_alternative<Address>(*parse_host("[2001:db8::1]")));
-    for (const char* text : {"", "[]", "[10.0.0.1]", "[a.org]", "127.1", "0x7f000001", "2130706433", "::1%lo", "[::1", "a..b"}) {
+    for (const char* text :
+         {"", "[]", "[10.0.0.1]", "[a.org]", "127.1", "0x7f000001", "2130706433", "::1%lo", "[::1", "a..b"}) {
         EXPECT_FALSE(parse_host(text).ok()) << text;
     }
 }
@@ -64,17 +67,21 @@ TEST(Engine, FiltersNothingWhenOpenAndOpensNothingWhenIsolated) {
     Engine open = engine({.mode = NetworkMode::open, .block = user({"*"})});
     EXPECT_TRUE(opens(open, "webhook.site", 25));
     EXPECT_TRUE(opens(open, "127.0.0.1"));
-    EXPECT_TRUE(open.decide_resolved(*HostName::parse("a.org"), *Address::parse("127.0.0.1"), 80).is_allowed());
-    Engine isolated = engine({.mode = NetworkMode::isolated, .allow = admin({"*", "example.org:443", "8.8.8.8"})});
+    EXPECT_TRUE(
+        open.decide_resolved(*HostName::parse("a.org"), *Address::parse("127.0.0.1"), 80).is_allowed());
+    Engine isolated =
+        engine({.mode = NetworkMode::isolated, .allow = admin({"*", "example.org:443", "8.8.8.8"})});
     EXPECT_FALSE(opens(isolated, "example.org"));
     EXPECT_FALSE(opens(isolated, "8.8.8.8"));
     EXPECT_FALSE(isolated.decide_lookup(*HostName::parse("example.org")).is_allowed());
-    EXPECT_FALSE(isolated.decide_resolved(*HostName::parse("example.org"), *Address::parse("8.8.8.8"), 443).is_allowed());
+    EXPECT_FALSE(isolated.decide_resolved(*HostName::parse("example.org"), *Address::parse("8.8.8.8"), 443)
+                     .is_allowed());
 }
 
 TEST(Engine, MatchesHostsInEverySpelling) {
     Engine rules = engine({.block = user({"Example.ORG.", "*.bücher.example"})});
-    for (const char* text : {"example.org", "EXAMPLE.org", "example.org."}) EXPECT_FALSE(opens(rules, text)) << text;
+    for (const char* text : {"example.org", "EXAMPLE.org", "example.org."})
+        EXPECT_FALSE(opens(rules, text)) << text;
     EXPECT_FALSE(opens(rules, "www.bücher.example"));
     EXPECT_FALSE(opens(rules, "www.xn--bcher-kva.example"));
     EXPECT_TRUE(opens(rules, "bücher.example")) << "a wildcard does not take in its apex";
@@ -106,15 +113,22 @@ TEST(Engine, BlocksByPortAndRange) {
 
 // One row for each pair of neighbours in the order: whichever side the more specific rule is on, it decides.
 TEST(Engine, LetsTheMostSpecificRuleDecide) {
-    constexpr const char* kOrder[] = {"a.b.example.org:443", "a.b.example.org", "*.b.example.org:443", "*.b.example.org", "*.example.org", "*",
+    constexpr const char* kOrder[] = {"a.b.example.org:443",
+                                      "a.b.example.org",
+                                      "*.b.example.org:443",
+                                      "*.b.example.org",
+                                      "*.example.org",
+                                      "*",
                                       "443"};
     for (size_t i = 0; i < std::size(kOrder); ++i) {
         for (size_t j = i + 1; j < std::size(kOrder); ++j) {
             for (NetworkMode mode : {NetworkMode::filtered, NetworkMode::proxied}) {
-                Engine opened = engine({.mode = mode, .block = user({kOrder[j]}), .allow = user({kOrder[i]})});
+                Engine opened =
+                    engine({.mode = mode, .block = user({kOrder[j]}), .allow = user({kOrder[i]})});
                 EXPECT_TRUE(opens(opened, "a.b.example.org")) << kOrder[i] << " over " << kOrder[j];
                 EXPECT_EQ(opened.decide(question("a.b.example.org")).rule, kOrder[i]);
-                Engine closed = engine({.mode = mode, .block = user({kOrder[i]}), .allow = user({kOrder[j]})});
+                Engine closed =
+                    engine({.mode = mode, .block = user({kOrder[i]}), .allow = user({kOrder[j]})});
                 EXPECT_FALSE(opens(closed, "a.b.example.org")) << kOrder[i] << " over " << kOrder[j];
                 EXPECT_EQ(closed.decide(question("a.b.example.org")).rule, kOrder[i]);
             }
@@ -123,7 +137,8 @@ TEST(Engine, LetsTheMostSpecificRuleDecide) {
 }
 
 TEST(Engine, OrdersNetworksByTheirLength) {
-    Engine rules = engine({.block = user({"203.0.113.0/24", "2001:db8::/32"}), .allow = user({"203.0.0.0/16", "203.0.113.7", "2001:db8:1::/48"})});
+    Engine rules = engine({.block = user({"203.0.113.0/24", "2001:db8::/32"}),
+                           .allow = user({"203.0.0.0/16", "203.0.113.7", "2001:db8:1::/48"})});
     EXPECT_TRUE(opens(rules, "203.0.1.1"));
     EXPECT_FALSE(opens(rules, "203.0.113.8"));
     EXPECT_TRUE(opens(rules, "203.0.113.7"));
@@ -141,7 +156,9 @@ TEST(Engine, LetsBlocksWinAtEqualSpecificity) {
 
 TEST(Engine, HoldsTheAdministratorsBlocksAgainstEveryAllow) {
     for (const char* block : {"a.example.org:443", "a.example.org", "*.example.org", "*", "443", "400-500"}) {
-        Engine rules = engine({.block = admin({block}), .allow = user({"a.example.org:443", "a.example.org", "*.example.org", "*", "443"})});
+        Engine rules =
+            engine({.block = admin({block}),
+                    .allow = user({"a.example.org:443", "a.example.org", "*.example.org", "*", "443"})});
         Verdict verdict = rules.decide(question("a.example.org"));
         EXPECT_FALSE(verdict.is_allowed()) << block;
         EXPECT_EQ(verdict.rule, block);
@@ -171,9 +188,12 @@ TEST(Engine, LetsAUserOpenWhatIsOnlyShippedAsClosed) {
     EXPECT_FALSE(opens(engine({.allow = user({"webhook.site:443"})}), "webhook.site", 80));
     EXPECT_FALSE(opens(engine({.allow = user({"*"})}), "webhook.site")) << "less specific";
     EXPECT_FALSE(opens(engine({.allow = user({"443"})}), "webhook.site")) << "less specific";
-    EXPECT_TRUE(opens(engine({.allow = user({"*.requestbin.com"})}), "x.requestbin.com")) << "equally specific";
-    EXPECT_FALSE(opens(engine({.block = admin({"webhook.site"}), .allow = user({"webhook.site"})}), "webhook.site"));
-    EXPECT_FALSE(opens(engine({.block = user({"webhook.site"}), .allow = user({"webhook.site"})}), "webhook.site"));
+    EXPECT_TRUE(opens(engine({.allow = user({"*.requestbin.com"})}), "x.requestbin.com"))
+        << "equally specific";
+    EXPECT_FALSE(
+        opens(engine({.block = admin({"webhook.site"}), .allow = user({"webhook.site"})}), "webhook.site"));
+    EXPECT_FALSE(
+        opens(engine({.block = user({"webhook.site"}), .allow = user({"webhook.site"})}), "webhook.site"));
     Verdict verdict = engine({}).decide(question("webhook.site"));
     EXPECT_EQ(verdict.cause, Cause::shipped_list);
     EXPECT_EQ(verdict.advice, "if it is needed, open it with network.allow = [\"webhook.site\"]");
@@ -183,9 +203,11 @@ TEST(Engine, ClosesThePortFloorAgainstEveryoneButTheAdministrator) {
     constexpr uint16_t kFloor[] = {23, 24, 25, 79, 113, 465, 512, 513, 514, 587, 853, 2525};
     for (uint16_t port : kFloor) {
         std::string at_port = "mail.example.org:" + std::to_string(port);
-        Engine users = engine({.allow = user({"*", "mail.example.org", at_port.c_str(), "1-65535", "udp:1-65535"})});
+        Engine users =
+            engine({.allow = user({"*", "mail.example.org", at_port.c_str(), "1-65535", "udp:1-65535"})});
         EXPECT_EQ(users.decide(question("mail.example.org", port)).cause, Cause::port_floor) << port;
-        EXPECT_EQ(users.decide(question("mail.example.org", port, Transport::udp)).cause, Cause::port_floor) << port;
+        EXPECT_EQ(users.decide(question("mail.example.org", port, Transport::udp)).cause, Cause::port_floor)
+            << port;
         Engine lifted = engine({.allow = admin({at_port.c_str()})});
         EXPECT_TRUE(opens(lifted, "mail.example.org", port)) << port;
         EXPECT_FALSE(opens(lifted, "other.example.org", port)) << port;
@@ -222,14 +244,17 @@ TEST(Engine, RefusesLiteralsThatNoAddressRuleOpens) {
 TEST(Engine, OpensLiteralsBySetting) {
     EXPECT_TRUE(opens(engine({.are_literals_open = true}), "8.8.8.8"));
     EXPECT_FALSE(opens(engine({.mode = NetworkMode::proxied, .are_literals_open = true}), "8.8.8.8"));
-    EXPECT_TRUE(opens(engine({.mode = NetworkMode::proxied, .allow = user({"443"}), .are_literals_open = true}), "8.8.8.8"));
+    EXPECT_TRUE(
+        opens(engine({.mode = NetworkMode::proxied, .allow = user({"443"}), .are_literals_open = true}),
+              "8.8.8.8"));
     EXPECT_FALSE(opens(engine({.are_literals_open = true}), "127.0.0.1"));
     EXPECT_FALSE(opens(engine({.block = user({"8.8.8.0/24"}), .are_literals_open = true}), "2002:808:808::1"))
         << "a block holds for the end of a tunnel too";
 }
 
 TEST(Engine, ClosesTheAddressFloorForLiterals) {
-    for (const char* text : {"127.0.0.1", "::1", "::ffff:127.0.0.1", "169.254.169.254", "10.0.0.1", "64:ff9b::10.0.0.1", "0.0.0.0", "::"}) {
+    for (const char* text : {"127.0.0.1", "::1", "::ffff:127.0.0.1", "169.254.169.254", "10.0.0.1",
+                             "64:ff9b::10.0.0.1", "0.0.0.0", "::"}) {
         Engine rules = engine({.allow = admin({"0.0.0.0/0", "::/0", text}), .are_literals_open = true});
         EXPECT_EQ(rules.decide(question(text)).cause, Cause::address_floor) << text;
     }
@@ -239,16 +264,19 @@ TEST(Engine, ClosesTheAddressFloorForLiterals) {
 }
 
 TEST(Engine, ChecksWhatANameResolvedTo) {
-    Engine rules = engine({.block = user({"203.0.113.0/24"}), .allow = user({"*.example.org", "b.example.org"})});
+    Engine rules =
+        engine({.block = user({"203.0.113.0/24"}), .allow = user({"*.example.org", "b.example.org"})});
     auto verdict = [&](const char* name, const char* address, uint16_t port = 443) {
         return rules.decide_resolved(*HostName::parse(name), *Address::parse(address), port);
     };
     EXPECT_TRUE(verdict("a.example.org", "8.8.8.8").is_allowed());
     EXPECT_TRUE(verdict("a.example.org", "64:ff9b::8.8.8.8").is_allowed()) << "DNS64";
-    EXPECT_EQ(verdict("a.example.org", "203.0.113.1").rule, "203.0.113.0/24") << "a network before a wildcard";
+    EXPECT_EQ(verdict("a.example.org", "203.0.113.1").rule, "203.0.113.0/24")
+        << "a network before a wildcard";
     EXPECT_FALSE(verdict("a.example.org", "2002:cb00:7101::1").is_allowed()) << "the same network by 6to4";
     EXPECT_TRUE(verdict("b.example.org", "203.0.113.1").is_allowed()) << "a host before a network";
-    for (const char* address : {"127.0.0.1", "169.254.169.254", "10.1.2.3", "::1", "fd00:ec2::254", "2002:7f00:1::", "64:ff9b::7f00:1"}) {
+    for (const char* address : {"127.0.0.1", "169.254.169.254", "10.1.2.3", "::1", "fd00:ec2::254",
+                                "2002:7f00:1::", "64:ff9b::7f00:1"}) {
         EXPECT_EQ(verdict("b.example.org", address).cause, Cause::address_floor) << address;
     }
     EXPECT_FALSE(verdict("webhook.site", "8.8.8.8").is_allowed()) << "the name is judged again";
@@ -256,15 +284,20 @@ TEST(Engine, ChecksWhatANameResolvedTo) {
 }
 
 TEST(Engine, TakesAwayOnlyAfterResolving) {
-    Engine rules = engine({.mode = NetworkMode::proxied, .block = user({"*.evil.org"}), .allow = user({"8.8.8.0/24"})});
-    EXPECT_FALSE(rules.decide_resolved(*HostName::parse("a.evil.org"), *Address::parse("8.8.8.8"), 443).is_allowed());
-    EXPECT_FALSE(rules.decide_resolved(*HostName::parse("other.org"), *Address::parse("8.8.8.8"), 443).is_allowed());
+    Engine rules =
+        engine({.mode = NetworkMode::proxied, .block = user({"*.evil.org"}), .allow = user({"8.8.8.0/24"})});
+    EXPECT_FALSE(
+        rules.decide_resolved(*HostName::parse("a.evil.org"), *Address::parse("8.8.8.8"), 443).is_allowed());
+    EXPECT_FALSE(
+        rules.decide_resolved(*HostName::parse("other.org"), *Address::parse("8.8.8.8"), 443).is_allowed());
 }
 
 TEST(Engine, HoldsAnAdministratorsNetworkAgainstAUsersHost) {
     Engine rules = engine({.block = admin({"203.0.113.0/24"}), .allow = user({"a.example.org:443"})});
-    EXPECT_FALSE(rules.decide_resolved(*HostName::parse("a.example.org"), *Address::parse("203.0.113.9"), 443).is_allowed());
-    EXPECT_TRUE(rules.decide_resolved(*HostName::parse("a.example.org"), *Address::parse("203.0.114.9"), 443).is_allowed());
+    EXPECT_FALSE(rules.decide_resolved(*HostName::parse("a.example.org"), *Address::parse("203.0.113.9"), 443)
+                     .is_allowed());
+    EXPECT_TRUE(rules.decide_resolved(*HostName::parse("a.example.org"), *Address::parse("203.0.114.9"), 443)
+                    .is_allowed());
 }
 
 TEST(Engine, OpensUdpByRuleAlone) {
@@ -279,7 +312,8 @@ TEST(Engine, OpensUdpByRuleAlone) {
         EXPECT_FALSE(opens(by_host, "other.org", 443, Transport::udp));
     }
     Engine blocked = engine({.block = user({"example.org"}), .allow = user({"udp:443"})});
-    EXPECT_FALSE(opens(blocked, "example.org", 443, Transport::udp)) << "a block without a transport closes both";
+    EXPECT_FALSE(opens(blocked, "example.org", 443, Transport::udp))
+        << "a block without a transport closes both";
     Engine only_udp = engine({.block = user({"udp:example.org"})});
     EXPECT_TRUE(opens(only_udp, "example.org"));
 }
@@ -296,7 +330,8 @@ TEST(Engine, AnswersALookupWhereSomePortIsOpen) {
     EXPECT_FALSE(looks_up({.mode = kProxied, .allow = user({"example.org:22"})}, "other.org"));
     EXPECT_TRUE(looks_up({.mode = kProxied, .allow = user({"udp:time.org:123"})}, "time.org"));
     EXPECT_FALSE(looks_up({.mode = kProxied, .allow = user({"example.org:25"})}, "example.org"));
-    EXPECT_TRUE(looks_up({.mode = kProxied, .allow = user({"example.org:512-515"})}, "example.org")) << "515 is above the floor";
+    EXPECT_TRUE(looks_up({.mode = kProxied, .allow = user({"example.org:512-515"})}, "example.org"))
+        << "515 is above the floor";
     EXPECT_FALSE(looks_up({.mode = kProxied, .allow = user({"example.org:512-514"})}, "example.org"));
     EXPECT_TRUE(looks_up({.block = user({"example.org:1-500"})}, "example.org"));
     EXPECT_FALSE(looks_up({.block = admin({"*"}), .allow = user({"example.org:22"})}, "example.org"));
@@ -304,7 +339,8 @@ TEST(Engine, AnswersALookupWhereSomePortIsOpen) {
 }
 
 TEST(Engine, SaysWhoDecidedWhyAndWhatToDo) {
-    Engine rules = engine({.mode = NetworkMode::proxied, .block = user({"evil.org"}), .allow = user({"@github"})});
+    Engine rules =
+        engine({.mode = NetworkMode::proxied, .block = user({"evil.org"}), .allow = user({"@github"})});
     Verdict opened = rules.decide(question("api.github.com"));
     EXPECT_EQ(opened.rule, "@github: api.github.com");
     EXPECT_EQ(opened.origin.describe(), "user:1");
@@ -325,11 +361,13 @@ TEST(Engine, WarnsOfEntriesWithoutEffect) {
     Engine rules = engine({.allow = user({"mail.example.org:25", "10.1.2.3", "127.0.0.0/8", "example.org"})});
     ASSERT_EQ(rules.warnings().size(), 3u);
     EXPECT_EQ(rules.warnings()[0],
-              "user:1: network.allow entry 'mail.example.org:25' has no effect: port 25 is closed (mail in the name of the account "
+              "user:1: network.allow entry 'mail.example.org:25' has no effect: port 25 is closed (mail in "
+              "the name of the account "
               "(SMTP)), and only the administrator can change this");
     EXPECT_NE(rules.warnings()[1].find("network.private opens it"), std::string::npos);
     EXPECT_EQ(rules.warnings()[2].find("network.private"), std::string::npos);
-    EXPECT_TRUE(engine({.allow = admin({"mail.example.org:25"}) + user({"0.0.0.0/0", "10.20.1.0/24"}), .private_networks = user({"10.20.0.0/16"})})
+    EXPECT_TRUE(engine({.allow = admin({"mail.example.org:25"}) + user({"0.0.0.0/0", "10.20.1.0/24"}),
+                        .private_networks = user({"10.20.0.0/16"})})
                     .warnings()
                     .empty());
 }

@@ -47,17 +47,38 @@ TEST(BlockedNames, DoNotRepeatWhatAWildcardOfTheListCovers) {
 TEST(BlockedNames, CloseWhatIsPromised) {
     auto engine = Engine::make({});
     ASSERT_TRUE(engine.ok());
-    for (const char* text :
-         {"api.mailgun.net", "api.sendgrid.com", "api.postmarkapp.com", "api.resend.com", "email.us-east-1.amazonaws.com",
-          "email.eu-west-3.amazonaws.com", "hooks.slack.com", "contoso.webhook.office.com", "webhook.site", "x.requestbin.com", "maker.ifttt.com",
-          "transfer.sh", "file.io", "0x0.st", "catbox.moe", "litterbox.catbox.moe", "bashupload.com", "pastebin.com", "0bin.net",
-          "cloudflare-dns.com", "dns.google", "dns.quad9.net", "mozilla.cloudflare-dns.com", "abc123.oast.fun", "x.ngrok-free.app"}) {
+    for (const char* text : {"api.mailgun.net",
+                             "api.sendgrid.com",
+                             "api.postmarkapp.com",
+                             "api.resend.com",
+                             "email.us-east-1.amazonaws.com",
+                             "email.eu-west-3.amazonaws.com",
+                             "hooks.slack.com",
+                             "contoso.webhook.office.com",
+                             "webhook.site",
+                             "x.requestbin.com",
+                             "maker.ifttt.com",
+                             "transfer.sh",
+                             "file.io",
+                             "0x0.st",
+                             "catbox.moe",
+                             "litterbox.catbox.moe",
+                             "bashupload.com",
+                             "pastebin.com",
+                             "0bin.net",
+                             "cloudflare-dns.com",
+                             "dns.google",
+                             "dns.quad9.net",
+                             "mozilla.cloudflare-dns.com",
+                             "abc123.oast.fun",
+                             "x.ngrok-free.app"}) {
         Verdict verdict = engine->decide({*HostName::parse(text), 443});
         EXPECT_FALSE(verdict.is_allowed()) << text;
         EXPECT_EQ(verdict.cause, Cause::shipped_list) << text;
         EXPECT_FALSE(verdict.reason.empty());
     }
-    for (const char* text : {"github.com", "s3.us-east-1.amazonaws.com", "example.org", "google.com", "slack.com"}) {
+    for (const char* text :
+         {"github.com", "s3.us-east-1.amazonaws.com", "example.org", "google.com", "slack.com"}) {
         EXPECT_TRUE(engine->decide({*HostName::parse(text), 443}).is_allowed()) << text;
     }
 }
@@ -83,8 +104,10 @@ TEST(PublicSuffixes, AreWellFormedAndFound) {
 TEST(Bundles, HaveAFileForEachNameAndANameForEachFile) {
     std::set<std::string> files, names;
     const std::filesystem::path share = std::filesystem::path(TEST_DATA).parent_path() / "share/bundles";
-    for (const auto& entry : std::filesystem::directory_iterator(share)) files.insert(entry.path().stem().string());
-    for (const config::DataRow& row : config::data_list("network/bundles")) names.insert(std::string(row.entry));
+    for (const auto& entry : std::filesystem::directory_iterator(share))
+        files.insert(entry.path().stem().string());
+    for (const config::DataRow& row : config::data_list("network/bundles"))
+        names.insert(std::string(row.entry));
     EXPECT_EQ(files, names);
     EXPECT_GT(names.size(), 40u);
 }

@@ -36,9 +36,11 @@ TEST(HostName, SplitsIntoLabels) {
 }
 
 TEST(HostName, RefusesBytesThatEndALineOrAnAuthority) {
-    for (std::string_view text : {"a\r.org"sv, "a\n.org"sv, "a.org\0.evil.org"sv, "a b.org"sv, "a@b.org"sv, "a#b.org"sv, "a?b.org"sv,
-                                  "a/b.org"sv, "a\\b.org"sv, "a:b.org"sv, "a%62.org"sv, "[a].org"sv, "*.a.org"sv, "a\tb.org"sv,
-                                  "a\x7f.org"sv, "a,b.org"sv, "a;b.org"sv, "a|b.org"sv, "$(a).org"sv, "a\xff.org"sv}) {
+    for (std::string_view text :
+         {"a\r.org"sv,  "a\n.org"sv, "a.org\0.evil.org"sv, "a b.org"sv,  "a@b.org"sv,
+          "a#b.org"sv,  "a?b.org"sv, "a/b.org"sv,          "a\\b.org"sv, "a:b.org"sv,
+          "a%62.org"sv, "[a].org"sv, "*.a.org"sv,          "a\tb.org"sv, "a\x7f.org"sv,
+          "a,b.org"sv,  "a;b.org"sv, "a|b.org"sv,          "$(a).org"sv, "a\xff.org"sv}) {
         EXPECT_EQ(normal(text), "refused") << text;
     }
     EXPECT_EQ(problem("a\nb"), "'a\\x0ab' is no host name: it holds a line break");
@@ -46,12 +48,14 @@ TEST(HostName, RefusesBytesThatEndALineOrAnAuthority) {
 }
 
 TEST(HostName, RefusesDotsThatAreNotBetweenLabels) {
-    for (std::string_view text : {"", ".", "..", "example.org..", ".example.org", "a..b"}) EXPECT_EQ(normal(text), "refused") << text;
+    for (std::string_view text : {"", ".", "..", "example.org..", ".example.org", "a..b"})
+        EXPECT_EQ(normal(text), "refused") << text;
     EXPECT_EQ(problem("example.org.."), "'example.org..' is no host name: it ends in two dots");
 }
 
 TEST(HostName, RefusesHyphensAtTheEdgeOfALabel) {
-    for (std::string_view text : {"-oproxycommand", "a.-b.org", "a-.org", "-ü.org"}) EXPECT_EQ(normal(text), "refused") << text;
+    for (std::string_view text : {"-oproxycommand", "a.-b.org", "a-.org", "-ü.org"})
+        EXPECT_EQ(normal(text), "refused") << text;
 }
 
 TEST(HostName, HoldsTheLengthsOfTheDns) {
@@ -68,9 +72,11 @@ TEST(HostName, HoldsTheLengthsOfTheDns) {
 }
 
 TEST(HostName, IsNeverAnAddressInAnySpelling) {
-    for (std::string_view text :
-         {"127.0.0.1", "127.0.0.1.", "127.1", "127.0.1", "0177.0.0.1", "0x7f.0.0.1", "0x7f000001", "0X7F000001", "2130706433",
-          "017700000001", "0", "0x", "127.0.0.0x1", "127.0.0.01", "1.2.3", "1.2.3.4.5", "256.256.256.256", "10.0.0.1e", "a.1", "a.0x1f"}) {
+    for (std::string_view text : {"127.0.0.1",       "127.0.0.1.",   "127.1",      "127.0.1",
+                                  "0177.0.0.1",      "0x7f.0.0.1",   "0x7f000001", "0X7F000001",
+                                  "2130706433",      "017700000001", "0",          "0x",
+                                  "127.0.0.0x1",     "127.0.0.01",   "1.2.3",      "1.2.3.4.5",
+                                  "256.256.256.256", "10.0.0.1e",    "a.1",        "a.0x1f"}) {
         bool is_name = text == "10.0.0.1e";
         EXPECT_EQ(normal(text) != "refused", is_name) << text;
     }

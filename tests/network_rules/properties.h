@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for names, addresses and rules made of any bytes. The unit tests check it over the seeds and over damaged seeds, the
-// fuzzer over what it makes of them.
+// What holds for names, addresses and rules made of any bytes. The unit tests check it over the seeds and
+// over damaged seeds, the fuzzer over what it makes of them.
 #pragma once
 
 #include <string>
@@ -17,7 +17,8 @@ inline const char* broken_for_name(std::string_view text) {
     const std::string& normal = name->str();
     constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
     if (normal.find_first_not_of(kLetters) != std::string::npos) return "a name holds what no name may";
-    if (normal.empty() || normal.size() > 253 || normal.ends_with('.')) return "a name has a wrong length or end";
+    if (normal.empty() || normal.size() > 253 || normal.ends_with('.'))
+        return "a name has a wrong length or end";
     if (Address::parse(text) || Address::parse(normal)) return "a name is an address too";
     auto again = HostName::parse(normal);
     return again.ok() && *again == *name ? nullptr : "the normal form of a name is not stable";
@@ -29,7 +30,8 @@ inline const char* broken_for_address(std::string_view text) {
         if (!again.ok() || *again != *address) return "the text of an address is not stable";
         if (!Prefix(*address).contains(*address)) return "a network lacks its only address";
         for (const Embedded& inner : embedded_addresses(*address)) {
-            if (find_closed(inner.address, {}) && !find_closed(*address, {})) return "a closed address is open in disguise";
+            if (find_closed(inner.address, {}) && !find_closed(*address, {}))
+                return "a closed address is open in disguise";
         }
     }
     if (auto prefix = Prefix::parse(text)) {
@@ -47,7 +49,8 @@ inline const char* broken_for_rule(std::string_view text, Side side) {
     std::vector<config::Item> items = {{std::string(text), config::from_flag("--block-host")}};
     std::vector<config::Item> star = {{"*", config::from_flag("--block-host")}};
     bool is_block = side == Side::block;
-    auto engine = Engine::make({.block = is_block ? items : star, .allow = is_block ? star : items, .has_shipped_list = false});
+    auto engine = Engine::make(
+        {.block = is_block ? items : star, .allow = is_block ? star : items, .has_shipped_list = false});
     if (!engine) return "a rule is read once and not twice";
     Transport transport = rule->is_udp_only ? Transport::udp : Transport::tcp;
     Verdict verdict = engine->decide({*HostName::parse(rule->name), rule->ports.first, transport});

@@ -14,7 +14,8 @@ namespace {
 
 std::vector<std::string> seeds() {
     std::vector<std::string> texts;
-    for (const auto& entry : std::filesystem::directory_iterator(std::string(TEST_DATA) + "/fuzz/rules/corpus")) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(std::string(TEST_DATA) + "/fuzz/rules/corpus")) {
         texts.push_back(*base::read_file(entry.path().string()));
     }
     return texts;
@@ -22,7 +23,8 @@ std::vector<std::string> seeds() {
 
 TEST(Properties, HoldForTheSeeds) {
     EXPECT_GT(seeds().size(), 20u);
-    for (const std::string& seed : seeds()) EXPECT_EQ(broken_property(seed), nullptr) << base::printable(seed);
+    for (const std::string& seed : seeds())
+        EXPECT_EQ(broken_property(seed), nullptr) << base::printable(seed);
 }
 
 TEST(Properties, HoldForDamagedSeeds) {

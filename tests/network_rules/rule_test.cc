@@ -11,7 +11,9 @@ std::string meaning(std::string_view text, Side side = Side::allow) {
     auto rule = parse_rule(text, side);
     if (!rule) return "refused";
     EXPECT_EQ(rule->text, text);
-    std::string ports = rule->ports.is_any() ? "" : " " + std::to_string(rule->ports.first) + "-" + std::to_string(rule->ports.last);
+    std::string ports = rule->ports.is_any() ? ""
+                                             : " " + std::to_string(rule->ports.first) + "-" +
+                                                   std::to_string(rule->ports.last);
     if (rule->is_udp_only) ports += " udp";
     switch (rule->target) {
         case Target::host:
@@ -66,37 +68,102 @@ TEST(Rule, ReadsEveryFormOfTheGrammar) {
 }
 
 TEST(Rule, RefusesWhatIsNoRule) {
-    for (std::string_view text :
-         {"", "*.", ".", "**", "*.*", "**.example.org", "a*.example.org", "*a.example.org", "*.a.*.example.org", "a.*", "*example.org",
-          ".example.org", "example.org:", "example.org:0", "example.org:65536", "example.org:https", "example.org:80:81", "example.org:080",
-          "example.org:+80", "example.org:80-", "example.org:-80", "example.org:90-80", ":80", "0", "65536", "99999999999", "080", "80-",
-          "-80", "90-80", "1-2-3", "-", "udp:", "udp:0", "udp:udp:53", "UDP:53", "tcp:443", "tcp", "*:443", "[::1", "::1]", "[::1]443", "[::1]:", "[10.0.0.1]:22",
-          "[]:22", "10.0.0.0/33", "10.0.0/8", "10.1.2.3/8", "10.0.0.0/8:", "10.0.0.0/8:0", "127.1", "0x7f000001", "0177.0.0.1", "2130706433",
-          "127.1:80", "example.org/path", "a b", "a@b", "@github", "https://github.com", "a..b", "a.org..", "fe80::1%eth0", "a.org\n"}) {
+    for (std::string_view text : {"",
+                                  "*.",
+                                  ".",
+                                  "**",
+                                  "*.*",
+                                  "**.example.org",
+                                  "a*.example.org",
+                                  "*a.example.org",
+                                  "*.a.*.example.org",
+                                  "a.*",
+                                  "*example.org",
+                                  ".example.org",
+                                  "example.org:",
+                                  "example.org:0",
+                                  "example.org:65536",
+                                  "example.org:https",
+                                  "example.org:80:81",
+                                  "example.org:080",
+                                  "example.org:+80",
+                                  "example.org:80-",
+                                  "example.org:-80",
+                                  "example.org:90-80",
+                                  ":80",
+                                  "0",
+                                  "65536",
+                                  "99999999999",
+                                  "080",
+                                  "80-",
+                                  "-80",
+                                  "90-80",
+                                  "1-2-3",
+                                  "-",
+                                  "udp:",
+                                  "udp:0",
+                                  "udp:udp:53",
+                                  "UDP:53",
+                                  "tcp:443",
+                                  "tcp",
+                                  "*:443",
+                                  "[::1",
+                                  "::1]",
+                                  "[::1]443",
+                                  "[::1]:",
+                                  "[10.0.0.1]:22",
+                                  "[]:22",
+                                  "10.0.0.0/33",
+                                  "10.0.0/8",
+                                  "10.1.2.3/8",
+                                  "10.0.0.0/8:",
+                                  "10.0.0.0/8:0",
+                                  "127.1",
+                                  "0x7f000001",
+                                  "0177.0.0.1",
+                                  "2130706433",
+                                  "127.1:80",
+                                  "example.org/path",
+                                  "a b",
+                                  "a@b",
+                                  "@github",
+                                  "https://github.com",
+                                  "a..b",
+                                  "a.org..",
+                                  "fe80::1%eth0",
+                                  "a.org\n"}) {
         EXPECT_EQ(meaning(text), "refused") << text;
     }
     EXPECT_EQ(meaning(std::string(1u << 20, '*')), "refused");
 }
 
 TEST(Rule, SaysHowItIsWritten) {
-    EXPECT_EQ(complaint("https://user@github.com/a?b"), "'https://user@github.com/a?b' is no network rule: it is a URL; write github.com");
+    EXPECT_EQ(complaint("https://user@github.com/a?b"),
+              "'https://user@github.com/a?b' is no network rule: it is a URL; write github.com");
     EXPECT_EQ(complaint(".example.org"),
               "'.example.org' is no network rule: it begins with a dot; write *.example.org for subdomains");
-    EXPECT_EQ(complaint("tcp:443"), "'tcp:443' is no network rule: only udp: in lower case stands in front of an entry; write 443 for TCP, "
-                                    "udp:443 for UDP");
-    EXPECT_EQ(complaint("*:443"), "'*:443' is no network rule: a port of every host is written without a host; write 443");
+    EXPECT_EQ(complaint("tcp:443"),
+              "'tcp:443' is no network rule: only udp: in lower case stands in front of an entry; write 443 "
+              "for TCP, "
+              "udp:443 for UDP");
+    EXPECT_EQ(complaint("*:443"),
+              "'*:443' is no network rule: a port of every host is written without a host; write 443");
     EXPECT_EQ(complaint("example.org:https"),
-              "'example.org:https' is no network rule: 'https' is no port; write a port from 1 to 65535, or two with a '-' between them");
-    EXPECT_EQ(complaint("10.1.2.3/8"), "'10.1.2.3/8' is no network rule: '10.1.2.3/8' names an address within a network, not the "
-                                       "network; write 10.0.0.0/8, or 10.1.2.3 alone");
+              "'example.org:https' is no network rule: 'https' is no port; write a port from 1 to 65535, or "
+              "two with a '-' between them");
+    EXPECT_EQ(complaint("10.1.2.3/8"),
+              "'10.1.2.3/8' is no network rule: '10.1.2.3/8' names an address within a network, not the "
+              "network; write 10.0.0.0/8, or 10.1.2.3 alone");
 }
 
 TEST(Rule, OpensNoWildcardOverAPublicSuffix) {
-    for (std::string_view text : {"*.com", "*.org", "*.xn--p1ai", "*.рф", "*.co.uk", "*.CO.UK.", "*.github.io", "*.amazonaws.com", "a.*.com",
-                                  "*.us-east-1.amazonaws.com", "*.s3.eu-west-1.amazonaws.com", "*.workers.dev:443", "udp:*.com:53"}) {
+    for (std::string_view text : {"*.com", "*.org", "*.xn--p1ai", "*.рф", "*.co.uk", "*.CO.UK.",
+                                  "*.github.io", "*.amazonaws.com", "a.*.com", "*.us-east-1.amazonaws.com",
+                                  "*.s3.eu-west-1.amazonaws.com", "*.workers.dev:443", "udp:*.com:53"}) {
         EXPECT_EQ(meaning(text), "refused") << text;
     }
-    EXPECT_EQ(complaint("*.co.uk"), "'*.co.uk' is no network rule: anybody can have a name below co.uk; name the hosts");
+    EXPECT_EQ(complaint("*.co.uk"),
+              "'*.co.uk' is no network rule: anybody can have a name below co.uk; name the hosts");
     EXPECT_EQ(meaning("*.example.co.uk"), "wildcard *.example.co.uk");
     EXPECT_EQ(meaning("*.ann.github.io"), "wildcard *.ann.github.io");
 }
@@ -107,12 +174,24 @@ TEST(Rule, ClosesOverAPublicSuffixWithoutHarm) {
 }
 
 TEST(Rule, IsOrderedBySpecificity) {
-    constexpr std::string_view kOrder[] = {"a.b.example.org:443", "a.b.example.org:440-450", "a.b.example.org", "10.1.2.3:443", "10.1.2.3",
-                                           "10.1.0.0/16",         "10.0.0.0/8:443",          "10.0.0.0/8",      "*.b.example.org:1",
-                                           "*.b.example.org",     "*.example.org",           "*",               "443",
-                                           "440-450",             "1-65535"};
+    constexpr std::string_view kOrder[] = {"a.b.example.org:443",
+                                           "a.b.example.org:440-450",
+                                           "a.b.example.org",
+                                           "10.1.2.3:443",
+                                           "10.1.2.3",
+                                           "10.1.0.0/16",
+                                           "10.0.0.0/8:443",
+                                           "10.0.0.0/8",
+                                           "*.b.example.org:1",
+                                           "*.b.example.org",
+                                           "*.example.org",
+                                           "*",
+                                           "443",
+                                           "440-450",
+                                           "1-65535"};
     for (size_t i = 1; i < std::size(kOrder); ++i) {
-        EXPECT_GT(parse_rule(kOrder[i - 1], Side::block)->specificity(), parse_rule(kOrder[i], Side::block)->specificity())
+        EXPECT_GT(parse_rule(kOrder[i - 1], Side::block)->specificity(),
+                  parse_rule(kOrder[i], Side::block)->specificity())
             << kOrder[i - 1] << " before " << kOrder[i];
     }
 }

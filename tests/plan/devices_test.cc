@@ -9,7 +9,8 @@ using test::Case;
 
 constexpr std::string_view kSound = "c /dev/snd/pcm0\nc /dev/snd/pcm1\nl /dev/sound snd/pcm0\n";
 
-base::Result<plan::Plan> planned(std::string_view allow, std::string_view nodes = kSound, std::string_view deny = "") {
+base::Result<plan::Plan> planned(std::string_view allow, std::string_view nodes = kSound,
+                                 std::string_view deny = "") {
     std::string user = "[devices]\nallow = ['" + std::string(allow) + "']\n";
     std::string admin = deny.empty() ? "" : "[devices]\ndeny = ['" + std::string(deny) + "']\n";
     Case example;
@@ -25,7 +26,8 @@ bool is_bound(const plan::Plan& plan, std::string_view target) {
 }
 
 bool says(const plan::Plan& plan, std::string_view text) {
-    return std::ranges::any_of(plan.notes, [&](const plan::Note& note) { return note.text.find(text) != std::string::npos; });
+    return std::ranges::any_of(
+        plan.notes, [&](const plan::Note& note) { return note.text.find(text) != std::string::npos; });
 }
 
 TEST(Devices, AreBoundByNameByPatternAndByDirectory) {

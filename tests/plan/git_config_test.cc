@@ -7,7 +7,8 @@ namespace {
 
 std::string read(std::string_view text) {
     std::string all;
-    for (const plan::GitSetting& setting : plan::parse_git_config(text)) all += setting.key + "=" + setting.value + "|";
+    for (const plan::GitSetting& setting : plan::parse_git_config(text))
+        all += setting.key + "=" + setting.value + "|";
     return all;
 }
 
@@ -17,17 +18,25 @@ TEST(GitConfig, SectionsWithAndWithoutAPartInTheMiddle) {
 }
 
 TEST(GitConfig, QuotesEscapesCommentsAndContinuedLines) {
-    EXPECT_EQ(read("[a]\n# x = 1\n; y = 2\nb = \" c \" # d\ne = f\\\ng\nh = \"#\"\ni = \\\"j\\\"\n"), "a.b= c |a.e=fg|a.h=#|a.i=\"j\"|");
+    EXPECT_EQ(read("[a]\n# x = 1\n; y = 2\nb = \" c \" # d\ne = f\\\ng\nh = \"#\"\ni = \\\"j\\\"\n"),
+              "a.b= c |a.e=fg|a.h=#|a.i=\"j\"|");
 }
 
-TEST(GitConfig, AnAssignmentOnTheLineOfItsSection) { EXPECT_EQ(read("[core] hooksPath = x"), "core.hookspath=x|"); }
+TEST(GitConfig, AnAssignmentOnTheLineOfItsSection) {
+    EXPECT_EQ(read("[core] hooksPath = x"), "core.hookspath=x|");
+}
 
-TEST(GitConfig, ANameAloneIsTrue) { EXPECT_EQ(read("[core]\nbare\n"), "core.bare=true|"); }
+TEST(GitConfig, ANameAloneIsTrue) {
+    EXPECT_EQ(read("[core]\nbare\n"), "core.bare=true|");
+}
 
-TEST(GitConfig, BlanksAroundValuesDoNotCount) { EXPECT_EQ(read("[a]\r\n b =  c  \r\n"), "a.b=c|"); }
+TEST(GitConfig, BlanksAroundValuesDoNotCount) {
+    EXPECT_EQ(read("[a]\r\n b =  c  \r\n"), "a.b=c|");
+}
 
 TEST(GitConfig, WrittenAgainItSaysTheSame) {
-    for (std::string_view text : {"[core]\nbare\n", "[remote \"a.b \\\"c\\\\\"]\nurl = \" x#\\\"y\\n\"\n[a]\nb = c\nb = d\n"}) {
+    for (std::string_view text :
+         {"[core]\nbare\n", "[remote \"a.b \\\"c\\\\\"]\nurl = \" x#\\\"y\\n\"\n[a]\nb = c\nb = d\n"}) {
         EXPECT_EQ(read(plan::git_config_text(plan::parse_git_config(text))), read(text));
     }
 }

@@ -82,13 +82,15 @@ std::vector<std::string> nodes_of(const base::Result<plan::Plan>& plan) {
 using Nodes = std::vector<std::string>;
 
 bool says(const plan::Plan& plan, std::string_view text) {
-    return std::ranges::any_of(plan.notes, [&](const plan::Note& note) { return note.text.find(text) != std::string::npos; });
+    return std::ranges::any_of(
+        plan.notes, [&](const plan::Note& note) { return note.text.find(text) != std::string::npos; });
 }
 
 TEST(Gpu, NvidiaComesWithItsControlAndMemoryNodes) {
     auto plan = planned({kNvidia});
-    EXPECT_EQ(nodes_of(plan), (Nodes{"/dev/nvidia-caps/nvidia-cap2", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia0",
-                                     "/dev/nvidia1", "/dev/nvidiactl"}));
+    EXPECT_EQ(nodes_of(plan),
+              (Nodes{"/dev/nvidia-caps/nvidia-cap2", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools",
+                     "/dev/nvidia0", "/dev/nvidia1", "/dev/nvidiactl"}));
 }
 
 TEST(Gpu, OnlyTheGpusOwnPartOfSysIsThere) {
@@ -113,7 +115,8 @@ TEST(Gpu, WithoutOneThereIsNoSysAtAll) {
 
 TEST(Gpu, SlurmsListLimitsTheNodes) {
     for (std::string variable : {"SLURM_JOB_GPUS=1", "SLURM_STEP_GPUS=1", "SLURM_JOB_GPUS=1-1"}) {
-        auto plan = planned({.nodes = kNvidia, .variables = {variable, "CUDA_VISIBLE_DEVICES=0"}, .slurm_job = "7"});
+        auto plan =
+            planned({.nodes = kNvidia, .variables = {variable, "CUDA_VISIBLE_DEVICES=0"}, .slurm_job = "7"});
         ASSERT_TRUE(plan);
         EXPECT_EQ(test::mount_at(*plan, "/dev/nvidia0"), nullptr) << variable;
         EXPECT_NE(test::mount_at(*plan, "/dev/nvidia1"), nullptr) << variable;
@@ -124,7 +127,8 @@ TEST(Gpu, SlurmsListLimitsTheNodes) {
 }
 
 TEST(Gpu, TheStepsListGoesBeforeTheJobs) {
-    auto plan = planned({.nodes = kNvidia, .variables = {"SLURM_JOB_GPUS=0,1", "SLURM_STEP_GPUS=0"}, .slurm_job = "7"});
+    auto plan = planned(
+        {.nodes = kNvidia, .variables = {"SLURM_JOB_GPUS=0,1", "SLURM_STEP_GPUS=0"}, .slurm_job = "7"});
     ASSERT_TRUE(plan);
     EXPECT_NE(test::mount_at(*plan, "/dev/nvidia0"), nullptr);
     EXPECT_EQ(test::mount_at(*plan, "/dev/nvidia1"), nullptr);
@@ -181,7 +185,8 @@ TEST(Gpu, OffBindsNothing) {
 TEST(Gpu, OnWithoutAnyIsAnError) {
     auto plan = planned({"", "on"});
     ASSERT_FALSE(plan);
-    EXPECT_NE(plan.error().line().find("no GPU to let in: this machine has no node"), std::string::npos) << plan.error().line();
+    EXPECT_NE(plan.error().line().find("no GPU to let in: this machine has no node"), std::string::npos)
+        << plan.error().line();
 }
 
 TEST(Gpu, OneThatTheCallerMayNotOpenIsNoneAndTheReasonIsSaid) {
@@ -195,7 +200,8 @@ TEST(Gpu, OneThatTheCallerMayNotOpenIsNoneAndTheReasonIsSaid) {
 TEST(Gpu, TheAdministratorsDenyWins) {
     const std::string deny = "[devices]\ndeny = ['/dev/nvidia1', '/dev/nvidia-uvm-tools']\n";
     auto plan = planned({.nodes = kNvidia, .admin = deny});
-    EXPECT_EQ(nodes_of(plan), (Nodes{"/dev/nvidia-caps/nvidia-cap2", "/dev/nvidia-uvm", "/dev/nvidia0", "/dev/nvidiactl"}));
+    EXPECT_EQ(nodes_of(plan),
+              (Nodes{"/dev/nvidia-caps/nvidia-cap2", "/dev/nvidia-uvm", "/dev/nvidia0", "/dev/nvidiactl"}));
     auto refused = planned({.nodes = kNvidia, .gpu = "on", .admin = "[devices]\ndeny = ['/dev/nvidia*']\n"});
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().line().find("devices.deny"), std::string::npos);
@@ -204,7 +210,8 @@ TEST(Gpu, TheAdministratorsDenyWins) {
 TEST(Gpu, LibrariesWithoutNodesAreSaid) {
     constexpr std::string_view kLibrary = "f /usr/lib/x86_64-linux-gnu/libcuda.so.1\n";
     EXPECT_TRUE(says(*planned({kLibrary}), "libcuda.so.1 is visible, but no GPU is in the jail"));
-    EXPECT_TRUE(says(*planned({.nodes = "", .variables = {"CUDA_VISIBLE_DEVICES=0"}}), "CUDA_VISIBLE_DEVICES is set"));
+    EXPECT_TRUE(says(*planned({.nodes = "", .variables = {"CUDA_VISIBLE_DEVICES=0"}}),
+                     "CUDA_VISIBLE_DEVICES is set"));
     EXPECT_FALSE(says(*planned({.nodes = "", .variables = {"CUDA_VISIBLE_DEVICES=-1"}}), "GPU"));
     EXPECT_FALSE(says(*planned({kLibrary, "off"}), "GPU"));
 }
@@ -216,9 +223,12 @@ TEST(Gpu, AMissingMemoryNodeOfCudaIsSaid) {
 
 TEST(Gpu, WhatCountsTheGpusOfTheMachineCountsThoseOfTheJailInside) {
     auto value = [](std::string list, std::string visible) -> std::string {
-        auto plan = planned({.nodes = kNvidia, .variables = {"SLURM_JOB_GPUS=" + list, "CUDA_VISIBLE_DEVICES=" + visible}, .slurm_job = "7"});
+        auto plan = planned({.nodes = kNvidia,
+                             .variables = {"SLURM_JOB_GPUS=" + list, "CUDA_VISIBLE_DEVICES=" + visible},
+                             .slurm_job = "7"});
         if (!plan) return plan.error().line();
-        auto found = std::ranges::find(plan->environment.passed, "CUDA_VISIBLE_DEVICES", &plan::Variable::name);
+        auto found =
+            std::ranges::find(plan->environment.passed, "CUDA_VISIBLE_DEVICES", &plan::Variable::name);
         return found == plan->environment.passed.end() ? "absent" : found->value;
     };
     EXPECT_EQ(value("1", "1"), "0");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "review/review.h"
 
-#include <gtest/gtest.h>
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,13 +18,15 @@ using testing_support::TemporaryDirectory;
 
 class ReviewTest : public testing::Test {
   protected:
-    // Everything written before counts as old: the clock of file systems, which may run behind, has passed the exact one.
+    // Everything written before counts as old: the clock of file systems, which may run behind, has passed
+    // the exact one.
     void start_session() {
         timespec exact = {};
         ::clock_gettime(CLOCK_REALTIME, &exact);
         do {
             session_.started = review::start();
-        } while (std::tie(session_.started.tv_sec, session_.started.tv_nsec) <= std::tie(exact.tv_sec, exact.tv_nsec));
+        } while (std::tie(session_.started.tv_sec, session_.started.tv_nsec) <=
+                 std::tie(exact.tv_sec, exact.tv_nsec));
     }
 
     void write(std::string_view name, std::string_view content = "x", mode_t mode = 0644) {
@@ -32,7 +34,8 @@ class ReviewTest : public testing::Test {
     }
 
     void make_repository(const std::string& name, std::string_view config = "[core]\n\tbare = false\n") {
-        for (std::string_view part : {"/objects", "/refs", "/hooks"}) std::filesystem::create_directories(project_ / (name + std::string(part)));
+        for (std::string_view part : {"/objects", "/refs", "/hooks"})
+            std::filesystem::create_directories(project_ / (name + std::string(part)));
         write(name + "/HEAD", "ref: refs/heads/main\n");
         write(name + "/config", config);
     }
@@ -69,7 +72,9 @@ TEST_F(ReviewTest, TellsWhatIsNewOrChangedAndNothingElse) {
     write("Makefile", "changed");
     write("sub/setup.py");
     write(".github/workflows/ci.yml");
-    EXPECT_EQ(found(), ".github/workflows/ci.yml: run by GitHub when it is pushed|Makefile: run by make|sub/setup.py: run by pip|");
+    EXPECT_EQ(found(),
+              ".github/workflows/ci.yml: run by GitHub when it is pushed|Makefile: run by make|sub/setup.py: "
+              "run by pip|");
 }
 
 TEST_F(ReviewTest, AFileThatPretendsToBeOldIsToldAllTheSame) {
@@ -97,14 +102,16 @@ TEST_F(ReviewTest, APackageIsToldOnlyWhereItRunsSomethingUnasked) {
 
 TEST_F(ReviewTest, ProgramsOnThePathAreOneFindingForEachDirectory) {
     write("bin/old", "x", 0755);
-    session_.search_path = {session_.project / "bin", session_.project / ".venv/bin", Path::known("/usr/bin")};
+    session_.search_path = {session_.project / "bin", session_.project / ".venv/bin",
+                            Path::known("/usr/bin")};
     start_session();
     write("bin/data");
     EXPECT_EQ(found(), "");
     write("bin/git", "x", 0755);
     for (std::string name : {"a", "b", "c"}) write(".venv/bin/" + name, "x", 0755);
-    EXPECT_EQ(found(), ".venv/bin/a: a program in a directory on your PATH with 2 more beside it|"
-                       "bin/git: a program in a directory on your PATH|");
+    EXPECT_EQ(found(),
+              ".venv/bin/a: a program in a directory on your PATH with 2 more beside it|"
+              "bin/git: a program in a directory on your PATH|");
 }
 
 TEST_F(ReviewTest, HooksOfANewRepositoryAreTold) {
@@ -118,14 +125,16 @@ TEST_F(ReviewTest, HooksOfANewRepositoryAreTold) {
 }
 
 TEST_F(ReviewTest, ConfigurationsThatRunProgramsAreTold) {
-    for (std::string_view config : {"[core]\nfsmonitor = ./x\n", "[core]\nhooksPath = ../h\n", "[filter \"a\"]\nclean = ./x\n",
-                                    "[include]\npath = ../x\n", "[alias]\nst = !./x\n", "[diff \"a\"]\ntextconv = ./x\n"}) {
+    for (std::string_view config :
+         {"[core]\nfsmonitor = ./x\n", "[core]\nhooksPath = ../h\n", "[filter \"a\"]\nclean = ./x\n",
+          "[include]\npath = ../x\n", "[alias]\nst = !./x\n", "[diff \"a\"]\ntextconv = ./x\n"}) {
         start_session();
         make_repository("clone/.git", config);
         EXPECT_NE(found().find("clone/.git/config: "), std::string::npos) << config;
     }
     start_session();
-    make_repository("clone/.git", "[core]\nfsmonitor = false\n[alias]\nst = status\n[remote \"origin\"]\nurl = x\n");
+    make_repository("clone/.git",
+                    "[core]\nfsmonitor = false\n[alias]\nst = status\n[remote \"origin\"]\nurl = x\n");
     EXPECT_EQ(found(), "");
 }
 
@@ -143,8 +152,9 @@ TEST_F(ReviewTest, SubmodulesAndWorktreesOfARepositoryAreLookedInto) {
     EXPECT_EQ(found(), "");
     write(".git/modules/deep/lib/hooks/pre-push", "x", 0755);
     write(".git/worktrees/topic/commondir", "../../../evil\n");
-    EXPECT_EQ(found(), ".git/modules/deep/lib/hooks/pre-push: a hook that git runs|"
-                       ".git/worktrees/topic/commondir: leads git to other hooks and another configuration|");
+    EXPECT_EQ(found(),
+              ".git/modules/deep/lib/hooks/pre-push: a hook that git runs|"
+              ".git/worktrees/topic/commondir: leads git to other hooks and another configuration|");
 }
 
 TEST_F(ReviewTest, ALinkOfGitsIsFollowedWhereTheWalkDoesNotGo) {

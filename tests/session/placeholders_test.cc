@@ -42,6 +42,23 @@ TEST_F(PlaceholdersTest, AreMadeWithParentsAndTakenAway) {
     EXPECT_EQ(recorded(), 0u);
 }
 
+TEST_F(PlaceholdersTest, AFileIsMadeAndTakenAwayUnlessItIsSomebodysByThen) {
+    const Path dot = Path::known(project("git/commondir")), empty = Path::known(project("git/config.worktree"));
+    auto held = Placeholders::acquire(directory_ / "state", {dot, empty}, {{dot, ".\n"}, {empty, ""}});
+    ASSERT_TRUE(held) << held.error().line();
+    EXPECT_EQ(std::filesystem::file_size(dot.str()), 2u);
+    EXPECT_EQ(std::filesystem::file_size(empty.str()), 0u);
+    auto second = Placeholders::acquire(directory_ / "state", {dot, empty}, {{dot, ".\n"}, {empty, ""}});
+    ASSERT_TRUE(second) << second.error().line();
+    held->release();
+    EXPECT_TRUE(exists("git/commondir"));
+    std::filesystem::remove(empty.str());
+    directory_.write("p/git/config.worktree", "[core]\n");
+    second->release();
+    EXPECT_FALSE(exists("git/commondir"));
+    EXPECT_EQ(std::filesystem::file_size(empty.str()), 7u);
+}
+
 TEST_F(PlaceholdersTest, WhatWasThereStays) {
     std::filesystem::create_directory(project(".vscode"));
     auto held = acquire({".vscode", ".idea"});

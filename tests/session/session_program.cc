@@ -5,8 +5,8 @@
 //   session_program PROJECT STATE [mask PATH | readonly PATH | placeholder PATH | directory PATH | in PATH
 //   | mistake PATH | wall-less PATH]… -- COMMAND…
 //
-// "mistake" mounts a path at /mistake, writable though nothing but the mount says so; "wall-less" does the same
-// without the second wall.
+// "mistake" mounts a path at /mistake, writable though nothing but the mount says so; "wall-less" does the
+// same without the second wall.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,7 +61,8 @@ int add_words(plan::Plan& plan, int argc, char** argv, int i) {
         if (word == "readonly") add(plan, MountKind::bind_readonly, path.str(), path.str(), true);
         if (word == "directory") plan.new_directories.push_back({.path = path});
         if (word == "in") plan.working_directory = path;
-        if (word == "mistake" || word == "wall-less") add(plan, MountKind::bind_writable, "/mistake", path.str());
+        if (word == "mistake" || word == "wall-less")
+            add(plan, MountKind::bind_writable, "/mistake", path.str());
         if (word == "wall-less") plan.second_wall.is_wanted = false;
         if (word == "placeholder") {
             plan.placeholders.push_back({.path = path});

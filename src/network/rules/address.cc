@@ -44,19 +44,17 @@ struct Form {
 };
 
 constexpr Form kForms[] = {
-    {"64:ff9b::/96", 12, 0, true, "NAT64"},
-    {"64:ff9b:1::/48", 12, 0, true, "NAT64 of this site"},
-    {"2002::/16", 2, 0, false, "6to4"},
-    {"2001::/32", 12, 0xff, false, "Teredo"},
-    {"2001::/32", 4, 0, false, "Teredo server"},
-    {"::/96", 12, 0, false, "v4-compatible"},
+    {"64:ff9b::/96", 12, 0, true, "NAT64"},      {"64:ff9b:1::/48", 12, 0, true, "NAT64 of this site"},
+    {"2002::/16", 2, 0, false, "6to4"},          {"2001::/32", 12, 0xff, false, "Teredo"},
+    {"2001::/32", 4, 0, false, "Teredo server"}, {"::/96", 12, 0, false, "v4-compatible"},
 };
 
-// The local-use NAT64 prefix may hold the address in four places (RFC 6052); only the usual one, at the end of a /96, can be told
-// from the others, and what is not in it stays closed with ::/8.
+// The local-use NAT64 prefix may hold the address in four places (RFC 6052); only the usual one, at the end
+// of a /96, can be told from the others, and what is not in it stays closed with ::/8.
 bool is_readable(const Form& form, const Address::Bytes& bytes) {
     bool is_local_nat64 = form.prefix == "64:ff9b:1::/48";
-    return !is_local_nat64 || std::all_of(bytes.begin() + 8, bytes.begin() + 12, [](uint8_t byte) { return byte == 0; });
+    return !is_local_nat64 ||
+           std::all_of(bytes.begin() + 8, bytes.begin() + 12, [](uint8_t byte) { return byte == 0; });
 }
 
 const std::vector<Prefix>& form_prefixes() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Addresses and prefixes of both families in one type. An IPv4 address is kept as its v4-mapped IPv6 form, so that 10.0.0.1
-// and ::ffff:10.0.0.1 are one value and no rule can be walked around by choosing the other spelling.
+// Addresses and prefixes of both families in one type. An IPv4 address is kept as its v4-mapped IPv6 form, so
+// that 10.0.0.1 and ::ffff:10.0.0.1 are one value and no rule can be walked around by choosing the other
+// spelling.
 #pragma once
 
 #include <array>
@@ -47,7 +48,8 @@ class Prefix {
     // The network of `length` bits, counted in the 128 of the kept form, around an address.
     static Prefix around(const Address& address, int length);
 
-    // "10.0.0.0/8", "2001:db8::/32", or an address alone. Bits beyond the length are an error that names what was meant.
+    // "10.0.0.0/8", "2001:db8::/32", or an address alone. Bits beyond the length are an error that names what
+    // was meant.
     static base::Result<Prefix> parse(std::string_view text);
 
     // Families are kept apart: ::/0 has no IPv4 address in it.
@@ -74,7 +76,8 @@ struct Embedded {
     bool is_same_host;      // a translator delivers to the IPv4 host itself; not so for tunnels
 };
 
-// For NAT64, 6to4, Teredo and v4-compatible addresses; empty for others. A v4-mapped address is an IPv4 address already.
+// For NAT64, 6to4, Teredo and v4-compatible addresses; empty for others. A v4-mapped address is an IPv4
+// address already.
 std::vector<Embedded> embedded_addresses(const Address& address);
 
 }  // namespace network

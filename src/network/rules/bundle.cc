@@ -22,7 +22,8 @@ struct Row {
 std::optional<std::vector<Row>> rows_of(std::string_view bundle, const std::vector<Bundle>& found) {
     std::vector<Row> rows;
     if (auto own = std::ranges::find(found, bundle, &Bundle::name); own != found.end()) {
-        for (const std::string& entry : own->entries) rows.push_back({entry, "named by the client's configuration"});
+        for (const std::string& entry : own->entries)
+            rows.push_back({entry, "named by the client's configuration"});
         return rows;
     }
     std::string list = "bundles/" + std::string(bundle);

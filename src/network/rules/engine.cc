@@ -72,7 +72,8 @@ Result<Host> parse_host(std::string_view text) {
     if (text.size() > 2 && text.starts_with('[') && text.ends_with(']')) {
         Result<Address> address = Address::parse(text.substr(1, text.size() - 2));
         if (!address) return address.error();
-        if (text.find(':') == std::string_view::npos) return Error{.what = quoted(text) + ": brackets are for IPv6"};
+        if (text.find(':') == std::string_view::npos)
+            return Error{.what = quoted(text) + ": brackets are for IPv6"};
         return Host(*address);
     }
     if (Result<Address> address = Address::parse(text)) return Host(*address);
@@ -147,11 +148,13 @@ Result<Engine> Engine::make(const EngineSettings& settings) {
 }
 
 void Engine::warn_of_no_effect(const Rule& rule) {
-    std::string entry = rule.origin.describe() + ": network.allow entry " + quoted(name_of(rule)) + " has no effect: ";
+    std::string entry =
+        rule.origin.describe() + ": network.allow entry " + quoted(name_of(rule)) + " has no effect: ";
     bool is_closed_port = rule.ports.is_single() && !reason_for_closed_port(rule.ports.first).empty();
     if (is_closed_port && rule.origin.layer != config::Layer::admin) {
         warnings_.push_back(entry + "port " + std::to_string(rule.ports.first) + " is closed (" +
-                            std::string(reason_for_closed_port(rule.ports.first)) + "), and " + kAskAdministrator);
+                            std::string(reason_for_closed_port(rule.ports.first)) + "), and " +
+                            kAskAdministrator);
     }
     if (rule.target != Target::network) return;
     // Where the first address of a network is closed by a row that contains all of it, so is the whole.
@@ -176,7 +179,8 @@ std::optional<Verdict> Engine::closed_address(const Address& address) const {
     std::optional<ClosedAddress> closed = find_closed(address, private_networks_);
     if (!closed) return std::nullopt;
     std::string advice;
-    if (closed->can_be_opened) advice = "if it is needed, open it with network.private = [\"" + address.str() + "\"]";
+    if (closed->can_be_opened)
+        advice = "if it is needed, open it with network.private = [\"" + address.str() + "\"]";
     return Verdict{.cause = Cause::address_floor,
                    .rule = closed->row,
                    .reason = address.str() + ": " + closed->reason,
@@ -188,15 +192,20 @@ Verdict Engine::default_verdict(const Asked& asked) const {
     bool is_literal = !asked.name;
     if (is_literal && !are_literals_open_) {
         return Verdict{.cause = Cause::literal,
-                       .reason = "an address without a name is refused (network.literals = deny), since every rule about names "
-                                 "could be walked around by it",
+                       .reason =
+                           "an address without a name is refused (network.literals = deny), since every rule "
+                           "about names "
+                           "could be walked around by it",
                        .advice = "use the host's name; " + advice};
     }
     if (asked.transport == Transport::udp) {
-        return Verdict{.cause = Cause::udp, .reason = "UDP is closed where no rule opens it", .advice = advice};
+        return Verdict{
+            .cause = Cause::udp, .reason = "UDP is closed where no rule opens it", .advice = advice};
     }
     if (mode_ == NetworkMode::filtered) {
-        return Verdict{.decision = Decision::allow, .origin = mode_origin_, .reason = "network.mode = filtered: nothing closes it"};
+        return Verdict{.decision = Decision::allow,
+                       .origin = mode_origin_,
+                       .reason = "network.mode = filtered: nothing closes it"};
     }
     return Verdict{.origin = mode_origin_,
                    .reason = "network.mode = proxied opens only what network.allow names",
@@ -215,7 +224,9 @@ Verdict Engine::judge(const Asked& asked) const {
 Verdict Engine::decide(const Question& question) const {
     switch (mode_) {
         case NetworkMode::open:
-            return Verdict{.decision = Decision::allow, .origin = mode_origin_, .reason = "network.mode = open: nothing is filtered"};
+            return Verdict{.decision = Decision::allow,
+                           .origin = mode_origin_,
+                           .reason = "network.mode = open: nothing is filtered"};
         case NetworkMode::isolated:
             return Verdict{.origin = mode_origin_,
                            .reason = "network.mode = isolated: nothing outside can be reached",
@@ -232,7 +243,8 @@ Verdict Engine::decide(const Question& question) const {
     return judge(asked);
 }
 
-Verdict Engine::decide_resolved(const HostName& name, const Address& resolved, uint16_t port, Transport transport) const {
+Verdict Engine::decide_resolved(const HostName& name, const Address& resolved, uint16_t port,
+                                Transport transport) const {
     Verdict by_name = decide({name, port, transport});
     if (!by_name.is_allowed() || mode_ == NetworkMode::open) return by_name;
     if (std::optional<Verdict> closed = closed_address(resolved)) return *closed;

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The egress rules as one question: may this connection be made? Pure: no socket, no resolver, no clock. The gateway asks
-// three times, and each answer stands by itself.
+// The egress rules as one question: may this connection be made? Pure: no socket, no resolver, no clock. The
+// gateway asks three times, and each answer stands by itself.
 //
-//   1. decide_lookup(name)        before a name is looked up anywhere, since a lookup carries data out already
+//   1. decide_lookup(name)        before a name is looked up anywhere, since a lookup carries data out
+//   already
 //   2. decide(question)           when a port is known, for names and for literal addresses
-//   3. decide_resolved(…)         for each address that a name resolved to, before it is dialled; it can only take away
+//   3. decide_resolved(…)         for each address that a name resolved to, before it is dialled; it can only
+//   take away
 //
-// Order of authority: the port floor and the address floor; the administrator's blocks, which nothing that a user writes
-// can pass; then the most specific rule of all, where a block wins against an equally specific allow, except that the list
-// that is shipped gives way; then the default of the mode. A user may always be stricter than the administrator.
+// Order of authority: the port floor and the address floor; the administrator's blocks, which nothing that a
+// user writes can pass; then the most specific rule of all, where a block wins against an equally specific
+// allow, except that the list that is shipped gives way; then the default of the mode. A user may always be
+// stricter than the administrator.
 #pragma once
 
 #include <cstdint>

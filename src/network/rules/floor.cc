@@ -19,7 +19,8 @@ struct FloorText {
     std::string_view reason;
 };
 
-// The first row that contains the address decides, so that single addresses come before the ranges around them.
+// The first row that contains the address decides, so that single addresses come before the ranges around
+// them.
 constexpr FloorText kAddressFloor[] = {
     {"100.100.100.200/32", Opening::never, "instance metadata of Alibaba Cloud: credentials of the machine"},
     {"168.63.129.16/32", Opening::never, "the platform's own service in Azure: secrets of the machine"},
@@ -65,7 +66,8 @@ const std::vector<FloorRow>& address_floor() {
 }
 
 const FloorText* find_row(const Address& address) {
-    auto found = std::ranges::find_if(address_floor(), [&](const FloorRow& row) { return row.prefix.contains(address); });
+    auto found = std::ranges::find_if(address_floor(),
+                                      [&](const FloorRow& row) { return row.prefix.contains(address); });
     return found == address_floor().end() ? nullptr : found->text;
 }
 
@@ -103,7 +105,8 @@ base::Status check_can_be_private(const config::Item& item, const Prefix& asked)
         if (row.text->opening == Opening::by_setting) return base::success();
         return refusal(item, row.text->reason, std::string(kAdvice));
     }
-    bool is_wider = std::ranges::any_of(address_floor(), [&](const FloorRow& row) { return asked.contains(row.prefix); });
+    bool is_wider =
+        std::ranges::any_of(address_floor(), [&](const FloorRow& row) { return asked.contains(row.prefix); });
     if (is_wider) return refusal(item, "it holds more than one private network", std::string(kAdvice));
     return refusal(item, "it is no private network", "open public addresses by network.allow");
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What is closed in every mode that filters, whatever a rule about names says.
 //
-// The address floor is asked about the address that would be dialled, after the name was resolved: a name that anybody may
-// register can point to the host's loopback, to the instance metadata of a cloud or into the site's network. The port floor closes
-// mail, DNS over TLS and the clear-text services that an account's trust is placed in.
+// The address floor is asked about the address that would be dialled, after the name was resolved: a name
+// that anybody may register can point to the host's loopback, to the instance metadata of a cloud or into the
+// site's network. The port floor closes mail, DNS over TLS and the clear-text services that an account's
+// trust is placed in.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +26,13 @@ struct ClosedAddress {
     bool can_be_opened;  // by network.private
 };
 
-// Why an address can't be dialled, or nothing. `opened` are the networks of network.private; a metadata address within one stays
-// closed, and an address that reaches a private network through a tunnel or translator too.
+// Why an address can't be dialled, or nothing. `opened` are the networks of network.private; a metadata
+// address within one stays closed, and an address that reaches a private network through a tunnel or
+// translator too.
 std::optional<ClosedAddress> find_closed(const Address& address, std::span<const Prefix> opened);
 
-// The entries of network.private: each lies within a private range. Loopback, link-local and metadata are never opened.
+// The entries of network.private: each lies within a private range. Loopback, link-local and metadata are
+// never opened.
 base::Result<std::vector<Prefix>> parse_private_networks(const std::vector<config::Item>& items);
 
 // Why a port is closed, both for TCP and UDP; empty for the others.

@@ -201,7 +201,9 @@ base::Result<std::string> a_label_of(std::string_view label) {
         Script its_script = is_ascii_letter(point.value) ? Script::latin : Script::other;
         if (point.value >= kFirstPoint) {
             const Range* range = find_permitted(point.value);
-            if (!range) return refusal(label, "holds '" + base::printable(shown) + "', which is not taken as it stands");
+            if (!range)
+                return refusal(label,
+                               "holds '" + base::printable(shown) + "', which is not taken as it stands");
             its_script = range->script;
         }
         if (its_script == Script::other) continue;

@@ -33,7 +33,8 @@ constexpr Forbidden kForbidden[] = {
 };
 
 bool is_of_a_name(char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '-' || letter == '_';
+    return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '-' ||
+           letter == '_';
 }
 
 bool is_ascii(std::string_view text) {
@@ -72,7 +73,8 @@ Result<std::string> canonical_label(std::string_view label) {
     if (label.front() == '-' || label.back() == '-') return Error{.what = "a label begins or ends with '-'"};
     std::string text(label);
     if (!is_ascii(label)) {
-        if (label.starts_with("xn--")) return Error{.what = "a label that begins with xn-- holds more than ASCII"};
+        if (label.starts_with("xn--"))
+            return Error{.what = "a label that begins with xn-- holds more than ASCII"};
         Result<std::string> encoded = a_label_of(label);
         if (!encoded) return encoded.error();
         text = *encoded;
@@ -85,7 +87,8 @@ Result<std::string> canonical_label(std::string_view label) {
 
 // "7", "017", "0x7f": where the last label is one of these, some resolvers read the whole as an address.
 bool is_number(std::string_view label) {
-    if (label.starts_with("0x")) return label.find_first_not_of("0123456789abcdef", 2) == std::string_view::npos;
+    if (label.starts_with("0x"))
+        return label.find_first_not_of("0123456789abcdef", 2) == std::string_view::npos;
     return label.find_first_not_of(kDigits) == std::string_view::npos;
 }
 
@@ -103,7 +106,8 @@ Result<HostName> HostName::parse(std::string_view text) {
     if (text.size() > kLongestText) return refusal(text, "it is longer than 253 bytes");
     std::string lower = in_lower_case(text);
     if (std::string problem = problem_with_bytes(lower); !problem.empty()) return refusal(text, problem);
-    if (lower.ends_with("..")) return refusal(text, "it ends in two dots", "write it without dots at the end");
+    if (lower.ends_with(".."))
+        return refusal(text, "it ends in two dots", "write it without dots at the end");
     if (lower.ends_with('.')) lower.pop_back();
 
     std::string name;

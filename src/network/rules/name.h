@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Host names in the one form in which they are compared: lower case, IDN as A-labels, no dot at the end. What could be read
-// as two things is refused instead of guessed: a name that ends in two dots, a name whose last label is a number (127.1,
-// 0x7f000001 and 017700000001 are loopback to some resolvers), or bytes that end a line, a request or an authority.
+// Host names in the one form in which they are compared: lower case, IDN as A-labels, no dot at the end. What
+// could be read as two things is refused instead of guessed: a name that ends in two dots, a name whose last
+// label is a number (127.1, 0x7f000001 and 017700000001 are loopback to some resolvers), or bytes that end a
+// line, a request or an authority.
 #pragma once
 
 #include <compare>

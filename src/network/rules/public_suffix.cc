@@ -12,7 +12,8 @@ namespace {
 const std::unordered_set<std::string_view>& rows() {
     static const std::unordered_set<std::string_view> known = [] {
         std::unordered_set<std::string_view> entries;
-        for (const config::DataRow& row : config::data_list("network/public_suffixes")) entries.insert(row.entry);
+        for (const config::DataRow& row : config::data_list("network/public_suffixes"))
+            entries.insert(row.entry);
         return entries;
     }();
     return known;

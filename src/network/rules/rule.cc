@@ -17,7 +17,8 @@ using base::Result;
 using base::Status;
 
 Error refusal(std::string_view text, std::string_view why, std::string advice) {
-    return Error{.what = quoted(text) + " is no network rule: " + std::string(why), .advice = std::move(advice)};
+    return Error{.what = quoted(text) + " is no network rule: " + std::string(why),
+                 .advice = std::move(advice)};
 }
 
 Error refusal(std::string_view text, const Error& cause) {
@@ -56,9 +57,11 @@ Result<Halves> split_ports(std::string_view text) {
     if (text.starts_with('[')) {
         size_t close = text.find(']');
         constexpr const char* kAdvice = "write [2001:db8::1]:443";
-        if (close == std::string_view::npos) return Error{.what = "a bracket is left open", .advice = kAdvice};
+        if (close == std::string_view::npos)
+            return Error{.what = "a bracket is left open", .advice = kAdvice};
         std::string_view host = text.substr(1, close - 1), rest = text.substr(close + 1);
-        if (host.find(':') == std::string_view::npos) return Error{.what = "brackets are for IPv6", .advice = kAdvice};
+        if (host.find(':') == std::string_view::npos)
+            return Error{.what = "brackets are for IPv6", .advice = kAdvice};
         if (rest.empty()) return Halves{host, std::nullopt};
         if (rest.front() != ':') return Error{.what = "something follows the bracket", .advice = kAdvice};
         return Halves{host, rest.substr(1)};
@@ -92,14 +95,16 @@ Status read_wildcard(std::string_view host, Rule& rule) {
     auto offset = static_cast<size_t>(last_label.data() - whole.data());
     std::string_view suffix = whole.substr(offset + last_label.size() + 1);
     if (rule.side == Side::allow && is_public_suffix(suffix)) {
-        return Error{.what = "anybody can have a name below " + std::string(suffix), .advice = "name the hosts"};
+        return Error{.what = "anybody can have a name below " + std::string(suffix),
+                     .advice = "name the hosts"};
     }
     rule.target = Target::wildcard;
     rule.name = std::string(whole.substr(0, offset)) + "*." + std::string(suffix);
     return base::success();
 }
 
-// Whether an address was meant, well written or not: "10.0.0/8" should be told about networks, "a.org/x" about names.
+// Whether an address was meant, well written or not: "10.0.0/8" should be told about networks, "a.org/x"
+// about names.
 bool looks_like_network(std::string_view host) {
     if (host.find(':') != std::string_view::npos) return true;
     size_t slash = host.find('/');
@@ -117,12 +122,14 @@ Status read_host(std::string_view host, Rule& rule) {
     }
     if (host.find('*') != std::string_view::npos) return read_wildcard(host, rule);
     if (host.starts_with('.') && host.size() > 1) {
-        return Error{.what = "it begins with a dot", .advice = "write *" + base::printable(host) + " for subdomains"};
+        return Error{.what = "it begins with a dot",
+                     .advice = "write *" + base::printable(host) + " for subdomains"};
     }
     Result<HostName> name = HostName::parse(host);
     if (!name) return name.error();
     if (name->str() == "tcp" || name->str() == "udp") {
-        return Error{.what = "only udp: in lower case stands in front of an entry", .advice = "write 443 for TCP, udp:443 for UDP"};
+        return Error{.what = "only udp: in lower case stands in front of an entry",
+                     .advice = "write 443 for TCP, udp:443 for UDP"};
     }
     rule.target = Target::host;
     rule.name = name->str();
@@ -195,7 +202,8 @@ Result<Rule> parse_rule(std::string_view text, Side side) {
     if (text.find("://") != std::string_view::npos) {
         return refusal(text, "it is a URL", "write " + host_of_url(text));
     }
-    if (text.starts_with('@')) return refusal(text, "a bundle is not one rule", "name it in network.allow or network.block");
+    if (text.starts_with('@'))
+        return refusal(text, "a bundle is not one rule", "name it in network.allow or network.block");
     Rule rule{.side = side, .text = std::string(text)};
     std::string_view body = text;
     if (body.starts_with("udp:")) {

@@ -7,9 +7,9 @@
 //   a.*.example.org      one label in between         443, 8000-8100 a port of any host
 //   udp:ENTRY            the same for UDP             *              every host
 //
-// An entry without "udp:" that blocks closes TCP and UDP; one that allows opens TCP alone: UDP is open only where it is
-// named. The most specific rule wins: host, longer network, shorter, longer wildcard, shorter, *, bare port; within each
-// of these, fewer ports before more.
+// An entry without "udp:" that blocks closes TCP and UDP; one that allows opens TCP alone: UDP is open only
+// where it is named. The most specific rule wins: host, longer network, shorter, longer wildcard, shorter, *,
+// bare port; within each of these, fewer ports before more.
 #pragma once
 
 #include <compare>
@@ -65,8 +65,8 @@ struct Rule {
     Specificity specificity() const;
 };
 
-// What the text says; origin and reason are the caller's to fill in. The error says what is wrong and how it is written.
-// A wildcard over a public suffix is refused where it would open, and may close.
+// What the text says; origin and reason are the caller's to fill in. The error says what is wrong and how it
+// is written. A wildcard over a public suffix is refused where it would open, and may close.
 base::Result<Rule> parse_rule(std::string_view text, Side side);
 
 }  // namespace network

@@ -25,13 +25,14 @@ void visit_at(const Map& slots, const Key& key, Visit visit) {
 }  // namespace
 
 bool decides_before(const Rule& rule, const Rule& other) {
-    auto order = rule.specificity() <=> other.specificity();
-    if (order != 0) return order > 0;
+    Specificity mine = rule.specificity(), its = other.specificity();
+    if (mine != its) return mine > its;
     return std::tuple(rank(rule), !is_admins(rule)) < std::tuple(rank(other), !is_admins(other));
 }
 
 RuleTable::RuleTable(std::vector<Rule> rules) : rules_(std::move(rules)) {
-    for (uint32_t number = 0; number < rules_.size(); ++number) slot_for(rules_[number]).numbers.push_back(number);
+    for (uint32_t number = 0; number < rules_.size(); ++number)
+        slot_for(rules_[number]).numbers.push_back(number);
     for (Slots* slots : {&hosts_, &suffixes_, &inner_}) {
         for (auto& [name, slot] : *slots) arrange(slot);
     }
@@ -60,7 +61,8 @@ RuleTable::Slot& RuleTable::slot_for(const Rule& rule) {
 void RuleTable::arrange(Slot& slot) {
     std::ranges::sort(slot.numbers, [&](uint32_t left, uint32_t right) {
         const Rule &a = rules_[left], &b = rules_[right];
-        // Ranges of one width may overlap, and then block and allow decide; single ports only meet their equals.
+        // Ranges of one width may overlap, and then block and allow decide; single ports only meet their
+        // equals.
         if (a.ports.is_single() && b.ports.is_single() && a.ports.first != b.ports.first) {
             return a.ports.first < b.ports.first;
         }
@@ -68,7 +70,8 @@ void RuleTable::arrange(Slot& slot) {
         return !decides_before(b, a) && left < right;
     });
     auto is_single = [&](uint32_t number) { return rules_[number].ports.is_single(); };
-    slot.singles = static_cast<size_t>(std::ranges::partition_point(slot.numbers, is_single) - slot.numbers.begin());
+    slot.singles =
+        static_cast<size_t>(std::ranges::partition_point(slot.numbers, is_single) - slot.numbers.begin());
 }
 
 bool RuleTable::applies(const Rule& rule, const Asked& asked) const {
@@ -80,9 +83,9 @@ bool RuleTable::applies(const Rule& rule, const Asked& asked) const {
 const Rule* RuleTable::first_in(const Slot& slot, const Asked& asked) const {
     auto ranges = slot.numbers.begin() + static_cast<ptrdiff_t>(slot.singles);
     auto port_of = [&](uint32_t number) { return rules_[number].ports.first; };
-    auto [first, last] = std::ranges::equal_range(slot.numbers.begin(), ranges, asked.port, {}, port_of);
-    for (; first != last; ++first) {
-        if (applies(rules_[*first], asked)) return &rules_[*first];
+    auto single = std::ranges::lower_bound(slot.numbers.begin(), ranges, asked.port, {}, port_of);
+    for (; single != ranges && port_of(*single) == asked.port; ++single) {
+        if (applies(rules_[*single], asked)) return &rules_[*single];
     }
     for (; ranges != slot.numbers.end(); ++ranges) {
         if (applies(rules_[*ranges], asked)) return &rules_[*ranges];
@@ -124,7 +127,8 @@ const Rule* RuleTable::find(const Asked& asked) const {
     if (!asked.address) return best;
     visit_address(*asked.address, consider);
     for (const Embedded& inner : embedded_addresses(*asked.address)) {
-        // The end of a tunnel is another host than the one that was allowed, and may still be one that was blocked.
+        // The end of a tunnel is another host than the one that was allowed, and may still be one that was
+        // blocked.
         now.only_blocks = asked.only_blocks || !inner.is_same_host;
         visit_address(inner.address, consider);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rules arranged so that the one that decides is found without walking them all: names by hash, wildcards by hash of each suffix
-// of the name, networks by hash of the address cut to each length in use. Building takes time in proportion to the rules, asking
-// in proportion to the labels of the name.
+// Rules arranged so that the one that decides is found without walking them all: names by hash, wildcards by
+// hash of each suffix of the name, networks by hash of the address cut to each length in use. Building takes
+// time in proportion to the rules, asking in proportion to the labels of the name.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,8 @@ class RuleTable {
     std::vector<const Rule*> about(const HostName& name) const;
 
   private:
-    // Numbers of rules about one host, network or wildcard: single ports first, in order, then ranges from narrow to wide.
+    // Numbers of rules about one host, network or wildcard: single ports first, in order, then ranges from
+    // narrow to wide.
     struct Slot {
         std::vector<uint32_t> numbers;
         size_t singles = 0;
