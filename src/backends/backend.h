@@ -16,7 +16,7 @@ namespace backends {
 // itself.
 struct Caller {
     inner::SignalState signals;
-    uint64_t open_files = 0;      // soft limit of descriptors
+    uint64_t open_files = 0;  // soft limit of descriptors
     std::vector<inner::ResourceLimit> limits;
     int cgroup = -1;              // cgroup.procs of the group that the jail is to live in, where there is one
     int terminal = -1;            // the controlling terminal, where there is one

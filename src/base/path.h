@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Absolute paths as a type: normalised, without "." or ".." or doubled slashes, no slash at the end. Everything here
-// is lexical and touches no disk; symbolic links are followed by host::Tree.
+// Absolute paths as a type: normalised, without "." or ".." or doubled slashes, no slash at the end.
+// Everything here is lexical and touches no disk; symbolic links are followed by host::Tree.
 #pragma once
 
 #include <compare>

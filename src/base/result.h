@@ -2,8 +2,9 @@
 // The result of everything that can fail. No exception crosses a file of ours: what a library throws is
 // caught where the library is called and becomes an Error.
 //
-// An Error is made for a person: `what` says which act failed on which object and why, `where` names the place
-// that asked for it (file:line, a flag, a variable), `advice` says what to do next. It prints as one line.
+// An Error is made for a person: `what` says which act failed on which object and why, `where` names the
+// place that asked for it (file:line, a flag, a variable), `advice` says what to do next. It prints as one
+// line.
 #pragma once
 
 #include <optional>
@@ -63,6 +64,8 @@ class [[nodiscard]] Result {
 
 struct Nothing {};
 using Status = Result<Nothing>;
-inline Status success() { return Nothing{}; }
+inline Status success() {
+    return Nothing{};
+}
 
 }  // namespace base

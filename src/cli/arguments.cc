@@ -196,7 +196,8 @@ class Parser {
         if (!word) return word.error();
         size_t equals = word->find('=');
         if (equals == std::string::npos || equals + 1 == word->size()) {
-            return usage_error(option.flag + " " + *word + " has no value", "write " + std::string(kExpected));
+            return usage_error(option.flag + " " + *word + " has no value",
+                               "write " + std::string(kExpected));
         }
         std::string key = word->substr(0, equals);
         if (!key.starts_with(kLimits)) key.insert(0, kLimits);
@@ -213,8 +214,9 @@ class Parser {
         }
         std::string near = base::nearest(name, known);
         std::vector<std::string> all(known.begin(), known.end());
-        return usage_error("there is no limit '" + name + "'",
-                           near.empty() ? "there are: " + base::join(all, ", ") : "did you mean " + near + "?");
+        return usage_error("there is no limit '" + name + "'", near.empty()
+                                                                   ? "there are: " + base::join(all, ", ")
+                                                                   : "did you mean " + near + "?");
     }
 
     // The value after '=' or the next word. An empty one is never meant: it is an unset variable of a script.

@@ -34,7 +34,8 @@ constexpr Verb kVerbs[] = {
     {"untrust", untrust_verb, ""},
     {"doctor", doctor_verb, "Exit status: 0 when a jail can be built here, 1 when it can't."},
     {"selftest", selftest_verb,
-     "Every probe is tried outside first, where it must succeed, and then in a real jail. All is done in a scratch\n"
+     "Every probe is tried outside first, where it must succeed, and then in a real jail. All is done in a "
+     "scratch\n"
      "directory, also below --project DIR; it and everything else that was made is removed again.\n"
      "GROUP or PROBE  only these; --list shows them and what each attempts\n"
      "--backend B     with this backend\n"

@@ -25,7 +25,8 @@ std::vector<std::string> built_in_presets() {
 std::vector<std::string> limits() {
     std::vector<std::string> words;
     for (const Setting& setting : settings()) {
-        if (setting.key.starts_with(kLimits)) words.push_back(std::string(setting.key.substr(kLimits.size())) + "=");
+        if (setting.key.starts_with(kLimits))
+            words.push_back(std::string(setting.key.substr(kLimits.size())) + "=");
     }
     return words;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the jail promises in this run, control by control, and the check that none is weaker than what was required.
+// What the jail promises in this run, control by control, and the check that none is weaker than what was
+// required.
 #include "base/text.h"
 #include "landlock/rights.h"
 #include "plan/draft.h"
@@ -37,33 +38,40 @@ void add_walls(Draft& draft) {
 base::Status add_controls(Draft& draft) {
     const policy::Policy& policy = draft.policy();
     std::vector<Control>& controls = draft.plan.controls;
-    auto add = [&](std::string name, Level level, bool is_asked, std::string detail, config::Origin origin = {}) {
+    auto add = [&](std::string name, Level level, bool is_asked, std::string detail,
+                   config::Origin origin = {}) {
         controls.push_back(Control{std::move(name), level, is_asked, std::move(detail), std::move(origin)});
     };
 
     add("files", Level::hidden, true, "what no rule shows does not exist");
     // Inside a home that is shown as a whole, a name can be covered but not taken away.
     add("credentials", draft.home_is_real ? Level::denied : Level::hidden, true,
-        draft.home_is_real ? "names are seen, content is not" : "they do not exist", policy.home.access_origin);
-    add("other users", policy.isolation.filter_passwd ? Level::hidden : Level::absent, policy.isolation.filter_passwd,
-        "accounts and home directories", policy.isolation.filter_passwd_origin);
-    add("temporary files", policy.isolation.private_tmp ? Level::hidden : Level::absent, policy.isolation.private_tmp,
-        "/tmp and /var/tmp", policy.isolation.private_tmp_origin);
-    add("shared memory", policy.isolation.private_ipc ? Level::hidden : Level::absent, policy.isolation.private_ipc,
-        "/dev/shm, System V and POSIX queues", policy.isolation.private_ipc_origin);
+        draft.home_is_real ? "names are seen, content is not" : "they do not exist",
+        policy.home.access_origin);
+    add("other users", policy.isolation.filter_passwd ? Level::hidden : Level::absent,
+        policy.isolation.filter_passwd, "accounts and home directories",
+        policy.isolation.filter_passwd_origin);
+    add("temporary files", policy.isolation.private_tmp ? Level::hidden : Level::absent,
+        policy.isolation.private_tmp, "/tmp and /var/tmp", policy.isolation.private_tmp_origin);
+    add("shared memory", policy.isolation.private_ipc ? Level::hidden : Level::absent,
+        policy.isolation.private_ipc, "/dev/shm, System V and POSIX queues",
+        policy.isolation.private_ipc_origin);
     add("processes", Level::hidden, true, "processes outside can't be seen, signalled or traced");
     add("privileges", Level::denied, true, "no capability, no gain through setuid programs");
     add_walls(draft);
-    add("environment", Level::hidden, true, "secrets are taken out before anything runs", policy.env.mode_origin);
+    add("environment", Level::hidden, true, "secrets are taken out before anything runs",
+        policy.env.mode_origin);
     bool is_open = draft.plan.network.reached == NetworkMode::open;
-    add("network", is_open ? Level::absent : Level::hidden, !(is_open && draft.plan.network.asked == NetworkMode::open),
+    add("network", is_open ? Level::absent : Level::hidden,
+        !(is_open && draft.plan.network.asked == NetworkMode::open),
         std::string(policy::to_text(draft.plan.network.reached)), draft.plan.network.reason.origin);
 
     for (const Control& control : controls) {
         if (!control.is_asked || control.level >= policy.isolation.require) continue;
         return base::Error{.what = "the control '" + control.name + "' would reach only " +
-                                   std::string(policy::to_text(control.level)) + " (" + control.detail + "), and " +
-                                   std::string(policy::to_text(policy.isolation.require)) + " is required",
+                                   std::string(policy::to_text(control.level)) + " (" + control.detail +
+                                   "), and " + std::string(policy::to_text(policy.isolation.require)) +
+                                   " is required",
                            .advice = "change the setting named here, or ask for less with --require",
                            .where = policy.isolation.require_origin.describe()};
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A plan in the making: the inputs, what was resolved once, and the parts that the steps fill in. The steps are free
-// functions, one file each, called in order by make_plan.cc.
+// A plan in the making: the inputs, what was resolved once, and the parts that the steps fill in. The steps
+// are free functions, one file each, called in order by make_plan.cc.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ namespace plan {
 
 struct Draft {
     const Inputs& inputs;
-    base::Path home;     // physical
-    base::Path project;  // physical
-    HomeNames home_names;  // of the physical home
+    base::Path home;            // physical
+    base::Path project;         // physical
+    HomeNames home_names;       // of the physical home
     bool home_is_real = false;  // home.access shows the real directory (read, write)
     bool git_config_is_protected = false;
     std::vector<Variable> adjusted;  // variables whose value the view makes wrong, with the right one
@@ -33,13 +33,15 @@ struct Draft {
     const policy::Policy& policy() const { return inputs.policy; }
 
     void add_rule(base::Path path, Access access, Reason reason, Backing backing = Backing::host) {
-        rules.add(PathRule{.path = std::move(path), .access = access, .backing = backing, .reason = std::move(reason)});
+        rules.add(PathRule{
+            .path = std::move(path), .access = access, .backing = backing, .reason = std::move(reason)});
     }
     void note(NoteKind kind, std::string text) { plan.notes.push_back(Note{kind, std::move(text)}); }
 };
 
 // Follows links and remembers them; the error names the place that asked.
-base::Result<host::Tree::Resolved> resolve_entry(Draft& draft, const base::Path& path, const config::Origin& origin);
+base::Result<host::Tree::Resolved> resolve_entry(Draft& draft, const base::Path& path,
+                                                 const config::Origin& origin);
 
 // ~, ~/x and absolute paths of a path list.
 base::Result<base::Path> absolute_entry(const Draft& draft, const config::Item& item);
@@ -56,22 +58,23 @@ const config::DataRow* matching_row(std::string_view list, const base::Path& pat
 // Whether a physical path lies below an entry of project.parents.
 bool is_below_parents(const Draft& draft, const base::Path& path);
 
-// ---- The steps, in order ---------------------------------------------------------------------------------------------
+// ---- The steps, in order
+// ---------------------------------------------------------------------------------------------
 base::Status choose_backend(Draft& draft);
-base::Status check_project(Draft& draft);      // project_check.cc
-void add_system(Draft& draft);                 // system.cc: system trees, /tmp, /run, /dev, the program itself
-void assemble_etc(Draft& draft);               // etc.cc
-base::Status add_home(Draft& draft);           // home.cc: access mode, lists, credentials
-base::Status add_mounts(Draft& draft);         // extra_mounts.cc: mounts.*, sockets
-base::Status add_devices(Draft& draft);        // devices.cc: devices.*, graphics processors
-base::Status add_project(Draft& draft);        // project.cc: the project, git, protected and masked paths
+base::Status check_project(Draft& draft);  // project_check.cc
+void add_system(Draft& draft);             // system.cc: system trees, /tmp, /run, /dev, the program itself
+void assemble_etc(Draft& draft);           // etc.cc
+base::Status add_home(Draft& draft);       // home.cc: access mode, lists, credentials
+base::Status add_mounts(Draft& draft);     // extra_mounts.cc: mounts.*, sockets
+base::Status add_devices(Draft& draft);    // devices.cc: devices.*, graphics processors
+base::Status add_project(Draft& draft);    // project.cc: the project, git, protected and masked paths
 base::Status apply_deny_writable(Draft& draft);  // extra_mounts.cc
-void add_seeded_files(Draft& draft);           // home.cc, when the rules are settled
-base::Status choose_network(Draft& draft);     // network.cc
-void raise_walls(Draft& draft);                // walls.cc, when the mounts are finished
-void set_limits(Draft& draft);                 // limits.cc
-void add_environment(Draft& draft);            // environment.cc
-base::Status add_controls(Draft& draft);       // controls.cc
-base::Status finish_mounts(Draft& draft);      // make_plan.cc
+void add_seeded_files(Draft& draft);             // home.cc, when the rules are settled
+base::Status choose_network(Draft& draft);       // network.cc
+void raise_walls(Draft& draft);                  // walls.cc, when the mounts are finished
+void set_limits(Draft& draft);                   // limits.cc
+void add_environment(Draft& draft);              // environment.cc
+base::Status add_controls(Draft& draft);         // controls.cc
+base::Status finish_mounts(Draft& draft);        // make_plan.cc
 
 }  // namespace plan

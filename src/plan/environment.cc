@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The environment of the command, made before anything is executed. What is removed is removed by name, by pattern, by what its
-// value looks like, or because no list lets it through; every removal keeps its reason.
+// The environment of the command, made before anything is executed. What is removed is removed by name, by
+// pattern, by what its value looks like, or because no list lets it through; every removal keeps its reason.
 #include <algorithm>
 #include <charconv>
 #include <span>
@@ -22,13 +22,13 @@ constexpr std::string_view kFunctionPrefix = "BASH_FUNC_";
 bool is_valid_name(std::string_view name) {
     if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
     return std::ranges::all_of(name, [](char letter) {
-        return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
-               letter == '_';
+        return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
+               (letter >= '0' && letter <= '9') || letter == '_';
     });
 }
 
-// A list of names and patterns, asked once for every variable. Exact names are found by their length first, which rules out
-// nearly all of them; a table of hashes would cost more to make than it saves.
+// A list of names and patterns, asked once for every variable. Exact names are found by their length first,
+// which rules out nearly all of them; a table of hashes would cost more to make than it saves.
 class NameList {
   public:
     explicit NameList(std::string_view list) : rows_(config::data_list(list)) {
@@ -60,7 +60,10 @@ const Item* find_item(const policy::Items& items, std::string_view name) {
 class Filter {
   public:
     explicit Filter(Draft& draft)
-        : draft_(draft), env_(draft.policy().env), passes_("environment/pass"), injection_("environment/injection"),
+        : draft_(draft),
+          env_(draft.policy().env),
+          passes_("environment/pass"),
+          injection_("environment/injection"),
           functions_("environment/functions") {}
 
     void consider(std::string_view name, std::string_view value) {
@@ -77,23 +80,27 @@ class Filter {
         }
         for (const Item& pattern : env_.block_patterns) {
             if (policy::matches_variable_pattern(pattern.text, name)) {
-                return remove(name, "matches " + base::printable(pattern.text) + ": " +
-                                        reason_for("environment/block_patterns", "env.block_patterns", pattern),
+                return remove(name,
+                              "matches " + base::printable(pattern.text) + ": " +
+                                  reason_for("environment/block_patterns", "env.block_patterns", pattern),
                               pattern.origin);
             }
         }
         if (std::string_view secret = secret_in(value); !secret.empty()) {
             return remove(name, "its value looks like " + std::string(secret), {});
         }
-        if (env_.mode == policy::EnvMode::inherit) return pass(name, value, "env.mode = inherit", env_.mode_origin);
-        if (const config::DataRow* row = passes_.find(name)) return pass(name, value, std::string(row->reason), {});
+        if (env_.mode == policy::EnvMode::inherit)
+            return pass(name, value, "env.mode = inherit", env_.mode_origin);
+        if (const config::DataRow* row = passes_.find(name))
+            return pass(name, value, std::string(row->reason), {});
         remove(name, "on no list of variables that pass", env_.mode_origin);
     }
 
   private:
     // A function is code that every bash in the jail would run; Lmod's are what makes `module` work.
     void consider_function(std::string_view name, std::string_view value) {
-        if (const config::DataRow* row = functions_.find(name)) return pass(name, value, std::string(row->reason), {});
+        if (const config::DataRow* row = functions_.find(name))
+            return pass(name, value, std::string(row->reason), {});
         remove(name, "an exported shell function", {});
     }
 
@@ -103,7 +110,8 @@ class Filter {
     }
 
     void remove(std::string_view name, std::string why, config::Origin origin) {
-        draft_.plan.environment.removed.push_back(RemovedVariable{std::string(name), {std::move(why), std::move(origin)}});
+        draft_.plan.environment.removed.push_back(
+            RemovedVariable{std::string(name), {std::move(why), std::move(origin)}});
     }
 
     Draft& draft_;
@@ -134,7 +142,8 @@ void reset_temporary(Draft& draft) {
         const PathRule* rule = place ? draft.rules.decide(place->path) : nullptr;
         bool is_there = rule != nullptr && rule->access == Access::writable &&
                         (rule->backing == Backing::host || rule->path == place->path);
-        if (!is_there) set(environment, name, "/tmp", {"the host's place for temporary files is not in the jail", {}});
+        if (!is_there)
+            set(environment, name, "/tmp", {"the host's place for temporary files is not in the jail", {}});
     }
 }
 
@@ -142,13 +151,15 @@ void drop_absent_runtime_directory(Environment& environment) {
     auto found = std::ranges::find(environment.passed, "XDG_RUNTIME_DIR", &Variable::name);
     if (found == environment.passed.end()) return;
     environment.passed.erase(found);
-    environment.removed.push_back({"XDG_RUNTIME_DIR", {"the host's run-time directory is not in the jail", {}}});
+    environment.removed.push_back(
+        {"XDG_RUNTIME_DIR", {"the host's run-time directory is not in the jail", {}}});
 }
 
-// A branch that starts from a remote one would be written down in the repository's configuration. Where that is read-only git fails
-// half-way, and says nevertheless that it was done.
+// A branch that starts from a remote one would be written down in the repository's configuration. Where that
+// is read-only git fails half-way, and says nevertheless that it was done.
 void keep_git_from_tracking(Environment& environment) {
-    const Reason reason{"the repository's configuration is protected: git can't write down what a branch tracks", {}};
+    const Reason reason{
+        "the repository's configuration is protected: git can't write down what a branch tracks", {}};
     const Variable* count = find_variable(environment, "GIT_CONFIG_COUNT");
     unsigned number = 0;
     if (count != nullptr) {

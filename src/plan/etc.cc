@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// /etc is put together: an empty directory of the jail's own, filled with links into a read-only view of the host's /etc at
-// /run/host/etc. So files that the host lacks can be added, single ones left out, and it takes one mount instead of two hundred.
-// Left out is what the caller can read only as owner or through a group, and what names the host's other users.
+// /etc is put together: an empty directory of the jail's own, filled with links into a read-only view of the
+// host's /etc at /run/host/etc. So files that the host lacks can be added, single ones left out, and it takes
+// one mount instead of two hundred. Left out is what the caller can read only as owner or through a group,
+// and what names the host's other users.
 #include <algorithm>
 
 #include "base/text.h"
@@ -16,15 +17,18 @@ const base::Path kEtc = base::Path::known("/etc");
 const base::Path kHostEtc = base::Path::known("/run/host/etc");
 
 // Files that list accounts; the jail gets its own of the first three.
-constexpr std::string_view kAccountFiles[] = {"passwd", "group", "nsswitch.conf", "passwd-", "group-",
-                                              "shadow", "shadow-", "gshadow", "gshadow-",
-                                              "subuid", "subuid-", "subgid", "subgid-"};
+constexpr std::string_view kAccountFiles[] = {"passwd",  "group",   "nsswitch.conf", "passwd-",  "group-",
+                                              "shadow",  "shadow-", "gshadow",       "gshadow-", "subuid",
+                                              "subuid-", "subgid",  "subgid-"};
 
-bool lists_accounts(std::string_view name) { return std::ranges::find(kAccountFiles, name) != std::end(kAccountFiles); }
+bool lists_accounts(std::string_view name) {
+    return std::ranges::find(kAccountFiles, name) != std::end(kAccountFiles);
+}
 
 class Assembly {
   public:
-    explicit Assembly(Draft& draft) : draft_(draft), filters_accounts_(draft.policy().isolation.filter_passwd) {}
+    explicit Assembly(Draft& draft)
+        : draft_(draft), filters_accounts_(draft.policy().isolation.filter_passwd) {}
 
     void assemble() {
         push({.kind = MountKind::tmpfs, .target = kEtc, .reason = {"assembled from the host's /etc", {}}});
@@ -48,7 +52,8 @@ class Assembly {
     };
 
     void find_left_out() {
-        // An administrator's ceiling is not for the jail to read, and a sandbox inside this one would take it for forged.
+        // An administrator's ceiling is not for the jail to read, and a sandbox inside this one would take it
+        // for forged.
         left_out_.push_back({kEtc / "agent-sandbox", {"the sandbox's own configuration", {}}});
         for (const base::Path& path : draft_.inputs.facts.private_etc) {
             left_out_.push_back({path, {"not readable by everyone on this host", {}}});
@@ -67,7 +72,8 @@ class Assembly {
         if (entry.kind == host::Kind::symlink) {
             if (std::optional<host::Node> node = draft_.tree().look(path)) target = node->link;
         }
-        push({.kind = MountKind::symlink, .target = path, .source = target, .reason = {"the host's own", {}}});
+        push(
+            {.kind = MountKind::symlink, .target = path, .source = target, .reason = {"the host's own", {}}});
     }
 
     bool is_left_out(const base::Path& path) const {
@@ -79,11 +85,14 @@ class Assembly {
         std::optional<host::Node> node = draft_.tree().look(path);
         if (!node || node->kind == host::Kind::symlink) return;
         const base::Path target = kHostEtc / path.relative_to(kEtc);
-        bool is_covered = std::ranges::any_of(covered_, [&](const base::Path& known) { return target.is_within(known); });
+        bool is_covered =
+            std::ranges::any_of(covered_, [&](const base::Path& known) { return target.is_within(known); });
         if (is_covered) return;
         covered_.push_back(target);
         bool is_directory = node->kind == host::Kind::directory;
-        push({.kind = is_directory ? MountKind::tmpfs : MountKind::empty_file, .target = target, .reason = reason});
+        push({.kind = is_directory ? MountKind::tmpfs : MountKind::empty_file,
+              .target = target,
+              .reason = reason});
         if (is_directory) push({.kind = MountKind::seal, .target = target, .reason = reason});
     }
 
@@ -100,9 +109,18 @@ class Assembly {
             base::Result<std::string> text = draft_.tree().read(kEtc / name, 16u << 20);
             return text ? *text : std::string();
         };
-        push({.kind = MountKind::file, .target = kEtc / "passwd", .source = filter_passwd(text_of("passwd"), caller), .reason = reason});
-        push({.kind = MountKind::file, .target = kEtc / "group", .source = filter_group(text_of("group"), caller), .reason = reason});
-        push({.kind = MountKind::file, .target = kEtc / "nsswitch.conf", .source = std::string(files_only_switch()), .reason = reason});
+        push({.kind = MountKind::file,
+              .target = kEtc / "passwd",
+              .source = filter_passwd(text_of("passwd"), caller),
+              .reason = reason});
+        push({.kind = MountKind::file,
+              .target = kEtc / "group",
+              .source = filter_group(text_of("group"), caller),
+              .reason = reason});
+        push({.kind = MountKind::file,
+              .target = kEtc / "nsswitch.conf",
+              .source = std::string(files_only_switch()),
+              .reason = reason});
     }
 
     void push(Mount mount) { draft_.assembled.push_back(std::move(mount)); }
@@ -115,6 +133,8 @@ class Assembly {
 
 }  // namespace
 
-void assemble_etc(Draft& draft) { Assembly(draft).assemble(); }
+void assemble_etc(Draft& draft) {
+    Assembly(draft).assemble();
+}
 
 }  // namespace plan

@@ -26,14 +26,16 @@ constexpr BuiltPlace kBuiltPlaces[] = {
 };
 
 base::Status check_built_places(const Item& item, const base::Path& path, Access access) {
-    if (path.is_root()) return entry_error(item, "/ can't be shown as a whole", "name the directories that are needed");
+    if (path.is_root())
+        return entry_error(item, "/ can't be shown as a whole", "name the directories that are needed");
     for (const BuiltPlace& place : kBuiltPlaces) {
         base::Path built = base::Path::known(place.path);
         bool is_readable_anyway = place.path == "/etc" && access == Access::readonly && path != built;
         if (is_readable_anyway) continue;
         if (path.is_within(built) || built.is_within(path)) {
-            return entry_error(item, base::printable(path.str()) + " can't be mounted: the jail has a " +
-                                         std::string(place.path) + " of its own",
+            return entry_error(item,
+                               base::printable(path.str()) + " can't be mounted: the jail has a " +
+                                   std::string(place.path) + " of its own",
                                std::string(place.advice));
         }
     }
@@ -78,20 +80,23 @@ base::Status add_socket(Draft& draft, const Item& item, bool is_acknowledged) {
     if (!resolved) return resolved.error();
     std::optional<host::Node> node = draft.tree().look(resolved->path);
     if (!node || node->kind != host::Kind::socket) {
-        return entry_error(item, base::printable(literal->str()) + (node ? " is not a socket" : " does not exist"),
+        return entry_error(item,
+                           base::printable(literal->str()) + (node ? " is not a socket" : " does not exist"),
                            "name a Unix socket of the host");
     }
     for (const base::Path& spelling : {*literal, resolved->path}) {
         const config::DataRow* danger = matching_row("sockets/dangerous", spelling);
         if (danger != nullptr && !is_acknowledged) {
-            return entry_error(item, base::printable(spelling.str()) + " is dangerous: " + std::string(danger->reason),
-                               "if that is what you want, name it under sockets.allow_dangerous or with --dangerous-socket");
+            return entry_error(
+                item, base::printable(spelling.str()) + " is dangerous: " + std::string(danger->reason),
+                "if that is what you want, name it under sockets.allow_dangerous or with --dangerous-socket");
         }
     }
     draft.add_rule(resolved->path, Access::writable,
                    {is_acknowledged ? "sockets.allow_dangerous" : "sockets.allow", item.origin});
     if (is_acknowledged) {
-        draft.note(NoteKind::protection, base::printable(literal->str()) + " is let in: whoever reaches it acts outside the jail");
+        draft.note(NoteKind::protection,
+                   base::printable(literal->str()) + " is let in: whoever reaches it acts outside the jail");
     }
     return base::success();
 }
@@ -123,8 +128,10 @@ const config::DataRow* matching_row(std::string_view list, const base::Path& pat
 
 base::Status add_mounts(Draft& draft) {
     const auto& mounts = draft.policy().mounts;
-    if (base::Status added = add_grants(draft, mounts.readonly, Access::readonly, "mounts.readonly"); !added) return added;
-    if (base::Status added = add_grants(draft, mounts.writable, Access::writable, "mounts.writable"); !added) return added;
+    if (base::Status added = add_grants(draft, mounts.readonly, Access::readonly, "mounts.readonly"); !added)
+        return added;
+    if (base::Status added = add_grants(draft, mounts.writable, Access::writable, "mounts.writable"); !added)
+        return added;
     if (base::Status added = add_hidden(draft); !added) return added;
     for (const Item& item : draft.policy().sockets.allow) {
         if (base::Status added = add_socket(draft, item, false); !added) return added;
@@ -135,8 +142,8 @@ base::Status add_mounts(Draft& draft) {
     return base::success();
 }
 
-// Nothing below such a path is writable. A grant of a person's inside is refused, one of ours becomes read-only, and where the path
-// itself lies inside something writable it is taken out of it.
+// Nothing below such a path is writable. A grant of a person's inside is refused, one of ours becomes
+// read-only, and where the path itself lies inside something writable it is taken out of it.
 base::Status apply_deny_writable(Draft& draft) {
     for (const Item& item : draft.policy().mounts.deny_writable) {
         base::Result<base::Path> literal = absolute_entry(draft, item);
@@ -148,13 +155,16 @@ base::Status apply_deny_writable(Draft& draft) {
                                  rule.path.is_within(resolved->path);
             if (!is_taken_back) continue;
             if (rule.path == draft.project) {
-                return base::Error{.what = base::printable(rule.path.str()) + " can't be a writable project: " +
-                                           item.origin.describe() + " keeps " + base::printable(item.text) + " read-only",
+                return base::Error{.what = base::printable(rule.path.str()) +
+                                           " can't be a writable project: " + item.origin.describe() +
+                                           " keeps " + base::printable(item.text) + " read-only",
                                    .advice = "use --read-only, or a project elsewhere"};
             }
-            if (rule.reason.origin.layer != config::Layer::builtin && rule.reason.origin.layer != config::Layer::admin) {
-                return base::Error{.what = base::printable(rule.path.str()) + " can't be writable: " +
-                                           item.origin.describe() + " keeps " + base::printable(item.text) + " read-only",
+            if (rule.reason.origin.layer != config::Layer::builtin &&
+                rule.reason.origin.layer != config::Layer::admin) {
+                return base::Error{.what = base::printable(rule.path.str()) +
+                                           " can't be writable: " + item.origin.describe() + " keeps " +
+                                           base::printable(item.text) + " read-only",
                                    .advice = "remove the entry",
                                    .where = rule.reason.origin.describe()};
             }
@@ -166,8 +176,8 @@ base::Status apply_deny_writable(Draft& draft) {
         if (!is_in_something_writable) continue;
         const Reason reason{"mounts.deny_writable", item.origin};
         if (!resolved->exists) draft.plan.placeholders.push_back(Placeholder{resolved->path, reason});
-        draft.rules.add(
-            PathRule{.path = resolved->path, .access = Access::readonly, .holds_name = true, .reason = reason});
+        draft.rules.add(PathRule{
+            .path = resolved->path, .access = Access::readonly, .holds_name = true, .reason = reason});
     }
     return base::success();
 }

@@ -19,12 +19,14 @@ void add_mode(Draft& draft) {
     const auto& home = draft.policy().home;
     switch (home.access) {
         case HomeAccess::tmpwrite:
-            draft.add_rule(draft.home, Access::writable,
-                           {"home.access = tmpwrite: an empty home that ends with the jail", home.access_origin},
-                           Backing::ephemeral);
+            draft.add_rule(
+                draft.home, Access::writable,
+                {"home.access = tmpwrite: an empty home that ends with the jail", home.access_origin},
+                Backing::ephemeral);
             return;
         case HomeAccess::restricted:
-            draft.add_rule(draft.home, Access::readonly, {"home.access = restricted: listed files only", home.access_origin},
+            draft.add_rule(draft.home, Access::readonly,
+                           {"home.access = restricted: listed files only", home.access_origin},
                            Backing::ephemeral);
             return;
         case HomeAccess::read:
@@ -37,12 +39,12 @@ void add_mode(Draft& draft) {
 }
 
 struct ListedIn {
-    std::string_view data;     // in share/
+    std::string_view data;  // in share/
     std::string_view setting;
 };
 
-// A listed path of the home directory. One that leaves the home directory through a link is refused where a person listed it, and
-// passed over where it is built in.
+// A listed path of the home directory. One that leaves the home directory through a link is refused where a
+// person listed it, and passed over where it is built in.
 base::Status add_entry(Draft& draft, const Item& item, Access access, const ListedIn& listed) {
     bool is_builtin = item.origin.layer == Layer::builtin;
     if (is_builtin && !draft.home_names.may_exist(item.text)) return base::success();
@@ -54,7 +56,8 @@ base::Status add_entry(Draft& draft, const Item& item, Access access, const List
     }
     if (!resolved->path.is_within(draft.home)) {
         if (is_builtin) return base::success();
-        return base::Error{.what = base::printable(literal.str()) + " leaves the home directory through a link to " +
+        return base::Error{.what = base::printable(literal.str()) +
+                                   " leaves the home directory through a link to " +
                                    base::printable(resolved->path.str()),
                            .advice = "list the place it leads to under mounts." +
                                      std::string(access == Access::writable ? "writable" : "readonly"),
@@ -89,10 +92,11 @@ void add_seeded(Draft& draft, const Item& item) {
     // On a file system of the jail's own the copy is an ordinary file, which programs may replace by rename.
     bool is_ordinary = draft.policy().home.access == HomeAccess::tmpwrite;
     const base::Path target = is_ordinary ? draft.home / item.text : resolved->path;
-    draft.after_rules.push_back(Mount{.kind = is_ordinary ? MountKind::file : MountKind::private_file,
-                                      .target = target,
-                                      .source = without_secrets(*content),
-                                      .reason = {reason_for("home/seeded", "home.seeded", item), item.origin}});
+    draft.after_rules.push_back(
+        Mount{.kind = is_ordinary ? MountKind::file : MountKind::private_file,
+              .target = target,
+              .source = without_secrets(*content),
+              .reason = {reason_for("home/seeded", "home.seeded", item), item.origin}});
 }
 
 // Keeps the jail from making a name that is missing: a placeholder for the launch to mount on.
@@ -101,8 +105,8 @@ void hold_name(Draft& draft, const base::Path& path, Access access, const Reason
     draft.rules.add(PathRule{.path = path, .access = access, .holds_name = true, .reason = reason});
 }
 
-// In a home that can be written, the directories above a covered path must not be renamed: the next session would find it under a
-// name that no rule knows.
+// In a home that can be written, the directories above a covered path must not be renamed: the next session
+// would find it under a name that no rule knows.
 void pin_ancestors(Draft& draft, const base::Path& path) {
     for (base::Path above = path.parent(); above.is_strictly_within(draft.home); above = above.parent()) {
         draft.rules.add(PathRule{.path = above,
@@ -112,8 +116,9 @@ void pin_ancestors(Draft& draft, const base::Path& path) {
     }
 }
 
-// Credentials are hidden wherever they would otherwise be seen. In a home that can be written, a missing credential directory (an entry with
-// a slash at its end) is held: ~/.ssh/authorized_keys is as good as a key.
+// Credentials are hidden wherever they would otherwise be seen. In a home that can be written, a missing
+// credential directory (an entry with a slash at its end) is held: ~/.ssh/authorized_keys is as good as a
+// key.
 void add_credentials(Draft& draft) {
     const base::Path& home = draft.inputs.facts.identity.home;
     bool is_writable = draft.policy().home.access == HomeAccess::write;

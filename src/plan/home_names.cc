@@ -9,7 +9,8 @@ namespace plan {
 namespace {
 
 const host::Entry* find_name(const std::vector<host::Entry>& entries, std::string_view name) {
-    auto found = std::ranges::lower_bound(entries, name, {}, [](const host::Entry& entry) -> std::string_view { return entry.name; });
+    auto found = std::ranges::lower_bound(
+        entries, name, {}, [](const host::Entry& entry) -> std::string_view { return entry.name; });
     return found != entries.end() && found->name == name ? &*found : nullptr;
 }
 

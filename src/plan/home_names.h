@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which names there are in the home directory, from one listing. The built-in lists name some two hundred paths, of which a
-// home has a handful: the rest must cost next to nothing at a launch.
+// Which names there are in the home directory, from one listing. The built-in lists name some two hundred
+// paths, of which a home has a handful: the rest must cost next to nothing at a launch.
 #pragma once
 
 #include <map>

@@ -22,7 +22,8 @@ struct Unit {
     uint64_t factor;
     std::string_view suffix;
 };
-constexpr Unit kSizes[] = {{1ULL << 40, "T"}, {1ULL << 30, "G"}, {1ULL << 20, "M"}, {1ULL << 10, "K"}, {1, ""}};
+constexpr Unit kSizes[] = {
+    {1ULL << 40, "T"}, {1ULL << 30, "G"}, {1ULL << 20, "M"}, {1ULL << 10, "K"}, {1, ""}};
 constexpr Unit kDurations[] = {{86400, "d"}, {3600, "h"}, {60, "m"}, {1, "s"}};
 constexpr Unit kCounts[] = {{1, ""}};
 

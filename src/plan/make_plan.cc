@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The steps collect rules (what a path may be used for) and places that are put together entry by entry;
-// then the rules are settled, turned into mounts, and everything is laid in one order:
+// Theory of operation. The steps collect rules (what a path may be used for) and places that are put together
+// entry by entry; then the rules are settled, turned into mounts, and everything is laid in one order:
 //
 //   1. /proc, /dev, /etc and what else is assembled        (on the empty root)
 //   2. the mounts of the rules, parents before children
@@ -46,10 +46,11 @@ void add_links(Draft& draft) {
     for (const host::Tree::Link& link : draft.links) {
         if (!is_link_missing(draft, link) || std::ranges::find(made, link.path) != made.end()) continue;
         made.push_back(link.path);
-        draft.plan.mounts.push_back(Mount{.kind = MountKind::symlink,
-                                          .target = link.path,
-                                          .source = link.text,
-                                          .reason = {"a link of the host that leads to something visible", {}}});
+        draft.plan.mounts.push_back(
+            Mount{.kind = MountKind::symlink,
+                  .target = link.path,
+                  .source = link.text,
+                  .reason = {"a link of the host that leads to something visible", {}}});
     }
 }
 
@@ -60,7 +61,8 @@ bool is_below_the_callers_hand(const Draft& draft, const base::Path& path) {
 
 }  // namespace
 
-base::Result<host::Tree::Resolved> resolve_entry(Draft& draft, const base::Path& path, const config::Origin& origin) {
+base::Result<host::Tree::Resolved> resolve_entry(Draft& draft, const base::Path& path,
+                                                 const config::Origin& origin) {
     base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(path);
     if (!resolved) {
         base::Error error = resolved.error();
@@ -94,7 +96,8 @@ base::Status choose_backend(Draft& draft) {
     const host::Bwrap& bwrap = draft.inputs.facts.bwrap;
     draft.plan.backend = "bwrap";
     if (bwrap.state == host::BwrapState::usable) return base::success();
-    return base::Error{.what = bwrap.problem, .advice = "'agent-sandbox doctor' says what this machine can do"};
+    return base::Error{.what = bwrap.problem,
+                       .advice = "'agent-sandbox doctor' says what this machine can do"};
 }
 
 base::Status finish_mounts(Draft& draft) {
@@ -113,7 +116,8 @@ base::Status finish_mounts(Draft& draft) {
     }
     // Seals of the rules stand at the end of their list already; the links go in front of them.
     auto first_seal = std::ranges::find(plan.mounts, MountKind::seal, &Mount::kind);
-    std::vector<Mount> rule_seals(std::make_move_iterator(first_seal), std::make_move_iterator(plan.mounts.end()));
+    std::vector<Mount> rule_seals(std::make_move_iterator(first_seal),
+                                  std::make_move_iterator(plan.mounts.end()));
     plan.mounts.erase(first_seal, plan.mounts.end());
     std::ranges::move(draft.after_rules, std::back_inserter(plan.mounts));
     add_links(draft);

@@ -18,7 +18,8 @@ struct Inputs {
     const host::Tree& tree;
 };
 
-// Refuses (with the exit code in the error) what can't be enforced, a project that may not be one, a rule without effect.
+// Refuses (with the exit code in the error) what can't be enforced, a project that may not be one, a rule
+// without effect.
 base::Result<Plan> make_plan(const Inputs& inputs);
 
 }  // namespace plan

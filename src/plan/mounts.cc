@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Rules are walked from the root downwards, so that every mount lands on what its parents made. What a rule
-// needs depends on the nearest rule above it:
+// Theory of operation. Rules are walked from the root downwards, so that every mount lands on what its
+// parents made. What a rule needs depends on the nearest rule above it:
 //
 //   above \ rule        hidden, masked      read-only            writable             ephemeral
 //   nothing or hidden   nothing             bind read-only       bind                 tmpfs or directory
@@ -8,8 +8,9 @@
 //   host, read-only     cover               nothing              bind                 tmpfs
 //   host, writable      cover               bind read-only       nothing              tmpfs
 //
-// "Cover" is an empty read-only directory or file on top of what is there. A hidden path below something visible can only be
-// covered, never made absent; below nothing, it was never there. "Nothing" becomes a bind where the rule holds its name.
+// "Cover" is an empty read-only directory or file on top of what is there. A hidden path below something
+// visible can only be covered, never made absent; below nothing, it was never there. "Nothing" becomes a bind
+// where the rule holds its name.
 #include "plan/mounts.h"
 
 #include <algorithm>
@@ -38,7 +39,8 @@ class Renderer {
     std::vector<Mount> render() {
         for (const PathRule& rule : rules_.sorted()) add(rule);
         // The deepest first, so that a sealed parent never stands in the way.
-        std::ranges::stable_sort(seals_, [](const Mount& a, const Mount& b) { return a.target.depth() > b.target.depth(); });
+        std::ranges::stable_sort(
+            seals_, [](const Mount& a, const Mount& b) { return a.target.depth() > b.target.depth(); });
         std::ranges::move(seals_, std::back_inserter(mounts_));
         return std::move(mounts_);
     }
@@ -56,16 +58,19 @@ class Renderer {
                 return;
             case Access::readonly:
                 if (rule.backing == Backing::ephemeral) return add_empty(rule, surroundings);
-                if (surroundings != Surroundings::host_readonly || rule.holds_name) bind(rule, MountKind::bind_readonly);
+                if (surroundings != Surroundings::host_readonly || rule.holds_name)
+                    bind(rule, MountKind::bind_readonly);
                 return;
             case Access::writable:
                 if (rule.backing == Backing::ephemeral) return push(rule, MountKind::tmpfs, "");
-                if (surroundings != Surroundings::host_writable || rule.holds_name) bind(rule, MountKind::bind_writable);
+                if (surroundings != Surroundings::host_writable || rule.holds_name)
+                    bind(rule, MountKind::bind_writable);
                 return;
         }
     }
 
-    // An empty place that can't be written: a plain directory where the surroundings are ours, else a sealed tmpfs.
+    // An empty place that can't be written: a plain directory where the surroundings are ours, else a sealed
+    // tmpfs.
     void add_empty(const PathRule& rule, Surroundings surroundings) {
         if (surroundings == Surroundings::absent) return push(rule, MountKind::directory, "");
         push(rule, MountKind::tmpfs, "");
@@ -98,6 +103,8 @@ class Renderer {
 
 }  // namespace
 
-std::vector<Mount> render_rules(const Rules& rules, const host::Tree& tree) { return Renderer(rules, tree).render(); }
+std::vector<Mount> render_rules(const Rules& rules, const host::Tree& tree) {
+    return Renderer(rules, tree).render();
+}
 
 }  // namespace plan

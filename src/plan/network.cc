@@ -11,12 +11,14 @@ namespace plan {
 using policy::NetworkFallback;
 using policy::NetworkMode;
 
-std::optional<NetworkMode> reachable_mode(NetworkMode asked, NetworkFallback fallback, std::span<const NetworkMode> offered) {
+std::optional<NetworkMode> reachable_mode(NetworkMode asked, NetworkFallback fallback,
+                                          std::span<const NetworkMode> offered) {
     auto is_offered = [&](NetworkMode mode) { return std::ranges::find(offered, mode) != offered.end(); };
     if (is_offered(asked)) return asked;
     int position = static_cast<int>(asked);
     switch (fallback) {
-        case NetworkFallback::strict: return std::nullopt;
+        case NetworkFallback::strict:
+            return std::nullopt;
         case NetworkFallback::stricter:
             for (int mode = position + 1; mode <= static_cast<int>(NetworkMode::isolated); ++mode) {
                 if (is_offered(static_cast<NetworkMode>(mode))) return static_cast<NetworkMode>(mode);
@@ -38,7 +40,8 @@ base::Status choose_network(Draft& draft) {
     std::optional<NetworkMode> reached = reachable_mode(asked.mode, asked.fallback, kOffered);
     std::string mode(policy::to_text(asked.mode));
     if (!reached) {
-        return base::Error{.what = "network.mode = " + mode + " can't be had with this backend, and network.fallback permits no other",
+        return base::Error{.what = "network.mode = " + mode +
+                                   " can't be had with this backend, and network.fallback permits no other",
                            .advice = "use --network isolated or --network open",
                            .where = asked.mode_origin.describe()};
     }
@@ -47,10 +50,12 @@ base::Status choose_network(Draft& draft) {
     network.reached = *reached;
     network.reason = {"network.mode", asked.mode_origin};
     if (*reached != asked.mode) {
-        network.reason = {mode + " can't be had with this backend, and network.fallback decides", asked.fallback_origin};
+        network.reason = {mode + " can't be had with this backend, and network.fallback decides",
+                          asked.fallback_origin};
         bool is_weaker = *reached < asked.mode;
         draft.note(is_weaker ? NoteKind::protection : NoteKind::information,
-                   "network " + mode + " can't be had with this backend: it is " + std::string(policy::to_text(*reached)));
+                   "network " + mode + " can't be had with this backend: it is " +
+                       std::string(policy::to_text(*reached)));
     }
     if (*reached == NetworkMode::open && asked.mail_block == policy::MailBlock::on) {
         return base::Error{.what = "network.mail_block = on can't be enforced on an open network",

@@ -8,8 +8,8 @@
 
 namespace plan {
 
-// The mode that is reached where only `offered` can be had: `strict` takes no other, `stricter` the least strict of the stricter ones, `open`
-// the strictest of the less strict ones.
+// The mode that is reached where only `offered` can be had: `strict` takes no other, `stricter` the least
+// strict of the stricter ones, `open` the strictest of the less strict ones.
 std::optional<policy::NetworkMode> reachable_mode(policy::NetworkMode asked, policy::NetworkFallback fallback,
                                                   std::span<const policy::NetworkMode> offered);
 

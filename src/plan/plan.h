@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The whole jail as data. A plan is computed by a pure function (make_plan.h), printed by `plan` and `--dry-run`, compared by
-// golden tests, and rendered by a backend. Every item carries why it is there and where that was written; every control
-// carries the level that it reaches.
+// The whole jail as data. A plan is computed by a pure function (make_plan.h), printed by `plan` and
+// `--dry-run`, compared by golden tests, and rendered by a backend. Every item carries why it is there and
+// where that was written; every control carries the level that it reaches.
 #pragma once
 
 #include <optional>
@@ -22,23 +22,26 @@ struct Reason {
     config::Origin origin;
 };
 
-// ---- Files ---------------------------------------------------------------------------------------------------------
+// ---- Files
+// ---------------------------------------------------------------------------------------------------------
 
 // What a path and all below it may be used for, until a more specific rule says otherwise.
 enum class Access { hidden, masked, readonly, writable };
 
 std::string_view to_text(Access access);
 
-// Where the content comes from: the host's own files, an empty place that ends with the jail, or a place that is put together
-// entry by entry (/etc, /dev).
+// Where the content comes from: the host's own files, an empty place that ends with the jail, or a place that
+// is put together entry by entry (/etc, /dev).
 enum class Backing { host, ephemeral, assembled };
 
-// Rules are the meaning; mounts are what makes it so. The rule with the longest path decides; at equal length the stricter one.
+// Rules are the meaning; mounts are what makes it so. The rule with the longest path decides; at equal length
+// the stricter one.
 struct PathRule {
     base::Path path;  // physical
     Access access = Access::hidden;
     Backing backing = Backing::host;
-    // A mount of its own even where the access is that of its surroundings: a mount point can't be renamed or removed.
+    // A mount of its own even where the access is that of its surroundings: a mount point can't be renamed or
+    // removed.
     bool holds_name = false;
     Reason reason;
 };
@@ -46,17 +49,17 @@ struct PathRule {
 enum class MountKind {
     bind_readonly,
     bind_writable,
-    bind_device,  // readable and writable as a device node or socket
-    tmpfs,        // empty, writable, gone with the jail
-    directory,    // an empty directory of the root
-    symlink,      // source is the text of the link
-    file,         // source is the content, written into a place of ours (tmpfs or root)
-    private_file, // source is the content; a writable copy covers the target, changes are discarded
-    empty_file,   // an empty read-only file covers the target
+    bind_device,   // readable and writable as a device node or socket
+    tmpfs,         // empty, writable, gone with the jail
+    directory,     // an empty directory of the root
+    symlink,       // source is the text of the link
+    file,          // source is the content, written into a place of ours (tmpfs or root)
+    private_file,  // source is the content; a writable copy covers the target, changes are discarded
+    empty_file,    // an empty read-only file covers the target
     proc,
     dev,
-    queues,       // POSIX message queues of the jail alone
-    seal,         // from here on the mount at target is read-only
+    queues,  // POSIX message queues of the jail alone
+    seal,    // from here on the mount at target is read-only
 };
 
 std::string_view to_text(MountKind kind);
@@ -65,15 +68,15 @@ struct Mount {
     MountKind kind = MountKind::bind_readonly;
     base::Path target;
     std::string source;
-    // The source lies where a jailed process may have written: the backend opens it without following links and mounts the
-    // descriptor, so that a tree that changes under us can't redirect the mount.
+    // The source lies where a jailed process may have written: the backend opens it without following links
+    // and mounts the descriptor, so that a tree that changes under us can't redirect the mount.
     bool is_pinned = false;
     Reason reason;
 };
 
-// Something made on the host before the launch, because a name that must not be created can only be held by something to mount
-// on. It is a directory wherever possible: one can be removed without ever losing content, and git does not see it. Where git
-// wants a file and dies of a directory it is a file that changes nothing.
+// Something made on the host before the launch, because a name that must not be created can only be held by
+// something to mount on. It is a directory wherever possible: one can be removed without ever losing content,
+// and git does not see it. Where git wants a file and dies of a directory it is a file that changes nothing.
 struct Placeholder {
     base::Path path;
     Reason reason;
@@ -86,7 +89,8 @@ struct NewDirectory {
     Reason reason;
 };
 
-// ---- Environment ---------------------------------------------------------------------------------------------------
+// ---- Environment
+// ---------------------------------------------------------------------------------------------------
 
 struct Variable {
     std::string name;
@@ -102,10 +106,12 @@ struct RemovedVariable {
 struct Environment {
     std::vector<Variable> passed;
     std::vector<RemovedVariable> removed;
-    // Held back because they are on no list, or because a rule took them: the number the banner shows is that of `removed`.
+    // Held back because they are on no list, or because a rule took them: the number the banner shows is that
+    // of `removed`.
 };
 
-// ---- The rest ------------------------------------------------------------------------------------------------------
+// ---- The rest
+// ------------------------------------------------------------------------------------------------------
 
 struct Network {
     policy::NetworkMode asked = policy::NetworkMode::filtered;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which directory may be a project. The one writable directory must never be a place that holds more than a project: a home
-// directory, the system, or anything with credentials in it.
+// Which directory may be a project. The one writable directory must never be a place that holds more than a
+// project: a home directory, the system, or anything with credentials in it.
 #include <algorithm>
 
 #include "base/text.h"
@@ -13,15 +13,18 @@ namespace {
 constexpr const char* kAdvice = "change into a project directory or name one with --project DIR";
 
 base::Error refuse(const Draft& draft, std::string why) {
-    return base::Error{.what = base::printable(draft.project.str()) + " can't be the project: " + std::move(why),
-                       .advice = kAdvice,
-                       .where = draft.inputs.request.project_origin == "--project" ? "--project" : ""};
+    return base::Error{
+        .what = base::printable(draft.project.str()) + " can't be the project: " + std::move(why),
+        .advice = kAdvice,
+        .where = draft.inputs.request.project_origin == "--project" ? "--project" : ""};
 }
 
-// Places of the system that are shown read-only, or must not be shown at all; a project may lie below /tmp, /var and /srv.
-constexpr std::string_view kSystemPlaces[] = {"/bin", "/boot", "/dev", "/etc", "/lib",  "/lib64",
-                                              "/proc", "/run", "/sbin", "/sys", "/usr"};
-constexpr std::string_view kTooWide[] = {"/home", "/media", "/mnt", "/opt", "/srv", "/tmp", "/var", "/var/tmp"};
+// Places of the system that are shown read-only, or must not be shown at all; a project may lie below /tmp,
+// /var and /srv.
+constexpr std::string_view kSystemPlaces[] = {"/bin",  "/boot", "/dev",  "/etc", "/lib", "/lib64",
+                                              "/proc", "/run",  "/sbin", "/sys", "/usr"};
+constexpr std::string_view kTooWide[] = {"/home", "/media", "/mnt", "/opt",
+                                         "/srv",  "/tmp",   "/var", "/var/tmp"};
 
 base::Status check_place(const Draft& draft) {
     if (draft.project.is_root()) return refuse(draft, "it is the whole system");
@@ -35,7 +38,8 @@ base::Status check_place(const Draft& draft) {
         }
     }
     for (std::string_view place : kTooWide) {
-        if (draft.project == base::Path::known(place)) return refuse(draft, "it is shared by everything below it");
+        if (draft.project == base::Path::known(place))
+            return refuse(draft, "it is shared by everything below it");
     }
     return base::success();
 }
@@ -48,7 +52,8 @@ base::Status check_credentials(const Draft& draft) {
         base::Result<host::Tree::Resolved> credential = draft.tree().resolve(directory);
         if (!credential) continue;
         if (directory == literal && draft.project.is_within(credential->path)) {
-            return refuse(draft, "it lies in " + base::printable(credential->path.str()) + " (" + std::string(row.reason) + ")");
+            return refuse(draft, "it lies in " + base::printable(credential->path.str()) + " (" +
+                                     std::string(row.reason) + ")");
         }
         bool holds_credentials = credential->exists && credential->path.is_strictly_within(draft.project);
         if (holds_credentials) {
@@ -80,8 +85,8 @@ bool is_below_parents(const Draft& draft, const base::Path& path) {
 }
 
 base::Status check_project(Draft& draft) {
-    base::Result<host::Tree::Resolved> resolved =
-        resolve_entry(draft, draft.inputs.request.project, config::from_flag(draft.inputs.request.project_origin));
+    base::Result<host::Tree::Resolved> resolved = resolve_entry(
+        draft, draft.inputs.request.project, config::from_flag(draft.inputs.request.project_origin));
     if (!resolved) return resolved.error();
     draft.project = resolved->path;
     draft.plan.project = resolved->path;

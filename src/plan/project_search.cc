@@ -13,9 +13,9 @@ using config::Item;
 using config::Layer;
 
 // Trees that are made by tools, large, and never hold a person's .env.
-constexpr std::string_view kSkipped[] = {".git",   "node_modules", ".venv",   "venv",    "__pycache__", ".tox",
-                                         "target", "build",        "dist",    ".cache",  ".mypy_cache", "site-packages",
-                                         ".next",  ".gradle",      ".direnv", "vendor"};
+constexpr std::string_view kSkipped[] = {
+    ".git", "node_modules", ".venv",       "venv",          "__pycache__", ".tox",    "target",  "build",
+    "dist", ".cache",       ".mypy_cache", "site-packages", ".next",       ".gradle", ".direnv", "vendor"};
 
 // An entry with a slash is a path from the project's root, one without matches a name anywhere.
 bool matches_entry(const Item& item, std::string_view relative, std::string_view name) {
@@ -56,7 +56,8 @@ Found search_project(const host::Tree& tree, const base::Path& project, const po
                     return found;
                 }
                 const base::Path path = directory / entry.name;
-                if (entry.name == ".git" && directory != project) found.nested_repositories.push_back(directory);
+                if (entry.name == ".git" && directory != project)
+                    found.nested_repositories.push_back(directory);
                 bool is_skipped = std::ranges::find(kSkipped, entry.name) != std::end(kSkipped);
                 if (is_skipped) continue;
                 const Item* mask = masking_entry(policy, path.relative_to(project), entry.name);

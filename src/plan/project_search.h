@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One bounded look through the project at launch: files to mask, and nested repositories whose hooks must be protected.
-// Breadth first, so that what lies near the top is found whatever lies below.
+// One bounded look through the project at launch: files to mask, and nested repositories whose hooks must be
+// protected. Breadth first, so that what lies near the top is found whatever lies below.
 #pragma once
 
 #include <vector>
@@ -13,8 +13,9 @@ namespace plan {
 
 struct Found {
     std::vector<std::pair<base::Path, config::Item>> masked;  // with the entry of project.mask that matched
-    std::vector<base::Path> nested_repositories;              // working trees below the project with a ".git" of their own
-    bool is_complete = true;                                  // false: a limit was met
+    std::vector<base::Path>
+        nested_repositories;  // working trees below the project with a ".git" of their own
+    bool is_complete = true;  // false: a limit was met
 };
 
 struct SearchLimits {

@@ -10,8 +10,8 @@
 namespace plan {
 
 struct Request {
-    base::Path project;                    // as given, absolute; the plan resolves it
-    std::string project_origin;            // "--project" or "the current directory"
+    base::Path project;          // as given, absolute; the plan resolves it
+    std::string project_origin;  // "--project" or "the current directory"
     base::Path working_directory;
     std::vector<std::string> command;      // words, untouched
     std::vector<std::string> environment;  // "NAME=value", the caller's

@@ -10,15 +10,18 @@ namespace {
 
 using config::Layer;
 
-bool is_grant(const PathRule& rule) { return rule.access == Access::readonly || rule.access == Access::writable; }
+bool is_grant(const PathRule& rule) {
+    return rule.access == Access::readonly || rule.access == Access::writable;
+}
 
 bool is_users_own(const PathRule& rule) {
     return rule.reason.origin.layer != Layer::builtin && rule.reason.origin.layer != Layer::admin;
 }
 
 base::Error without_effect(const PathRule& grant, const PathRule& hide) {
-    return base::Error{.what = base::printable(grant.path.str()) + " can't be made " + std::string(to_text(grant.access)) +
-                               ": " + hide.reason.why + " (" + hide.reason.origin.describe() + ")",
+    return base::Error{.what = base::printable(grant.path.str()) + " can't be made " +
+                               std::string(to_text(grant.access)) + ": " + hide.reason.why + " (" +
+                               hide.reason.origin.describe() + ")",
                        .advice = "remove the entry",
                        .where = grant.reason.origin.describe()};
 }
@@ -39,29 +42,46 @@ const PathRule* closing_hide(const std::vector<PathRule>& hides, const PathRule&
 
 std::string_view to_text(Access access) {
     switch (access) {
-        case Access::hidden: return "hidden";
-        case Access::masked: return "masked";
-        case Access::readonly: return "readonly";
-        case Access::writable: return "writable";
+        case Access::hidden:
+            return "hidden";
+        case Access::masked:
+            return "masked";
+        case Access::readonly:
+            return "readonly";
+        case Access::writable:
+            return "writable";
     }
     return "";
 }
 
 std::string_view to_text(MountKind kind) {
     switch (kind) {
-        case MountKind::bind_readonly: return "bind-readonly";
-        case MountKind::bind_writable: return "bind-writable";
-        case MountKind::bind_device: return "bind-device";
-        case MountKind::tmpfs: return "tmpfs";
-        case MountKind::directory: return "directory";
-        case MountKind::symlink: return "symlink";
-        case MountKind::file: return "file";
-        case MountKind::private_file: return "private-file";
-        case MountKind::empty_file: return "empty-file";
-        case MountKind::proc: return "proc";
-        case MountKind::queues: return "queues";
-        case MountKind::dev: return "dev";
-        case MountKind::seal: return "seal";
+        case MountKind::bind_readonly:
+            return "bind-readonly";
+        case MountKind::bind_writable:
+            return "bind-writable";
+        case MountKind::bind_device:
+            return "bind-device";
+        case MountKind::tmpfs:
+            return "tmpfs";
+        case MountKind::directory:
+            return "directory";
+        case MountKind::symlink:
+            return "symlink";
+        case MountKind::file:
+            return "file";
+        case MountKind::private_file:
+            return "private-file";
+        case MountKind::empty_file:
+            return "empty-file";
+        case MountKind::proc:
+            return "proc";
+        case MountKind::queues:
+            return "queues";
+        case MountKind::dev:
+            return "dev";
+        case MountKind::seal:
+            return "seal";
     }
     return "";
 }
@@ -69,7 +89,8 @@ std::string_view to_text(MountKind kind) {
 base::Status Rules::settle() {
     std::vector<PathRule> hides;
     for (const PathRule& rule : rules_) {
-        if (rule.access == Access::hidden && rule.reason.origin.layer != Layer::builtin) hides.push_back(rule);
+        if (rule.access == Access::hidden && rule.reason.origin.layer != Layer::builtin)
+            hides.push_back(rule);
     }
     std::erase_if(rules_, [&](const PathRule& rule) {
         return is_grant(rule) && !is_users_own(rule) && closing_hide(hides, rule) != nullptr;
@@ -99,7 +120,9 @@ base::Status Rules::settle() {
     return base::success();
 }
 
-const PathRule* Rules::decide(const base::Path& path) const { return deciding_rule(rules_, path); }
+const PathRule* Rules::decide(const base::Path& path) const {
+    return deciding_rule(rules_, path);
+}
 
 const PathRule* deciding_rule(const std::vector<PathRule>& sorted, const base::Path& path) {
     // From the path itself upwards; as texts, because this is asked for hundreds of times at a launch.

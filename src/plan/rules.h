@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The set of path rules while a plan is made, with the one rule of precedence: the most specific path wins, and at equal
-// length the stricter access. Two amendments keep a hide what its author means: below a path that the administrator hides, only the
-// administrator's own rules count; below one that anybody hides, built-in grants don't.
+// The set of path rules while a plan is made, with the one rule of precedence: the most specific path wins,
+// and at equal length the stricter access. Two amendments keep a hide what its author means: below a path
+// that the administrator hides, only the administrator's own rules count; below one that anybody hides,
+// built-in grants don't.
 #pragma once
 
 #include <optional>
@@ -17,8 +18,8 @@ class Rules {
   public:
     void add(PathRule rule) { rules_.push_back(std::move(rule)); }
 
-    // Sorts, drops what lost, and keeps one rule for each path. Refuses a grant of the user's that can have no effect, with both
-    // origins. Call once, before decide and the rendering.
+    // Sorts, drops what lost, and keeps one rule for each path. Refuses a grant of the user's that can have
+    // no effect, with both origins. Call once, before decide and the rendering.
     base::Status settle();
 
     // The rule that decides about `path`; null where none does, and then it does not exist.

@@ -35,8 +35,9 @@ std::string lower(std::string_view text) {
 }
 
 // Keys of git's configuration whose values are secrets, in any section.
-constexpr std::string_view kSecretKeys[] = {"extraheader", "cookiefile", "savecookies", "sslkey", "sslcertpasswordprotected",
-                                            "password", "smtppass", "token", "oauthtoken"};
+constexpr std::string_view kSecretKeys[] = {
+    "extraheader", "cookiefile", "savecookies", "sslkey",    "sslcertpasswordprotected",
+    "password",    "smtppass",   "token",       "oauthtoken"};
 
 bool is_secret_key(std::string_view line) {
     std::string key = lower(base::trim(line.substr(0, line.find('='))));
@@ -72,7 +73,8 @@ std::string without_secrets(std::string_view content) {
 
 std::string_view secret_in(std::string_view value) {
     if (has_password_in_address(value)) return "an address with a password in it";
-    if (value.find("-----BEGIN ") != std::string_view::npos && value.find("PRIVATE KEY") != std::string_view::npos) {
+    if (value.find("-----BEGIN ") != std::string_view::npos &&
+        value.find("PRIVATE KEY") != std::string_view::npos) {
         return "a private key";
     }
     for (const config::DataRow& row : config::data_list("environment/secret_values")) {

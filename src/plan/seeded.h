@@ -7,12 +7,12 @@
 
 namespace plan {
 
-// For files of git's form: sections that name credential helpers, extra headers, cookies and addresses with a password in them
-// are left out.
+// For files of git's form: sections that name credential helpers, extra headers, cookies and addresses with a
+// password in them are left out.
 std::string without_secrets(std::string_view content);
 
-// Whether a value looks like a secret whatever its name: an address with a password, a private key, a token with a known prefix.
-// The reason, or empty.
+// Whether a value looks like a secret whatever its name: an address with a password, a private key, a token
+// with a known prefix. The reason, or empty.
 std::string_view secret_in(std::string_view value);
 
 }  // namespace plan

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kOwnDirectory = "/run/agent-sandbox";
 
-// Places that a variable may never open, whatever it says: people's files, run-time state, and what the plan builds itself.
+// Places that a variable may never open, whatever it says: people's files, run-time state, and what the plan
+// builds itself.
 constexpr std::string_view kNeverFromVariables[] = {"/home", "/root", "/run", "/var", "/tmp",  "/etc",
                                                     "/proc", "/sys",  "/dev", "/mnt", "/media"};
 
@@ -37,15 +38,18 @@ void add_trees_from_variables(Draft& draft) {
                                    std::ranges::any_of(kNeverFromVariables, [&](std::string_view place) {
                                        return root->path.is_within(base::Path::known(place));
                                    });
-                if (!is_personal) add_tree(draft, *literal, std::string(row.reason), config::from_variable(std::string(row.entry)));
+                if (!is_personal)
+                    add_tree(draft, *literal, std::string(row.reason),
+                             config::from_variable(std::string(row.entry)));
             }
         }
     }
 }
 
-// What of /proc reaches beyond the jail's own processes. Threat: the kernel lists the caller's keys by name, which the filter does not
-// see, and root may write settings of the whole machine as their owner, without any capability; bubblewrap covers only those
-// directories that can be written themselves. (agent-sandbox selftest: ipc/key-listing, files/kernel-core-pattern)
+// What of /proc reaches beyond the jail's own processes. Threat: the kernel lists the caller's keys by name,
+// which the filter does not see, and root may write settings of the whole machine as their owner, without any
+// capability; bubblewrap covers only those directories that can be written themselves. (agent-sandbox
+// selftest: ipc/key-listing, files/kernel-core-pattern)
 void guard_proc(Draft& draft) {
     auto guard = [&](std::string_view place, Access access, MountKind kind, std::string_view why) {
         const base::Path path = base::Path::known(place);
@@ -53,13 +57,16 @@ void guard_proc(Draft& draft) {
         const Reason reason{std::string(why), {}};
         draft.add_rule(path, access, reason, Backing::assembled);
         std::string source = kind == MountKind::bind_readonly ? path.str() : "";
-        draft.assembled.push_back(Mount{.kind = kind, .target = path, .source = std::move(source), .reason = reason});
+        draft.assembled.push_back(
+            Mount{.kind = kind, .target = path, .source = std::move(source), .reason = reason});
     };
     if (!draft.policy().isolation.allow_keyrings) {
-        guard("/proc/keys", Access::masked, MountKind::empty_file, "names of the keys in the caller's keyrings");
+        guard("/proc/keys", Access::masked, MountKind::empty_file,
+              "names of the keys in the caller's keyrings");
     }
     if (draft.inputs.facts.identity.uid == 0) {
-        guard("/proc/sys", Access::readonly, MountKind::bind_readonly, "settings of the kernel, which belong to root");
+        guard("/proc/sys", Access::readonly, MountKind::bind_readonly,
+              "settings of the kernel, which belong to root");
     }
 }
 
@@ -68,23 +75,27 @@ void add_shared_memory(Draft& draft) {
     const base::Path shm = base::Path::known("/dev/shm");
     draft.plan.processes.private_ipc = isolation.private_ipc;
     if (isolation.private_ipc) {
-        draft.assembled.push_back(Mount{.kind = MountKind::tmpfs,
-                                        .target = shm,
-                                        .reason = {"shared memory of the jail alone", isolation.private_ipc_origin}});
+        draft.assembled.push_back(
+            Mount{.kind = MountKind::tmpfs,
+                  .target = shm,
+                  .reason = {"shared memory of the jail alone", isolation.private_ipc_origin}});
         // Also what the second wall knows the queues by: mq_open goes past every mount, and past no rule.
-        draft.assembled.push_back(Mount{.kind = MountKind::queues,
-                                        .target = base::Path::known("/dev/mqueue"),
-                                        .reason = {"message queues of the jail alone", isolation.private_ipc_origin}});
+        draft.assembled.push_back(
+            Mount{.kind = MountKind::queues,
+                  .target = base::Path::known("/dev/mqueue"),
+                  .reason = {"message queues of the jail alone", isolation.private_ipc_origin}});
         return;
     }
     for (std::string_view place : {"/dev/shm", "/dev/mqueue"}) {
         if (!draft.tree().look(base::Path::known(place))) continue;
-        draft.assembled.push_back(Mount{.kind = MountKind::bind_device,
-                                        .target = base::Path::known(place),
-                                        .source = std::string(place),
-                                        .reason = {"isolation.private_ipc is off", isolation.private_ipc_origin}});
+        draft.assembled.push_back(
+            Mount{.kind = MountKind::bind_device,
+                  .target = base::Path::known(place),
+                  .source = std::string(place),
+                  .reason = {"isolation.private_ipc is off", isolation.private_ipc_origin}});
     }
-    draft.note(NoteKind::protection, "shared memory and System V IPC are the host's (isolation.private_ipc is off)");
+    draft.note(NoteKind::protection,
+               "shared memory and System V IPC are the host's (isolation.private_ipc is off)");
 }
 
 void add_temporary(Draft& draft) {
@@ -92,7 +103,8 @@ void add_temporary(Draft& draft) {
     for (std::string_view place : {"/tmp", "/var/tmp"}) {
         if (isolation.private_tmp) {
             draft.add_rule(base::Path::known(place), Access::writable,
-                           {"temporary files of the jail alone", isolation.private_tmp_origin}, Backing::ephemeral);
+                           {"temporary files of the jail alone", isolation.private_tmp_origin},
+                           Backing::ephemeral);
         } else if (draft.tree().look(base::Path::known(place))) {
             draft.add_rule(base::Path::known(place), Access::writable,
                            {"isolation.private_tmp is off", isolation.private_tmp_origin});
@@ -100,7 +112,8 @@ void add_temporary(Draft& draft) {
     }
     if (!isolation.private_tmp) {
         draft.note(NoteKind::protection,
-                   "/tmp is the host's (isolation.private_tmp is off): programs keep control sockets there, and who reaches "
+                   "/tmp is the host's (isolation.private_tmp is off): programs keep control sockets there, "
+                   "and who reaches "
                    "one may run commands outside the jail");
     }
 }
@@ -119,9 +132,11 @@ void add_system(Draft& draft) {
     draft.assembled.push_back(Mount{.kind = MountKind::proc,
                                     .target = base::Path::known("/proc"),
                                     .reason = {"processes of the jail alone", {}}});
-    draft.assembled.push_back(
-        Mount{.kind = MountKind::dev, .target = base::Path::known("/dev"), .reason = {"the few devices every program needs", {}}});
-    draft.add_rule(base::Path::known("/proc"), Access::writable, {"processes of the jail alone", {}}, Backing::assembled);
+    draft.assembled.push_back(Mount{.kind = MountKind::dev,
+                                    .target = base::Path::known("/dev"),
+                                    .reason = {"the few devices every program needs", {}}});
+    draft.add_rule(base::Path::known("/proc"), Access::writable, {"processes of the jail alone", {}},
+                   Backing::assembled);
     draft.add_rule(base::Path::known("/dev"), Access::writable, {"the few devices every program needs", {}},
                    Backing::assembled);
     guard_proc(draft);
@@ -130,8 +145,8 @@ void add_system(Draft& draft) {
                                     .target = base::Path::known("/dev"),
                                     .reason = {"no device node can be added", {}}});
 
-    draft.add_rule(base::Path::known("/etc"), Access::readonly, {"what everyone on the host may read of /etc", {}},
-                   Backing::assembled);
+    draft.add_rule(base::Path::known("/etc"), Access::readonly,
+                   {"what everyone on the host may read of /etc", {}}, Backing::assembled);
     for (const config::DataRow& row : config::data_list("system/trees")) {
         add_tree(draft, base::Path::known(row.entry), std::string(row.reason), {});
     }

@@ -19,7 +19,9 @@ std::optional<uint32_t> number_in(std::string_view text) {
     return number;
 }
 
-bool is_system(uint32_t number) { return number < kFirstUser || number == kNobody; }
+bool is_system(uint32_t number) {
+    return number < kFirstUser || number == kNobody;
+}
 
 }  // namespace
 
@@ -39,8 +41,8 @@ std::string filter_passwd(std::string_view host_text, const host::Identity& call
     }
     if (!has_caller) {
         const std::string shell = caller.shell.empty() ? "/bin/sh" : caller.shell;
-        kept += caller.user + ":x:" + std::to_string(caller.uid) + ":" + std::to_string(caller.gid) + "::" +
-                caller.home.str() + ":" + shell + "\n";
+        kept += caller.user + ":x:" + std::to_string(caller.uid) + ":" + std::to_string(caller.gid) +
+                "::" + caller.home.str() + ":" + shell + "\n";
     }
     return kept;
 }
@@ -54,11 +56,13 @@ std::string filter_group(std::string_view host_text, const host::Identity& calle
         std::optional<uint32_t> gid = number_in(fields[2]);
         if (!gid) continue;
         bool is_member = false;
-        for (std::string_view member : base::split(fields[3], ',')) is_member = is_member || member == caller.user;
+        for (std::string_view member : base::split(fields[3], ','))
+            is_member = is_member || member == caller.user;
         bool is_primary = *gid == caller.gid;
         if (!is_primary && !is_member && !is_system(*gid)) continue;
         has_primary = has_primary || is_primary;
-        kept += std::string(fields[0]) + ":x:" + std::string(fields[2]) + ":" + (is_member ? caller.user : "") + "\n";
+        kept += std::string(fields[0]) + ":x:" + std::string(fields[2]) + ":" +
+                (is_member ? caller.user : "") + "\n";
     }
     if (!has_primary) {
         const std::string name = caller.group.empty() ? caller.user : caller.group;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The account files of the jail: the system's entries and the caller's, so that neither the host's users nor a site's directory
-// can be enumerated.
+// The account files of the jail: the system's entries and the caller's, so that neither the host's users nor
+// a site's directory can be enumerated.
 #pragma once
 
 #include <string>

@@ -18,8 +18,8 @@ using config::Value;
 
 // "user config.toml:12 asks network.mode = open; /etc/…:4 requires filtered or stricter"
 base::Error refusal(const config::Origin& asker, const std::string& asks, const std::string& requires_what) {
-    return base::Error{.what = std::string(config::layer_name(asker.layer)) + " " + asker.describe() + " asks " + asks +
-                               "; " + requires_what};
+    return base::Error{.what = std::string(config::layer_name(asker.layer)) + " " + asker.describe() +
+                               " asks " + asks + "; " + requires_what};
 }
 
 uint64_t as_limit(std::string_view text) {
@@ -30,23 +30,27 @@ uint64_t as_limit(std::string_view text) {
 
 std::string stricter_wording(const Setting& setting, const std::string& limit) {
     switch (setting.order) {
-        case Order::choices_ascend: return limit + " or stricter";
-        case Order::lower_is_strict: return "at most " + limit;
+        case Order::choices_ascend:
+            return limit + " or stricter";
+        case Order::lower_is_strict:
+            return "at most " + limit;
         case Order::true_is_strict:
-        case Order::false_is_strict: return limit;
+        case Order::false_is_strict:
+            return limit;
         case Order::neutral:
         case Order::trusted:
         case Order::list_restricts:
         case Order::list_grants:
         case Order::parents_narrow:
-        case Order::admin_only: return limit;
+        case Order::admin_only:
+            return limit;
     }
     return limit;
 }
 
 bool has_order(Order order) {
-    return order == Order::true_is_strict || order == Order::false_is_strict || order == Order::choices_ascend ||
-           order == Order::lower_is_strict;
+    return order == Order::true_is_strict || order == Order::false_is_strict ||
+           order == Order::choices_ascend || order == Order::lower_is_strict;
 }
 
 }  // namespace
@@ -54,8 +58,10 @@ bool has_order(Order order) {
 int compare_strictness(const Setting& setting, std::string_view a, std::string_view b) {
     auto rank = [&](std::string_view text) -> int {
         switch (setting.order) {
-            case Order::true_is_strict: return text == "true";
-            case Order::false_is_strict: return text == "false";
+            case Order::true_is_strict:
+                return text == "true";
+            case Order::false_is_strict:
+                return text == "false";
             case Order::choices_ascend: {
                 std::vector<std::string_view> choices = config::choices_of(setting);
                 return static_cast<int>(std::ranges::find(choices, text) - choices.begin());
@@ -66,7 +72,8 @@ int compare_strictness(const Setting& setting, std::string_view a, std::string_v
             case Order::list_restricts:
             case Order::list_grants:
             case Order::parents_narrow:
-            case Order::admin_only: return 0;
+            case Order::admin_only:
+                return 0;
         }
         return 0;
     };
@@ -111,8 +118,10 @@ base::Status Ceiling::hold_lock(const Setting& setting, const Value& asked) cons
     return base::success();
 }
 
-// Entries count when they lie within one of the administrator's; the others are dropped, and nothing left is a refusal.
-base::Status Ceiling::hold_parents(const Setting& setting, Value& asked, std::vector<std::string>& warnings) const {
+// Entries count when they lie within one of the administrator's; the others are dropped, and nothing left is
+// a refusal.
+base::Status Ceiling::hold_parents(const Setting& setting, Value& asked,
+                                   std::vector<std::string>& warnings) const {
     auto limit = admin_.find(setting.key);
     if (limit == admin_.end()) return base::success();
     std::vector<Item> kept;
@@ -126,8 +135,9 @@ base::Status Ceiling::hold_parents(const Setting& setting, Value& asked, std::ve
         if (is_below) {
             kept.push_back(item);
         } else {
-            warnings.push_back(item.origin.describe() + ": project.parents entry " + base::printable(item.text) +
-                               " is outside those of " + limit->second.origin.describe() + " and does not count");
+            warnings.push_back(item.origin.describe() + ": project.parents entry " +
+                               base::printable(item.text) + " is outside those of " +
+                               limit->second.origin.describe() + " and does not count");
         }
     }
     if (kept.empty() && !asked.items.empty()) {
@@ -138,14 +148,16 @@ base::Status Ceiling::hold_parents(const Setting& setting, Value& asked, std::ve
     return base::success();
 }
 
-base::Status Ceiling::hold_grants(const Setting& setting, Value& asked, std::vector<std::string>& warnings) const {
+base::Status Ceiling::hold_grants(const Setting& setting, Value& asked,
+                                  std::vector<std::string>& warnings) const {
     std::vector<Item> kept;
     for (const Item& item : asked.items) {
         if (base::Status held = hold_writable(setting, item); !held) return held;
         if (const Item* blocking = blocking_entry(setting, item)) {
             warnings.push_back(item.origin.describe() + ": " + std::string(setting.key) + " entry " +
-                               base::printable(item.text.substr(0, item.text.find('='))) + " has no effect: " +
-                               blocking->origin.describe() + " blocks " + base::printable(blocking->text));
+                               base::printable(item.text.substr(0, item.text.find('='))) +
+                               " has no effect: " + blocking->origin.describe() + " blocks " +
+                               base::printable(blocking->text));
             continue;
         }
         kept.push_back(item);
@@ -182,7 +194,8 @@ const Item* Ceiling::blocking_entry(const Setting& setting, const Item& item) co
     }
     if (setting.key == "env.allow" || setting.key == "env.set") {
         std::string_view name = std::string_view(item.text).substr(0, item.text.find('='));
-        if (const Item* exact = find("env.block", [&](const std::string& blocked) { return blocked == name; })) {
+        if (const Item* exact =
+                find("env.block", [&](const std::string& blocked) { return blocked == name; })) {
             return exact;
         }
         return find("env.block_patterns",
@@ -209,7 +222,8 @@ base::Status Ceiling::check_narrows(const Setting& setting, const Value& asked, 
     };
     switch (setting.order) {
         case Order::neutral:
-        case Order::list_restricts: return base::success();
+        case Order::list_restricts:
+            return base::success();
         case Order::admin_only:
         case Order::trusted:
             return widening(asked.origin, "a project file may not set " + std::string(setting.key));
@@ -218,16 +232,17 @@ base::Status Ceiling::check_narrows(const Setting& setting, const Value& asked, 
         case Order::choices_ascend:
         case Order::lower_is_strict:
             if (compare_strictness(setting, asked.text, current.text) >= 0) return base::success();
-            return widening(asked.origin, "a project file may only narrow, and " + std::string(setting.key) + " = " +
-                                              asked.text + " is wider than " + current.text + " (" +
+            return widening(asked.origin, "a project file may only narrow, and " + std::string(setting.key) +
+                                              " = " + asked.text + " is wider than " + current.text + " (" +
                                               current.origin.describe() + ")");
         case Order::list_grants:
             for (const Item& item : asked.items) {
-                bool is_granted =
-                    std::ranges::any_of(current.items, [&](const Item& known) { return known.text == item.text; });
+                bool is_granted = std::ranges::any_of(
+                    current.items, [&](const Item& known) { return known.text == item.text; });
                 if (is_granted) continue;
-                return widening(item.origin, "a project file may only narrow, and " + std::string(setting.key) +
-                                                 " would add " + base::printable(item.text));
+                return widening(item.origin, "a project file may only narrow, and " +
+                                                 std::string(setting.key) + " would add " +
+                                                 base::printable(item.text));
             }
             return base::success();
         case Order::parents_narrow:
@@ -239,8 +254,9 @@ base::Status Ceiling::check_narrows(const Setting& setting, const Value& asked, 
                     return ancestor && path->is_within(*ancestor);
                 });
                 if (!is_below) {
-                    return widening(item.origin, "a project file may only narrow, and project.parents would add " +
-                                                     base::printable(item.text));
+                    return widening(item.origin,
+                                    "a project file may only narrow, and project.parents would add " +
+                                        base::printable(item.text));
                 }
             }
             return base::success();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The administrator's values as a ceiling over every other layer, and the test that a project's file only narrows.
+// The administrator's values as a ceiling over every other layer, and the test that a project's file only
+// narrows.
 #pragma once
 
 #include <string>
@@ -16,9 +17,10 @@ class Ceiling {
     // `admin` holds only what the administrator wrote.
     Ceiling(const config::Values& admin, const PathMeaning& paths) : admin_(admin), paths_(paths) {}
 
-    // Refuses what is wider than the administrator's value. Single entries that the administrator's lists cover are taken out of
-    // `asked`, with a warning each, where the rule says so.
-    base::Status hold(const config::Setting& setting, config::Value& asked, std::vector<std::string>& warnings) const;
+    // Refuses what is wider than the administrator's value. Single entries that the administrator's lists
+    // cover are taken out of `asked`, with a warning each, where the rule says so.
+    base::Status hold(const config::Setting& setting, config::Value& asked,
+                      std::vector<std::string>& warnings) const;
 
     // Whether an untrusted project may say this on top of what holds.
     base::Status check_narrows(const config::Setting& setting, const config::Value& asked,

@@ -88,7 +88,8 @@ Rule rule_in(std::string_view text) {
     size_t bracket = text.rfind(']');
     size_t colon = text.rfind(':');
     bool has_one_colon = colon != std::string_view::npos && text.find(':') == colon;
-    if (colon != std::string_view::npos && (has_one_colon || (bracket != std::string_view::npos && bracket < colon))) {
+    if (colon != std::string_view::npos &&
+        (has_one_colon || (bracket != std::string_view::npos && bracket < colon))) {
         if (std::optional<Ports> ports = ports_in(text.substr(colon + 1))) {
             rule.ports = *ports;
             text = text.substr(0, colon);
@@ -108,7 +109,8 @@ bool covers_host(const std::string& outer, const std::string& inner) {
         std::string_view suffix = std::string_view(outer).substr(1);
         std::string_view name = inner;
         if (name.starts_with("*.")) name.remove_prefix(1);
-        return name.size() >= suffix.size() && name.ends_with(suffix) && (inner.starts_with("*.") || name != suffix);
+        return name.size() >= suffix.size() && name.ends_with(suffix) &&
+               (inner.starts_with("*.") || name != suffix);
     }
     std::optional<Network> network = network_in(outer);
     std::optional<Network> asked = network_in(inner);
@@ -130,7 +132,8 @@ bool covers_rule(std::string_view outer_text, std::string_view inner_text) {
     return ports_covered && covers_host(outer.host, inner.host);
 }
 
-base::Result<base::Path> entry_path(const config::Setting& setting, const config::Item& item, const PathMeaning& paths) {
+base::Result<base::Path> entry_path(const config::Setting& setting, const config::Item& item,
+                                    const PathMeaning& paths) {
     std::string_view text = item.text;
     base::Path path;
     if (setting.type == config::Type::home_list) {

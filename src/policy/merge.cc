@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The built-in values come first, then the administrator's files; what these two say is the base. Every
-// further layer is checked entry by entry against the administrator's values (ceiling.h), the project's file also against what
-// holds so far (it may only narrow), and is then laid on top: scalars replace, lists grow, project.parents shrinks.
+// Theory of operation. The built-in values come first, then the administrator's files; what these two say is
+// the base. Every further layer is checked entry by entry against the administrator's values (ceiling.h), the
+// project's file also against what holds so far (it may only narrow), and is then laid on top: scalars
+// replace, lists grow, project.parents shrinks.
 #include "policy/merge.h"
 
 #include <algorithm>
@@ -66,11 +67,13 @@ Values admin_values(const std::vector<config::LayerFile>& files) {
 }
 
 // Lays one checked source on the effective values.
-base::Status add_source(Effective& effective, const Values& source, const Ceiling& ceiling, bool must_narrow) {
+base::Status add_source(Effective& effective, const Values& source, const Ceiling& ceiling,
+                        bool must_narrow) {
     for (const auto& [key, asked] : source) {
         const Setting& setting = *config::find_setting(key);
         if (must_narrow) {
-            if (base::Status narrow = ceiling.check_narrows(setting, asked, effective.values[key]); !narrow) return narrow;
+            if (base::Status narrow = ceiling.check_narrows(setting, asked, effective.values[key]); !narrow)
+                return narrow;
         }
         Value accepted = asked;
         if (base::Status held = ceiling.hold(setting, accepted, effective.warnings); !held) return held;
@@ -101,11 +104,17 @@ config::Values builtin_values() {
     return values;
 }
 
-const std::string& Effective::text(std::string_view key) const { return values.find(key)->second.text; }
+const std::string& Effective::text(std::string_view key) const {
+    return values.find(key)->second.text;
+}
 
-const std::vector<Item>& Effective::items(std::string_view key) const { return values.find(key)->second.items; }
+const std::vector<Item>& Effective::items(std::string_view key) const {
+    return values.find(key)->second.items;
+}
 
-const config::Origin& Effective::origin(std::string_view key) const { return values.find(key)->second.origin; }
+const config::Origin& Effective::origin(std::string_view key) const {
+    return values.find(key)->second.origin;
+}
 
 base::Result<Effective> merge(const Layers& layers, const PathMeaning& paths) {
     Effective effective;
@@ -117,7 +126,8 @@ base::Result<Effective> merge(const Layers& layers, const PathMeaning& paths) {
 
     constexpr bool kMustNarrow = true;
     for (const config::LayerFile& file : layers.user) {
-        if (base::Status added = add_source(effective, file.values, ceiling, !kMustNarrow); !added) return added.error();
+        if (base::Status added = add_source(effective, file.values, ceiling, !kMustNarrow); !added)
+            return added.error();
     }
     for (const config::ProjectFile& file : layers.project) {
         bool must_narrow = !file.is_trusted;
@@ -126,10 +136,12 @@ base::Result<Effective> merge(const Layers& layers, const PathMeaning& paths) {
         }
     }
     for (const config::LayerFile& file : layers.preset) {
-        if (base::Status added = add_source(effective, file.values, ceiling, !kMustNarrow); !added) return added.error();
+        if (base::Status added = add_source(effective, file.values, ceiling, !kMustNarrow); !added)
+            return added.error();
     }
     for (const Values* source : {&layers.variables, &layers.command_line}) {
-        if (base::Status added = add_source(effective, *source, ceiling, !kMustNarrow); !added) return added.error();
+        if (base::Status added = add_source(effective, *source, ceiling, !kMustNarrow); !added)
+            return added.error();
     }
     return effective;
 }

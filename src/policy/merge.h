@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Layers in, effective settings out. Every key is merged by the rule of its row (config::Order). The administrator's layer
-// is a ceiling: what a lower layer asks beyond it is refused with both origins named, and the law
+// Layers in, effective settings out. Every key is merged by the rule of its row (config::Order). The
+// administrator's layer is a ceiling: what a lower layer asks beyond it is refused with both origins named,
+// and the law
 //     merge(admin, others) is never wider than admin
 // is a property test over generated layers (tests/policy/law_test.cc).
 #pragma once
@@ -26,7 +27,8 @@ struct Layers {
     config::Values command_line;
 };
 
-// Every key of the table with its effective value; scalars in `text`, lists in `items` with the origin of each entry.
+// Every key of the table with its effective value; scalars in `text`, lists in `items` with the origin of
+// each entry.
 struct Effective {
     config::Values values;
     std::vector<std::string> warnings;  // what was stripped or is without effect, one line each
@@ -37,8 +39,8 @@ struct Effective {
     const config::Origin& origin(std::string_view key) const;
 };
 
-// How entries become comparable: ~ and home entries are absolute below `home`, and symbolic links are followed by `canonical`,
-// so that no other spelling of a path gets around the administrator's.
+// How entries become comparable: ~ and home entries are absolute below `home`, and symbolic links are
+// followed by `canonical`, so that no other spelling of a path gets around the administrator's.
 struct PathMeaning {
     base::Path home;
     std::function<base::Path(const base::Path&)> canonical;
@@ -47,7 +49,8 @@ struct PathMeaning {
 base::Result<Effective> merge(const Layers& layers, const PathMeaning& paths);
 
 // An entry of a path list as a canonical path; for patterns the part in front of the first wildcard decides.
-base::Result<base::Path> entry_path(const config::Setting& setting, const config::Item& item, const PathMeaning& paths);
+base::Result<base::Path> entry_path(const config::Setting& setting, const config::Item& item,
+                                    const PathMeaning& paths);
 
 // The built-in layer alone.
 config::Values builtin_values();

@@ -7,7 +7,8 @@
 namespace policy {
 namespace {
 
-// The position of the effective text among the row's choices: enumerations are declared in the order of the table.
+// The position of the effective text among the row's choices: enumerations are declared in the order of the
+// table.
 template <typename Choice>
 Choice choice_of(const Effective& effective, std::string_view key) {
     std::vector<std::string_view> choices = config::choices_of(*config::find_setting(key));
@@ -28,9 +29,15 @@ Limit limit_of(const Effective& effective, std::string_view key) {
 
 }  // namespace
 
-std::string_view to_text(HomeAccess access) { return choice_text("home.access", static_cast<size_t>(access)); }
-std::string_view to_text(NetworkMode mode) { return choice_text("network.mode", static_cast<size_t>(mode)); }
-std::string_view to_text(Level level) { return choice_text("isolation.require", static_cast<size_t>(level)); }
+std::string_view to_text(HomeAccess access) {
+    return choice_text("home.access", static_cast<size_t>(access));
+}
+std::string_view to_text(NetworkMode mode) {
+    return choice_text("network.mode", static_cast<size_t>(mode));
+}
+std::string_view to_text(Level level) {
+    return choice_text("isolation.require", static_cast<size_t>(level));
+}
 
 Policy policy_from(const Effective& effective) {
     Policy policy;

@@ -67,7 +67,8 @@ uint64_t number_in(const std::string& file, std::string_view name) {
 
 }  // namespace
 
-std::optional<Cgroup> Cgroup::make(const std::string& root, std::string_view membership, const Bounds& bounds) {
+std::optional<Cgroup> Cgroup::make(const std::string& root, std::string_view membership,
+                                   const Bounds& bounds) {
     std::optional<base::Path> group = own_group(membership);
     if (!group) return std::nullopt;
     for (;; group = group->parent()) {
@@ -103,7 +104,8 @@ Cgroup::Events Cgroup::events() const {
 
 void Cgroup::remove() {
     if (path_.empty()) return;
-    for (int i = 0; i < kRemovals && ::rmdir(path_.c_str()) != 0 && errno == EBUSY; ++i) ::poll(nullptr, 0, 2);
+    for (int i = 0; i < kRemovals && ::rmdir(path_.c_str()) != 0 && errno == EBUSY; ++i)
+        ::poll(nullptr, 0, 2);
     path_.clear();
 }
 

@@ -29,7 +29,8 @@ class Cgroup {
 
     // Makes one below the nearest group above the caller's that is delegated and hands the needed controllers
     // down. `membership` is the content of /proc/self/cgroup. Nothing where there is none.
-    static std::optional<Cgroup> make(const std::string& root, std::string_view membership, const Bounds& bounds);
+    static std::optional<Cgroup> make(const std::string& root, std::string_view membership,
+                                      const Bounds& bounds);
 
     Cgroup(Cgroup&&) = default;
     Cgroup& operator=(Cgroup&&) = default;

@@ -100,7 +100,8 @@ base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
         return Ending{.exit_code = number, .by_limit = !refused.empty(), .reason = refused};
     }
     if (number == SIGXFSZ && plan.limits.file_size.value > 0) {
-        Ending ending = ending_by_signal(number, name + " was ended: " + reached_text("limits.file_size", plan.limits));
+        Ending ending =
+            ending_by_signal(number, name + " was ended: " + reached_text("limits.file_size", plan.limits));
         ending.by_limit = true;
         return ending;
     }

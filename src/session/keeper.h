@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A forked process that outlives the supervisor. Where the supervisor was killed, it waits for the jail's death
-// and does what the supervisor would have done: it takes placeholders and control group away and sets the terminal right. In
-// either case it empties the trash afterwards, which may take its time then.
+// A forked process that outlives the supervisor. Where the supervisor was killed, it waits for the jail's
+// death and does what the supervisor would have done: it takes placeholders and control group away and sets
+// the terminal right. In either case it empties the trash afterwards, which may take its time then.
 #pragma once
 
 #include <optional>

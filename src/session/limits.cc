@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // RLIMIT_NPROC counts the processes and threads of a user. Since Linux 5.14 it counts them for each user
-// namespace, so that only those of the jail matter; before, all of the user's on the machine do, and those that
-// run already have to be added.
+// namespace, so that only those of the jail matter; before, all of the user's on the machine do, and those
+// that run already have to be added.
 #include "session/limits.h"
 
 #include <dirent.h>
@@ -69,7 +69,8 @@ std::chrono::seconds seconds(const policy::Limit& limit) {
 }
 
 base::Error unwatchable(const policy::Limit& limit, std::string_view key) {
-    return {.what = std::string(key) + " can't be held here: the kernel does not tell which processes are the jail's",
+    return {.what = std::string(key) +
+                    " can't be held here: the kernel does not tell which processes are the jail's",
             .advice = "take it out, or use a kernel with CONFIG_PROC_CHILDREN",
             .where = limit.origin.describe()};
 }

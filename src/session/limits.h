@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// By what the limits of a plan are held on this machine: a control group where one is delegated to the caller,
-// else the kernel's limits for each process, and the supervisor's watch for the rest. Each limit that is set is
-// held by one of them, or the run is refused.
+// By what the limits of a plan are held on this machine: a control group where one is delegated to the
+// caller, else the kernel's limits for each process, and the supervisor's watch for the rest. Each limit that
+// is set is held by one of them, or the run is refused.
 #pragma once
 
 #include <optional>

@@ -172,8 +172,9 @@ void sweep(Table& table, Trash trash, const Names& wanted) {
         --name;
         if (wanted.contains(*name) || table.is_needed(*name)) continue;
         // What lies deeper came first: what is left of it stays.
-        bool has_recorded_content = std::any_of(
-            name, table.names.end(), [&](const base::Path& other) { return other.is_strictly_within(*name); });
+        bool has_recorded_content = std::any_of(name, table.names.end(), [&](const base::Path& other) {
+            return other.is_strictly_within(*name);
+        });
         if (take_away(parents, trash, *name, has_recorded_content)) name = table.names.erase(name);
     }
     table.let_go_of_all();

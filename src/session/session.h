@@ -17,8 +17,8 @@ struct Ending {
     int exit_code = 0;  // the command's; 128 + n after signal n; 124 when its time was over
     bool by_signal = false;
     bool by_limit = false;  // a limit stopped it, or was in its way: told even where quiet is wanted
-    std::string reason;    // for a person; empty after a plain exit
-    int landlock_abi = 0;  // that the second wall used; 0: there was none
+    std::string reason;     // for a person; empty after a plain exit
+    int landlock_abi = 0;   // that the second wall used; 0: there was none
 };
 
 struct Surroundings {

@@ -22,14 +22,14 @@ namespace session {
 namespace {
 
 constexpr std::string_view kLeaveScreen =
-    // Leaving the alternate screen restores the cursor that was saved with it. On a terminal that is not in it,
-    // some restore it as well: hence the saving first, which the alternate screen keeps apart.
+    // Leaving the alternate screen restores the cursor that was saved with it. On a terminal that is not in
+    // it, some restore it as well: hence the saving first, which the alternate screen keeps apart.
     "\x1b"
     "7\x1b[?1049l"
-    "\x1b[?25h"                                            // the cursor is visible
+    "\x1b[?25h"                                                // the cursor is visible
     "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l"  // no reports of the mouse and of focus
-    "\x1b[?1l\x1b>"                                        // cursor keys and keypad as usual
-    "\x1b[0m";                                             // no colour
+    "\x1b[?1l\x1b>"                                            // cursor keys and keypad as usual
+    "\x1b[0m";                                                 // no colour
 constexpr std::string_view kPlainPaste = "\x1b[?2004l";
 
 bool can_draw() {

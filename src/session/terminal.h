@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The caller's controlling terminal: who is in its foreground, and how it was set. The command has a process
-// group of its own (inner/stage.cc says why), so the foreground is given to it and taken back as a job-control
-// shell does. However the command ends, the terminal is then as it was when it was given away.
+// group of its own (inner/stage.cc says why), so the foreground is given to it and taken back as a
+// job-control shell does. However the command ends, the terminal is then as it was when it was given away.
 #pragma once
 
 #include <sys/types.h>
@@ -30,8 +30,8 @@ class Terminal {
     // Makes the caller's job the foreground again, if it had been given away.
     void take_back();
 
-    // At the end of a run: takes it back and sets it as it was. A program that was ended while it drew the whole
-    // screen could not undo that either; then the screen is set right as well.
+    // At the end of a run: takes it back and sets it as it was. A program that was ended while it drew the
+    // whole screen could not undo that either; then the screen is set right as well.
     void recover();
     // The same for a supervisor that was killed, by a process of its session that has outlived it.
     void recover_for_the_dead();

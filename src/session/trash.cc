@@ -91,8 +91,8 @@ bool Trash::take(int parent, const base::Path& path) {
     if (!is_tried_) open_bag();
     if (!bag_) return false;
     std::string name(path.name());
-    if (move_without_replacing(parent, name.c_str(), bag_.get(),
-                               swapped(path.str(), '/', kSlash).c_str()) == 0) {
+    if (move_without_replacing(parent, name.c_str(), bag_.get(), swapped(path.str(), '/', kSlash).c_str()) ==
+        0) {
         return true;
     }
     // The next ones are spared the attempt.

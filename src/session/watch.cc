@@ -48,7 +48,8 @@ Watch::Verdict Watch::look(Clock::time_point now) {
     if (now >= next_memory_) look_at_memory(now);
     if (bounds_.memory > 0 && last_memory_ > bounds_.memory) return reach("limits.memory", now);
     if (now >= next_idleness_) look_at_idleness(now);
-    if (idle_since_ != kNever && now - idle_since_ >= bounds_.idle_time) return reach("limits.idle_time", now);
+    if (idle_since_ != kNever && now - idle_since_ >= bounds_.idle_time)
+        return reach("limits.idle_time", now);
     return Verdict::go_on;
 }
 

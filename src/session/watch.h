@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Limits that the kernel does not hold by itself: how long a jail may live, how long it may do nothing, and,
-// where there is no control group, how much memory it may hold. The supervisor asks when to look again; without
-// such a limit the answer is never.
+// where there is no control group, how much memory it may hold. The supervisor asks when to look again;
+// without such a limit the answer is never.
 #pragma once
 
 #include <chrono>
@@ -54,9 +54,9 @@ class Watch {
     Source source_;
     std::string_view reached_;
     bool is_asked_ = false;
-    Clock::time_point end_ = kNever;           // of the wall time, then of the grace
-    Clock::time_point next_memory_ = kNever;   // look
-    Clock::time_point next_idleness_ = kNever; // look
+    Clock::time_point end_ = kNever;            // of the wall time, then of the grace
+    Clock::time_point next_memory_ = kNever;    // look
+    Clock::time_point next_idleness_ = kNever;  // look
     Clock::time_point idle_since_ = kNever;
     uint64_t last_ticks_ = 0;
     uint64_t last_memory_ = 0;

@@ -92,8 +92,11 @@ TEST(Arguments, ALimitIsNamedByItsKey) {
     EXPECT_EQ(scalar(*arguments, "limits.wall_time"), "600");
     EXPECT_EQ(arguments->settings.find("limits.memory")->second.origin.describe(), "--limit");
     EXPECT_EQ(arguments->words, (Words{"bash"}));
-    for (const Words& wrong : {Words{"--limit"}, {"--limit", "memory"}, {"--limit", "memory="},
-                               {"--limit", "memory=much"}, {"--limit", "=1"}}) {
+    for (const Words& wrong : {Words{"--limit"},
+                               {"--limit", "memory"},
+                               {"--limit", "memory="},
+                               {"--limit", "memory=much"},
+                               {"--limit", "=1"}}) {
         EXPECT_FALSE(parse(wrong).ok()) << wrong.back();
     }
     auto mistyped = parse({"--limit", "memroy=1G", "bash"});

@@ -19,27 +19,29 @@ int in_child(int (*body)()) {
 
 TEST(InnerLimits, AreLoweredForGood) {
     EXPECT_EQ(in_child([] {
-        struct rlimit before = {50, 100}, after;
-        ::setrlimit(RLIMIT_NOFILE, &before);
-        if (inner::apply_limits({{RLIMIT_NOFILE, 20}, {RLIMIT_FSIZE, 4096}}) != 0) return 1;
-        ::getrlimit(RLIMIT_NOFILE, &after);
-        if (after.rlim_cur != 20 || after.rlim_max != 20) return 2;
-        ::getrlimit(RLIMIT_FSIZE, &after);
-        return after.rlim_max == 4096 ? 0 : 3;
-    }), 0);
+                  struct rlimit before = {50, 100}, after;
+                  ::setrlimit(RLIMIT_NOFILE, &before);
+                  if (inner::apply_limits({{RLIMIT_NOFILE, 20}, {RLIMIT_FSIZE, 4096}}) != 0) return 1;
+                  ::getrlimit(RLIMIT_NOFILE, &after);
+                  if (after.rlim_cur != 20 || after.rlim_max != 20) return 2;
+                  ::getrlimit(RLIMIT_FSIZE, &after);
+                  return after.rlim_max == 4096 ? 0 : 3;
+              }),
+              0);
 }
 
 TEST(InnerLimits, NeverRaiseALowerOne) {
     EXPECT_EQ(in_child([] {
-        struct rlimit before = {50, 100}, after;
-        ::setrlimit(RLIMIT_NOFILE, &before);
-        if (inner::apply_limits({{RLIMIT_NOFILE, 80}}) != 0) return 1;
-        ::getrlimit(RLIMIT_NOFILE, &after);
-        if (after.rlim_cur != 50 || after.rlim_max != 80) return 2;
-        if (inner::apply_limits({{RLIMIT_NOFILE, 1000}}) != 0) return 3;
-        ::getrlimit(RLIMIT_NOFILE, &after);
-        return after.rlim_max == 80 ? 0 : 4;
-    }), 0);
+                  struct rlimit before = {50, 100}, after;
+                  ::setrlimit(RLIMIT_NOFILE, &before);
+                  if (inner::apply_limits({{RLIMIT_NOFILE, 80}}) != 0) return 1;
+                  ::getrlimit(RLIMIT_NOFILE, &after);
+                  if (after.rlim_cur != 50 || after.rlim_max != 80) return 2;
+                  if (inner::apply_limits({{RLIMIT_NOFILE, 1000}}) != 0) return 3;
+                  ::getrlimit(RLIMIT_NOFILE, &after);
+                  return after.rlim_max == 80 ? 0 : 4;
+              }),
+              0);
 }
 
 TEST(InnerLimits, SayWhatCantBeSet) {

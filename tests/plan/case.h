@@ -56,7 +56,12 @@ inline base::Result<plan::Plan> planned(const Case& example) {
     if (!effective) return effective.error();
     policy::Policy policy = policy::policy_from(*effective);
     host::Facts facts;
-    facts.identity = {.uid = 1000, .gid = 1000, .user = "ann", .group = "ann", .shell = "/bin/bash", .home = base::Path::known("/home/ann")};
+    facts.identity = {.uid = 1000,
+                      .gid = 1000,
+                      .user = "ann",
+                      .group = "ann",
+                      .shell = "/bin/bash",
+                      .home = base::Path::known("/home/ann")};
     facts.bwrap = {.state = host::BwrapState::usable, .path = base::Path::known("/usr/bin/bwrap")};
     facts.own_program = base::Path::known("/usr/bin/agent-sandbox");
     facts.slurm_job.id = example.slurm_job;

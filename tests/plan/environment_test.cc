@@ -17,7 +17,8 @@ const plan::Variable* passed(const plan::Plan& plan, std::string_view name) {
 }
 
 bool is_removed(const plan::Plan& plan, std::string_view name) {
-    return std::ranges::find(plan.environment.removed, name, &plan::RemovedVariable::name) != plan.environment.removed.end();
+    return std::ranges::find(plan.environment.removed, name, &plan::RemovedVariable::name) !=
+           plan.environment.removed.end();
 }
 
 plan::Plan with(std::vector<std::string> environment, std::string_view toml = "") {
@@ -36,18 +37,20 @@ TEST(Environment, CleanPassesTheListAndNothingElse) {
 class SecretByName : public testing::TestWithParam<const char*> {};
 TEST_P(SecretByName, NeverPasses) {
     for (const char* mode : {"clean", "inherit"}) {
-        plan::Plan plan = with({std::string(GetParam()) + "=value"}, std::string("[env]\nmode = \"") + mode + "\"");
+        plan::Plan plan =
+            with({std::string(GetParam()) + "=value"}, std::string("[env]\nmode = \"") + mode + "\"");
         EXPECT_TRUE(is_removed(plan, GetParam())) << mode;
         EXPECT_EQ(passed(plan, GetParam()), nullptr) << mode;
     }
 }
-INSTANTIATE_TEST_SUITE_P(Names, SecretByName,
-                         testing::Values("SSH_AUTH_SOCK", "GITHUB_TOKEN", "MY_SECRET", "DB_PASSWORD", "DB_PASSWD", "MYSQL_PWD",
-                                         "X_CREDENTIALS", "OPENAI_API_KEY", "A_SECRET_KEY", "A_PRIVATE_KEY", "AWS_ACCESS_KEY_ID",
-                                         "AWS_PROFILE", "AZURE_CLIENT_ID", "VAULT_ADDR", "KUBECONFIG", "DOCKER_HOST", "CI_JOB_ID",
-                                         "SLURM_JWT", "MyPasswordFile", "GITHUB_PAT", "DATABASE_URL", "PGPASSWORD", "MONGO_URI",
-                                         "REDIS_URL", "GOOGLE_APPLICATION_CREDENTIALS", "KRB5CCNAME", "DBUS_SESSION_BUS_ADDRESS",
-                                         "XAUTHORITY", "DISPLAY", "TMUX", "SLURM_CONF", "LD_PRELOAD", "BASH_FUNC_evil%%"));
+INSTANTIATE_TEST_SUITE_P(
+    Names, SecretByName,
+    testing::Values("SSH_AUTH_SOCK", "GITHUB_TOKEN", "MY_SECRET", "DB_PASSWORD", "DB_PASSWD", "MYSQL_PWD",
+                    "X_CREDENTIALS", "OPENAI_API_KEY", "A_SECRET_KEY", "A_PRIVATE_KEY", "AWS_ACCESS_KEY_ID",
+                    "AWS_PROFILE", "AZURE_CLIENT_ID", "VAULT_ADDR", "KUBECONFIG", "DOCKER_HOST", "CI_JOB_ID",
+                    "SLURM_JWT", "MyPasswordFile", "GITHUB_PAT", "DATABASE_URL", "PGPASSWORD", "MONGO_URI",
+                    "REDIS_URL", "GOOGLE_APPLICATION_CREDENTIALS", "KRB5CCNAME", "DBUS_SESSION_BUS_ADDRESS",
+                    "XAUTHORITY", "DISPLAY", "TMUX", "SLURM_CONF", "LD_PRELOAD", "BASH_FUNC_evil%%"));
 
 class SecretByValue : public testing::TestWithParam<const char*> {};
 TEST_P(SecretByValue, NeverPassesUnderAnInnocentName) {
@@ -55,18 +58,22 @@ TEST_P(SecretByValue, NeverPassesUnderAnInnocentName) {
     EXPECT_TRUE(is_removed(plan, "EDITOR")) << GetParam();
 }
 INSTANTIATE_TEST_SUITE_P(Values, SecretByValue,
-                         testing::Values("postgres://me:hunter2@db.example/x", "-----BEGIN OPENSSH PRIVATE KEY-----\nabc",
-                                         "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789",
+                         testing::Values("postgres://me:hunter2@db.example/x",
+                                         "-----BEGIN OPENSSH PRIVATE KEY-----\nabc",
+                                         "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+                                         "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789",
                                          "AKIAIOSFODNN7EXAMPLE"));
 
 TEST(Environment, OrdinaryValuesAreNoSecrets) {
-    for (const char* value : {"https://example.org/path", "ssh://git@example.org/x", "vim", "/usr/bin/nano -w", "sketch"}) {
+    for (const char* value :
+         {"https://example.org/path", "ssh://git@example.org/x", "vim", "/usr/bin/nano -w", "sketch"}) {
         EXPECT_EQ(plan::secret_in(value), "") << value;
     }
 }
 
 TEST(Environment, ANameCanBeAllowedExactly) {
-    plan::Plan plan = with({"GITHUB_TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789"}, "[env]\nallow = [\"GITHUB_TOKEN\"]");
+    plan::Plan plan =
+        with({"GITHUB_TOKEN=ghp_abcdefghijklmnopqrstuvwxyz0123456789"}, "[env]\nallow = [\"GITHUB_TOKEN\"]");
     ASSERT_NE(passed(plan, "GITHUB_TOKEN"), nullptr);
 }
 
@@ -99,10 +106,12 @@ TEST(Environment, TellsTheJailAboutItself) {
 }
 
 TEST(Seeded, DropsCredentialSectionsHeadersAndPasswords) {
-    EXPECT_EQ(plan::without_secrets("[user]\n\tname = A\n[credential \"https://x\"]\n\thelper = store\n\tusername = u\n"
-                                    "[http]\n\textraHeader = Authorization: Basic x\n\tproxy = http://u:p@h/\n\tsslVerify = true\n"
-                                    "[url \"https://u:pw@h/\"]\n\tinsteadOf = x\n[core]\n\teditor = vim\n"),
-              "[user]\n\tname = A\n[http]\n\tsslVerify = true\n[core]\n\teditor = vim\n");
+    EXPECT_EQ(
+        plan::without_secrets(
+            "[user]\n\tname = A\n[credential \"https://x\"]\n\thelper = store\n\tusername = u\n"
+            "[http]\n\textraHeader = Authorization: Basic x\n\tproxy = http://u:p@h/\n\tsslVerify = true\n"
+            "[url \"https://u:pw@h/\"]\n\tinsteadOf = x\n[core]\n\teditor = vim\n"),
+        "[user]\n\tname = A\n[http]\n\tsslVerify = true\n[core]\n\teditor = vim\n");
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Golden plans: machines that this one is not. tests/golden/hosts/NAME holds what was probed there (facts.json, tree.txt) and what was
-// asked for (request.json, perhaps settings.toml); plan.txt is the plan that
-// must come out, the JSON with one item a line. UPDATE_GOLDEN=1 writes them anew: read the difference.
+// Golden plans: machines that this one is not. tests/golden/hosts/NAME holds what was probed there
+// (facts.json, tree.txt) and what was asked for (request.json, perhaps settings.toml); plan.txt is the plan
+// that must come out, the JSON with one item a line. UPDATE_GOLDEN=1 writes them anew: read the difference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace {
 
 std::vector<std::string> machines() {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(TEST_DATA "/golden/hosts")) names.push_back(entry.path().filename());
+    for (const auto& entry : std::filesystem::directory_iterator(TEST_DATA "/golden/hosts"))
+        names.push_back(entry.path().filename());
     std::ranges::sort(names);
     return names;
 }
@@ -40,12 +41,14 @@ base::Json outcome(const std::string& directory) {
     auto tree = host::MemoryTree::parse(content_of(directory + "/tree.txt"));
     auto asked = base::Json::parse(content_of(directory + "/request.json"));
     if (!facts || !tree || !asked) {
-        ADD_FAILURE() << directory << ": unreadable " << (facts ? "" : facts.error().line()) << (tree ? "" : tree.error().line());
+        ADD_FAILURE() << directory << ": unreadable " << (facts ? "" : facts.error().line())
+                      << (tree ? "" : tree.error().line());
         return {};
     }
     policy::Layers layers;
     std::string settings = directory + "/settings.toml";
-    if (base::file_exists(settings)) layers.user.push_back(test::layer(config::Layer::user, content_of(settings)));
+    if (base::file_exists(settings))
+        layers.user.push_back(test::layer(config::Layer::user, content_of(settings)));
     policy::PathMeaning paths{.home = facts->identity.home, .canonical = [&](const base::Path& path) {
                                   auto resolved = tree->resolve(path);
                                   return resolved ? resolved->path : path;
@@ -101,7 +104,8 @@ TEST_P(Golden, NoValueOfASecretIsInThePlan) {
     ASSERT_TRUE(asked);
     size_t secrets = 0;
     for (const std::string& variable : texts_of(*asked, "environment")) {
-        bool is_secret = variable.find("SECRET") < variable.find('=') || variable.find("TOKEN") < variable.find('=');
+        bool is_secret =
+            variable.find("SECRET") < variable.find('=') || variable.find("TOKEN") < variable.find('=');
         if (!is_secret) continue;
         ++secrets;
         EXPECT_EQ(plan.find(variable.substr(variable.find('=') + 1)), std::string::npos) << variable;
@@ -111,7 +115,8 @@ TEST_P(Golden, NoValueOfASecretIsInThePlan) {
 
 INSTANTIATE_TEST_SUITE_P(Machines, Golden, testing::ValuesIn(machines()), [](const auto& machine) {
     std::string name = machine.param;
-    std::ranges::replace_if(name, [](char letter) { return !isalnum(static_cast<unsigned char>(letter)); }, '_');
+    std::ranges::replace_if(
+        name, [](char letter) { return !isalnum(static_cast<unsigned char>(letter)); }, '_');
     return name;
 });
 

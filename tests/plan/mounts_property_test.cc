@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// For generated rule sets, what the rendered mounts make visible or writable equals what the rules say. The mounts are replayed in a
-// model of the kernel: a mount covers all that lies at and below its target, later ones cover earlier ones.
+// For generated rule sets, what the rendered mounts make visible or writable equals what the rules say. The
+// mounts are replayed in a model of the kernel: a mount covers all that lies at and below its target, later
+// ones cover earlier ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,14 +42,20 @@ struct View {
 View replay(const std::vector<Mount>& mounts, const Path& path) {
     for (size_t i = mounts.size(); i-- > 0;) {
         const Mount& mount = mounts[i];
-        if (mount.kind == MountKind::seal || mount.kind == MountKind::directory || !path.is_within(mount.target)) continue;
-        bool is_sealed = std::any_of(mounts.begin() + static_cast<long>(i), mounts.end(), [&](const Mount& later) {
-            return later.kind == MountKind::seal && later.target == mount.target;
-        });
+        if (mount.kind == MountKind::seal || mount.kind == MountKind::directory ||
+            !path.is_within(mount.target))
+            continue;
+        bool is_sealed =
+            std::any_of(mounts.begin() + static_cast<long>(i), mounts.end(), [&](const Mount& later) {
+                return later.kind == MountKind::seal && later.target == mount.target;
+            });
         switch (mount.kind) {
-            case MountKind::bind_readonly: return {.shows_host = true, .is_writable = false};
-            case MountKind::bind_writable: return {.shows_host = true, .is_writable = !is_sealed};
-            default: return {};
+            case MountKind::bind_readonly:
+                return {.shows_host = true, .is_writable = false};
+            case MountKind::bind_writable:
+                return {.shows_host = true, .is_writable = !is_sealed};
+            default:
+                return {};
         }
     }
     return {};
@@ -76,7 +83,8 @@ TEST(Mounts, ShowExactlyWhatTheRulesSay) {
             bool is_file = path.name() == "f";
             PathRule rule{.path = path, .access = static_cast<Access>(pick(4))};
             if (rule.access == Access::masked && !is_file) rule.access = Access::hidden;
-            if (!is_file && rule.access >= Access::readonly && pick(4) == 0) rule.backing = Backing::ephemeral;
+            if (!is_file && rule.access >= Access::readonly && pick(4) == 0)
+                rule.backing = Backing::ephemeral;
             rule.holds_name = pick(5) == 0;
             rules.add(rule);
         }
@@ -104,7 +112,8 @@ TEST(Mounts, AParentNeverComesBehindItsChild) {
         std::mt19937 random(seed);
         plan::Rules rules;
         for (int i = 0; i < 12; ++i) {
-            rules.add({.path = all[random() % all.size()], .access = random() % 2 ? Access::readonly : Access::writable});
+            rules.add({.path = all[random() % all.size()],
+                       .access = random() % 2 ? Access::readonly : Access::writable});
         }
         ASSERT_TRUE(rules.settle());
         std::vector<Mount> mounts = plan::render_rules(rules, tree);

@@ -27,7 +27,8 @@ TEST(NetworkChoice, FallbackDecidesTheRest) {
 }
 
 TEST(NetworkChoice, AWeakerModeIsSaidAloud) {
-    auto plan = test::planned({.toml = {.user = "[network]\nfallback = \"open\"\n[isolation]\nrequire = \"absent\""}});
+    auto plan = test::planned(
+        {.toml = {.user = "[network]\nfallback = \"open\"\n[isolation]\nrequire = \"absent\""}});
     ASSERT_TRUE(plan) << plan.error().line();
     EXPECT_EQ(plan->network.reached, open);
     bool is_loud = false;

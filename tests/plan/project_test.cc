@@ -36,12 +36,14 @@ TEST_P(ProjectRefused, WithASentence) {
     EXPECT_FALSE(plan.error().advice.empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Places, ProjectRefused,
-                         testing::Values(BadProject{"/home/ann", "your home directory"}, BadProject{"/", "whole system"},
-                                         BadProject{"/home", "your home directory lies in it"},
-                                         BadProject{"/home/ann/.ssh", "it lies in"}, BadProject{"/home/ann/.ssh/deep", "it lies in"},
-                                         BadProject{"/etc/x", "system"}, BadProject{"/usr", "system"}, BadProject{"/tmp", "shared"},
-                                         BadProject{"/data/file", "not a directory"}, BadProject{"/data/none", "does not exist"}));
+INSTANTIATE_TEST_SUITE_P(
+    Places, ProjectRefused,
+    testing::Values(BadProject{"/home/ann", "your home directory"}, BadProject{"/", "whole system"},
+                    BadProject{"/home", "your home directory lies in it"},
+                    BadProject{"/home/ann/.ssh", "it lies in"},
+                    BadProject{"/home/ann/.ssh/deep", "it lies in"}, BadProject{"/etc/x", "system"},
+                    BadProject{"/usr", "system"}, BadProject{"/tmp", "shared"},
+                    BadProject{"/data/file", "not a directory"}, BadProject{"/data/none", "does not exist"}));
 
 TEST(Project, MayNotHoldCredentialsUnderAnotherName) {
     // ~/.ssh is a link into the would-be project.
@@ -90,7 +92,8 @@ TEST(Protection, AnEmptyDirectoryIsHeldBecauseItMayBeAnotherSessionsPlaceholder)
     ASSERT_TRUE(plan);
     EXPECT_TRUE(holds(*plan, "/home/ann/app/.vscode"));
     EXPECT_TRUE(holds(*plan, "/home/ann/app/.claude"));
-    EXPECT_FALSE(holds(*plan, "/home/ann/app/.claude/settings.json")) << "nothing may be made in another's placeholder";
+    EXPECT_FALSE(holds(*plan, "/home/ann/app/.claude/settings.json"))
+        << "nothing may be made in another's placeholder";
 }
 
 TEST(Protection, ALinkInAProtectedPlaceIsRefused) {
@@ -114,7 +117,8 @@ TEST(Protection, CanBeLiftedByTheUserButNotWhereTheAdministratorSetIt) {
     auto lifted = planned({.toml = {.user = "[project]\nunprotect = [\".vscode\"]"}});
     ASSERT_TRUE(lifted);
     EXPECT_FALSE(holds(*lifted, "/home/ann/app/.vscode"));
-    auto kept = planned({.toml = {.admin = "[project]\nprotect = [\"ci\"]", .user = "[project]\nunprotect = [\"ci\"]"}});
+    auto kept = planned(
+        {.toml = {.admin = "[project]\nprotect = [\"ci\"]", .user = "[project]\nunprotect = [\"ci\"]"}});
     ASSERT_TRUE(kept) << kept.error().line();
     EXPECT_TRUE(holds(*kept, "/home/ann/app/ci"));
 }
@@ -128,8 +132,10 @@ TEST(Protection, AProjectWithoutARepositoryCantGetOne) {
 
 TEST(Protection, ReachesNestedRepositories) {
     Case example;
-    example.tree += "d /home/ann/app/lib/dep/.git/hooks\nf /home/ann/app/lib/dep/.git/config\nf /home/ann/app/lib/dep/.git/HEAD\n"
-                    "d /home/ann/app/lib/dep/.git/objects\nd /home/ann/app/lib/dep/.git/refs\n";
+    example.tree +=
+        "d /home/ann/app/lib/dep/.git/hooks\nf /home/ann/app/lib/dep/.git/config\nf "
+        "/home/ann/app/lib/dep/.git/HEAD\n"
+        "d /home/ann/app/lib/dep/.git/objects\nd /home/ann/app/lib/dep/.git/refs\n";
     auto plan = planned(example);
     ASSERT_TRUE(plan);
     EXPECT_EQ(access(*plan, "/home/ann/app/lib/dep/.git/hooks"), "readonly");
@@ -149,7 +155,8 @@ TEST(Masks, CoverSecretsAndLeaveExamples) {
 }
 
 TEST(Masks, OfTheAdministratorStay) {
-    auto plan = planned({.toml = {.admin = "[project]\nmask = [\"src\"]", .user = "[project]\nunmask = [\"src\", \".env\"]"}});
+    auto plan = planned({.toml = {.admin = "[project]\nmask = [\"src\"]",
+                                  .user = "[project]\nunmask = [\"src\", \".env\"]"}});
     ASSERT_TRUE(plan) << plan.error().line();
     EXPECT_EQ(access(*plan, "/home/ann/app/src"), "masked");
     EXPECT_EQ(access(*plan, "/home/ann/app/.env"), "writable");
@@ -161,7 +168,8 @@ TEST(Masks, SayWhenTheSearchWasCutShort) {
     auto plan = planned(example);
     ASSERT_TRUE(plan);
     bool is_said = false;
-    for (const plan::Note& note : plan->notes) is_said = is_said || note.text.find("project is large") != std::string::npos;
+    for (const plan::Note& note : plan->notes)
+        is_said = is_said || note.text.find("project is large") != std::string::npos;
     EXPECT_TRUE(is_said);
 }
 
@@ -174,7 +182,8 @@ std::string worktree(std::string_view link, std::string_view back) {
 }
 
 TEST(Git, AWorktreeOpensItsRepositoryWithHooksProtected) {
-    auto plan = planned({.tree = worktree("/home/ann/app/.git/worktrees/feature", "/home/ann/feature/.git"), .project = "/home/ann/feature"});
+    auto plan = planned({.tree = worktree("/home/ann/app/.git/worktrees/feature", "/home/ann/feature/.git"),
+                         .project = "/home/ann/feature"});
     ASSERT_TRUE(plan) << plan.error().line();
     EXPECT_EQ(access(*plan, "/home/ann/app/.git/objects/ab"), "writable");
     EXPECT_EQ(access(*plan, "/home/ann/app/.git/hooks"), "readonly");
@@ -184,7 +193,8 @@ TEST(Git, AWorktreeOpensItsRepositoryWithHooksProtected) {
 }
 
 TEST(Git, ALinkThatIsNotReturnedOpensNothing) {
-    auto plan = planned({.tree = worktree("/home/ann/app/.git/worktrees/feature", "/home/ann/elsewhere/.git"), .project = "/home/ann/feature"});
+    auto plan = planned({.tree = worktree("/home/ann/app/.git/worktrees/feature", "/home/ann/elsewhere/.git"),
+                         .project = "/home/ann/feature"});
     ASSERT_TRUE(plan);
     EXPECT_NE(access(*plan, "/home/ann/app/.git/objects"), "readonly");
     EXPECT_EQ(mount_at(*plan, "/home/ann/app/.git"), nullptr);
@@ -198,7 +208,8 @@ TEST(Git, ALinkToACredentialDirectoryOpensNothing) {
 }
 
 TEST(Git, ARepositoryOutsideThePermittedParentsStaysClosed) {
-    Case example{.tree = worktree("/home/ann/app/.git/worktrees/feature", "/home/ann/feature/.git"), .project = "/home/ann/feature"};
+    Case example{.tree = worktree("/home/ann/app/.git/worktrees/feature", "/home/ann/feature/.git"),
+                 .project = "/home/ann/feature"};
     example.toml.admin = "[project]\nparents = [\"/home/ann/feature\"]";
     auto plan = planned(example);
     ASSERT_TRUE(plan) << plan.error().line();

@@ -13,7 +13,9 @@ using plan::Access;
 using plan::PathRule;
 
 PathRule rule(const char* path, Access access, Layer layer = Layer::user) {
-    return {.path = Path::known(path), .access = access, .reason = {"test", {.layer = layer, .file = "f", .line = 1}}};
+    return {.path = Path::known(path),
+            .access = access,
+            .reason = {"test", {.layer = layer, .file = "f", .line = 1}}};
 }
 
 std::string decided(const plan::Rules& rules, const char* path) {
@@ -24,7 +26,8 @@ std::string decided(const plan::Rules& rules, const char* path) {
 TEST(Rules, TheMostSpecificPathWinsInEitherOrder) {
     for (bool is_reversed : {false, true}) {
         plan::Rules rules;
-        std::vector<PathRule> all{rule("/a", Access::readonly), rule("/a/b", Access::hidden), rule("/a/b/c", Access::writable)};
+        std::vector<PathRule> all{rule("/a", Access::readonly), rule("/a/b", Access::hidden),
+                                  rule("/a/b/c", Access::writable)};
         if (is_reversed) std::ranges::reverse(all);
         for (PathRule& one : all) rules.add(one);
         ASSERT_TRUE(rules.settle());

@@ -52,7 +52,8 @@ TEST(Etc, IsAssembledWithoutPrivateFilesAndOtherUsers) {
     EXPECT_EQ(mount_at(*plan, "/etc/shadow"), nullptr);
     ASSERT_NE(mount_at(*plan, "/etc/passwd"), nullptr);
     EXPECT_EQ(mount_at(*plan, "/etc/passwd")->source.find("bob"), std::string::npos);
-    EXPECT_EQ(mount_at(*plan, "/run/host/etc/passwd")->kind, plan::MountKind::empty_file) << "the host's own must not be found";
+    EXPECT_EQ(mount_at(*plan, "/run/host/etc/passwd")->kind, plan::MountKind::empty_file)
+        << "the host's own must not be found";
 }
 
 TEST(Etc, NothingIsCoveredTwice) {
@@ -62,7 +63,8 @@ TEST(Etc, NothingIsCoveredTwice) {
     ASSERT_TRUE(plan);
     std::vector<std::string> targets;
     for (const plan::Mount& mount : plan->mounts) {
-        if (mount.kind == plan::MountKind::empty_file || mount.kind == plan::MountKind::tmpfs) targets.push_back(mount.target.str());
+        if (mount.kind == plan::MountKind::empty_file || mount.kind == plan::MountKind::tmpfs)
+            targets.push_back(mount.target.str());
     }
     std::ranges::sort(targets);
     EXPECT_EQ(std::ranges::adjacent_find(targets), targets.end());
@@ -77,16 +79,21 @@ TEST(Etc, LeavesOutWhatAPersonHides) {
 }
 
 TEST(Users, KeepTheSystemAndTheCaller) {
-    host::Identity ann{.uid = 1000, .gid = 1000, .user = "ann", .group = "ann", .home = base::Path::known("/home/ann")};
-    EXPECT_EQ(plan::filter_passwd("root:x:0:0::/root:/bin/sh\nbob:x:1001:1::/h:/bin/sh\nann:x:1000:1000:A:/home/ann:/bin/zsh\n", ann),
-              "root:x:0:0::/root:/bin/sh\nann:x:1000:1000:A:/home/ann:/bin/zsh\n");
+    host::Identity ann{
+        .uid = 1000, .gid = 1000, .user = "ann", .group = "ann", .home = base::Path::known("/home/ann")};
+    EXPECT_EQ(
+        plan::filter_passwd(
+            "root:x:0:0::/root:/bin/sh\nbob:x:1001:1::/h:/bin/sh\nann:x:1000:1000:A:/home/ann:/bin/zsh\n",
+            ann),
+        "root:x:0:0::/root:/bin/sh\nann:x:1000:1000:A:/home/ann:/bin/zsh\n");
     EXPECT_EQ(plan::filter_group("root:x:0:bob\nlab:x:2000:ann,bob\nsecret:x:2001:bob\nann:x:1000:\n", ann),
               "root:x:0:\nlab:x:2000:ann\nann:x:1000:\n");
 }
 
 TEST(Users, ACallerOfADirectoryServiceGetsAnEntry) {
     host::Identity eve{.uid = 70000, .gid = 70000, .user = "eve", .home = base::Path::known("/nfs/eve")};
-    EXPECT_EQ(plan::filter_passwd("root:x:0:0::/root:/bin/sh\n", eve), "root:x:0:0::/root:/bin/sh\neve:x:70000:70000::/nfs/eve:/bin/sh\n");
+    EXPECT_EQ(plan::filter_passwd("root:x:0:0::/root:/bin/sh\n", eve),
+              "root:x:0:0::/root:/bin/sh\neve:x:70000:70000::/nfs/eve:/bin/sh\n");
 }
 
 TEST(Home, TmpwriteShowsListedFilesInAnEmptyHome) {
@@ -152,7 +159,8 @@ TEST(Home, SymlinkedHomeIsReachedByBothSpellings) {
 }
 
 TEST(Mounts, VisibleInsideHiddenAndHiddenInsideVisible) {
-    Case example{.toml = {.user = "[mounts]\nreadonly = [\"/data\", \"/data/a/open\"]\nhidden = [\"/data/a\"]"}};
+    Case example{
+        .toml = {.user = "[mounts]\nreadonly = [\"/data\", \"/data/a/open\"]\nhidden = [\"/data/a\"]"}};
     example.tree += "d /data/a/open\nd /data/b\n";
     auto plan = planned(example);
     ASSERT_TRUE(plan) << plan.error().line();
@@ -174,17 +182,19 @@ TEST_P(EntryRefused, WithItsLine) {
     EXPECT_NE(plan.error().line().find(GetParam().message), std::string::npos) << plan.error().line();
     EXPECT_NE(plan.error().line().find("config.toml:2"), std::string::npos) << plan.error().line();
 }
-INSTANTIATE_TEST_SUITE_P(
-    Table, EntryRefused,
-    testing::Values(BadEntry{"[mounts]\nreadonly = [\"/nowhere\"]", "does not exist"},
-                    BadEntry{"[mounts]\nreadonly = [\"/loop\"]", "loop"}, BadEntry{"[mounts]\nreadonly = [\"/\"]", "whole"},
-                    BadEntry{"[mounts]\nreadonly = [\"/home\"]", "home directory"},
-                    BadEntry{"[mounts]\nwritable = [\"/etc\"]", "/etc"}, BadEntry{"[mounts]\nwritable = [\"/dev\"]", "device"},
-                    BadEntry{"[mounts]\nreadonly = [\"~/.ssh\"]", "can't be made readonly"},
-                    BadEntry{"[sockets]\nallow = [\"/run/docker.sock\"]", "dangerous"},
-                    BadEntry{"[sockets]\nallow = [\"/run/x\"]", "not a socket"},
-                    BadEntry{"[devices]\nallow = [\"/dev/sda\"]", "never let in"},
-                    BadEntry{"[devices]\nallow = [\"/dev/none*\"]", "no device"}));
+INSTANTIATE_TEST_SUITE_P(Table, EntryRefused,
+                         testing::Values(BadEntry{"[mounts]\nreadonly = [\"/nowhere\"]", "does not exist"},
+                                         BadEntry{"[mounts]\nreadonly = [\"/loop\"]", "loop"},
+                                         BadEntry{"[mounts]\nreadonly = [\"/\"]", "whole"},
+                                         BadEntry{"[mounts]\nreadonly = [\"/home\"]", "home directory"},
+                                         BadEntry{"[mounts]\nwritable = [\"/etc\"]", "/etc"},
+                                         BadEntry{"[mounts]\nwritable = [\"/dev\"]", "device"},
+                                         BadEntry{"[mounts]\nreadonly = [\"~/.ssh\"]",
+                                                  "can't be made readonly"},
+                                         BadEntry{"[sockets]\nallow = [\"/run/docker.sock\"]", "dangerous"},
+                                         BadEntry{"[sockets]\nallow = [\"/run/x\"]", "not a socket"},
+                                         BadEntry{"[devices]\nallow = [\"/dev/sda\"]", "never let in"},
+                                         BadEntry{"[devices]\nallow = [\"/dev/none*\"]", "no device"}));
 
 TEST(DenyWritable, CoversProjectAndWhatIsWritable) {
     Case refused{.toml = {.admin = "[mounts]\ndeny_writable = [\"/home/ann\"]"}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The law: whatever the other layers say, a merge is never wider than the administrator's layer. Layers are generated over small
-// vocabularies, so that they meet often, and the comparison is written here from the meaning of each setting, without the code
-// that it tests.
+// The law: whatever the other layers say, a merge is never wider than the administrator's layer. Layers are
+// generated over small vocabularies, so that they meet often, and the comparison is written here from the
+// meaning of each setting, without the code that it tests.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,8 @@ class Generator {
             if (setting.type == Type::path) continue;
             config::Value value{.origin = {.layer = layer, .file = "generated", .line = 1}};
             if (config::is_list(setting.type)) {
-                for (size_t i = 0, n = 1 + pick(3); i < n; ++i) add_once(value, {entry(setting), value.origin});
+                for (size_t i = 0, n = 1 + pick(3); i < n; ++i)
+                    add_once(value, {entry(setting), value.origin});
             } else {
                 value.text = scalar(setting);
             }
@@ -48,7 +49,9 @@ class Generator {
         value.items.push_back(std::move(item));
     }
 
-    std::string word(std::initializer_list<const char*> words) { return *(words.begin() + pick(words.size())); }
+    std::string word(std::initializer_list<const char*> words) {
+        return *(words.begin() + pick(words.size()));
+    }
 
     std::string scalar(const Setting& setting) {
         if (setting.type == Type::boolean) return word({"true", "false"});
@@ -60,16 +63,25 @@ class Generator {
     }
 
     std::string entry(const Setting& setting) {
-        if (setting.key == "lock") return std::string(config::settings()[pick(config::settings().size())].key);
+        if (setting.key == "lock")
+            return std::string(config::settings()[pick(config::settings().size())].key);
         switch (setting.type) {
-            case Type::path_list: return word({"/a", "/a/b", "/a/b/c", "/ab", "/d", "~/x", "~/x/y"});
-            case Type::home_list: return word({"x", "x/y", "z", "x/y/w"});
-            case Type::project_list: return word({".env", ".git/hooks", "secrets", "*.pem"});
-            case Type::name_list: return word({"A", "A_TOKEN", "B"});
-            case Type::pattern_list: return word({"A*", "*_TOKEN", "b*/i"});
-            case Type::rule_list: return word({"*", "*.x.org", "a.x.org", "a.x.org:443", "10.0.0.0/8", "10.1.2.3", "443"});
-            case Type::assignments: return word({"A=1", "B=2", "A_TOKEN=3"});
-            default: return "";
+            case Type::path_list:
+                return word({"/a", "/a/b", "/a/b/c", "/ab", "/d", "~/x", "~/x/y"});
+            case Type::home_list:
+                return word({"x", "x/y", "z", "x/y/w"});
+            case Type::project_list:
+                return word({".env", ".git/hooks", "secrets", "*.pem"});
+            case Type::name_list:
+                return word({"A", "A_TOKEN", "B"});
+            case Type::pattern_list:
+                return word({"A*", "*_TOKEN", "b*/i"});
+            case Type::rule_list:
+                return word({"*", "*.x.org", "a.x.org", "a.x.org:443", "10.0.0.0/8", "10.1.2.3", "443"});
+            case Type::assignments:
+                return word({"A=1", "B=2", "A_TOKEN=3"});
+            default:
+                return "";
         }
     }
 
@@ -84,28 +96,37 @@ base::Path as_path(const Setting& setting, const std::string& text) {
 }
 
 // What is wrong with `effective` under `admin`, or empty.
-std::string violation(const Setting& setting, const config::Values& admin, const policy::Effective& effective) {
+std::string violation(const Setting& setting, const config::Values& admin,
+                      const policy::Effective& effective) {
     auto said = admin.find(setting.key);
     const config::Value& now = effective.values.find(setting.key)->second;
     bool is_locked = false;
     if (auto lock = admin.find("lock"); lock != admin.end()) {
-        is_locked = std::ranges::any_of(lock->second.items, [&](const Item& item) { return item.text == setting.key; });
+        is_locked = std::ranges::any_of(lock->second.items,
+                                        [&](const Item& item) { return item.text == setting.key; });
     }
     auto from_below = [](const Item& item) { return item.origin.layer > config::Layer::admin; };
-    if (is_locked && (std::ranges::any_of(now.items, from_below) || (!config::is_list(setting.type) && said != admin.end() && now.text != said->second.text))) {
+    if (is_locked &&
+        (std::ranges::any_of(now.items, from_below) ||
+         (!config::is_list(setting.type) && said != admin.end() && now.text != said->second.text))) {
         return "locked, and changed";
     }
-    if (setting.order == Order::admin_only && std::ranges::any_of(now.items, from_below)) return "administrator's only";
+    if (setting.order == Order::admin_only && std::ranges::any_of(now.items, from_below))
+        return "administrator's only";
     if (said == admin.end()) return "";
     auto choices = config::choices_of(setting);
     auto rank = [&](const std::string& text) { return std::ranges::find(choices, text) - choices.begin(); };
     switch (setting.order) {
-        case Order::true_is_strict: return said->second.text == "true" && now.text != "true" ? "true did not stick" : "";
-        case Order::false_is_strict: return said->second.text == "false" && now.text != "false" ? "false did not stick" : "";
-        case Order::choices_ascend: return rank(now.text) < rank(said->second.text) ? "less strict" : "";
+        case Order::true_is_strict:
+            return said->second.text == "true" && now.text != "true" ? "true did not stick" : "";
+        case Order::false_is_strict:
+            return said->second.text == "false" && now.text != "false" ? "false did not stick" : "";
+        case Order::choices_ascend:
+            return rank(now.text) < rank(said->second.text) ? "less strict" : "";
         case Order::list_restricts:
             for (const Item& item : said->second.items) {
-                bool is_kept = std::ranges::any_of(now.items, [&](const Item& other) { return other.text == item.text; });
+                bool is_kept = std::ranges::any_of(
+                    now.items, [&](const Item& other) { return other.text == item.text; });
                 if (!is_kept) return "an entry was lost";
             }
             return "";
@@ -121,7 +142,8 @@ std::string violation(const Setting& setting, const config::Values& admin, const
         case Order::trusted:
         case Order::lower_is_strict:
         case Order::list_grants:
-        case Order::admin_only: return "";
+        case Order::admin_only:
+            return "";
     }
     return "";
 }
@@ -135,7 +157,8 @@ std::string grant_violation(const config::Values& admin, const policy::Effective
                 auto limits = admin.find(key);
                 if (limits == admin.end()) continue;
                 for (const Item& limit : limits->second.items) {
-                    if (as_path(setting, item.text).is_within(as_path(*config::find_setting(key), limit.text))) {
+                    if (as_path(setting, item.text)
+                            .is_within(as_path(*config::find_setting(key), limit.text))) {
                         return item.text + " became writable below " + limit.text;
                     }
                 }
@@ -147,7 +170,8 @@ std::string grant_violation(const config::Values& admin, const policy::Effective
         for (const Item& item : effective.items(key)) {
             if (item.origin.layer <= config::Layer::admin || blocked_names == admin.end()) continue;
             for (const Item& blocked : blocked_names->second.items) {
-                if (item.text.substr(0, item.text.find('=')) == blocked.text) return item.text + " passes a block";
+                if (item.text.substr(0, item.text.find('=')) == blocked.text)
+                    return item.text + " passes a block";
             }
         }
     }
@@ -166,12 +190,19 @@ TEST(Law, NoMergeIsWiderThanTheAdministratorsLayer) {
     for (unsigned seed = 0; seed < 20'000; ++seed) {
         Generator generate(seed);
         policy::Layers layers;
-        layers.admin.push_back({.layer = config::Layer::admin, .values = generate.values(config::Layer::admin, true)});
-        layers.user.push_back({.layer = config::Layer::user, .values = generate.values(config::Layer::user, false)});
+        layers.admin.push_back(
+            {.layer = config::Layer::admin, .values = generate.values(config::Layer::admin, true)});
+        layers.user.push_back(
+            {.layer = config::Layer::user, .values = generate.values(config::Layer::user, false)});
         if (seed % 2) {
-            layers.project.push_back({{.layer = config::Layer::project, .values = generate.values(config::Layer::project, false)}, "d", seed % 4 == 1});
+            layers.project.push_back(
+                {{.layer = config::Layer::project, .values = generate.values(config::Layer::project, false)},
+                 "d",
+                 seed % 4 == 1});
         }
-        if (seed % 3 == 0) layers.preset.push_back({.layer = config::Layer::preset, .values = generate.values(config::Layer::preset, false)});
+        if (seed % 3 == 0)
+            layers.preset.push_back(
+                {.layer = config::Layer::preset, .values = generate.values(config::Layer::preset, false)});
         layers.command_line = generate.values(config::Layer::command_line, false);
         auto effective = policy::merge(layers, test::paths());
         if (!effective) {

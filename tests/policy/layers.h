@@ -10,8 +10,13 @@
 namespace test {
 
 inline config::LayerFile layer(config::Layer kind, std::string_view toml) {
-    static const char* const kFiles[] = {"", "/etc/agent-sandbox/config.toml", "/home/ann/.config/agent-sandbox/config.toml",
-                                         "/home/ann/app/.agent-sandbox.toml", "presets/test.toml", "", ""};
+    static const char* const kFiles[] = {"",
+                                         "/etc/agent-sandbox/config.toml",
+                                         "/home/ann/.config/agent-sandbox/config.toml",
+                                         "/home/ann/app/.agent-sandbox.toml",
+                                         "presets/test.toml",
+                                         "",
+                                         ""};
     config::ParsedFile parsed = config::parse_layer(kind, kFiles[static_cast<int>(kind)], toml);
     for (const base::Error& problem : parsed.problems) ADD_FAILURE() << problem.line();
     return parsed.content;

@@ -18,7 +18,8 @@ using testing::AssertionSuccess;
 
 AssertionResult has(const std::vector<config::Item>& items, std::string_view text) {
     std::vector<std::string> all = texts(items);
-    return std::ranges::find(all, text) != all.end() ? AssertionSuccess() : AssertionFailure() << text << " is missing";
+    return std::ranges::find(all, text) != all.end() ? AssertionSuccess()
+                                                     : AssertionFailure() << text << " is missing";
 }
 
 TEST(Merge, WithoutFilesTheTableDecides) {
@@ -67,10 +68,12 @@ TEST_P(CeilingRefuses, NamingBothOrigins) {
 INSTANTIATE_TEST_SUITE_P(
     Rules, CeilingRefuses,
     testing::Values(
-        Refusal{"[network]\nmode = \"filtered\"", "[network]\nmode = \"open\"", "requires filtered or stricter"},
+        Refusal{"[network]\nmode = \"filtered\"", "[network]\nmode = \"open\"",
+                "requires filtered or stricter"},
         Refusal{"[network]\nfallback = \"strict\"", "[network]\nfallback = \"stricter\"", "requires strict"},
         Refusal{"[network]\nmail_block = \"on\"", "[network]\nmail_block = \"auto\"", "requires on"},
-        Refusal{"[home]\naccess = \"tmpwrite\"", "[home]\naccess = \"read\"", "requires tmpwrite or stricter"},
+        Refusal{"[home]\naccess = \"tmpwrite\"", "[home]\naccess = \"read\"",
+                "requires tmpwrite or stricter"},
         Refusal{"[slurm]\nscope = \"project\"", "[slurm]\nscope = \"user\"", "requires project or stricter"},
         Refusal{"[isolation]\nprivate_tmp = true", "[isolation]\nprivate_tmp = false", "requires true"},
         Refusal{"[isolation]\nprivate_ipc = true", "[isolation]\nprivate_ipc = false", "requires true"},
@@ -81,11 +84,13 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"[home]\nreadonly = [\".tools\"]", "[home]\nwritable = [\".tools/x\"]", "read-only"},
         Refusal{"[home]\nreadonly = [\".tools\"]", "[mounts]\nwritable = [\"~/.tools\"]", "read-only"},
         Refusal{"[mounts]\ndeny_writable = [\"/data\"]", "[mounts]\nwritable = [\"/data/x\"]", "read-only"},
-        Refusal{"lock = [\"network.mode\"]\n[network]\nmode = \"filtered\"", "[network]\nmode = \"isolated\"", "locks it"},
+        Refusal{"lock = [\"network.mode\"]\n[network]\nmode = \"filtered\"", "[network]\nmode = \"isolated\"",
+                "locks it"},
         Refusal{"lock = [\"mounts.hidden\"]", "[mounts]\nhidden = [\"/x\"]", "locks it"}));
 
 TEST(Ceiling, EqualAndStricterValuesPass) {
-    auto effective = merged({.admin = "[network]\nmode = \"filtered\"", .user = "[network]\nmode = \"isolated\""});
+    auto effective =
+        merged({.admin = "[network]\nmode = \"filtered\"", .user = "[network]\nmode = \"isolated\""});
     ASSERT_TRUE(effective) << effective.error().line();
     EXPECT_EQ(effective->text("network.mode"), "isolated");
 }
@@ -109,7 +114,8 @@ TEST(Ceiling, ParentsAreComparedByWhereLinksLead) {
     policy::Layers layers;
     layers.admin.push_back(test::layer(config::Layer::admin, "[project]\nparents = [\"/lab\"]"));
     layers.user.push_back(test::layer(config::Layer::user, "[project]\nparents = [\"/lab/link\"]"));
-    policy::PathMeaning paths{.home = base::Path::known("/home/ann"), .canonical = [](const base::Path& path) {
+    policy::PathMeaning paths{.home = base::Path::known("/home/ann"),
+                              .canonical = [](const base::Path& path) {
                                   return path.str() == "/lab/link" ? base::Path::known("/secret") : path;
                               }};
     EXPECT_FALSE(policy::merge(layers, paths));
@@ -124,15 +130,17 @@ TEST(Ceiling, AllowedHostsThatTheAdministratorBlocksAreStripped) {
 }
 
 TEST(Ceiling, VariablesThatTheAdministratorBlocksCanNeitherPassNorBeSet) {
-    auto effective = merged({.admin = "[env]\nblock = [\"SITE_KEY\"]\nblock_patterns = [\"LAB_*\"]",
-                             .user = "[env]\nallow = [\"SITE_KEY\", \"LAB_X\", \"FINE\"]\nset = { LAB_Y = \"1\", OK = \"2\" }"});
+    auto effective = merged(
+        {.admin = "[env]\nblock = [\"SITE_KEY\"]\nblock_patterns = [\"LAB_*\"]",
+         .user = "[env]\nallow = [\"SITE_KEY\", \"LAB_X\", \"FINE\"]\nset = { LAB_Y = \"1\", OK = \"2\" }"});
     ASSERT_TRUE(effective) << effective.error().line();
     EXPECT_EQ(texts(effective->items("env.allow")), (std::vector<std::string>{"FINE"}));
     EXPECT_EQ(texts(effective->items("env.set")), (std::vector<std::string>{"OK=2"}));
 }
 
 TEST(Ceiling, WarningsNeverCarryAValue) {
-    auto effective = merged({.admin = "[env]\nblock = [\"SITE_KEY\"]", .user = "[env]\nset = { SITE_KEY = \"hunter2\" }"});
+    auto effective =
+        merged({.admin = "[env]\nblock = [\"SITE_KEY\"]", .user = "[env]\nset = { SITE_KEY = \"hunter2\" }"});
     ASSERT_TRUE(effective);
     ASSERT_EQ(effective->warnings.size(), 1u);
     EXPECT_EQ(effective->warnings[0].find("hunter2"), std::string::npos);
@@ -143,7 +151,8 @@ class ProjectMayNot : public testing::TestWithParam<const char*> {};
 TEST_P(ProjectMayNot, WidenUnlessTrusted) {
     auto refused = merged({.project = GetParam()});
     ASSERT_FALSE(refused);
-    EXPECT_NE(refused.error().line().find(".agent-sandbox.toml:"), std::string::npos) << refused.error().line();
+    EXPECT_NE(refused.error().line().find(".agent-sandbox.toml:"), std::string::npos)
+        << refused.error().line();
     EXPECT_NE(refused.error().line().find("agent-sandbox trust"), std::string::npos);
     auto trusted = merged({.project = GetParam(), .is_trusted = true});
     EXPECT_TRUE(trusted) << trusted.error().line();
@@ -151,22 +160,28 @@ TEST_P(ProjectMayNot, WidenUnlessTrusted) {
 
 INSTANTIATE_TEST_SUITE_P(Lines, ProjectMayNot,
                          testing::Values("[network]\nmode = \"open\"", "[home]\naccess = \"write\"",
-                                         "[mounts]\nreadonly = [\"/data\"]", "[mounts]\nwritable = [\"/data\"]",
+                                         "[mounts]\nreadonly = [\"/data\"]",
+                                         "[mounts]\nwritable = [\"/data\"]",
                                          "[env]\nallow = [\"GITHUB_TOKEN\"]", "[env]\nset = { A = \"1\" }",
                                          "[env]\nmode = \"inherit\"", "[project]\nunprotect = [\".vscode\"]",
                                          "[project]\nunmask = [\".env\"]", "[isolation]\nprivate_tmp = false",
-                                         "[isolation]\nbackend = \"bwrap\"", "[sockets]\nallow = [\"/run/x\"]",
+                                         "[isolation]\nbackend = \"bwrap\"",
+                                         "[sockets]\nallow = [\"/run/x\"]",
                                          "[isolation]\nbwrap = \"/usr/bin/bwrap\""));
 
 TEST(Project, MayNarrow) {
-    auto effective = merged({.project = "[network]\nmode = \"isolated\"\n[project]\nread_only = true\n[mounts]\nhidden = [\"/opt\"]"});
+    auto effective = merged(
+        {.project =
+             "[network]\nmode = \"isolated\"\n[project]\nread_only = true\n[mounts]\nhidden = [\"/opt\"]"});
     ASSERT_TRUE(effective) << effective.error().line();
     EXPECT_EQ(effective->text("network.mode"), "isolated");
     EXPECT_TRUE(effective->is_true("project.read_only"));
 }
 
 TEST(Project, TrustDoesNotLiftTheCeiling) {
-    auto effective = merged({.admin = "[network]\nmode = \"proxied\"", .project = "[network]\nmode = \"open\"", .is_trusted = true});
+    auto effective = merged({.admin = "[network]\nmode = \"proxied\"",
+                             .project = "[network]\nmode = \"open\"",
+                             .is_trusted = true});
     EXPECT_FALSE(effective);
 }
 

@@ -30,7 +30,8 @@ class CgroupTest : public testing::Test {
     std::string content(const std::string& name) const { return *base::read_file(directory_ / name); }
     static size_t groups_in(const std::string& directory) {
         size_t count = 0;
-        for (const auto& entry : std::filesystem::directory_iterator(directory)) count += entry.is_directory();
+        for (const auto& entry : std::filesystem::directory_iterator(directory))
+            count += entry.is_directory();
         return count;
     }
 
@@ -38,7 +39,8 @@ class CgroupTest : public testing::Test {
 };
 
 TEST_F(CgroupTest, IsMadeBesideTheCallersAndBounded) {
-    std::optional<Cgroup> made = make("1:name=systemd:/x\n0::/user/shell.scope\n", {.processes = 5, .memory = 4096});
+    std::optional<Cgroup> made =
+        make("1:name=systemd:/x\n0::/user/shell.scope\n", {.processes = 5, .memory = 4096});
     ASSERT_TRUE(made);
     std::string own = "user/agent-sandbox-" + std::to_string(::getpid());
     EXPECT_EQ(content(own + "/pids.max"), "7");  // bubblewrap and pid 1 are in it too

@@ -15,8 +15,8 @@ const plan::Plan kPlan = {.command = {"tool"}};
 
 TEST(Conclude, APlainEndIsTheCommandsOwn) {
     auto ending = conclude(kPlan, Outcome{.may_have_run = true,
-                                             .has_started = true,
-                                             .ending = Report{.kind = Report::Kind::ended, .number = 77}});
+                                          .has_started = true,
+                                          .ending = Report{.kind = Report::Kind::ended, .number = 77}});
     ASSERT_TRUE(ending);
     EXPECT_EQ(ending->exit_code, 77);
     EXPECT_TRUE(ending->reason.empty());
@@ -52,7 +52,8 @@ plan::Plan limited() {
 
 TEST(Conclude, ALimitHasItsCodeAndItsSentence) {
     Report killed{.kind = Report::Kind::ended, .number = SIGTERM, .by_signal = true};
-    auto late = conclude(limited(), Outcome{.may_have_run = true, .ending = killed, .reached = "limits.wall_time"});
+    auto late =
+        conclude(limited(), Outcome{.may_have_run = true, .ending = killed, .reached = "limits.wall_time"});
     EXPECT_EQ(late->exit_code, 124);
     EXPECT_FALSE(late->by_signal);
     EXPECT_TRUE(late->by_limit);

@@ -43,7 +43,8 @@ TEST_F(PlaceholdersTest, AreMadeWithParentsAndTakenAway) {
 }
 
 TEST_F(PlaceholdersTest, AFileIsMadeAndTakenAwayUnlessItIsSomebodysByThen) {
-    const Path dot = Path::known(project("git/commondir")), empty = Path::known(project("git/config.worktree"));
+    const Path dot = Path::known(project("git/commondir")),
+               empty = Path::known(project("git/config.worktree"));
     auto held = Placeholders::acquire(directory_ / "state", {dot, empty}, {{dot, ".\n"}, {empty, ""}});
     ASSERT_TRUE(held) << held.error().line();
     EXPECT_EQ(std::filesystem::file_size(dot.str()), 2u);

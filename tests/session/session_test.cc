@@ -169,6 +169,14 @@ TEST_F(Session, PlaceholdersHoldTheirNameAndLeaveNoGhost) {
     EXPECT_TRUE(std::filesystem::is_empty(project()));
 }
 
+TEST_F(Session, TheTrashIsEmptiedAfterTheRun) {
+    std::filesystem::create_directories(directory_ / "state/trash/77.1.2/%left%by%a%killed%session");
+    Running jail(script("true", {"placeholder", project(".vscode")}));
+    EXPECT_EQ(jail.wait(), 0);
+    EXPECT_FALSE(std::filesystem::exists(project(".vscode")));
+    EXPECT_TRUE(eventually([&] { return std::filesystem::is_empty(directory_ / "state/trash"); }));
+}
+
 TEST_F(Session, PlaceholdersStayUntilTheLastSessionEnds) {
     std::vector<std::string> options = {"placeholder", project(".vscode")};
     Running first(script("echo up; while ! test -e stop1; do sleep 0.01; done", options));

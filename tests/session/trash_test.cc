@@ -19,7 +19,8 @@ using session::Trash;
 class TrashTest : public testing::Test {
   protected:
     void SetUp() override {
-        for (const char* name : {"p/.vscode", "state"}) std::filesystem::create_directories(directory_ / name);
+        for (const char* name : {"p/.vscode", "state"})
+            std::filesystem::create_directories(directory_ / name);
     }
     bool take(Trash& trash, const std::string& name) {
         base::Fd parent(::open((directory_ / "p").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ class Child {
         if (::pipe(ends) != 0) std::abort();
         pid_ = ::fork();
         if (pid_ == 0) {
+            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
             body();
             (void)!::write(ends[1], "x", 1);
             for (;;) ::pause();
@@ -47,7 +49,8 @@ class Child {
 };
 
 void fill(uint64_t megabytes) {
-    void* place = ::mmap(nullptr, megabytes * kMegabyte, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void* place =
+        ::mmap(nullptr, megabytes * kMegabyte, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     std::memset(place, 1, megabytes * kMegabyte);
 }
 

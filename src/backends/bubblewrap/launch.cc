@@ -128,12 +128,13 @@ std::string separated(const std::vector<std::string>& words) {
 }
 
 // In the child. The parent is named, because it may be dead before it can be asked for.
-[[noreturn]] void become_bubblewrap(const std::string& program, const Inheritance& inheritance, const Caller& caller,
-                                    pid_t parent) {
+[[noreturn]] void become_bubblewrap(const std::string& program, const Inheritance& inheritance,
+                                    const Caller& caller, pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(0);
     ::dup2(inheritance.diagnostics.get(), STDERR_FILENO);
-    if (caller.cgroup >= 0 && !base::write_all(caller.cgroup, "0")) give_up("enter the control group of the limits");
+    if (caller.cgroup >= 0 && !base::write_all(caller.cgroup, "0"))
+        give_up("enter the control group of the limits");
     base::inherit_only(inheritance.numbers(caller.terminal));
     inner::apply_signals({.ignored = inner::signal_bits(kShielded)});
     std::string arguments = std::to_string(inheritance.arguments.get());
@@ -173,8 +174,7 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
     pid_t parent = ::getpid();
     launched.process = ::fork();
     if (launched.process < 0) return base::system_error("start bubblewrap", errno);
-    if (launched.process == 0)
-        become_bubblewrap(facts.bwrap.path.str(), inheritance, caller, parent);
+    if (launched.process == 0) become_bubblewrap(facts.bwrap.path.str(), inheritance, caller, parent);
     return launched;
 }
 

@@ -45,8 +45,8 @@ void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int
         case MountKind::file:
             // --file writes to the target: right on a tmpfs of ours, never on the host, where a mount covers
             // it instead.
-            return add(arguments, {shows_host(layer) ? "--ro-bind-data" : "--file",
-                                   std::to_string(content), target});
+            return add(arguments,
+                       {shows_host(layer) ? "--ro-bind-data" : "--file", std::to_string(content), target});
         case MountKind::private_file:
             return add(arguments, {"--bind-data", std::to_string(content), target});
         case MountKind::empty_file:

@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# What a limit stops, that it is said, and that the host stays usable meanwhile. Everything here is bounded by itself as well: a
+# limit that fails makes a test fail, not the machine.
+
+load helper
+setup() { start_test; }
+teardown() { end_test; }
+
+# stopped CODE SENTENCE COMMAND...
+stopped() {
+    local code=$1 sentence=$2
+    shift 2
+    run "-$code" --separate-stderr "$@" || { output+=$stderr; report "should end with $code: $*"; }
+    [[ $stderr == "agent-sandbox: $sentence" ]] || { output=$stderr; report "should say '$sentence': $*"; }
+}
+
+elapsed() { echo $(((${EPOCHREALTIME/./} - started) / 1000)); }
+
+@test "wall time ends the jail with 124, and what it left in the background too" {
+    local length="1000.$RANDOM$RANDOM" started=${EPOCHREALTIME/./}
+    JAIL=(--limit wall_time=1s)
+    stopped 124 "stopped: limits.wall_time = 1s was reached (--limit)" in_jail_sh 'setsid sleep "$1" & sleep "$1"' "$length"
+    (($(elapsed) >= 1000 && $(elapsed) < 4000))
+    fails "" pgrep -u "$SBX_USER" -xf "sleep $length"
+}
+
+@test "who is asked to end has a moment for it, who does not care is ended" {
+    JAIL=(--limit wall_time=1s)
+    run -124 in_jail_sh 'trap "echo goodbye >said; exit 3" TERM; while :; do sleep 0.02; done'
+    prints goodbye cat said
+    local started=${EPOCHREALTIME/./}
+    run -124 in_jail_sh 'trap "" TERM; while :; do sleep 0.02; done'
+    (($(elapsed) >= 2900 && $(elapsed) < 6000))
+}
+
+@test "a command that is faster than its limit is not touched" {
+    JAIL=(--limit wall_time=50s --limit idle_time=50s --limit memory=4G --limit processes=500)
+    run -7 --separate-stderr in_jail_sh 'exit 7'
+    [[ -z $stderr ]]
+}
+
+@test "idle time ends who waits, not who works" {
+    JAIL=(--limit idle_time=2s)
+    stopped 124 "stopped: limits.idle_time = 2s was reached (--limit)" in_jail sleep 50
+    works in_jail perl -e '1 while time - $^T < 4'
+}
+
+# Touches 600 MB in steps.
+HOG='$x = "a" x (1 << 20); for (1 .. 600) { push @all, $x . $_ } print "all of it\n"'
+
+@test "a process that hogs memory ends the jail with 137" {
+    prints "all of it" perl -e "$HOG"
+    JAIL=(--limit memory=200M)
+    stopped 137 "stopped: limits.memory = 200M was reached (--limit)" in_jail perl -e "$HOG"
+    [[ -z $output ]]
+}
+
+@test "many processes that hog memory together are one jail" {
+    JAIL=(--limit memory=200M)
+    stopped 137 "stopped: limits.memory = 200M was reached (--limit)" \
+        in_jail_sh 'for _ in 1 2 3 4 5 6; do perl -e "\$x = qq(a) x (50 << 20); sleep 10" & done; wait'
+}
+
+@test "files in the jail's own /tmp and /dev/shm are memory" {
+    local place
+    JAIL=(--limit memory=100M)
+    for place in /tmp /dev/shm; do
+        stopped 137 "stopped: limits.memory = 100M was reached (--limit)" \
+            in_jail_sh 'head -c 200M /dev/zero >"$1/file"; sleep 10' "$place"
+    done
+}
+
+@test "memory that processes share is counted once" {
+    JAIL=(--limit memory=250M)
+    works in_jail perl -e '$x = "a" x (100 << 20); for (1 .. 6) { fork or do { sleep 1; exit } } 1 while wait != -1'
+}
+
+# At most 100 processes, which end by themselves; the number of those that could be made.
+FORKS='for (1 .. 100) { my $p = fork; last unless defined $p; if (!$p) { sleep 2; exit } $n++ } print "$n\n"'
+
+@test "processes are limited for the jail alone" {
+    prints 100 perl -e "$FORKS"
+    # Others of the same user do not count.
+    for _ in $(seq 30); do sleep 20 3>&- & CHILDREN+=($!); done
+    JAIL=(--limit processes=20)
+    prints 19 in_jail perl -e "$FORKS"
+}
+
+@test "a fork bomb fills its jail and nothing else" {
+    JAIL=(--limit processes=30 --limit wall_time=2s)
+    local length="1000.$RANDOM$RANDOM"
+    run -124 in_jail bash -c "bomb() { bomb | bomb & }; bomb; sleep $length"
+    works true
+    fails "" pgrep -u "$SBX_USER" -f "sleep $length"
+}
+
+@test "one process is the command alone" {
+    JAIL=(--limit processes=1)
+    fails "Resource temporarily unavailable" in_jail perl -e 'defined fork or die "$!\n"'
+}
+
+@test "a limit can't be raised from inside" {
+    JAIL=(--limit processes=20 --limit open_files=30 --limit file_size=1M)
+    prints "20 30 30" in_jail bash -c 'echo $(($(ulimit -u) - 1)) $(ulimit -n) $(ulimit -Hn)'
+    fails "" in_jail bash -c 'ulimit -n 31'
+    fails "" in_jail bash -c 'ulimit -u 300'
+    fails "" in_jail bash -c 'ulimit -f unlimited'
+}
+
+@test "open files are limited" {
+    works perl -e 'open $f[$_], "<", "/dev/null" or die "$!\n" for 1 .. 100'
+    JAIL=(--limit open_files=50)
+    fails "Too many open files" in_jail perl -e 'open $f[$_], "<", "/dev/null" or die "$!\n" for 1 .. 100'
+}
+
+@test "a file can't grow beyond its size, and who dies of it is told why" {
+    works sh -c 'head -c 3M /dev/zero >file && rm file'
+    JAIL=(--limit file_size=1M)
+    stopped 153 "dd was ended: limits.file_size = 1M was reached (--limit)" in_jail dd if=/dev/zero of=file bs=1M count=3 status=none
+    prints 1048576 stat -c %s file
+}
+
+@test "limits come from variables and from the project as well, and say so" {
+    AGENT_SANDBOX_LIMITS_WALL_TIME=1 stopped 124 "stopped: limits.wall_time = 1s was reached (AGENT_SANDBOX_LIMITS_WALL_TIME)" in_jail sleep 20
+    printf '[limits]\nwall_time = "1s"\n' >.agent-sandbox.toml
+    run -124 --separate-stderr in_jail sleep 20
+    [[ $stderr == *".agent-sandbox.toml:2)" ]] || { output=$stderr; report "should name the file and the line"; }
+}
+
+@test "a limit that does not exist or can't be read is refused" {
+    refused 125 "did you mean memory?" "$SBX_PROGRAM" --limit memroy=1G true
+    refused 125 "limits.memory" "$SBX_PROGRAM" --limit memory=lots true
+}
+
+@test "the plan shows them" {
+    works "$SBX_PROGRAM" --limit memory=1536M --limit wall_time=90s --dry-run true
+    [[ $output == *"limits.memory"*"1536M"*"--limit"* && $output == *"limits.wall_time"*"90s"* ]]
+    works "$SBX_PROGRAM" --dry-run true
+    [[ $output != *"limits."* ]]
+}

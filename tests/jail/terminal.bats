@@ -1,0 +1,240 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Full-screen programs, keys and the state of the terminal afterwards, in a real tmux. What a person does at the keyboard works the
+# same inside as outside.
+
+load helper
+
+setup() {
+    start_test
+    SERVER=sbx-$SBX_TAG-$BATS_TEST_NUMBER
+    # -f: no configuration of the host's. A login shell would read start-up files.
+    tmux -L "$SERVER" -f /dev/null new-session -d -x 80 -y 24 \
+        "env PS1='ready> ' HISTFILE=/dev/null bash --norc --noprofile -i" 3>&-
+    tmux -L "$SERVER" set-option -g remain-on-exit on
+    wait_until shows "ready>"
+    JAIL="$SBX_PROGRAM --quiet --"
+}
+teardown() {
+    tmux -L "$SERVER" kill-server || true
+    JAIL=()
+    end_test
+}
+
+screen() { tmux -L "$SERVER" capture-pane -p "$@"; }
+shows() { screen | grep -qF -- "$1"; }
+# Not what was typed, but what came of it.
+says() { screen | grep -qxF -- "$1"; }
+keys() { tmux -L "$SERVER" send-keys "$@"; }
+line() { keys -l "$1" && keys Enter; }
+asks() { tmux -L "$SERVER" display-message -p "$1"; }
+is() { [[ $(asks "#{$1}") == "$2" ]]; }
+
+expect() { wait_until "$@" || { screen >&2; return 1; }; }
+
+# The settings of the terminal, as the shell left them for a command.
+settings() {
+    rm -f "$PROJECT/settings"
+    line "stty -a >settings.new; mv settings.new settings; clear"
+    expect test -e "$PROJECT/settings"
+    cat "$PROJECT/settings"
+}
+
+in_order() {
+    expect is alternate_on 0
+    expect is cursor_flag 1
+    expect is mouse_any_flag 0
+    works diff <(echo "$BEFORE") <(settings)
+}
+
+# A program that turns everything on and waits: raw keys, the other screen, no cursor, mouse and paste reports.
+FULL='stty raw -echo; printf "\033[?1049h\033[?25l\033[?1000h\033[?2004h"; echo drawn; touch ready; exec sleep 1000'
+
+start_full() {
+    BEFORE=$(settings)
+    rm -f ready
+    line "$JAIL sh -c '$FULL'"
+    expect test -e ready
+    expect is alternate_on 1
+    expect is cursor_flag 0
+    INSIDE=$(pgrep -u "$SBX_USER" -xf "sleep 1000")
+}
+
+ancestor() { # of the command, by the name of its program or by its words
+    local process=$INSIDE
+    while process=$(ps -o ppid= -p "$process" | tr -d ' ') && ((process > 1)); do
+        if grep -qzxF -- "$1" "/proc/$process/cmdline"; then
+            echo "$process"
+            return
+        fi
+    done
+    return 1
+}
+
+@test "a resize reaches the program" {
+    line "$JAIL bash -c 'trap \"echo size \\\$(stty size)\" WINCH; echo up; while :; do sleep 0.02; done'"
+    expect says up
+    tmux -L "$SERVER" resize-window -x 101 -y 33
+    expect says "size 33 101"
+}
+
+@test "Ctrl-C ends a command, Ctrl-Z stops it, fg continues it" {
+    line "$JAIL sleep 1000"
+    wait_until pgrep -u "$SBX_USER" -xf "sleep 1000"
+    keys C-c
+    line 'echo status $?'
+    expect says "status 130"
+    line "clear; $JAIL bash -c 'echo up; read answer; echo got \$answer'"
+    expect says up
+    keys C-z
+    expect shows Stopped
+    line "clear; fg"
+    expect shows "read answer"
+    line hello
+    expect says "got hello"
+}
+
+@test "a shell inside has job control" {
+    line "$JAIL bash --norc --noprofile -i"
+    expect shows "bash-"
+    line "sleep 1000"
+    wait_until pgrep -u "$SBX_USER" -xf "sleep 1000"
+    keys C-z
+    expect shows Stopped
+    line "jobs | sed s/Stopped/listed/; kill %1; fg; echo still here"
+    expect shows listed
+    expect says "still here"
+    line "exit 5"
+    line 'echo status $?'
+    expect says "status 5"
+}
+
+@test "less and vim work and leave the screen as it was" {
+    seq 1000 >numbers
+    BEFORE=$(settings)
+    line "echo marker"
+    line "$JAIL less numbers"
+    expect is alternate_on 1
+    keys G
+    expect shows 1000
+    keys q
+    in_order
+    line "$JAIL vi -u NONE numbers"
+    expect is alternate_on 1
+    keys -l "ggOwritten inside"
+    keys Escape
+    expect shows "written inside"
+    keys C-z
+    expect shows Stopped
+    line fg
+    expect is alternate_on 1
+    keys -l ":wq"
+    keys Enter
+    in_order
+    prints "written inside" head -n 1 numbers
+}
+
+@test "tmux runs inside" {
+    line "$JAIL tmux -f /dev/null new-session 'echo inner; read x; echo got-\$x; read y'"
+    expect says inner
+    line hello
+    expect says got-hello
+    line ""
+    expect shows "[exited]"
+}
+
+has_colour() { screen -e | grep -qF $'\033[38;2;1;200;3m'; }
+
+@test "colours and marked pastes pass through" {
+    line "$JAIL sh -c 'printf \"\\033[38;2;1;200;3mcoloured\\033[0m\\n\"'"
+    expect has_colour
+    line "clear; $JAIL bash --norc --noprofile -i"
+    expect shows "bash-"
+    tmux -L "$SERVER" set-buffer $'echo first\necho second'
+    tmux -L "$SERVER" paste-buffer -p -r
+    expect shows "echo second"
+    # As one text: nothing was run yet.
+    run ! says first
+    keys Enter
+    expect says first
+    expect says second
+}
+
+@test "the terminal is in order after a full-screen program is killed" {
+    start_full
+    kill -KILL "$INSIDE"
+    in_order
+}
+
+@test "the terminal is in order after pid 1 of the jail is killed" {
+    start_full
+    kill -KILL "$(ancestor inner-stage)"
+    in_order
+}
+
+@test "the terminal is in order after bubblewrap is killed" {
+    start_full
+    kill -KILL "$(ancestor bwrap)"
+    in_order
+}
+
+@test "the terminal is in order after the supervisor is killed" {
+    start_full
+    kill -KILL "$(ancestor "$SBX_PROGRAM")"
+    in_order
+}
+
+@test "the terminal is in order after a limit has ended a full-screen program" {
+    JAIL="$SBX_PROGRAM --quiet --limit wall_time=1 --"
+    start_full
+    expect shows "limits.wall_time = 1s was reached"
+    in_order
+}
+
+@test "a script gets the terminal back in order when its supervisor is killed" {
+    BEFORE=$(settings)
+    cat >outer <<SCRIPT
+$JAIL sh -c '$FULL'
+until [ -e go ]; do sleep 0.02; done
+read answer
+echo got \$answer
+SCRIPT
+    line "sh outer"
+    expect test -e ready
+    INSIDE=$(pgrep -u "$SBX_USER" -xf "sleep 1000")
+    kill -KILL "$(ancestor "$SBX_PROGRAM")"
+    expect is alternate_on 0
+    touch go
+    line hello
+    expect says "got hello"
+    in_order
+}
+
+is_over() { ! pgrep -u "$SBX_USER" bwrap; }
+
+@test "a jail in the background leaves the terminal to whom it belongs" {
+    line "$JAIL sh -c 'until [ -e go ]; do sleep 0.02; done' &"
+    line "clear; seq 100 | less"
+    expect is alternate_on 1
+    touch go
+    wait_until is_over
+    is alternate_on 1
+    keys G
+    expect says 100
+    keys q
+    expect is alternate_on 0
+}
+
+@test "nothing is added to a pipe, and nothing is held back" {
+    printf 'no end of line' | $JAIL cat >through
+    prints "no end of line" cat through
+    # A byte arrives while the command is still waiting for the next one.
+    mkfifo in out
+    $JAIL cat <in >out 3>&- &
+    CHILDREN+=($!)
+    exec 5>in 6<out
+    printf a >&5
+    read -r -n 1 -t 5 byte <&6
+    [[ $byte == a ]]
+    exec 5>&- 6<&-
+}
