@@ -268,7 +268,7 @@ class WordReader {
         at_ = end;
     }
 
-    void put_in(std::string name) {
+    void put_in(const std::string& name) {
         std::optional<std::vector<std::string>> values = lookup_(name);
         if (!values) return add_trouble("$" + name + " gets its value outside this file");
         std::string value = values->empty() ? std::string() : values->front();
@@ -294,11 +294,11 @@ std::string spliced_array(std::string_view raw) {
 
 }  // namespace
 
-bool is_bash_name_start(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+bool is_bash_name_start(char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_';
 }
-bool is_bash_name_part(char c) {
-    return is_bash_name_start(c) || (c >= '0' && c <= '9');
+bool is_bash_name_part(char letter) {
+    return is_bash_name_start(letter) || (letter >= '0' && letter <= '9');
 }
 
 std::vector<BashStatement> split_statements(std::string_view script) {

@@ -16,8 +16,8 @@ class Reader {
     void path(const base::Json& json, std::string_view key, base::Path& place) {
         if (!json.find(key)) return;
         base::Result<base::Path> parsed = base::Path::parse(json.text(key));
-        if (parsed) place = *std::move(parsed);
-        if (!parsed) fail(key, parsed.error().what);
+        if (!parsed) return fail(key, parsed.error().what);
+        place = *std::move(parsed);
     }
 
     void number(const base::Json& json, std::string_view key, uint32_t& place) {

@@ -79,7 +79,7 @@ std::optional<std::vector<base::Path>> recall(const std::string& cache_file, con
     if (!content) return std::nullopt;
     std::vector<std::string_view> lines = base::split(*content, '\n');
     if (lines.size() < 4 || lines[0] != kVersion || lines[1] != who) return std::nullopt;
-    if (lines.back() != "" || lines[lines.size() - 2] != kLastLine) return std::nullopt;
+    if (!lines.back().empty() || lines[lines.size() - 2] != kLastLine) return std::nullopt;
     std::vector<base::Path> hidden;
     for (size_t i = 2; i + 2 < lines.size(); ++i) {
         std::string_view line = lines[i];

@@ -24,7 +24,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 }
 
 std::string_view search_path(const std::vector<std::string>& environment) {
-    constexpr std::string_view kName = "PATH=";
+    static constexpr std::string_view kName = "PATH=";
     auto found =
         std::ranges::find_if(environment, [](const std::string& entry) { return entry.starts_with(kName); });
     return found == environment.end() ? kPathWithoutVariable : std::string_view(*found).substr(kName.size());

@@ -6,6 +6,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/file.h"
@@ -65,6 +66,12 @@ uint64_t proportional(pid_t process) {
     return resident(process);
 }
 
+uint64_t exact_sum(pid_t stage) {
+    uint64_t sum = 0;
+    for (pid_t process : processes_below(stage)) sum += proportional(process);
+    return sum;
+}
+
 uint64_t file_system_use(const std::string& path) {
     struct statfs status;
     if (::statfs(path.c_str(), &status) != 0 || status.f_type != TMPFS_MAGIC) return 0;
@@ -92,14 +99,16 @@ bool Meter::is_possible() {
 }
 
 uint64_t Meter::memory(uint64_t limit) const {
-    uint64_t files = 0, quick = 0, exact = 0;
+    uint64_t files = 0, quick = 0;
     std::string root = place_of(stage_) + "/root";
     for (const std::string& place : memory_file_systems_) files += file_system_use(root + place);
-    std::vector<pid_t> processes = processes_below(stage_);
-    for (pid_t process : processes) quick += resident(process);
+    for (pid_t process : processes_below(stage_)) quick += resident(process);
     if (files + quick <= limit) return files + quick;
-    for (pid_t process : processes) exact += proportional(process);
-    return files + exact;
+    uint64_t exact = exact_sum(stage_);
+    if (files + exact <= limit) return files + exact;
+    // A process that ends in the midst of the sum leaves its share to those that come after it, and is
+    // counted twice. That does not happen again the next moment.
+    return files + std::min(exact, exact_sum(stage_));
 }
 
 uint64_t Meter::processor_ticks() const {

@@ -133,8 +133,8 @@ wait_until() {
     done
 }
 
-# A shell starts its background processes with INT and QUIT ignored, and what is ignored stays so in every child.
-ATTENTIVE=(perl -e '$SIG{INT} = $SIG{QUIT} = "DEFAULT"; exec @ARGV')
+# A shell starts its background processes with INT and QUIT ignored, nohup with HUP, and what is ignored stays so in every child.
+ATTENTIVE=(perl -e '$SIG{$_} = "DEFAULT" for qw(HUP INT QUIT); exec @ARGV')
 
 # Starts a jail whose script makes the file `ready` in the project when it is under way; SUPERVISOR is its process.
 start_jail() {
