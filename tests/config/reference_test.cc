@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "config/reference.h"
+#include "base/file.h"
 
 #include <gtest/gtest.h>
 
@@ -81,6 +82,14 @@ TEST(ReferencePage, ShowsEveryListAndPresetOfShare) {
         if (!file.name.starts_with("presets/")) continue;
         EXPECT_NE(page.find(file.content), std::string::npos) << file.name;
     }
+}
+
+TEST(ReferencePage, IsTheOneInTheDocs) {
+    auto page =
+        base::read_file((std::filesystem::path(TEST_DATA).parent_path() / "docs/configuration.md").string());
+    ASSERT_TRUE(page);
+    EXPECT_TRUE(*page == config::reference_page())
+        << "write it anew: build/agent-sandbox help --reference >docs/configuration.md";
 }
 
 }  // namespace
