@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/layer.h"
