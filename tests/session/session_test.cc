@@ -67,6 +67,7 @@ TEST_F(Session, SignalStateAndLimitsAreTheCallers) {
     // Without a shell, which would set its own.
     Running jail(command({"grep", "-E", "Sig(Blk|Ign)|Max open", "/proc/self/status", "/proc/self/limits"}),
                  [] {
+                     for (int number = 1; number < 32; ++number) ::signal(number, SIG_DFL);
                      ::signal(SIGHUP, SIG_IGN);
                      ::signal(SIGCHLD, SIG_IGN);
                      sigset_t blocked;
@@ -79,7 +80,11 @@ TEST_F(Session, SignalStateAndLimitsAreTheCallers) {
     EXPECT_EQ(jail.wait(), 0);
     // SIGUSR2 is bit 11, SIGCHLD bit 16, SIGHUP bit 0.
     EXPECT_NE(jail.said().find("SigBlk:\t0000000000000800"), std::string::npos) << jail.said();
-    EXPECT_NE(jail.said().find("SigIgn:\t0000000000010001"), std::string::npos) << jail.said();
+    size_t ignored = jail.said().find("SigIgn:\t");
+    ASSERT_NE(ignored, std::string::npos) << jail.said();
+    // Above bit 30 are signals of the C library's own, which come as the caller of the tests had them.
+    uint64_t mask = std::stoull(jail.said().substr(ignored + 8, 16), nullptr, 16) & 0x7fffffff;
+    EXPECT_EQ(mask, 0x10001u) << jail.said();
     EXPECT_NE(jail.said().find("  100  "), std::string::npos) << jail.said();
 }
 

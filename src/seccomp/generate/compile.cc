@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -156,7 +158,8 @@ base::Result<std::vector<uint64_t>> compile(Architecture architecture, const Swi
     if (!bytes) return bytes.error();
     std::vector<sock_filter> front = preamble.take(architecture);
     std::vector<uint64_t> program(front.size() + bytes->size() / sizeof(uint64_t));
-    std::memcpy(program.data(), front.data(), front.size() * sizeof(uint64_t));
+    std::ranges::transform(front, program.begin(),
+                           [](sock_filter one) { return std::bit_cast<uint64_t>(one); });
     std::memcpy(program.data() + front.size(), bytes->data(), bytes->size());
     return program;
 }
