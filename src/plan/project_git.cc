@@ -151,7 +151,8 @@ class GitProtection {
         return value.starts_with('/') ? base::Path() / value : from / value;
     }
 
-    void protect_named(const base::Path& path, const Bases& bases, WhenMissing missing, std::string why) {
+    void protect_named(const base::Path& path, const Bases& bases, WhenMissing missing,
+                       const std::string& why) {
         const Reason reason{base::printable(why), {}};
         if (path.is_strictly_within(draft_.project)) {
             std::string relative(path.relative_to(draft_.project));

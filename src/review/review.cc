@@ -162,7 +162,7 @@ std::vector<std::string> describe(const Review& review, const base::Path& projec
     std::vector<std::string> lines;
     size_t count = review.findings.size();
     if (count == 0) return lines;
-    lines.push_back(
+    lines.emplace_back(
         "look at these before you go on, new or changed in this session and run outside the jail:");
     for (const Finding& finding : review.findings) {
         if (lines.size() > most) break;
@@ -171,7 +171,7 @@ std::vector<std::string> describe(const Review& review, const base::Path& projec
     }
     if (count > most) lines.push_back("  and " + std::to_string(count - most) + " more");
     if (!review.is_complete)
-        lines.push_back("  the project is large: what lies deep in it was not looked at");
+        lines.emplace_back("  the project is large: what lies deep in it was not looked at");
     return lines;
 }
 

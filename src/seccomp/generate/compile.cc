@@ -89,7 +89,8 @@ class Preamble {
         load(check, offsetof(seccomp_data, nr));
         expect(check, static_cast<uint32_t>(row.number));
         for (const Condition& condition : row.conditions) {
-            load(check, static_cast<uint32_t>(offsetof(seccomp_data, args) + condition.argument * 8u));
+            load(check,
+                 static_cast<uint32_t>(offsetof(seccomp_data, args) + sizeof(uint64_t) * condition.argument));
             check.push_back(BPF_STMT(BPF_ALU | BPF_AND | BPF_K, static_cast<uint32_t>(condition.mask)));
             expect(check, static_cast<uint32_t>(condition.value));
         }
