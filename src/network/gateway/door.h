@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Where connections of the jail come in. Each becomes a Connection (connection.h) and later a Relay (relay.h).
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "base/file.h"
+#include "network/gateway/desk.h"
+#include "network/gateway/name_server.h"
+
+namespace network::gateway {
+
+class Door : public Watcher {
+  public:
+    Door(Desk& desk, NameServer& name_server);
+    ~Door() override;
+
+    // How the address that the client asked for is found: by the accepted socket's own address (a listener that
+    // is bound to it, or TPROXY), or by what the kernel remembers of a redirection.
+    enum class Origin { own_address, redirected };
+    void listen(base::Fd listener, Origin origin);
+
+    void on_ready(uint32_t events, int which) override;
+
+    size_t connections() const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace network::gateway

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// The jail's DNS. The policy is asked before anything leaves the host: a lookup carries data out already.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "network/gateway/desk.h"
+
+namespace network::gateway {
+
+class NameServer {
+  public:
+    explicit NameServer(Desk& desk) : desk_(desk) {}
+    ~NameServer();
+    NameServer(const NameServer&) = delete;
+    NameServer& operator=(const NameServer&) = delete;
+
+    // One message in, one message out, now or later; empty for a message to be ignored. Serves UDP and TCP. When
+    // the asker goes away before, `answer` is still called and must cope.
+    using Answer = std::function<void(std::string reply)>;
+    void serve(std::string_view message, Answer answer);
+
+    // UDP sockets bound to port 53 of all addresses inside the jail; one per family. Answers leave from the
+    // address that was asked.
+    void listen(base::Fd socket);
+
+  private:
+    class Socket;
+    Desk& desk_;
+    std::vector<std::unique_ptr<Socket>> sockets_;
+};
+
+}  // namespace network::gateway

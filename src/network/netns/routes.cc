@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// A local default route: the kernel takes every address for its own, so that a connection to any of them is
+// delivered to whoever listens here. The jail's own address is preferred as source; glibc, asked for
+// addresses with AI_ADDRCONFIG, wants one that is no loopback.
+#include "network/netns/routes.h"
+
+#include <linux/if_addr.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "network/netns/addresses.h"
+#include "network/netns/netlink.h"
+
+namespace network::netns {
+namespace {
+
+constexpr int kLoopbackIndex = 1;  // the first device of every namespace
+
+std::string_view jail_address(int family) {
+    if (family == AF_INET) return {reinterpret_cast<const char*>(kJailV4.data()), kJailV4.size()};
+    return {reinterpret_cast<const char*>(kJailV6.data()), kJailV6.size()};
+}
+
+bool is_loopback_up() {
+    base::Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    struct ifreq request = {};
+    std::strncpy(request.ifr_name, "lo", sizeof request.ifr_name - 1);
+    return ::ioctl(socket.get(), SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_UP) != 0;
+}
+
+void add_address(Messages& messages, int family) {
+    std::string_view address = jail_address(family);
+    messages.start(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
+    messages.append(ifaddrmsg{.ifa_family = static_cast<uint8_t>(family),
+                              .ifa_prefixlen = static_cast<uint8_t>(address.size() * 8),
+                              .ifa_flags = IFA_F_NODAD,
+                              .ifa_scope = RT_SCOPE_UNIVERSE,
+                              .ifa_index = kLoopbackIndex});
+    messages.attribute(IFA_LOCAL, address);
+    messages.attribute(IFA_ADDRESS, address);
+    messages.finish();
+}
+
+void add_route(Messages& messages, int family) {
+    messages.start(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
+    messages.append(rtmsg{.rtm_family = static_cast<uint8_t>(family),
+                          .rtm_table = RT_TABLE_LOCAL,
+                          .rtm_protocol = RTPROT_STATIC,
+                          .rtm_scope = RT_SCOPE_HOST,
+                          .rtm_type = RTN_LOCAL});
+    messages.number(RTA_OIF, kLoopbackIndex);
+    messages.attribute(RTA_PREFSRC, jail_address(family));
+    messages.finish();
+}
+
+}  // namespace
+
+int await_loopback(int milliseconds) {
+    // Subscribed first, looked at then: the moment in between is not missed.
+    base::Fd events = open_netlink(NETLINK_ROUTE, RTMGRP_LINK);
+    if (!events) return errno;
+    while (!is_loopback_up()) {
+        struct pollfd watched = {events.get(), POLLIN, 0};
+        int ready = ::poll(&watched, 1, milliseconds);
+        if (ready == 0) return ETIMEDOUT;
+        if (ready < 0 && errno != EINTR) return errno;
+        char ignored[4096];
+        while (::recv(events.get(), ignored, sizeof ignored, MSG_DONTWAIT) > 0) continue;
+    }
+    return 0;
+}
+
+int add_address_and_route(int family) {
+    base::Fd socket = open_netlink(NETLINK_ROUTE);
+    if (!socket) return errno;
+    Messages messages;
+    add_address(messages, family);
+    add_route(messages, family);
+    return transact(socket.get(), messages, 2);
+}
+
+}  // namespace network::netns
