@@ -4,14 +4,15 @@
 PREFIX ?= /usr/local
 export CMD
 
-.PHONY: help run test install bench build setup unit structure format sanitize tidy jail fix clean
+.PHONY: help run test install bench build setup unit structure format sanitize tidy jail egress test-agents fix clean
 
 help:
 	@echo "make run               build, then a short tour in a real jail and a shell in it"
 	@echo "make run CMD='ls ~'    build, then this command in the jail"
 	@echo "make test              build, then every check and every test"
+	@echo "make test-agents       the real agents, fetched once (1.4 GB), in the jail"
 	@echo "make install PREFIX=   install the program (default $(PREFIX))"
-	@echo "make bench             what a launch costs, against bare bubblewrap and unshare"
+	@echo "make bench             what a launch costs, against bare bubblewrap and unshare, and the gateway against other proxies"
 	@echo "make fix               format the sources in place"
 	@echo "make clean             remove every build folder"
 
@@ -23,7 +24,7 @@ build:
 	@scripts/build program
 
 test:
-	@scripts/setup build test
+	@scripts/setup build test egress
 	@scripts/test
 
 # One part of `make test` alone: make unit, make jail …
@@ -31,17 +32,27 @@ unit structure format sanitize tidy jail:
 	@scripts/setup build test
 	@scripts/test $@
 
+egress:
+	@scripts/setup build egress
+	@scripts/test egress
+
+# Apart from `make test`, for the size of what it fetches.
+test-agents: build
+	@scripts/setup test egress
+	@scripts/test-agents
+
 # Builds only what is missing, so that `sudo make install` after `make build` writes nothing into the build folder.
 install:
 	@test -x build/agent-sandbox || { scripts/setup build && scripts/build program; }
 	install -D -m 0755 build/agent-sandbox "$(DESTDIR)$(PREFIX)/bin/agent-sandbox"
 
 bench: build
-	@scripts/setup bench
+	@scripts/setup egress bench
 	@bench/launch
+	@bench/egress
 
 setup:
-	@scripts/setup build test bench
+	@scripts/setup build test egress bench
 
 fix:
 	@scripts/sources | xargs clang-format -i

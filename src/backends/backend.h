@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
 #include "base/file.h"
@@ -21,6 +22,7 @@ struct Caller {
     int cgroup = -1;              // cgroup.procs of the group that the jail is to live in, where there is one
     int terminal = -1;            // the controlling terminal, where there is one
     bool takes_terminal = false;  // the command is to start in its foreground
+    std::string notices;          // path of the socket that takes them; empty: there is none
 };
 
 // A started jail. The process is our child and dies with us; unless it is killed itself, the jail is gone
@@ -29,6 +31,7 @@ struct Launched {
     pid_t process = -1;
     base::Fd control;      // socket to the inner stage (inner/messages.h)
     base::Fd diagnostics;  // what the backend's own program wrote to its standard error
+    base::Fd information;  // tells which process is in the jail's namespaces, where somebody has to know
 };
 
 }  // namespace backends

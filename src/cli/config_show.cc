@@ -27,8 +27,9 @@ Json scalar_json(const config::Setting& setting, const std::string& text) {
             auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
             return problem == std::errc() && end == text.data() + text.size() ? Json(number) : Json();
         }
-        case config::Type::choice:
         case config::Type::text:
+            return text.empty() ? Json() : Json(config::without_secrets(text));
+        case config::Type::choice:
         case config::Type::path:
         case config::Type::path_list:
         case config::Type::home_list:
@@ -37,6 +38,7 @@ Json scalar_json(const config::Setting& setting, const std::string& text) {
         case config::Type::pattern_list:
         case config::Type::rule_list:
         case config::Type::assignments:
+        case config::Type::file_texts:
             return text.empty() ? Json() : Json(text);
     }
     return {};
@@ -63,7 +65,9 @@ void add_rows(base::Table& table, const config::Setting& setting, const policy::
         table.add(std::move(row));
     };
     if (!config::is_list(setting.type)) {
-        const std::string& text = effective.text(setting.key);
+        bool may_hold_secret = setting.type == config::Type::text;
+        const std::string& whole = effective.text(setting.key);
+        std::string text = may_hold_secret ? config::without_secrets(whole) : whole;
         base::Cell value = text.empty() ? base::Cell{"not set", Style::dim} : base::Cell{printable(text)};
         add(setting.key, std::move(value), &effective.origin(setting.key));
         return;

@@ -111,16 +111,75 @@ policy::PathMeaning path_meaning(const host::Tree& disk, const base::Path& home)
     return {.home = home, .canonical = canonical};
 }
 
+namespace {
+
+// The setting decides about a layer, so it is looked up before the layers are merged.
+config::Value asked_profile(const policy::Layers& layers) {
+    constexpr std::string_view kKey = "agents.profile";
+    config::Value asked{.text = "auto"};
+    auto take = [&](const config::Values& values) {
+        if (auto value = values.find(kKey); value != values.end()) asked = value->second;
+    };
+    for (const config::LayerFile& file : layers.admin) take(file.values);
+    for (const config::LayerFile& file : layers.user) take(file.values);
+    for (const config::LayerFile& file : layers.preset) take(file.values);
+    take(layers.variables);
+    take(layers.command_line);
+    return asked;
+}
+
+base::Result<Agents> find_agents(const Place& place, const policy::Layers& layers,
+                                 const std::vector<std::string>& command) {
+    Agents agents;
+    config::Value asked = asked_profile(layers);
+    base::Result<std::vector<config::ProfileText>> found = config::find_profiles(place.files);
+    if (!found) return found.error();
+    if (asked.text == "auto") {
+        base::Result<std::optional<config::Profile>> profile = config::profile_for(*found, command);
+        if (!profile) return profile.error();
+        agents.chosen = *std::move(profile);
+    } else if (asked.text != "none") {
+        base::Result<config::Profile> profile = config::profile_named(*found, asked.text, asked.origin);
+        if (!profile) return profile.error();
+        agents.chosen = *std::move(profile);
+    }
+    return agents;
+}
+
+// Only a home directory that is shown as it is shows the state of others.
+base::Status find_others(const Place& place, Agents& agents) {
+    base::Result<std::vector<config::ProfileText>> found = config::find_profiles(place.files);
+    if (!found) return found.error();
+    for (const config::ProfileText& text : *found) {
+        if (agents.chosen && agents.chosen->name == text.name) continue;
+        base::Result<config::Profile> profile = config::parse_profile(text);
+        if (!profile) return profile.error();
+        agents.others.push_back(*std::move(profile));
+    }
+    return base::success();
+}
+
+}  // namespace
+
 base::Result<Settings> load_settings(const Caller& caller, const Arguments& arguments) {
     base::Result<Place> place = find_place(caller, arguments);
     if (!place) return place.error();
     base::Result<policy::Layers> layers = read_layers(*place, caller, arguments);
     if (!layers) return layers.error();
+    base::Result<Agents> agents = find_agents(*place, *layers, arguments.words);
+    if (!agents) return agents.error();
+    if (agents->chosen) layers->profile.push_back(agents->chosen->layer);
     base::Result<policy::Effective> effective =
         policy::merge(*layers, path_meaning(caller.disk, place->identity.home));
     if (!effective) return effective.error();
     policy::Policy policy = policy::policy_from(*effective);
-    return Settings{*std::move(place), *std::move(layers), *std::move(effective), std::move(policy)};
+    bool shows_home =
+        policy.home.access == policy::HomeAccess::read || policy.home.access == policy::HomeAccess::write;
+    if (shows_home) {
+        if (base::Status others = find_others(*place, *agents); !others) return others.error();
+    }
+    return Settings{*std::move(place), *std::move(agents), *std::move(layers), *std::move(effective),
+                    std::move(policy)};
 }
 
 base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,
@@ -130,6 +189,8 @@ base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments
     base::Result<host::Facts> facts =
         host::probe(caller.disk, caller.environment, settings->policy.isolation.bwrap);
     if (!facts) return facts.error();
+    // Whether the jail gets a user namespace of its own depends on it.
+    if (facts->bwrap.is_setuid) host::probe_files(caller.disk, *facts);
 
     plan::Request request{.project = settings->place.project,
                           .project_origin = settings->place.project_origin,
@@ -141,7 +202,9 @@ base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments
                           .state_directory = base::Path::known(settings->place.files.state_directory)};
     facts->private_etc = host::find_private_files(base::Path::known("/etc"),
                                                   settings->place.files.state_directory + "/private-etc");
-    base::Result<plan::Plan> plan = plan::make_plan({request, settings->policy, *facts, caller.disk});
+    base::Result<plan::Plan> plan = plan::make_plan(
+        {request, settings->policy, *facts, caller.disk,
+         settings->agents.chosen ? &*settings->agents.chosen : nullptr, settings->agents.others});
     if (!plan) return plan.error();
     return Planned{*std::move(settings), *std::move(facts), *std::move(plan)};
 }

@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "base/result.h"
 #include "cli/arguments.h"
+#include "config/profile.h"
 #include "config/sources.h"
 #include "host/facts.h"
 #include "host/tree.h"
@@ -38,8 +39,15 @@ struct Place {
 };
 base::Result<Place> find_place(const Caller& caller, const Arguments& arguments);
 
+// The agent that a command is, and those that it is not.
+struct Agents {
+    std::optional<config::Profile> chosen;
+    std::vector<config::Profile> others;
+};
+
 struct Settings {
     Place place;
+    Agents agents;
     policy::Layers layers;
     policy::Effective effective;
     policy::Policy policy;

@@ -62,6 +62,8 @@ std::string placeholder_of(const config::Setting& setting) {
             return "HOST";
         case config::Type::assignments:
             return "NAME=VALUE";
+        case config::Type::file_texts:
+            return "PATH=CONTENT";
     }
     return {};
 }

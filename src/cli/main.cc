@@ -1,10 +1,25 @@
 // SPDX-License-Identifier: MIT
-// One executable plays every part; its first word says which.
+// One executable plays every part; the name of a mailer or its first word says which.
+#include <sys/auxv.h>
+
+#include "cli/mail_stub.h"
 #include "cli/program.h"
 #include "inner/stage.h"
 #include "selftest/role.h"
 
+namespace {
+
+// Null where the kernel does not tell.
+const char* executed_path() {
+    return reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+    const char* executed = executed_path();
+    if (auto mailer = cli::mailer_name(executed ? executed : "", argc > 0 ? argv[0] : ""))
+        return cli::run_mail_stub(*mailer, argc > 0 ? argc - 1 : 0);
     if (argc > 1 && argv[1] == inner::kRole) return inner::run_stage(argc, argv);
     if (argc > 1 && argv[1] == selftest::kRole) return selftest::run_part(argc, argv);
     return cli::main_program(argc, argv);

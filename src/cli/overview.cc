@@ -54,8 +54,9 @@ std::string things_to_try(bool is_coloured) {
 }  // namespace
 
 std::string start_line(const plan::Plan& plan, const base::Path& home) {
-    return plan.backend + " · " + project_text(plan, home) + " · network " + network_text(plan) + " · " +
-           held_back_text(plan);
+    std::string agent = plan.agent.empty() ? "" : plan.agent + " · ";
+    return agent + plan.backend + " · " + project_text(plan, home) + " · network " + network_text(plan) +
+           " · " + held_back_text(plan);
 }
 
 int print_overview(const Invocation& call) {

@@ -59,6 +59,19 @@ void announce(const Output& output, const Planned& planned) {
     output.information(start_line(planned.plan, planned.facts.identity.home));
 }
 
+// What the network refused, in one line; the log has each with its rule.
+void tell_network(const Output& output, const session::Ending& ending) {
+    if (ending.has_lost_network) output.protection(std::string(session::kLostNetwork));
+    if (ending.network.refused == 0) return;
+    std::string line = "network: " + std::to_string(ending.network.refused) + " refused";
+    const char* separator = ": ";
+    for (const auto& [target, count] : ending.network.targets) {
+        line += separator + target + (count > 1 ? " (" + std::to_string(count) + ")" : "");
+        separator = ", ";
+    }
+    output.information(line + "; each with its rule in " + ending.network_log);
+}
+
 }  // namespace
 
 int run_verb(const Invocation& call) {
@@ -74,7 +87,8 @@ int run_verb(const Invocation& call) {
     call.output.set_verbose(planned->settings.policy.ui.verbose);
     announce(call.output, *planned);
 
-    session::Surroundings surroundings{.state_directory = planned->settings.place.files.state_directory};
+    session::Surroundings surroundings{.state_directory = planned->settings.place.files.state_directory,
+                                       .session = *session};
     EndReview review;
     base::Result<session::Ending> ending = session::run(planned->plan, planned->facts, surroundings);
     if (!ending) return call.output.fail(with_hint(ending.error(), *planned, call.caller));
@@ -83,6 +97,7 @@ int run_verb(const Invocation& call) {
     } else if (!ending->reason.empty()) {
         call.output.warning(ending->reason);
     }
+    tell_network(call.output, *ending);
     review.tell(call.output, call.caller, planned->plan);
     return session::exit_code_of(*ending);
 }

@@ -27,6 +27,9 @@ constexpr Verb kVerbs[] = {
      "check    reads FILE, or all files that count here, and lists every mistake; exit status 1 with any\n"
      "path     the files that count here, in the order in which they are read\n"
      "import   prints a sandbox.conf of the bash predecessor as TOML, without running it"},
+    {"profiles", profiles_verb,
+     "A profile says what an agent needs in the jail: its state, its log-in, its hosts. Your own go to\n"
+     "~/.config/agent-sandbox/agents/NAME.toml. --agent NAME takes one, --agent none takes none."},
     {"trust", trust_verb,
      "A project's .agent-sandbox.toml may only narrow what you allow. Once trusted, this very content may "
      "widen it,\n"
@@ -40,6 +43,11 @@ constexpr Verb kVerbs[] = {
      "GROUP or PROBE  only these; --list shows them and what each attempts\n"
      "--backend B     with this backend\n"
      "Exit status: 0 when all held, 1 when one escaped or could not be judged."},
+    {"notify", notify_verb,
+     "A bell, and the text where the terminal or tmux shows notices; at most one in a second. Only plain "
+     "text of it\n"
+     "is shown, in one line. Inside a jail the program is /run/agent-sandbox/agent-sandbox.\n"
+     "Exit status: 0, or 1 when there is no terminal to ring."},
     {"completion", completion_verb,
      "bash:  agent-sandbox completion bash > ~/.local/share/bash-completion/completions/agent-sandbox\n"
      "zsh:   agent-sandbox completion zsh > _agent-sandbox, in a directory of $fpath\n"

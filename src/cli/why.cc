@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `why path P`, `why env NAME`, `why syscall NAME`: the verdict, the rule that decides and the smallest
-// change that would allow it.
+// `why path P`, `why env NAME`, `why host H`, `why syscall NAME`: the verdict, the rule that decides and the
+// smallest change that would allow it.
 #include <algorithm>
 
 #include "cli/arguments.h"
@@ -40,6 +40,12 @@ Answer why_env(const Invocation& call, const std::string& name) {
     return explanation;
 }
 
+Answer why_host(const Invocation& call, const std::string& host) {
+    base::Result<Planned> planned = make_plan(call.caller, call.arguments, "", {});
+    if (!planned) return planned.error();
+    return plan::explain_host(planned->plan, host);
+}
+
 Answer why_syscall(const Invocation& call, const std::string& name) {
     base::Result<Planned> planned = make_plan(call.caller, call.arguments, "", {});
     if (!planned) return planned.error();
@@ -60,7 +66,8 @@ struct Subject {
     std::string_view word;
     Answer (*explain)(const Invocation&, const std::string&);
 };
-constexpr Subject kSubjects[] = {{"path", why_path}, {"env", why_env}, {"syscall", why_syscall}};
+constexpr Subject kSubjects[] = {
+    {"path", why_path}, {"env", why_env}, {"host", why_host}, {"syscall", why_syscall}};
 
 }  // namespace
 
@@ -69,7 +76,7 @@ int why_verb(const Invocation& call) {
     const Subject* subject =
         words.size() == 2 ? std::ranges::find(kSubjects, words[0], &Subject::word) : std::end(kSubjects);
     if (subject == std::end(kSubjects) || words[1].empty()) {
-        return call.output.fail({.what = "why needs a path, a variable or a system call to explain",
+        return call.output.fail({.what = "why needs a path, a variable, a host or a system call to explain",
                                  .advice = usage_of("why"),
                                  .exit_code = base::ExitCode::usage});
     }

@@ -49,6 +49,7 @@ Completes completes_for(Type type) {
         case Type::pattern_list:
         case Type::rule_list:
         case Type::assignments:
+        case Type::file_texts:
             return Completes::nothing;
     }
     return Completes::nothing;

@@ -28,9 +28,13 @@ using base::Error;
 
 constexpr std::string_view kMatchSection = "match";
 
-bool is_section(std::string_view prefix) {
-    std::string start = std::string(prefix) + ".";
-    return std::ranges::any_of(settings(), [&](const Setting& row) { return row.key.starts_with(start); });
+// The rows that a file of this layer may hold.
+std::vector<const Setting*> rows_for(Layer layer) {
+    std::vector<const Setting*> rows;
+    for (const Setting& row : settings()) rows.push_back(&row);
+    if (layer != Layer::profile) return rows;
+    for (const Setting& row : profile_settings()) rows.push_back(&row);
+    return rows;
 }
 
 std::string_view name_of(toml::node_type type) {
@@ -59,7 +63,7 @@ std::string_view name_of(toml::node_type type) {
 
 class Reader {
   public:
-    Reader(Layer layer, std::string file) {
+    Reader(Layer layer, std::string file) : rows_(rows_for(layer)) {
         parsed_.content.layer = layer;
         parsed_.content.file = std::move(file);
     }
@@ -106,7 +110,7 @@ class Reader {
                 prefix.empty() ? std::string(name.str()) : prefix + "." + std::string(name.str());
             if (key == kMatchSection) {
                 read_match(name, node);
-            } else if (const Setting* setting = find_setting(key)) {
+            } else if (const Setting* setting = find_row(key)) {
                 read_setting(*setting, node);
             } else if (is_section(key)) {
                 read_section(name, node, key);
@@ -114,6 +118,16 @@ class Reader {
                 add_unknown(name, key);
             }
         }
+    }
+
+    const Setting* find_row(std::string_view key) const {
+        auto row = std::ranges::find(rows_, key, [](const Setting* candidate) { return candidate->key; });
+        return row == rows_.end() ? nullptr : *row;
+    }
+
+    bool is_section(std::string_view prefix) const {
+        std::string start = std::string(prefix) + ".";
+        return std::ranges::any_of(rows_, [&](const Setting* row) { return row->key.starts_with(start); });
     }
 
     void read_section(const toml::key& name, const toml::node& node, const std::string& key) {
@@ -124,7 +138,7 @@ class Reader {
 
     void add_unknown(const toml::key& name, const std::string& key) {
         std::vector<std::string_view> known;
-        for (const Setting& row : settings()) known.push_back(row.key);
+        for (const Setting* row : rows_) known.push_back(row->key);
         std::string meant = base::nearest(key, known);
         // A key written outside its section ("mode" at the top) is near to none; its last part may still be
         // exact.
@@ -176,7 +190,7 @@ class Reader {
     void read_setting(const Setting& setting, const toml::node& node) {
         Value value{.origin = origin_at(node.source())};
         size_t problems_before = problems_.size();
-        if (setting.type == Type::assignments) {
+        if (setting.type == Type::assignments || setting.type == Type::file_texts) {
             read_assignments(setting, node, value);
         } else if (is_list(setting.type)) {
             read_list(setting, node, value);
@@ -262,6 +276,7 @@ class Reader {
                     "remove one; the first is in line " + std::to_string(same->origin.line));
     }
 
+    std::vector<const Setting*> rows_;
     ParsedFile parsed_;
     std::vector<Located> problems_;
 };

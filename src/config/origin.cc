@@ -9,6 +9,8 @@ std::string_view layer_name(Layer layer) {
             return "built-in";
         case Layer::admin:
             return "administrator";
+        case Layer::profile:
+            return "agent profile";
         case Layer::user:
             return "user";
         case Layer::project:

@@ -9,7 +9,7 @@
 namespace config {
 
 // In order of merging: a later layer is asked after the earlier ones.
-enum class Layer { builtin, admin, user, project, preset, environment, command_line };
+enum class Layer { builtin, admin, profile, user, project, preset, environment, command_line };
 
 std::string_view layer_name(Layer layer);
 

@@ -29,6 +29,8 @@ std::string_view example_of(Type type) {
             return "\"text\"";
         case Type::assignments:
             return "{ EDITOR = \"vi\" }";
+        case Type::file_texts:
+            return "{}";
         case Type::path_list:
         case Type::home_list:
         case Type::project_list:
@@ -207,6 +209,7 @@ constexpr ListTitle kLists[] = {
     {"review/git_keys", "Likewise: keys of git's configuration that name programs."},
     {"network/blocked_names", "Hosts that are closed until `network.allow` opens them."},
     {"network/public_suffixes", "Names over which `network.allow` takes no wildcard."},
+    {"network/mailers", "Programs that a stub stands in for where mail is closed."},
     {"network/bundles", "Bundles of hosts for `network.allow`, as `@name`."},
 };
 

@@ -113,8 +113,31 @@ constexpr Setting kSettings[] = {
      "hosts, networks and ports that are refused"},
     {"network.allow", rule_list, list_grants, "--allow-host", "", "", kDynamic,
      "hosts, networks and ports that are let through"},
+    {"network.private", rule_list, list_grants, "", "", "", kDynamic,
+     "private networks of the site that can be reached, such as 10.20.0.0/16"},
+    {"network.literals", choice, choices_ascend, "", "allow|deny", "deny", kStatic,
+     "addresses without a name: deny refuses those that no rule opens, since they lead around every rule "
+     "about names"},
+    {"network.udp", rule_list, list_grants, "", "", "", kDynamic,
+     "hosts and networks with ports that are let through for UDP"},
+    {"network.dns_types", name_list, list_grants, "", "", "", kDynamic,
+     "types of DNS records that are answered beyond A, AAAA and PTR, such as MX, TXT and SRV"},
+    {"network.host_services", rule_list, list_grants, "--host-port", "", "", kDynamic,
+     "services of the host: a port of its loopback, which is host.agent-sandbox.internal inside, or an "
+     "address and a port of a private network"},
+    {"network.publish", rule_list, list_grants, "--publish", "", "", kStatic,
+     "ports of the jail that the host's loopback shows: 8080, or 8080:80 for the jail's port 80"},
+    {"network.upstream_proxy", text, trusted, "", "", "", kStatic,
+     "the site's HTTP proxy; without it the host's proxy variables are used, and none turns that off"},
     {"network.mail_block", choice, choices_ascend, "", "off|auto|on", "auto", kStatic,
      "whether mail is closed; auto closes it unless the network is open"},
+
+    {"agents.profile", text, trusted, "--agent", "", "auto", kStatic,
+     "the agent whose profile counts; auto goes by the command, none takes none"},
+    {"agents.per_project_state", boolean, true_is_strict, "", "", "false", kStatic,
+     "an agent keeps its state for each project apart: none reads the history of another"},
+    {"agents.notice", boolean, neutral, "", "", "true", kStatic,
+     "an agent is told that it runs in a jail, what is closed, and how to ask"},
 
     {"slurm.scope", choice, choices_ascend, "", "none|user|project|session", "project", kStatic,
      "which of the user's Slurm jobs can be seen from the jail"},
@@ -126,7 +149,35 @@ constexpr Setting kSettings[] = {
     {"lock", name_list, admin_only, "", "", "", kStatic, "settings whose administrator's value is final"},
 };
 
+// What a profile says of its agent; everything else in it is an ordinary setting.
+constexpr Setting kProfileSettings[] = {
+    {"agent.title", text, neutral, "", "", "", kStatic, "the agent's name for people"},
+    {"agent.commands", name_list, neutral, "", "", "", kStatic, "names of the program"},
+    {"agent.packages", name_list, neutral, "", "", "", kStatic,
+     "packages that hold it, as npx and a path through node_modules name them"},
+    {"agent.state", home_list, list_grants, "", "", "", kStatic,
+     "directories that it keeps its state in; writable, kept, made where missing"},
+    {"agent.kept", home_list, neutral, "", "", "", kStatic,
+     "files that it gets as a copy of the sandbox's own, kept from session to session: they hold what would "
+     "run outside, beside what it must remember"},
+    {"agent.tokens", home_list, neutral, "", "", "", kStatic,
+     "files with its own log-in, written through also where every project has its own state"},
+    {"agent.protect", home_list, list_restricts, "", "", "", kStatic,
+     "files and directories in its state that would run outside later; read-only, and not to be made"},
+    {"agent.credentials", name_list, list_grants, "", "", "", kStatic,
+     "variables with its own log-in, which pass"},
+    {"agent.files", file_texts, neutral, "", "", "", kStatic,
+     "files that it finds in the jail, below /etc or ~; {notice}, {notice:json}, {notice:toml} and "
+     "{original} "
+     "are filled in"},
+    {"agent.login", text, neutral, "", "", "", kStatic, "how to log in where no browser can call back"},
+};
+
 }  // namespace
+
+std::span<const Setting> profile_settings() {
+    return kProfileSettings;
+}
 
 std::span<const Setting> settings() {
     return kSettings;
@@ -160,6 +211,7 @@ bool is_list(Type type) {
         case pattern_list:
         case rule_list:
         case assignments:
+        case file_texts:
             return true;
     }
     return false;
@@ -217,6 +269,8 @@ std::string expectation(const Setting& setting) {
             return "a list of rules such as \"example.org\", \"*.example.org:443\" or \"10.0.0.0/8\"";
         case assignments:
             return "a table of NAME = \"value\"";
+        case file_texts:
+            return "a table of \"path\" = \"content\", each path below /etc or ~";
     }
     return {};
 }

@@ -26,6 +26,7 @@ enum class Type {
     pattern_list,  // names with * and ?; a trailing /i ignores case
     rule_list,     // network rules
     assignments,   // NAME=VALUE; a table in a file
+    file_texts,    // PATH=CONTENT; a table in a file
 };
 
 // What "narrower" means for a setting. From this one word follow the administrator's ceiling, what a project
@@ -56,6 +57,8 @@ struct Setting {
 };
 
 std::span<const Setting> settings();
+// Rows that count in the profile of an agent alone (profile.h); no merge sees them.
+std::span<const Setting> profile_settings();
 
 // The row of a key or of a flag, or null.
 const Setting* find_setting(std::string_view key);

@@ -43,7 +43,7 @@ std::string toml_scalar(const Setting& setting, std::string_view text) {
 
 std::string toml_list(const Setting& setting, const std::vector<std::string>& entries) {
     std::vector<std::string> parts;
-    if (setting.type == Type::assignments) {
+    if (setting.type == Type::assignments || setting.type == Type::file_texts) {
         for (const std::string& entry : entries) {
             size_t equals = entry.find('=');
             parts.push_back(entry.substr(0, equals) + " = " +

@@ -18,7 +18,8 @@ using base::Result;
 
 Error unexpected(const Setting& setting, std::string_view raw, std::string problem, std::string advice = {}) {
     if (advice.empty()) advice = "write " + expectation(setting);
-    return Error{.what = std::string(setting.key) + ": '" + base::printable(raw) + "' " + std::move(problem),
+    return Error{.what = std::string(setting.key) + ": '" + base::printable(without_secrets(raw)) + "' " +
+                         std::move(problem),
                  .advice = std::move(advice),
                  .exit_code = base::ExitCode::jail_failed};
 }
@@ -190,8 +191,13 @@ Result<std::string> canonical_key(const Setting& setting, std::string_view raw) 
                                                             : "'" + meant + "' was probably meant");
 }
 
+Result<std::string> canonical_plain(const Setting& setting, std::string_view raw);
+
 Result<std::string> canonical_name(const Setting& setting, std::string_view raw) {
     if (setting.key == "lock") return canonical_key(setting, raw);
+    // Programs and packages have names of their own kind: "@anthropic-ai/claude-code".
+    if (setting.key == "agent.commands" || setting.key == "agent.packages")
+        return canonical_plain(setting, raw);
     if (is_environment_name(raw)) return std::string(raw);
     if (base::has_wildcard(raw)) {
         return unexpected(setting, raw, "is a pattern",
@@ -232,6 +238,22 @@ Result<std::string> canonical_assignment(const Setting& setting, std::string_vie
     return std::string(raw);
 }
 
+Result<std::string> canonical_file_text(const Setting& setting, std::string_view raw) {
+    size_t equals = raw.find('=');
+    std::string_view path = raw.substr(0, equals);
+    bool is_placed = path.starts_with("/etc/") || path.starts_with("~/");
+    Result<base::Path> parsed = base::Path::parse(path.starts_with('~') ? path.substr(1) : path);
+    if (equals == std::string_view::npos || !is_placed || !parsed ||
+        path.find("..") != std::string_view::npos) {
+        return unexpected(setting, path, "is not a path below /etc or ~",
+                          "write such a path and the content");
+    }
+    if (raw.find('\0') != std::string_view::npos) {
+        return unexpected(setting, path, "has a content with a NUL byte", "remove it");
+    }
+    return std::string(raw);
+}
+
 Result<std::string> canonical_plain(const Setting& setting, std::string_view raw) {
     if (has_control_character(raw)) {
         return unexpected(setting, raw, "holds a newline or another control character");
@@ -247,6 +269,15 @@ Result<std::string> canonical_rule(const Setting& setting, std::string_view raw)
 }
 
 }  // namespace
+
+std::string without_secrets(std::string_view text) {
+    size_t at = text.rfind('@');
+    // "@name" is a list or a bundle.
+    if (at == std::string_view::npos || at == 0) return std::string(text);
+    size_t scheme = text.substr(0, at).find("://");
+    size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
+    return std::string(text.substr(0, begin)) + "***" + std::string(text.substr(at));
+}
 
 Result<std::string> canonical_text(const Setting& setting, std::string_view raw) {
     if (raw.empty()) {
@@ -280,6 +311,8 @@ Result<std::string> canonical_text(const Setting& setting, std::string_view raw)
             return canonical_rule(setting, raw);
         case Type::assignments:
             return canonical_assignment(setting, raw);
+        case Type::file_texts:
+            return canonical_file_text(setting, raw);
     }
     return unexpected(setting, raw, "has no known type");
 }

@@ -33,4 +33,8 @@ using Values = std::map<std::string, Value, std::less<>>;
 // checked against its row. The error says what is expected and, for a choice, which one was probably meant.
 base::Result<std::string> canonical_text(const Setting& setting, std::string_view raw);
 
+// A text without the "user:secret@" that an address may hold: "http://***@proxy.example.org:3128". For every
+// place that shows one.
+std::string without_secrets(std::string_view text);
+
 }  // namespace config

@@ -10,7 +10,6 @@ namespace inner {
 namespace {
 
 constexpr size_t kReportFields = 4;
-constexpr size_t kRequestSize = 3;
 
 }  // namespace
 

@@ -41,7 +41,8 @@ std::string encode(const Report& report);
 // Takes one complete frame off the front of `buffer`; false while there is none.
 bool take_report(std::string& buffer, Report& report);
 
-// To the stage: a signal for the command.
+// To the stage: a signal for the command. Signal 0 is the word to start, for a stage that was told to wait
+// for it.
 struct Request {
     int signal = 0;
     bool to_group = false;        // for the command's process group, not for the command alone
@@ -49,6 +50,7 @@ struct Request {
 
     bool operator==(const Request&) const = default;
 };
+inline constexpr size_t kRequestSize = 3;  // of every frame
 std::string encode(const Request& request);
 bool take_request(std::string& buffer, Request& request);
 

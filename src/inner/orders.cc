@@ -9,7 +9,7 @@ namespace {
 
 // Changes with every change of the fields: the two ends are the same program, and must know when they are
 // not.
-constexpr std::string_view kVersion = "agent-sandbox orders 3";
+constexpr std::string_view kVersion = "agent-sandbox orders 4";
 
 class Writer {
   public:
@@ -137,6 +137,7 @@ std::string encode(const Orders& orders) {
     writer.add(orders.control);
     writer.add(orders.terminal);
     writer.add(int{orders.takes_terminal});
+    writer.add(int{orders.awaits_word});
     return writer.take();
 }
 
@@ -164,6 +165,7 @@ base::Result<Orders> decode(std::string_view text) {
     reader.get(orders.control);
     reader.get(orders.terminal);
     reader.get(orders.takes_terminal);
+    reader.get(orders.awaits_word);
     if (!reader.is_complete() || orders.command.empty()) return base::Error{.what = "the orders are damaged"};
     return orders;
 }

@@ -43,6 +43,7 @@ struct Orders {
     int control = -1;   // socket to the supervisor: reports out, signals in
     int terminal = -1;  // the caller's controlling terminal, where there is one
     bool takes_terminal = false;  // the command starts in the foreground of that terminal
+    bool awaits_word = false;     // nothing is started before the supervisor's word (messages.h)
 };
 
 // Versioned text of fields that each end with NUL; decode refuses anything else.

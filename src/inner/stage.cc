@@ -176,6 +176,24 @@ bool take_requests(const Orders& orders, pid_t command, std::string& received) {
     return true;
 }
 
+// Helpers beside the jail are not ready yet, the network's gateway for one. Signals that arrive before the
+// word are for the command, and kept for it. False: the supervisor is gone.
+bool await_word(const Orders& orders, std::vector<Request>& early) {
+    if (!orders.awaits_word) return true;
+    std::string received;
+    for (;;) {
+        for (Request request; take_request(received, request);) {
+            if (request.signal == 0) return true;
+            early.push_back(request);
+        }
+        char frame[kRequestSize];
+        ssize_t got = ::read(orders.control, frame, sizeof frame - received.size());
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return false;
+        received.append(frame, static_cast<size_t>(got));
+    }
+}
+
 // Until the command ends or the supervisor is gone. When pid 1 returns, the kernel ends all that is left in
 // the jail.
 void attend(const Orders& orders, pid_t command, int children) {
@@ -215,9 +233,12 @@ int run_stage(int argc, char** argv) {
     sigemptyset(&taken);
     sigaddset(&taken, SIGCHLD);
     base::Fd children(::signalfd(-1, &taken, SFD_CLOEXEC));
+    std::vector<Request> early;
+    if (!await_word(*orders, early)) return kFailed;
     pid_t command = start(*orders, wall);
     wall.ruleset.reset();
     if (command < 0) return kFailed;
+    for (const Request& request : early) obey(*orders, command, request);
     // The ends of the command's pipes are the command's alone: a reader must see when it closes them.
     for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
     attend(*orders, command, children.get());

@@ -43,6 +43,8 @@ std::string undo(const config::Origin& origin) {
         case config::Layer::user:
         case config::Layer::project:
             return "remove it from " + origin.describe();
+        case config::Layer::profile:
+            return "use --agent none, or a profile of your own instead of " + origin.describe();
         case config::Layer::preset:
             return "use another preset than " + origin.describe();
         case config::Layer::environment:

@@ -33,6 +33,38 @@ void add_walls(Draft& draft) {
                                .detail = std::move(detail)});
 }
 
+Level level_of(NetworkMode mode) {
+    switch (mode) {
+        case NetworkMode::open:
+            return Level::absent;
+        case NetworkMode::filtered:
+        case NetworkMode::proxied:
+            return Level::denied;
+        case NetworkMode::isolated:
+            return Level::hidden;
+    }
+    return Level::absent;
+}
+
+void add_network(Draft& draft) {
+    const Network& network = draft.plan.network;
+    bool is_open = network.reached == NetworkMode::open;
+    draft.plan.controls.push_back(Control{.name = "network",
+                                          .level = level_of(network.reached),
+                                          .is_asked = !(is_open && network.asked == NetworkMode::open),
+                                          .detail = std::string(policy::to_text(network.reached)),
+                                          .origin = network.reason.origin});
+    // The ports are what holds; the stub tells why, and holds alone where the network is open.
+    Level stub = network.closes_mail ? Level::cooperative : Level::absent;
+    std::string detail = is_open ? "the ports are open" : "the ports are closed";
+    detail += network.closes_mail ? ", and mailers say so" : "; mailers are left as they are";
+    draft.plan.controls.push_back(Control{.name = "mail",
+                                          .level = is_open ? stub : level_of(network.reached),
+                                          .is_asked = network.closes_mail,
+                                          .detail = std::move(detail),
+                                          .origin = draft.policy().network.mail_block_origin});
+}
+
 }  // namespace
 
 base::Status add_controls(Draft& draft) {
@@ -61,10 +93,7 @@ base::Status add_controls(Draft& draft) {
     add_walls(draft);
     add("environment", Level::hidden, true, "secrets are taken out before anything runs",
         policy.env.mode_origin);
-    bool is_open = draft.plan.network.reached == NetworkMode::open;
-    add("network", is_open ? Level::absent : Level::hidden,
-        !(is_open && draft.plan.network.asked == NetworkMode::open),
-        std::string(policy::to_text(draft.plan.network.reached)), draft.plan.network.reason.origin);
+    add_network(draft);
 
     for (const Control& control : controls) {
         if (!control.is_asked || control.level >= policy.isolation.require) continue;

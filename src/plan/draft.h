@@ -15,6 +15,13 @@
 
 namespace plan {
 
+// A file of the jail's own in /etc; directories on the way keep the host's other entries.
+struct EtcFile {
+    std::string name;  // "codex/config.toml"
+    std::string content;
+    Reason reason;
+};
+
 struct Draft {
     const Inputs& inputs;
     base::Path home;            // physical
@@ -24,9 +31,11 @@ struct Draft {
     bool git_config_is_protected = false;
     std::vector<Variable> adjusted;  // variables whose value the view makes wrong, with the right one
     Rules rules;
-    std::vector<host::Tree::Link> links;  // symbolic links that were followed and must exist inside too
-    std::vector<Mount> assembled;         // mounts of places that are put together entry by entry
-    std::vector<Mount> after_rules;       // single files laid on what the rules show
+    std::vector<host::Tree::Link> links;     // symbolic links that were followed and must exist inside too
+    std::vector<Mount> assembled;            // mounts of places that are put together entry by entry
+    std::vector<Mount> after_rules;          // single files laid on what the rules show
+    std::vector<EtcFile> etc_files;          // laid into /etc
+    std::vector<base::Path> extra_writable;  // places that a mount opens and no rule speaks of
     Plan plan;
 
     const host::Tree& tree() const { return inputs.tree; }
@@ -65,12 +74,16 @@ base::Status check_project(Draft& draft);  // project_check.cc
 void add_system(Draft& draft);             // system.cc: system trees, /tmp, /run, /dev, the program itself
 void assemble_etc(Draft& draft);           // etc.cc
 base::Status add_home(Draft& draft);       // home.cc: access mode, lists, credentials
+void add_agent(Draft& draft);              // agent.cc: an agent's state, what of it is protected, its files
+void lay_agent_files(Draft& draft);        // agent_files.cc, when the rules are settled
 base::Status add_mounts(Draft& draft);     // extra_mounts.cc: mounts.*, sockets
 base::Status add_devices(Draft& draft);    // devices.cc: devices.*, graphics processors
 base::Status add_project(Draft& draft);    // project.cc: the project, git, protected and masked paths
 base::Status apply_deny_writable(Draft& draft);  // extra_mounts.cc
 void add_seeded_files(Draft& draft);             // home.cc, when the rules are settled
-base::Status choose_network(Draft& draft);       // network.cc
+void close_mail(Draft& draft);                   // mail.cc, when the rules are settled
+base::Status choose_network(Draft& draft);       // network.cc: the mode
+base::Status set_egress(Draft& draft);           // network_egress.cc, when the rules are settled
 void raise_walls(Draft& draft);                  // walls.cc, when the mounts are finished
 void set_limits(Draft& draft);                   // limits.cc
 void add_environment(Draft& draft);              // environment.cc

@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
+#include "plan/mail.h"
+#include "plan/network_choice.h"
 #include "plan/seeded.h"
 #include "policy/cover.h"
 
@@ -64,12 +66,14 @@ class Filter {
           env_(draft.policy().env),
           passes_("environment/pass"),
           injection_("environment/injection"),
-          functions_("environment/functions") {}
+          functions_("environment/functions"),
+          has_gateway_(draft.plan.network.reached != policy::NetworkMode::open) {}
 
     void consider(std::string_view name, std::string_view value) {
         if (name.starts_with("AGENT_SANDBOX")) return;
         if (name.starts_with(kFunctionPrefix)) return consider_function(name, value);
         if (!is_valid_name(name)) return remove(name, "not a valid name", {});
+        if (has_gateway_ && is_proxy_variable(name)) return remove_proxy(name);
         const Item* allowed = find_item(env_.allow, name);
         if (const config::DataRow* row = injection_.find(name); row != nullptr && allowed == nullptr) {
             return remove(name, std::string(row->reason), {});
@@ -114,9 +118,16 @@ class Filter {
             RemovedVariable{std::string(name), {std::move(why), std::move(origin)}});
     }
 
+    // Inside there is no such host, and its password is nobody's business there.
+    void remove_proxy(std::string_view name) {
+        remove(name, "the gateway uses the site's proxy itself", draft_.plan.network.reason.origin);
+        draft_.plan.environment.removed.back().can_be_allowed = false;
+    }
+
     Draft& draft_;
     const decltype(policy::Policy::env)& env_;
     NameList passes_, injection_, functions_;
+    bool has_gateway_;
 };
 
 void set(Environment& environment, std::string_view name, std::string value, Reason reason) {
@@ -172,6 +183,14 @@ void keep_git_from_tracking(Environment& environment) {
     set(environment, "GIT_CONFIG_VALUE_" + std::to_string(number), "false", reason);
 }
 
+void put_stubs_first(Environment& environment) {
+    const Variable* path = find_variable(environment, "PATH");
+    if (path == nullptr) return;
+    Reason reason = path->reason;
+    reason.why += "; mailers are found as stubs first";
+    set(environment, "PATH", std::string(kStubDirectory) + ":" + path->value, std::move(reason));
+}
+
 }  // namespace
 
 void add_environment(Draft& draft) {
@@ -203,6 +222,7 @@ void add_environment(Draft& draft) {
         size_t equals = item.text.find('=');
         set(environment, item.text.substr(0, equals), item.text.substr(equals + 1), {"env.set", item.origin});
     }
+    if (draft.plan.network.closes_mail) put_stubs_first(environment);
     if (draft.git_config_is_protected) keep_git_from_tracking(environment);
     set(environment, "AGENT_SANDBOX", "1", ours);
     set(environment, "AGENT_SANDBOX_SESSION", draft.inputs.request.session, ours);

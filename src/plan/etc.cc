@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
+#include "plan/name_files.h"
 #include "plan/users.h"
 
 namespace plan {
@@ -21,6 +22,13 @@ constexpr std::string_view kAccountFiles[] = {"passwd",  "group",   "nsswitch.co
                                               "shadow",  "shadow-", "gshadow",       "gshadow-", "subuid",
                                               "subuid-", "subgid",  "subgid-"};
 
+// What tells programs how names are looked up, in a jail whose network is not the host's.
+constexpr std::string_view kNameFiles[] = {"hosts", "resolv.conf", "nsswitch.conf"};
+
+bool tells_of_names(std::string_view name) {
+    return std::ranges::find(kNameFiles, name) != std::end(kNameFiles);
+}
+
 bool lists_accounts(std::string_view name) {
     return std::ranges::find(kAccountFiles, name) != std::end(kAccountFiles);
 }
@@ -28,7 +36,9 @@ bool lists_accounts(std::string_view name) {
 class Assembly {
   public:
     explicit Assembly(Draft& draft)
-        : draft_(draft), filters_accounts_(draft.policy().isolation.filter_passwd) {}
+        : draft_(draft),
+          filters_accounts_(draft.policy().isolation.filter_passwd),
+          has_own_names_(draft.plan.network.reached != policy::NetworkMode::open) {}
 
     void assemble() {
         push({.kind = MountKind::tmpfs, .target = kEtc, .reason = {"assembled from the host's /etc", {}}});
@@ -39,9 +49,13 @@ class Assembly {
         find_left_out();
         const std::vector<host::Entry> entries = draft_.tree().list(kEtc);
         draft_.assembled.reserve(draft_.assembled.size() + entries.size() + 32);
-        for (const host::Entry& entry : entries) add_entry(entry);
+        for (const host::Entry& entry : entries) {
+            if (!is_replaced(entry.name)) add_entry(entry);
+        }
+        for (const EtcFile& file : draft_.etc_files) add_own(file);
         for (const LeftOut& entry : left_out_) cover(entry.path, entry.reason);
         if (filters_accounts_) add_accounts();
+        if (has_own_names_) add_names();
         push({.kind = MountKind::seal, .target = kEtc, .reason = {"/etc is read-only", {}}});
     }
 
@@ -66,7 +80,9 @@ class Assembly {
 
     void add_entry(const host::Entry& entry) {
         const base::Path path = kEtc / entry.name;
-        if (is_left_out(path) || (filters_accounts_ && lists_accounts(entry.name))) return;
+        bool is_replaced = (filters_accounts_ && lists_accounts(entry.name)) ||
+                           (has_own_names_ && tells_of_names(entry.name));
+        if (is_left_out(path) || is_replaced) return;
         // A link of the host's is kept as it is: /etc/localtime tells the time zone by where it points.
         std::string target = kHostEtc.str() + "/" + entry.name;
         if (entry.kind == host::Kind::symlink) {
@@ -74,6 +90,38 @@ class Assembly {
         }
         push(
             {.kind = MountKind::symlink, .target = path, .source = target, .reason = {"the host's own", {}}});
+    }
+
+    // A file of ours stands there, or somewhere below.
+    bool is_replaced(std::string_view name) const {
+        return std::ranges::any_of(draft_.etc_files, [&](const EtcFile& file) {
+            return file.name == name || (file.name.starts_with(name) && file.name[name.size()] == '/');
+        });
+    }
+
+    // The directories above it are the jail's own, with links to the host's other entries.
+    void add_own(const EtcFile& file) {
+        base::Path directory = kEtc;
+        size_t begin = 0;
+        for (size_t slash; (slash = file.name.find('/', begin)) != std::string::npos; begin = slash + 1) {
+            directory = directory / file.name.substr(begin, slash - begin);
+            if (std::ranges::find(made_, directory) != made_.end()) continue;
+            made_.push_back(directory);
+            push({.kind = MountKind::directory, .target = directory, .reason = file.reason});
+            for (const host::Entry& entry : draft_.tree().list(directory)) {
+                const base::Path path = directory / entry.name;
+                bool is_ours = is_replaced(path.str().substr(kEtc.str().size() + 1));
+                if (is_ours || is_left_out(path)) continue;
+                push({.kind = MountKind::symlink,
+                      .target = path,
+                      .source = (kHostEtc / path.relative_to(kEtc)).str(),
+                      .reason = {"the host's own", {}}});
+            }
+        }
+        push({.kind = MountKind::file,
+              .target = kEtc / file.name,
+              .source = file.content,
+              .reason = file.reason});
     }
 
     bool is_left_out(const base::Path& path) const {
@@ -105,30 +153,53 @@ class Assembly {
             if (node && (node->mode & 04) != 0 && name != "nsswitch.conf") cover(kEtc / name, reason);
         }
         const host::Identity& caller = draft_.inputs.facts.identity;
-        auto text_of = [&](const char* name) {
-            base::Result<std::string> text = draft_.tree().read(kEtc / name, 16u << 20);
-            return text ? *text : std::string();
-        };
-        push({.kind = MountKind::file,
-              .target = kEtc / "passwd",
-              .source = filter_passwd(text_of("passwd"), caller),
-              .reason = reason});
-        push({.kind = MountKind::file,
-              .target = kEtc / "group",
-              .source = filter_group(text_of("group"), caller),
-              .reason = reason});
-        push({.kind = MountKind::file,
-              .target = kEtc / "nsswitch.conf",
-              .source = std::string(files_only_switch()),
-              .reason = reason});
+        push_file("passwd", filter_passwd(text_of(kEtc / "passwd"), caller), reason);
+        push_file("group", filter_group(text_of(kEtc / "group"), caller), reason);
+        push_file("nsswitch.conf", std::string(files_only_switch()), reason);
+    }
+
+    void add_names() {
+        const Network& network = draft_.plan.network;
+        const Reason reason{"names are looked up by the gateway", network.reason.origin};
+        bool is_isolated = network.reached == policy::NetworkMode::isolated;
+        bool has_services =
+            !is_isolated &&
+            std::ranges::any_of(network.egress.rules.host_services, [](const config::Item& item) {
+                return item.text.find(':') == std::string::npos;
+            });
+        push_file("hosts", jail_hosts(text_of(kEtc / "hosts"), own_name(), has_services), reason);
+        push_file("resolv.conf", jail_resolver(text_of(kEtc / "resolv.conf"), !is_isolated), reason);
+        // The one for filtered accounts names files and DNS already.
+        if (!filters_accounts_)
+            push_file("nsswitch.conf", jail_switch(text_of(kEtc / "nsswitch.conf")), reason);
+    }
+
+    std::string own_name() const {
+        std::string name(base::trim(text_of(base::Path::known("/proc/sys/kernel/hostname"))));
+        if (name.empty()) name = base::trim(text_of(kEtc / "hostname"));
+        return name;
+    }
+
+    std::string text_of(const base::Path& path) const {
+        base::Result<std::string> text = draft_.tree().read(path, 16u << 20);
+        return text ? *text : std::string();
+    }
+
+    void push_file(std::string_view name, std::string content, const Reason& reason) {
+        const PathRule* rule = draft_.rules.decide(kEtc / name);
+        if (rule != nullptr && rule->access == Access::hidden) return;
+        push(
+            {.kind = MountKind::file, .target = kEtc / name, .source = std::move(content), .reason = reason});
     }
 
     void push(Mount mount) { draft_.assembled.push_back(std::move(mount)); }
 
     Draft& draft_;
     bool filters_accounts_;
+    bool has_own_names_;
     std::vector<LeftOut> left_out_;
     std::vector<base::Path> covered_;
+    std::vector<base::Path> made_;
 };
 
 }  // namespace

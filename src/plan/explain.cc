@@ -57,6 +57,7 @@ Access access_through(const Mount& mount, const base::Path& path) {
         case MountKind::bind_device:
         case MountKind::proc:
         case MountKind::queues:
+        case MountKind::notices:
             return Access::writable;
         case MountKind::dev:
             return is_common_device(mount, path) ? Access::writable : Access::hidden;
@@ -188,7 +189,11 @@ Explanation explain_path(const Plan& plan, const host::Tree& tree, const base::P
 
     const PathRule* rule = deciding_rule(plan.rules, resolved->path);
     const Mount* mount = covering_mount(plan, resolved->path);
-    bool is_made = mount && (mount->kind == MountKind::file || mount->kind == MountKind::private_file);
+    bool is_stand_in = mount && mount->kind == MountKind::bind_readonly && mount->target == resolved->path &&
+                       mount->source != mount->target.str() && question.node &&
+                       question.node->kind == host::Kind::file;
+    bool is_made =
+        mount && (mount->kind == MountKind::file || mount->kind == MountKind::private_file || is_stand_in);
     bool is_closed = rule && rule->access < Access::readonly;
     if (is_made && !is_closed) {
         judge_made_file(explanation, question, rule, *mount);
@@ -216,7 +221,7 @@ Explanation explain_variable(const Plan& plan, std::string_view name) {
         if (variable.name != name) continue;
         explanation.verdict = "removed";
         explanation.reason = variable.reason;
-        if (variable.reason.origin.layer != config::Layer::admin) {
+        if (variable.can_be_allowed && variable.reason.origin.layer != config::Layer::admin) {
             explanation.change = "--env " + base::shell_word(name);
         }
         return explanation;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// `why`: the verdict on a path or a variable, the rule that decides, where it was written, and the smallest
-// change that would allow it.
+// `why`: the verdict on a path, a variable or a host, the rule that decides, where it was written, and the
+// smallest change that would allow it.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
 #include "base/path.h"
+#include "base/result.h"
 #include "host/tree.h"
 #include "plan/plan.h"
 
@@ -23,6 +25,8 @@ struct Explanation {
 
 Explanation explain_path(const Plan& plan, const host::Tree& tree, const base::Path& path, bool to_write);
 Explanation explain_variable(const Plan& plan, std::string_view name);
+// HOST, HOST:PORT or udp:HOST:PORT; without a port 443. Nothing is looked up.
+base::Result<Explanation> explain_host(const Plan& plan, std::string_view text);  // explain_host.cc
 
 base::Json to_json(const Explanation& explanation);
 std::string to_text(const Explanation& explanation, bool is_coloured = false);

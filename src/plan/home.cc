@@ -171,6 +171,8 @@ base::Status add_home(Draft& draft) {
         if (!added) return added;
     }
     for (const Item& item : home.writable) {
+        // The profile's state then has a place for each project (agent.cc).
+        if (draft.policy().agents.per_project_state && item.origin.layer == Layer::profile) continue;
         base::Status added = add_entry(draft, item, Access::writable, {"home/writable", "home.writable"});
         if (!added) return added;
     }

@@ -138,18 +138,23 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     draft.home_is_real = inputs.policy.home.access == policy::HomeAccess::read ||
                          inputs.policy.home.access == policy::HomeAccess::write;
     draft.plan.command = inputs.request.command;
+    if (inputs.agent != nullptr) draft.plan.agent = inputs.agent->name;
 
     if (base::Status done = choose_backend(draft); !done) return done.error();
     if (base::Status done = check_project(draft); !done) return done.error();
     if (base::Status done = choose_network(draft); !done) return done.error();
     add_system(draft);
     if (base::Status done = add_home(draft); !done) return done.error();
+    add_agent(draft);
     if (base::Status done = add_mounts(draft); !done) return done.error();
     if (base::Status done = add_devices(draft); !done) return done.error();
     if (base::Status done = add_project(draft); !done) return done.error();
     if (base::Status done = apply_deny_writable(draft); !done) return done.error();
     if (base::Status done = draft.rules.settle(); !done) return done.error();
+    if (base::Status done = set_egress(draft); !done) return done.error();
     add_seeded_files(draft);
+    lay_agent_files(draft);
+    close_mail(draft);
     assemble_etc(draft);
     draft.plan.working_directory = inner_directory(draft);
     if (base::Status done = finish_mounts(draft); !done) return done.error();

@@ -2,7 +2,10 @@
 // The decision. A pure function: it reads the tree it is given and touches nothing else.
 #pragma once
 
+#include <span>
+
 #include "base/result.h"
+#include "config/profile.h"
 #include "host/facts.h"
 #include "host/tree.h"
 #include "plan/plan.h"
@@ -16,6 +19,8 @@ struct Inputs {
     const policy::Policy& policy;
     const host::Facts& facts;
     const host::Tree& tree;
+    const config::Profile* agent = nullptr;              // the profile of the command, where there is one
+    std::span<const config::Profile> other_agents = {};  // whose state is nobody else's business
 };
 
 // Refuses (with the exit code in the error) what can't be enforced, a project that may not be one, a rule

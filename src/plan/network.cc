@@ -33,11 +33,18 @@ std::optional<NetworkMode> reachable_mode(NetworkMode asked, NetworkFallback fal
     return std::nullopt;
 }
 
+std::span<const NetworkMode> offered_modes(const host::Facts& facts) {
+    static constexpr NetworkMode kAll[] = {NetworkMode::open, NetworkMode::filtered, NetworkMode::proxied,
+                                           NetworkMode::isolated};
+    static constexpr NetworkMode kWithoutGateway[] = {NetworkMode::open, NetworkMode::isolated};
+    bool is_callers = !(facts.bwrap.is_setuid && facts.user_namespace_obstacle);
+    return is_callers ? std::span<const NetworkMode>(kAll) : std::span<const NetworkMode>(kWithoutGateway);
+}
+
 base::Status choose_network(Draft& draft) {
-    // What bubblewrap alone offers; the others need a gateway.
-    static constexpr NetworkMode kOffered[] = {NetworkMode::open, NetworkMode::isolated};
     const auto& asked = draft.policy().network;
-    std::optional<NetworkMode> reached = reachable_mode(asked.mode, asked.fallback, kOffered);
+    std::optional<NetworkMode> reached =
+        reachable_mode(asked.mode, asked.fallback, offered_modes(draft.inputs.facts));
     std::string mode(policy::to_text(asked.mode));
     if (!reached) {
         return base::Error{.what = "network.mode = " + mode +
@@ -62,8 +69,20 @@ base::Status choose_network(Draft& draft) {
                            .advice = "use another network mode, or set network.mail_block to auto",
                            .where = asked.mail_block_origin.describe()};
     }
-    if (*reached == NetworkMode::open && !asked.block.empty()) {
+    bool is_open = *reached == NetworkMode::open;
+    if (is_open && !asked.block.empty())
         draft.note(NoteKind::protection, "the network is open: network.block is not applied");
+    bool was_meant_open = is_open && asked.mode == NetworkMode::open;
+    switch (asked.mail_block) {
+        case policy::MailBlock::off:
+            network.closes_mail = false;
+            break;
+        case policy::MailBlock::automatic:
+            network.closes_mail = !was_meant_open;
+            break;
+        case policy::MailBlock::on:
+            network.closes_mail = true;
+            break;
     }
     return base::success();
 }

@@ -11,6 +11,7 @@
 
 #include "base/path.h"
 #include "config/origin.h"
+#include "network/rules/egress.h"
 #include "plan/request.h"
 #include "policy/policy.h"
 #include "seccomp/table.h"
@@ -58,8 +59,9 @@ enum class MountKind {
     empty_file,    // an empty read-only file covers the target
     proc,
     dev,
-    queues,  // POSIX message queues of the jail alone
-    seal,    // from here on the mount at target is read-only
+    queues,   // POSIX message queues of the jail alone
+    notices,  // a socket of the supervisor's, where there is a terminal to ring
+    seal,     // from here on the mount at target is read-only
 };
 
 std::string_view to_text(MountKind kind);
@@ -89,6 +91,15 @@ struct NewDirectory {
     Reason reason;
 };
 
+// A file of the sandbox's own that stands for one of the user's: made where it is missing, and anew when the
+// user's has changed since.
+struct KeptFile {
+    base::Path path;
+    base::Path copied_from;
+    std::string otherwise;  // the content where the user has none
+    Reason reason;
+};
+
 // ---- Environment
 // ---------------------------------------------------------------------------------------------------
 
@@ -101,6 +112,7 @@ struct Variable {
 struct RemovedVariable {
     std::string name;
     Reason reason;
+    bool can_be_allowed = true;  // false: env.allow does not let it pass either
 };
 
 struct Environment {
@@ -117,6 +129,8 @@ struct Network {
     policy::NetworkMode asked = policy::NetworkMode::filtered;
     policy::NetworkMode reached = policy::NetworkMode::isolated;
     Reason reason;
+    network::Egress egress;    // what the gateway is told; its rules have the mode that is reached
+    bool closes_mail = false;  // mailers are covered by a stub
 };
 
 struct Processes {
@@ -163,6 +177,8 @@ struct Plan {
     std::vector<Mount> mounts;    // in the order of mounting
     std::vector<Placeholder> placeholders;
     std::vector<NewDirectory> new_directories;
+    std::vector<KeptFile> kept_files;
+    std::string agent;  // whose profile counts; empty: none
     Environment environment;
     Network network;
     Processes processes;

@@ -105,7 +105,15 @@ Json json_list(const std::vector<T>& items) {
 Json json_of(const Network& network) {
     Json object = Json::object();
     object.set("asked", policy::to_text(network.asked)).set("reached", policy::to_text(network.reached));
-    return set_reason(object, network.reason);
+    set_reason(object, network.reason);
+    Json entries = Json::array();
+    for (const NetworkEntry& entry : network_entries(network)) {
+        entries.push(Json::object()
+                         .set("setting", entry.setting)
+                         .set("entry", entry.text)
+                         .set("origin", entry.origin.describe()));
+    }
+    return object.set("entries", std::move(entries)).set("closes_mail", network.closes_mail);
 }
 
 Json json_of(const Processes& processes) {
@@ -152,6 +160,36 @@ Json json_of(const Limits& limits) {
 }
 
 }  // namespace
+
+std::vector<NetworkEntry> network_entries(const Network& network) {
+    const network::EngineSettings& rules = network.egress.rules;
+    std::vector<NetworkEntry> entries;
+    auto add = [&](std::string_view setting, const std::vector<config::Item>& items) {
+        for (const config::Item& item : items) entries.push_back({setting, item.text, item.origin});
+    };
+    // On an open network none is applied, and in an isolated one nothing is left to block.
+    bool is_filtering =
+        rules.mode == policy::NetworkMode::filtered || rules.mode == policy::NetworkMode::proxied;
+    if (is_filtering) {
+        add("network.block", rules.block);
+        add("network.allow", rules.allow);
+        add("network.private", rules.private_networks);
+        add("network.udp", rules.udp);
+        add("network.host_services", rules.host_services);
+    }
+    for (const network::Published& port : network.egress.published) {
+        entries.push_back({"network.publish",
+                           "127.0.0.1:" + std::to_string(port.host_port) + " leads to the jail's port " +
+                               std::to_string(port.jail_port),
+                           port.origin});
+    }
+    // Without what it is asked with.
+    if (const auto& proxy = network.egress.upstream) {
+        entries.push_back(
+            {"network.upstream_proxy", proxy->host + ":" + std::to_string(proxy->port), proxy->origin});
+    }
+    return entries;
+}
 
 base::Json to_json(const Plan& plan) {
     Json command = Json::array();

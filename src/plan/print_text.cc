@@ -71,6 +71,7 @@ std::string source_text(const Mount& mount) {
         case MountKind::empty_file:
         case MountKind::proc:
         case MountKind::queues:
+        case MountKind::notices:
         case MountKind::dev:
         case MountKind::seal:
             return {};
@@ -94,6 +95,13 @@ Table summary(const Plan& plan) {
     table.add({plain("starts in"), plain(plan.working_directory.str())});
     table.add({plain("network"), plain(network_text(plan.network)), dim(plan.network.reason.why),
                dim(plan.network.reason.origin.describe())});
+    return table;
+}
+
+Table network_table(const Plan& plan) {
+    Table table;
+    for (const NetworkEntry& entry : network_entries(plan.network))
+        table.add({plain(entry.setting), plain(entry.text), dim(entry.origin.describe())});
     return table;
 }
 
@@ -198,6 +206,7 @@ std::string to_text(const Plan& plan, bool is_coloured) {
            part(counted("Variables passed", environment.passed.size()), variables_table(environment.passed)) +
            part(counted("Variables held back", environment.removed.size()),
                 variables_table(environment.removed)) +
+           part("Network: what differs from the mode", network_table(plan)) +
            part("Limits, and what happens when one is reached", limits_table(plan)) +
            part("Controls and the level they reach", controls_table(plan)) + part("Notes", notes_table(plan));
 }

@@ -161,6 +161,9 @@ void add_system(Draft& draft) {
                                     .target = own_directory / "agent-sandbox",
                                     .source = draft.inputs.facts.own_program.str(),
                                     .reason = {"the program itself: pid 1 of the jail", {}}});
+    draft.assembled.push_back(Mount{.kind = MountKind::notices,
+                                    .target = own_directory / "notify",
+                                    .reason = {"rings the user's terminal: agent-sandbox notify", {}}});
     draft.add_rule(own_directory, Access::readonly, {"the program itself", {}}, Backing::assembled);
 }
 

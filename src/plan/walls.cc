@@ -44,6 +44,7 @@ void raise_walls(Draft& draft) {
     plan.second_wall.guards_files = !isolation.allow_nested_namespaces;
     give_writable_rules(plan.second_wall, plan.rules);
     give_parts(plan.second_wall, plan.mounts);
+    for (const base::Path& place : draft.extra_writable) give(plan.second_wall.writable, place);
 }
 
 }  // namespace plan

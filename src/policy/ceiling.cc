@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "base/glob.h"
 #include "base/text.h"
@@ -46,6 +47,17 @@ std::string stricter_wording(const Setting& setting, const std::string& limit) {
             return limit;
     }
     return limit;
+}
+
+// What an entry opens, as a rule that network.block can be held against.
+std::optional<std::string> opened_by(const Setting& setting, const Item& item) {
+    if (setting.key == "network.allow" || setting.key == "network.private") return item.text;
+    if (setting.key == "network.udp") return item.text.starts_with("udp:") ? item.text : "udp:" + item.text;
+    if (setting.key == "network.host_services") {
+        bool is_port = item.text.find(':') == std::string::npos;
+        return is_port ? "host.agent-sandbox.internal:" + item.text : item.text;
+    }
+    return std::nullopt;
 }
 
 bool has_order(Order order) {
@@ -112,7 +124,7 @@ base::Status Ceiling::hold_lock(const Setting& setting, const Value& asked) cons
                        final_value->second.text == asked.text;
         if (is_same) return base::success();
         std::string asks = std::string(setting.key);
-        if (!config::is_list(setting.type)) asks += " = " + asked.text;
+        if (!config::is_list(setting.type)) asks += " = " + config::without_secrets(asked.text);
         return refusal(asked.origin, asks, lock.origin.describe() + " locks it");
     }
     return base::success();
@@ -189,8 +201,8 @@ const Item* Ceiling::blocking_entry(const Setting& setting, const Item& item) co
         }
         return nullptr;
     };
-    if (setting.key == "network.allow") {
-        return find("network.block", [&](const std::string& rule) { return covers_rule(rule, item.text); });
+    if (std::optional<std::string> opened = opened_by(setting, item)) {
+        return find("network.block", [&](const std::string& rule) { return covers_rule(rule, *opened); });
     }
     if (setting.key == "env.allow" || setting.key == "env.set") {
         std::string_view name = std::string_view(item.text).substr(0, item.text.find('='));

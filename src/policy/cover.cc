@@ -76,14 +76,17 @@ bool contains(const Network& outer, const Network& inner) {
 struct Rule {
     std::string host;  // lower case, without a dot at the end; "*" for every host
     Ports ports;
+    bool is_udp = false;  // a block without it closes both, an allow without it opens TCP alone
 };
 
 Rule rule_in(std::string_view text) {
     Rule rule;
-    bool is_udp = text.starts_with("udp:");
-    if (is_udp) text.remove_prefix(4);
+    rule.is_udp = text.starts_with("udp:");
+    if (rule.is_udp) text.remove_prefix(4);
     if (std::optional<Ports> ports = ports_in(text)) {
-        return Rule{.host = "*", .ports = *ports};
+        rule.host.push_back('*');
+        rule.ports = *ports;
+        return rule;
     }
     size_t bracket = text.rfind(']');
     size_t colon = text.rfind(':');
@@ -129,7 +132,8 @@ bool covers_rule(std::string_view outer_text, std::string_view inner_text) {
     Rule outer = rule_in(outer_text);
     Rule inner = rule_in(inner_text);
     bool ports_covered = outer.ports.first <= inner.ports.first && inner.ports.last <= outer.ports.last;
-    return ports_covered && covers_host(outer.host, inner.host);
+    bool transport_covered = !outer.is_udp || inner.is_udp;
+    return transport_covered && ports_covered && covers_host(outer.host, inner.host);
 }
 
 base::Result<base::Path> entry_path(const config::Setting& setting, const config::Item& item,

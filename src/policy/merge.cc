@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. The built-in values come first, then the administrator's files; what these two say is
-// the base. Every further layer is checked entry by entry against the administrator's values (ceiling.h), the
+// the base; the profile of the agent that is run comes next, below all that the user says. Every further layer is checked entry by entry against the administrator's values (ceiling.h), the
 // project's file also against what holds so far (it may only narrow), and is then laid on top: scalars
 // replace, lists grow, project.parents shrinks.
 #include "policy/merge.h"
@@ -125,6 +125,10 @@ base::Result<Effective> merge(const Layers& layers, const PathMeaning& paths) {
     const Ceiling ceiling(admin, paths);
 
     constexpr bool kMustNarrow = true;
+    for (const config::LayerFile& file : layers.profile) {
+        if (base::Status added = add_source(effective, file.values, ceiling, !kMustNarrow); !added)
+            return added.error();
+    }
     for (const config::LayerFile& file : layers.user) {
         if (base::Status added = add_source(effective, file.values, ceiling, !kMustNarrow); !added)
             return added.error();

@@ -20,6 +20,7 @@ namespace policy {
 
 struct Layers {
     std::vector<config::LayerFile> admin;
+    std::vector<config::LayerFile> profile;  // of the agent that is run
     std::vector<config::LayerFile> user;
     std::vector<config::ProjectFile> project;
     std::vector<config::LayerFile> preset;

@@ -107,9 +107,19 @@ Policy policy_from(const Effective& effective) {
     policy.network.fallback_origin = effective.origin("network.fallback");
     policy.network.block = effective.items("network.block");
     policy.network.allow = effective.items("network.allow");
+    policy.network.private_networks = effective.items("network.private");
+    policy.network.are_literals_open = effective.text("network.literals") == "allow";
+    policy.network.udp = effective.items("network.udp");
+    policy.network.dns_types = effective.items("network.dns_types");
+    policy.network.host_services = effective.items("network.host_services");
+    policy.network.publish = effective.items("network.publish");
+    policy.network.upstream_proxy = effective.text("network.upstream_proxy");
+    policy.network.upstream_proxy_origin = effective.origin("network.upstream_proxy");
     policy.network.mail_block = choice_of<MailBlock>(effective, "network.mail_block");
     policy.network.mail_block_origin = effective.origin("network.mail_block");
 
+    policy.agents.per_project_state = effective.is_true("agents.per_project_state");
+    policy.agents.notice = effective.is_true("agents.notice");
     policy.ui.quiet = effective.is_true("ui.quiet");
     policy.ui.verbose = effective.is_true("ui.verbose");
     return policy;

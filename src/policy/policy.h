@@ -79,10 +79,16 @@ struct Policy {
         config::Origin mode_origin;
         NetworkFallback fallback = NetworkFallback::stricter;
         config::Origin fallback_origin;
-        Items block, allow;
+        Items block, allow, private_networks, udp, dns_types, host_services, publish;
+        bool are_literals_open = false;
+        std::string upstream_proxy;  // empty: what the host's variables say; may hold a password
+        config::Origin upstream_proxy_origin;
         MailBlock mail_block = MailBlock::automatic;
         config::Origin mail_block_origin;
     } network;
+    struct {
+        bool per_project_state = false, notice = true;
+    } agents;
     struct {
         bool quiet = false, verbose = false;
     } ui;

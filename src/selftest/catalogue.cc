@@ -23,8 +23,9 @@ const std::vector<ScenarioRow>& scenario_rows() {
 
 Probes make_probes() {
     Probes probes;
-    for (auto add : {add_files, add_places, add_environment, add_processes, add_ipc, add_terminal,
-                     add_system_calls, add_namespaces, add_protection, add_persistence, add_network}) {
+    for (auto add :
+         {add_files, add_places, add_environment, add_processes, add_ipc, add_terminal, add_system_calls,
+          add_namespaces, add_protection, add_persistence, add_network, add_gateway}) {
         add(probes);
     }
     return probes;

@@ -21,5 +21,6 @@ void add_namespaces(Probes& probes);    // new namespaces, and changes of the vi
 void add_protection(Probes& probes);    // paths of the project that run code later
 void add_persistence(Probes& probes);   // what stays behind
 void add_network(Probes& probes);       // services of this host
+void add_gateway(Probes& probes);       // what the gateway could be talked into
 
 }  // namespace selftest

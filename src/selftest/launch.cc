@@ -76,7 +76,9 @@ base::Result<std::string> Launcher::run_outside(const Planted& planted,
 
 base::Result<std::string> Launcher::run_inside(const Planted& planted, const Jail& jail) {
     return collect(planted, [&] {
-        session::Surroundings surroundings{.state_directory = jail.state_directory};
+        // Several jails within a second, each with a log of its own.
+        session::Surroundings surroundings{.state_directory = jail.state_directory,
+                                           .session = "selftest-" + std::to_string(::getpid())};
         base::Result<session::Ending> ending = session::run(jail.plan, jail.facts, surroundings);
         if (ending) ::_exit(ending->exit_code);
         // Told on standard output, which the probes have not touched.

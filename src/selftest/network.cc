@@ -76,17 +76,18 @@ Finding switch_interface_off(const World&) {
     return outcome(::ioctl(fd.get(), SIOCSIFFLAGS, &request), "its flags can be set");
 }
 
-Finding add_route(const World&) {
+// A request of one of the kinds that change the network, with nothing in it: where it is permitted the kernel
+// finds it wanting, and it is never carried out.
+Finding change_network(uint16_t type) {
     base::Fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
     if (!fd) return held(errno);
     struct {
         struct nlmsghdr header;
-        struct rtmsg route;
+        char body[32];  // the family first: none
     } request = {};
     request.header.nlmsg_len = sizeof request;
-    request.header.nlmsg_type = RTM_NEWROUTE;
+    request.header.nlmsg_type = type;
     request.header.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-    request.route.rtm_family = AF_UNSPEC;  // of no family: never carried out
     if (::send(fd.get(), &request, sizeof request, 0) < 0) return held(errno);
     struct {
         struct nlmsghdr header;
@@ -95,8 +96,24 @@ Finding add_route(const World&) {
     } answer = {};
     if (::recv(fd.get(), &answer, sizeof answer, 0) < 0) return held(errno);
     bool is_refused = answer.header.nlmsg_type == NLMSG_ERROR && answer.error.error == -EPERM;
-    return is_refused ? held(EPERM) : escaped("routes can be changed");
+    return is_refused ? held(EPERM) : escaped("the kernel takes the request");
 }
+
+struct NetworkChange {
+    const char* name;
+    const char* what;
+    uint16_t type;
+};
+constexpr NetworkChange kChanges[] = {
+    {"routes", "adds a route", RTM_NEWROUTE},
+    {"route-removal", "removes a route, the one to the gateway for instance", RTM_DELROUTE},
+    {"route-rules", "removes a rule that chooses routes", RTM_DELRULE},
+    {"addresses", "adds an address", RTM_NEWADDR},
+    {"address-removal", "removes an address", RTM_DELADDR},
+    {"links", "adds a network device", RTM_NEWLINK},
+    {"link-removal", "removes a network device", RTM_DELLINK},
+    {"neighbours", "adds a neighbour on the link", RTM_NEWNEIGH},
+};
 
 }  // namespace
 
@@ -134,7 +151,10 @@ void add_network(Probes& probes) {
     add("unix-listeners", "sees which Unix sockets the host listens on", see_unix_socket,
         "/proc/net can't be read here");
     add("interface-flags", "switches an interface", switch_interface_off, "needs root", {});
-    add("routes", "changes the routes", add_route, "needs root", {});
+    for (const NetworkChange& change : kChanges) {
+        add(change.name, change.what, [type = change.type](const World&) { return change_network(type); },
+            "needs root", {});
+    }
 }
 
 }  // namespace selftest

@@ -86,6 +86,11 @@ std::string refusals(const plan::Limits& limits, uint64_t processes) {
 
 base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
     if (outcome.failure) return failure_error(*outcome.failure);
+    // bubblewrap's own failure comes first: without a jail there is no namespace to set up.
+    if (!outcome.may_have_run && !outcome.gateway_failure.empty() && outcome.diagnostics.empty()) {
+        return base::Error{.what = "the network could not be set up: " + outcome.gateway_failure,
+                           .advice = "use --network isolated, or look at 'agent-sandbox doctor'"};
+    }
     if (!outcome.may_have_run) return backends::bubblewrap::diagnose(outcome.diagnostics);
     if (!outcome.reached.empty()) return ending_by_limit(plan.limits, outcome.reached);
     std::string name = base::printable(plan.command.front());

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/descriptors.h"
+#include "session/notices.h"
 #include "session/trash.h"
 
 namespace session {
@@ -48,6 +49,11 @@ void step_aside(const Kept& kept, int life, int stage) {
     base::fill_standard_descriptors();
 }
 
+void tidy(const std::string& state_directory) {
+    empty_trash(state_directory);
+    remove_left_sockets(state_directory);
+}
+
 }  // namespace
 
 void Keeper::start(Kept kept, int stage) {
@@ -65,7 +71,7 @@ void Keeper::start(Kept kept, int stage) {
         kept.placeholders.release();
         if (kept.cgroup) kept.cgroup->remove();
     }
-    empty_trash(state_directory_);
+    tidy(state_directory_);
     ::_exit(0);
 }
 
@@ -73,7 +79,7 @@ void Keeper::dismiss() {
     if (is_dismissed_) return;
     is_dismissed_ = true;
     // Without a keeper, or with one that was killed, it is done here and now.
-    if (!life_ || ::send(life_.get(), "d", 1, MSG_NOSIGNAL) != 1) empty_trash(state_directory_);
+    if (!life_ || ::send(life_.get(), "d", 1, MSG_NOSIGNAL) != 1) tidy(state_directory_);
 }
 
 }  // namespace session

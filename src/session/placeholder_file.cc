@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 
@@ -13,7 +14,8 @@
 namespace session {
 namespace {
 
-constexpr std::string_view kStayHere = ".\n";
+// Nothing, the line for git, and an empty JSON object.
+constexpr std::string_view kNeutral[] = {"", ".\n", "{}\n"};
 constexpr mode_t kMode = 0444;
 
 int write_content(int fd, std::string_view content) {
@@ -42,7 +44,7 @@ bool is_placeholder_file(int parent, const char* name) {
     struct stat status;
     if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
     base::Result<std::string> content = base::read_descriptor(file.get(), 64);
-    return content && (content->empty() || *content == kStayHere);
+    return content && std::ranges::find(kNeutral, *content) != std::end(kNeutral);
 }
 
 }  // namespace session

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Placeholders that are files, because git dies of a directory under their name. They hold nothing, or the
-// one line that tells git to stay where it is: by that they are known again, and a file with anything else in
-// it is somebody's own.
+// Placeholders that are files, because a program dies of a directory under their name. They hold nothing, the
+// one line that tells git to stay where it is, or an empty JSON object: by that they are known again, and a
+// file with anything else in it is somebody's own.
 #pragma once
 
 #include <string_view>

@@ -6,13 +6,21 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
 
 #include "backends/bubblewrap/launch.h"
 #include "base/descriptors.h"
 #include "base/no_links.h"
 #include "session/conclude.h"
+#include "session/gateway.h"
 #include "session/keeper.h"
 #include "session/limits.h"
+#include "session/notices.h"
 #include "session/placeholders.h"
 #include "session/supervise.h"
 #include "session/terminal.h"
@@ -51,6 +59,27 @@ base::Status make_new_directories(const plan::Plan& plan) {
     return base::success();
 }
 
+// True when the copy is to be made: there is none, or the user's own file was written since.
+bool is_outdated(const plan::KeptFile& kept) {
+    struct stat own, users;
+    if (::stat(kept.path.str().c_str(), &own) != 0) return true;
+    if (::stat(kept.copied_from.str().c_str(), &users) != 0) return false;
+    return users.st_mtim.tv_sec > own.st_mtim.tv_sec;
+}
+
+base::Status make_kept_files(const plan::Plan& plan) {
+    for (const plan::KeptFile& kept : plan.kept_files) {
+        if (!is_outdated(kept)) continue;
+        if (base::Status made = base::make_directories(kept.path.parent().str()); !made) return made;
+        base::Result<std::string> content = kept.otherwise;
+        if (base::file_exists(kept.copied_from.str())) content = base::read_file(kept.copied_from.str());
+        if (!content) return content.error();
+        if (base::Status written = base::write_file_atomically(kept.path.str(), *content); !written)
+            return written;
+    }
+    return base::success();
+}
+
 base::Result<Placeholders> acquire_placeholders(const plan::Plan& plan, const Surroundings& surroundings) {
     std::vector<base::Path> wanted;
     Placeholders::Contents contents;
@@ -78,11 +107,29 @@ void start_watch(Watch& watch, const plan::Plan& plan, pid_t stage) {
     watch.start(Watch::Clock::now(), std::move(source));
 }
 
+// Named by the time, so that they sort, and by the session.
+std::string journal_path(const Surroundings& surroundings) {
+    char stamp[32];
+    time_t now = ::time(nullptr);
+    struct tm parts;
+    ::gmtime_r(&now, &parts);
+    ::strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ-", &parts);
+    return surroundings.state_directory + "/sessions/" + stamp + surroundings.session + ".jsonl";
+}
+
 // What the kernel did for a limit is known afterwards. Running out of memory ends all of the group at once.
 void look_back(const Cgroup& cgroup, Outcome& outcome) {
     Cgroup::Events events = cgroup.events();
     outcome.refused_processes = events.refused_processes;
     if (events.ran_out_of_memory && !outcome.ending) outcome.reached = "limits.memory";
+}
+
+// The launch was for nothing: what was started is ended before anything of the user's ran.
+base::Error abandon(const backends::Launched& launched, const Orphans& orphans, const base::Error& error) {
+    ::kill(launched.process, SIGKILL);
+    while (::waitpid(launched.process, nullptr, 0) < 0 && errno == EINTR) continue;
+    orphans.end(-1);
+    return error;
 }
 
 }  // namespace
@@ -95,33 +142,52 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     Keeper keeper(surroundings.state_directory);
 
     if (base::Status made = make_new_directories(plan); !made) return made.error();
+    if (base::Status made = make_kept_files(plan); !made) return made.error();
     base::Result<Placeholders> placeholders = acquire_placeholders(plan, surroundings);
     if (!placeholders) return placeholders.error();
 
     base::Result<Enforcement> limits = enforce(plan.limits, facts);
     if (!limits) return limits.error();
 
+    Notices notices;
+    notices.open(surroundings.state_directory, surroundings.session);
     backends::Caller caller{.signals = signals.before(),
                             .open_files = open_files.before(),
                             .limits = limits->resources,
                             .cgroup = limits->cgroup ? limits->cgroup->entrance() : -1,
                             .terminal = terminal.descriptor(),
-                            .takes_terminal = terminal.is_given()};
+                            .takes_terminal = terminal.is_given(),
+                            .notices = notices.path()};
+    Orphans orphans;
     base::Result<backends::Launched> launched = backends::bubblewrap::launch(plan, facts, caller);
     if (!launched) return launched.error();
 
-    Supervisor supervisor(*launched, signals, terminal, limits->watch);
+    Gateway gateway;
+    std::string journal = journal_path(surroundings);
+    if (plan.network.egress.needs_gateway()) {
+        base::Status started = gateway.start(plan.network.egress, std::move(launched->information), journal);
+        if (!started) return abandon(*launched, orphans, started.error());
+    }
+    Supervisor supervisor(*launched, signals, orphans, terminal, limits->watch, gateway, notices);
     Outcome outcome = supervisor.attend([&](const Supervisor::Stage& stage) {
+        notices.forget_name();
         keeper.start({*placeholders, terminal, limits->cgroup}, stage.descriptor);
         start_watch(limits->watch, plan, stage.process);
     });
+    network::gateway::Summary refusals = gateway.finish();
+    notices.finish();
     if (limits->cgroup) look_back(*limits->cgroup, outcome);
     share_interrupt(terminal, outcome);
     terminal.recover();
     placeholders->release();
     keeper.dismiss();
     base::Result<Ending> ending = conclude(plan, outcome);
-    if (ending) ending->landlock_abi = outcome.landlock_abi;
+    if (ending) {
+        ending->landlock_abi = outcome.landlock_abi;
+        ending->network = std::move(refusals);
+        ending->has_lost_network = gateway.was_lost();
+        if (base::file_exists(journal)) ending->network_log = journal;
+    }
     return ending;
 }
 

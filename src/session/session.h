@@ -4,9 +4,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "host/facts.h"
+#include "network/gateway/messages.h"
 #include "plan/plan.h"
 
 namespace session {
@@ -19,10 +21,17 @@ struct Ending {
     bool by_limit = false;  // a limit stopped it, or was in its way: told even where quiet is wanted
     std::string reason;     // for a person; empty after a plain exit
     int landlock_abi = 0;   // that the second wall used; 0: there was none
+    network::gateway::Summary network;  // what was refused there
+    bool has_lost_network = false;      // the gateway was killed: from then on nothing could be reached
+    std::string network_log;            // empty: nothing was recorded
 };
 
+inline constexpr std::string_view kLostNetwork =
+    "the network's gateway was ended from outside: the jail has no network from here on";
+
 struct Surroundings {
-    std::string state_directory;  // $XDG_STATE_HOME/agent-sandbox: placeholder records
+    std::string state_directory;  // $XDG_STATE_HOME/agent-sandbox: placeholder records, logs
+    std::string session;          // its id: names the log
 };
 
 base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings);

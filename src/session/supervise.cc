@@ -19,7 +19,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+
+#include "session/session.h"
 
 namespace session {
 namespace {
@@ -84,20 +87,32 @@ HeldSignals::~HeldSignals() {
 }
 
 Outcome Supervisor::attend(const OnStart& on_start) {
-    struct pollfd watched[] = {{signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}};
+    struct pollfd watched[] = {{signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}, {}, {}};
     while (is_running_ || is_connected_) {
         // A negative number is passed over: a closed connection would be ready for ever.
         watched[1].fd = is_connected_ ? launched_.control.get() : -1;
-        int ready = ::poll(watched, 2, watch_.wait(Watch::Clock::now()));
+        watched[2] = {gateway_.events(), POLLIN, 0};
+        watched[3] = {notices_.events(Notices::Clock::now()), POLLIN, 0};
+        int ready = ::poll(watched, 4, patience());
         hold_limits();
         if (ready <= 0) continue;
         if (watched[1].revents) take_reports(on_start);
+        if (watched[2].revents) hear_gateway();
+        if (watched[3].revents) notices_.take(Notices::Clock::now());
         if (watched[0].revents) take_signals();
     }
     await_death();
     outcome_.reached = watch_.reached();
     outcome_.diagnostics = read_what_is_there(launched_.diagnostics.get());
     return std::move(outcome_);
+}
+
+// Milliseconds until something is to be looked at that does not announce itself; -1: nothing is.
+int Supervisor::patience() const {
+    int limits = watch_.wait(Watch::Clock::now());
+    int notices = notices_.wait(Notices::Clock::now());
+    if (limits < 0 || notices < 0) return std::max(limits, notices);
+    return std::min(limits, notices);
 }
 
 // The backend's process, killed alone, is gone a moment before the jail.
@@ -112,13 +127,38 @@ void Supervisor::take_signals() {
         int signal = static_cast<int>(information.ssi_signo);
         if (signal == SIGCHLD) {
             int status = 0;
-            if (is_running_ && ::waitpid(launched_.process, &status, WNOHANG) == launched_.process)
+            if (is_running_ && ::waitpid(launched_.process, &status, WNOHANG) == launched_.process) {
                 is_running_ = false;
+                if (stage_process_ < 0) orphans_.end(gateway_.process());
+            }
         } else if (signal == SIGCONT) {
             continue_command();
         } else {
             send({.signal = signal, .to_group = is_for_group(information)});
         }
+    }
+}
+
+// The stage waits for the word; without a gateway it never comes, and the jail ends before anything ran.
+void Supervisor::hear_gateway() {
+    switch (gateway_.take()) {
+        case Gateway::News::none:
+            return;
+        case Gateway::News::serves:
+            send({.signal = 0});
+            return;
+        case Gateway::News::failed:
+            // Not by force: bubblewrap, killed while it makes its namespaces, leaves a process behind that
+            // waits for it for ever. The stage ends by itself when nobody is there to give the word.
+            outcome_.gateway_failure = gateway_.failure();
+            ::shutdown(launched_.control.get(), SHUT_RDWR);
+            is_connected_ = false;
+            return;
+        case Gateway::News::lost:
+            // Told at once, and again at the end, which a program that paints the whole screen does not hide.
+            (void)base::write_all(STDERR_FILENO,
+                                  std::string("agent-sandbox: ") + std::string(kLostNetwork) + "\n");
+            return;
     }
 }
 

@@ -11,6 +11,9 @@
 #include "base/file.h"
 #include "inner/messages.h"
 #include "inner/signals.h"
+#include "session/gateway.h"
+#include "session/notices.h"
+#include "session/orphans.h"
 #include "session/terminal.h"
 #include "session/watch.h"
 
@@ -41,6 +44,7 @@ struct Outcome {
     std::optional<inner::Report> failure;
     std::optional<inner::Report> ending;
     std::string diagnostics;
+    std::string gateway_failure;     // the network could not be set up; nothing ran
     std::string_view reached;        // the limit that ended the jail: "limits.memory"
     uint64_t refused_processes = 0;  // because of limits.processes, where that can be known
 };
@@ -54,16 +58,25 @@ class Supervisor {
     };
     using OnStart = std::function<void(const Stage&)>;
 
-    Supervisor(backends::Launched& launched, const HeldSignals& signals, Terminal& terminal, Watch& watch)
-        : launched_(launched), signals_(signals), terminal_(terminal), watch_(watch) {}
+    Supervisor(backends::Launched& launched, const HeldSignals& signals, const Orphans& orphans,
+               Terminal& terminal, Watch& watch, Gateway& gateway, Notices& notices)
+        : launched_(launched),
+          signals_(signals),
+          orphans_(orphans),
+          terminal_(terminal),
+          watch_(watch),
+          gateway_(gateway),
+          notices_(notices) {}
 
     // Until the jail is dead. `on_start` is called when the command is about to run.
     Outcome attend(const OnStart& on_start);
 
   private:
     void take_signals();
+    void hear_gateway();
     void take_reports(const OnStart& on_start);
     void obey(const inner::Report& report, const OnStart& on_start);
+    int patience() const;
     void hold_limits();
     void end_jail() const;
     void send(const inner::Request& request);
@@ -74,8 +87,11 @@ class Supervisor {
 
     backends::Launched& launched_;
     const HeldSignals& signals_;
+    const Orphans& orphans_;
     Terminal& terminal_;
     Watch& watch_;
+    Gateway& gateway_;
+    Notices& notices_;
     Outcome outcome_;
     std::string received_;
     base::Fd stage_;

@@ -52,6 +52,13 @@ TEST(Render, EveryKindInTheOrderOfThePlan) {
               "--remount-ro /");
 }
 
+TEST(Render, TheSocketForNoticesIsThereWhereThereIsOne) {
+    plan::Plan plan;
+    plan.mounts = {mount(MountKind::tmpfs, "/run"), mount(MountKind::notices, "/run/notify")};
+    EXPECT_EQ(mounts_line(plan, {.notices = "/state/s"}), "--tmpfs /run --ro-bind /state/s /run/notify");
+    EXPECT_EQ(mounts_line(plan), "--tmpfs /run");
+}
+
 TEST(Render, AFileIsNeverWrittenIntoTheHost) {
     plan::Plan plan;
     plan.mounts = {mount(MountKind::bind_writable, "/p", "/p"), mount(MountKind::file, "/p/a"),

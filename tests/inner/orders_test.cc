@@ -25,6 +25,7 @@ Orders example() {
     orders.standard_error = 9;
     orders.control = 10;
     orders.takes_terminal = true;
+    orders.awaits_word = true;
     return orders;
 }
 
@@ -40,6 +41,7 @@ TEST(Orders, SurviveTheWay) {
     EXPECT_EQ(decoded->signals, example().signals);
     EXPECT_EQ(decoded->terminal, -1);
     EXPECT_TRUE(decoded->takes_terminal);
+    EXPECT_TRUE(decoded->awaits_word);
     // Whatever else there is: the same text again.
     EXPECT_EQ(inner::encode(*decoded), inner::encode(example()));
 }

@@ -1,49 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "network/rules/engine.h"
 
-#include <gtest/gtest.h>
+#include "network_rules/engine_helpers.h"
 
 namespace network {
 namespace {
-
-using config::Item;
-using config::Layer;
-using policy::NetworkMode;
-
-using Texts = std::initializer_list<const char*>;
-
-std::vector<Item> items(Layer layer, Texts texts) {
-    std::vector<Item> list;
-    for (const char* text : texts)
-        list.push_back({text, {.layer = layer, .file = std::string(config::layer_name(layer)), .line = 1}});
-    return list;
-}
-
-std::vector<Item> user(Texts texts) {
-    return items(Layer::user, texts);
-}
-std::vector<Item> admin(Texts texts) {
-    return items(Layer::admin, texts);
-}
-std::vector<Item> operator+(std::vector<Item> left, const std::vector<Item>& right) {
-    left.insert(left.end(), right.begin(), right.end());
-    return left;
-}
-
-Engine engine(const EngineSettings& settings) {
-    auto made = Engine::make(settings);
-    EXPECT_TRUE(made.ok()) << (made.ok() ? "" : made.error().line());
-    return *made;
-}
-
-Question question(std::string_view host, uint16_t port = 443, Transport transport = Transport::tcp) {
-    return {*parse_host(host), port, transport};
-}
-
-bool opens(const Engine& rules, std::string_view host, uint16_t port = 443,
-           Transport transport = Transport::tcp) {
-    return rules.decide(question(host, port, transport)).is_allowed();
-}
 
 TEST(ParseHost, TellsNamesFromAddresses) {
     EXPECT_TRUE(std::holds_alternative<HostName>(*parse_host("Example.org.")));
@@ -223,83 +184,6 @@ TEST(Engine, LiftsThePortFloorOnlyWhereThePortIsNamed) {
     EXPECT_FALSE(opens(narrowed, "mail.example.org", 587));
 }
 
-TEST(Engine, RefusesLiteralsThatNoAddressRuleOpens) {
-    for (NetworkMode mode : {NetworkMode::filtered, NetworkMode::proxied}) {
-        for (const char* text : {"8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8"}) {
-            Verdict verdict = engine({.mode = mode}).decide(question(text));
-            EXPECT_EQ(verdict.cause, Cause::literal) << text;
-            EXPECT_NE(verdict.reason.find("network.literals = deny"), std::string::npos);
-        }
-        Engine loose = engine({.mode = mode, .allow = user({"*", "443", "example.org", "udp:443"})});
-        EXPECT_FALSE(opens(loose, "8.8.8.8")) << "rules about names and ports do not speak of addresses";
-        Engine opened = engine({.mode = mode, .allow = user({"8.8.8.0/24:443"})});
-        EXPECT_TRUE(opens(opened, "8.8.8.8"));
-        EXPECT_TRUE(opens(opened, "::ffff:8.8.8.8"));
-        EXPECT_TRUE(opens(opened, "64:ff9b::8.8.8.8"));
-        EXPECT_FALSE(opens(opened, "8.8.8.8", 80));
-        EXPECT_FALSE(opens(opened, "2002:808:808::1")) << "a tunnel leads to another host";
-    }
-}
-
-TEST(Engine, OpensLiteralsBySetting) {
-    EXPECT_TRUE(opens(engine({.are_literals_open = true}), "8.8.8.8"));
-    EXPECT_FALSE(opens(engine({.mode = NetworkMode::proxied, .are_literals_open = true}), "8.8.8.8"));
-    EXPECT_TRUE(
-        opens(engine({.mode = NetworkMode::proxied, .allow = user({"443"}), .are_literals_open = true}),
-              "8.8.8.8"));
-    EXPECT_FALSE(opens(engine({.are_literals_open = true}), "127.0.0.1"));
-    EXPECT_FALSE(opens(engine({.block = user({"8.8.8.0/24"}), .are_literals_open = true}), "2002:808:808::1"))
-        << "a block holds for the end of a tunnel too";
-}
-
-TEST(Engine, ClosesTheAddressFloorForLiterals) {
-    for (const char* text : {"127.0.0.1", "::1", "::ffff:127.0.0.1", "169.254.169.254", "10.0.0.1",
-                             "64:ff9b::10.0.0.1", "0.0.0.0", "::"}) {
-        Engine rules = engine({.allow = admin({"0.0.0.0/0", "::/0", text}), .are_literals_open = true});
-        EXPECT_EQ(rules.decide(question(text)).cause, Cause::address_floor) << text;
-    }
-    Engine site = engine({.allow = user({"10.20.0.0/16"}), .private_networks = user({"10.20.0.0/16"})});
-    EXPECT_TRUE(opens(site, "10.20.0.5"));
-    EXPECT_FALSE(opens(site, "10.21.0.5"));
-}
-
-TEST(Engine, ChecksWhatANameResolvedTo) {
-    Engine rules =
-        engine({.block = user({"203.0.113.0/24"}), .allow = user({"*.example.org", "b.example.org"})});
-    auto verdict = [&](const char* name, const char* address, uint16_t port = 443) {
-        return rules.decide_resolved(*HostName::parse(name), *Address::parse(address), port);
-    };
-    EXPECT_TRUE(verdict("a.example.org", "8.8.8.8").is_allowed());
-    EXPECT_TRUE(verdict("a.example.org", "64:ff9b::8.8.8.8").is_allowed()) << "DNS64";
-    EXPECT_EQ(verdict("a.example.org", "203.0.113.1").rule, "203.0.113.0/24")
-        << "a network before a wildcard";
-    EXPECT_FALSE(verdict("a.example.org", "2002:cb00:7101::1").is_allowed()) << "the same network by 6to4";
-    EXPECT_TRUE(verdict("b.example.org", "203.0.113.1").is_allowed()) << "a host before a network";
-    for (const char* address : {"127.0.0.1", "169.254.169.254", "10.1.2.3", "::1", "fd00:ec2::254",
-                                "2002:7f00:1::", "64:ff9b::7f00:1"}) {
-        EXPECT_EQ(verdict("b.example.org", address).cause, Cause::address_floor) << address;
-    }
-    EXPECT_FALSE(verdict("webhook.site", "8.8.8.8").is_allowed()) << "the name is judged again";
-    EXPECT_FALSE(verdict("a.example.org", "8.8.8.8", 25).is_allowed());
-}
-
-TEST(Engine, TakesAwayOnlyAfterResolving) {
-    Engine rules =
-        engine({.mode = NetworkMode::proxied, .block = user({"*.evil.org"}), .allow = user({"8.8.8.0/24"})});
-    EXPECT_FALSE(
-        rules.decide_resolved(*HostName::parse("a.evil.org"), *Address::parse("8.8.8.8"), 443).is_allowed());
-    EXPECT_FALSE(
-        rules.decide_resolved(*HostName::parse("other.org"), *Address::parse("8.8.8.8"), 443).is_allowed());
-}
-
-TEST(Engine, HoldsAnAdministratorsNetworkAgainstAUsersHost) {
-    Engine rules = engine({.block = admin({"203.0.113.0/24"}), .allow = user({"a.example.org:443"})});
-    EXPECT_FALSE(rules.decide_resolved(*HostName::parse("a.example.org"), *Address::parse("203.0.113.9"), 443)
-                     .is_allowed());
-    EXPECT_TRUE(rules.decide_resolved(*HostName::parse("a.example.org"), *Address::parse("203.0.114.9"), 443)
-                    .is_allowed());
-}
-
 TEST(Engine, OpensUdpByRuleAlone) {
     for (NetworkMode mode : {NetworkMode::filtered, NetworkMode::proxied}) {
         Engine closed = engine({.mode = mode, .allow = user({"*", "example.org", "443"})});
@@ -361,7 +245,7 @@ TEST(Engine, WarnsOfEntriesWithoutEffect) {
     Engine rules = engine({.allow = user({"mail.example.org:25", "10.1.2.3", "127.0.0.0/8", "example.org"})});
     ASSERT_EQ(rules.warnings().size(), 3u);
     EXPECT_EQ(rules.warnings()[0],
-              "user:1: network.allow entry 'mail.example.org:25' has no effect: port 25 is closed (mail in "
+              "user:1: the entry 'mail.example.org:25' has no effect: port 25 is closed (mail in "
               "the name of the account "
               "(SMTP)), and only the administrator can change this");
     EXPECT_NE(rules.warnings()[1].find("network.private opens it"), std::string::npos);

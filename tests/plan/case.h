@@ -42,6 +42,9 @@ struct Case {
     std::vector<std::string> environment = {"HOME=/home/ann", "PATH=/usr/bin"};
     std::vector<std::string> private_etc = {};
     std::string slurm_job = {};
+    bool closes_user_namespaces = false;  // and has a set-uid bubblewrap instead
+    std::string agent = {};               // the text of a profile
+    std::string other_agent = {};         // and of one that is not run
 };
 
 inline host::MemoryTree tree_of(const Case& example) {
@@ -52,7 +55,16 @@ inline host::MemoryTree tree_of(const Case& example) {
 
 inline base::Result<plan::Plan> planned(const Case& example) {
     host::MemoryTree tree = tree_of(example);
-    auto effective = merged(example.toml);
+    std::vector<config::Profile> agents;
+    for (const std::string& text : {example.agent, example.other_agent}) {
+        if (text.empty()) continue;
+        auto profile = config::parse_profile({"tiny", "profile tiny", text});
+        if (!profile) return profile.error();
+        agents.push_back(*std::move(profile));
+    }
+    Toml toml = example.toml;
+    if (!example.agent.empty()) toml.profile = &agents.front().layer;
+    auto effective = merged(toml);
     if (!effective) return effective.error();
     policy::Policy policy = policy::policy_from(*effective);
     host::Facts facts;
@@ -63,6 +75,10 @@ inline base::Result<plan::Plan> planned(const Case& example) {
                       .shell = "/bin/bash",
                       .home = base::Path::known("/home/ann")};
     facts.bwrap = {.state = host::BwrapState::usable, .path = base::Path::known("/usr/bin/bwrap")};
+    if (example.closes_user_namespaces) {
+        facts.bwrap.is_setuid = true;
+        facts.user_namespace_obstacle = "user.max_user_namespaces is 0";
+    }
     facts.own_program = base::Path::known("/usr/bin/agent-sandbox");
     facts.slurm_job.id = example.slurm_job;
     for (const std::string& path : example.private_etc) facts.private_etc.push_back(base::Path::known(path));
@@ -74,7 +90,9 @@ inline base::Result<plan::Plan> planned(const Case& example) {
                           .session = "0123456789abcdef",
                           .config_directory = base::Path::known("/home/ann/.config/agent-sandbox"),
                           .state_directory = base::Path::known("/home/ann/.local/state/agent-sandbox")};
-    return plan::make_plan({request, policy, facts, tree});
+    std::span<const config::Profile> all(agents);
+    const config::Profile* agent = example.agent.empty() ? nullptr : &agents.front();
+    return plan::make_plan({request, policy, facts, tree, agent, agent ? all.subspan(1) : all});
 }
 
 // The access that the plan gives to a path; "absent" where no rule speaks.

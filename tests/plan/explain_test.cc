@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "plan/case.h"
+
 namespace {
 
 using base::Path;
@@ -219,6 +221,53 @@ TEST_F(ExplainTest, PrintsForPeopleAndForPrograms) {
     base::Json json = plan::to_json(explanation);
     EXPECT_FALSE(json.truth("allowed", true));
     EXPECT_EQ(json.text("change"), "--ro /data/big");
+}
+
+// ---- Hosts
+
+plan::Explanation why_host(const std::string& network, std::string_view host) {
+    auto plan = test::planned({.toml = {.user = "[network]\n" + network}});
+    if (!plan) {
+        ADD_FAILURE() << plan.error().line();
+        return {};
+    }
+    auto why = plan::explain_host(*plan, host);
+    if (!why) ADD_FAILURE() << why.error().line();
+    return why ? *why : plan::Explanation{};
+}
+
+TEST(WhyHost, NamesTheRuleItsOriginAndTheChange) {
+    plan::Explanation open = why_host("", "Example.org");
+    EXPECT_EQ(open.subject, "example.org:443");
+    EXPECT_TRUE(open.is_allowed);
+    EXPECT_NE(open.reason.why.find("judged when a connection is made"), std::string::npos);
+
+    plan::Explanation blocked = why_host("block = [\"*.example.org\"]", "a.example.org:80");
+    EXPECT_EQ(blocked.verdict, "closed");
+    EXPECT_NE(blocked.reason.why.find("*.example.org"), std::string::npos);
+    EXPECT_EQ(blocked.reason.origin.line, 2);
+
+    EXPECT_EQ(why_host("mode = \"proxied\"", "example.org").change, "network.allow = [\"example.org\"]");
+    EXPECT_EQ(why_host("", "pastebin.com").change, "network.allow = [\"pastebin.com\"]");
+    EXPECT_EQ(why_host("", "example.org:25").change, "only the administrator can change this");
+    EXPECT_EQ(why_host("", "host.agent-sandbox.internal:5432").change, "--host-port 5432");
+    EXPECT_TRUE(why_host("mode = \"open\"", "example.org:25").is_allowed);
+    EXPECT_FALSE(why_host("mode = \"isolated\"", "example.org").is_allowed);
+}
+
+TEST(WhyHost, TakesAddressesAndUdp) {
+    EXPECT_EQ(why_host("", "10.1.2.3").change, "network.private = [\"10.1.2.3\"]");
+    EXPECT_EQ(why_host("", "2001:db8::1").subject, "[2001:db8::1]:443");
+    EXPECT_EQ(why_host("", "[2001:db8::1]:22").subject, "[2001:db8::1]:22");
+    EXPECT_EQ(why_host("", "169.254.169.254:80").change, "");
+    EXPECT_TRUE(why_host("udp = [\"a.org:123\"]", "udp:a.org:123").is_allowed);
+    EXPECT_FALSE(why_host("udp = [\"a.org:123\"]", "udp:a.org:124").is_allowed);
+}
+
+TEST(WhyHost, RefusesWhatIsNoHost) {
+    auto plan = test::planned({});
+    for (const char* text : {"https://example.org/", "a.org:0", "a.org:x", "a.org:70000", "127.1", "", "a b"})
+        EXPECT_FALSE(plan::explain_host(*plan, text).ok()) << text;
 }
 
 }  // namespace

@@ -27,13 +27,24 @@ TEST(NetworkChoice, FallbackDecidesTheRest) {
 }
 
 TEST(NetworkChoice, AWeakerModeIsSaidAloud) {
-    auto plan = test::planned(
-        {.toml = {.user = "[network]\nfallback = \"open\"\n[isolation]\nrequire = \"absent\""}});
+    auto plan =
+        test::planned({.toml = {.user = "[network]\nfallback = \"open\"\n[isolation]\nrequire = \"absent\""},
+                       .closes_user_namespaces = true});
     ASSERT_TRUE(plan) << plan.error().line();
     EXPECT_EQ(plan->network.reached, open);
     bool is_loud = false;
     for (const plan::Note& note : plan->notes) is_loud = is_loud || note.kind == plan::NoteKind::protection;
     EXPECT_TRUE(is_loud);
+}
+
+TEST(NetworkChoice, ANamespaceThatCantBeEnteredHasNoGateway) {
+    EXPECT_EQ(test::planned({})->network.reached, filtered);
+    auto plan = test::planned({.closes_user_namespaces = true});
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_EQ(plan->network.reached, isolated);
+    EXPECT_FALSE(plan->network.egress.needs_gateway());
+    EXPECT_FALSE(test::planned({.toml = {.user = "[network]\nmode = \"isolated\"\npublish = [\"80\"]"},
+                                .closes_user_namespaces = true}));
 }
 
 TEST(NetworkChoice, MailThatCantBeClosedIsAnError) {

@@ -43,11 +43,11 @@ TEST(System, AVariableCantOpenPersonalPlaces) {
 
 TEST(Etc, IsAssembledWithoutPrivateFilesAndOtherUsers) {
     Case example{.private_etc = {"/etc/slurm/key"}};
-    example.tree += "f /etc/slurm/key 0640\nf /etc/slurm/slurm.conf\nf /etc/shadow 0640\n";
+    example.tree += "f /etc/slurm/key 0640\nf /etc/slurm/slurm.conf\nf /etc/shadow 0640\nf /etc/motd 0644\n";
     auto plan = planned(example);
     ASSERT_TRUE(plan);
     EXPECT_EQ(mount_at(*plan, "/etc")->kind, plan::MountKind::tmpfs);
-    EXPECT_EQ(mount_at(*plan, "/etc/hosts")->source, "/run/host/etc/hosts");
+    EXPECT_EQ(mount_at(*plan, "/etc/motd")->source, "/run/host/etc/motd");
     EXPECT_EQ(mount_at(*plan, "/run/host/etc/slurm/key")->kind, plan::MountKind::empty_file);
     EXPECT_EQ(mount_at(*plan, "/etc/shadow"), nullptr);
     ASSERT_NE(mount_at(*plan, "/etc/passwd"), nullptr);

@@ -12,6 +12,7 @@ namespace test {
 inline config::LayerFile layer(config::Layer kind, std::string_view toml) {
     static const char* const kFiles[] = {"",
                                          "/etc/agent-sandbox/config.toml",
+                                         "profile test",
                                          "/home/ann/.config/agent-sandbox/config.toml",
                                          "/home/ann/app/.agent-sandbox.toml",
                                          "presets/test.toml",
@@ -29,11 +30,13 @@ inline policy::PathMeaning paths() {
 struct Toml {
     std::string_view admin, user, project;
     bool is_trusted = false;
+    const config::LayerFile* profile = nullptr;
 };
 
 inline base::Result<policy::Effective> merged(const Toml& toml) {
     policy::Layers layers;
     if (!toml.admin.empty()) layers.admin.push_back(layer(config::Layer::admin, toml.admin));
+    if (toml.profile != nullptr) layers.profile.push_back(*toml.profile);
     if (!toml.user.empty()) layers.user.push_back(layer(config::Layer::user, toml.user));
     if (!toml.project.empty()) {
         layers.project.push_back({layer(config::Layer::project, toml.project), "digest", toml.is_trusted});

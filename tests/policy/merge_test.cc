@@ -185,4 +185,54 @@ TEST(Project, TrustDoesNotLiftTheCeiling) {
     EXPECT_FALSE(effective);
 }
 
+// ---- The network
+
+TEST(NetworkCeiling, WhatTheAdministratorClosesStaysClosed) {
+    using test::merged;
+    EXPECT_FALSE(
+        merged({.admin = "[network]\nliterals = \"deny\"", .user = "[network]\nliterals = \"allow\""}));
+    EXPECT_FALSE(
+        merged({.admin = "[network]\nmode = \"proxied\"", .user = "[network]\nmode = \"filtered\""}));
+    EXPECT_FALSE(
+        merged({.admin = "[network]\nfallback = \"strict\"", .user = "[network]\nfallback = \"stricter\""}));
+    for (const char* entry : {"private = [\"10.0.0.0/8\"]", "udp = [\"a.org:123\"]",
+                              "host_services = [\"5432\"]", "publish = [\"80\"]", "dns_types = [\"MX\"]"}) {
+        std::string key(entry, std::string_view(entry).find(' '));
+        const std::string user = "[network]\n" + std::string(entry),
+                          lock = "lock = [\"network." + key + "\"]";
+        EXPECT_TRUE(merged({.user = user})) << entry;
+        EXPECT_FALSE(merged({.admin = lock, .user = user})) << entry;
+        EXPECT_FALSE(merged({.project = user})) << "a project only narrows: " << entry;
+    }
+}
+
+TEST(NetworkCeiling, TheAdministratorsBlockTakesOpeningsAway) {
+    auto effective = test::merged(
+        {.admin = "[network]\nblock = [\"10.0.0.0/8\", \"host.agent-sandbox.internal:22\", \"udp:443\"]",
+         .user =
+             "[network]\nprivate = [\"10.20.0.0/16\", \"192.168.1.0/24\"]\nudp = [\"a.org:443\", "
+             "\"a.org:123\"]\nhost_services = [\"22\", \"10.1.2.3:80\", \"5432\"]\nallow = [\"a.org:443\"]"});
+    ASSERT_TRUE(effective) << effective.error().line();
+    auto texts = [&](std::string_view key) {
+        std::vector<std::string> found;
+        for (const config::Item& item : effective->items(key)) found.push_back(item.text);
+        return found;
+    };
+    using Texts = std::vector<std::string>;
+    EXPECT_EQ(texts("network.private"), Texts{"192.168.1.0/24"});
+    EXPECT_EQ(texts("network.udp"), Texts{"a.org:123"});
+    EXPECT_EQ(texts("network.host_services"), Texts{"5432"});
+    EXPECT_EQ(texts("network.allow"), Texts{"a.org:443"});
+    EXPECT_EQ(effective->warnings.size(), 4u);
+}
+
+TEST(NetworkCeiling, AProjectCantNameTheProxyAndNobodySeesItsPassword) {
+    auto refused = test::merged({.project = "[network]\nupstream_proxy = \"http://evil.example.org:1\""});
+    EXPECT_FALSE(refused);
+    auto locked = test::merged({.admin = "lock = [\"network.upstream_proxy\"]",
+                                .user = "[network]\nupstream_proxy = \"http://ann:hunter2@proxy:1\""});
+    ASSERT_FALSE(locked);
+    EXPECT_EQ(locked.error().line().find("hunter2"), std::string::npos);
+}
+
 }  // namespace

@@ -49,11 +49,15 @@ std::string name_of(pid_t process) {
     return name ? std::string(base::trim(*name)) : "";
 }
 
-pid_t bubblewrap_of(pid_t supervisor) {
+pid_t child_called(pid_t supervisor, const std::string& name) {
     for (pid_t child : children_of(supervisor)) {
-        if (name_of(child) == "bwrap") return child;
+        if (name_of(child) == name) return child;
     }
     return -1;
+}
+
+pid_t bubblewrap_of(pid_t supervisor) {
+    return child_called(supervisor, "bwrap");
 }
 
 TEST_F(Death, OfTheSupervisor) {
@@ -102,6 +106,56 @@ TEST_F(Death, OfTheKeeperIsNoHarm) {
     directory_.write("p/stop", "");
     EXPECT_EQ(jail.wait(), 0);
     EXPECT_FALSE(std::filesystem::exists(project(".vscode")));
+}
+
+// The command goes on without a network, and the session says so, at once and at its end.
+TEST_F(Death, OfTheGateway) {
+    Running jail(
+        script("echo up; while ! test -e stop; do sleep 0.01; done; exit 7", {"network", "filtered"}));
+    ASSERT_TRUE(jail.says("up"));
+    pid_t gateway = child_called(jail.pid(), "asb-gateway");
+    ASSERT_GT(gateway, 0);
+    ::kill(gateway, SIGKILL);
+    EXPECT_TRUE(jail.says("the jail has no network from here on"));
+    directory_.write("p/stop", "");
+    EXPECT_EQ(jail.wait(), 7);
+    EXPECT_NE(jail.said().find("the network was lost"), std::string::npos) << jail.said();
+}
+
+TEST_F(Death, OfTheGatewayIsToldOnlyWhenItHappens) {
+    Running jail(script("exit 7", {"network", "filtered"}));
+    EXPECT_EQ(jail.wait(), 7);
+    EXPECT_EQ(jail.said().find("network"), std::string::npos) << jail.said();
+}
+
+// What bubblewrap does when it is killed while it makes its namespaces: it leaves a child that waits for ever
+// and holds all descriptors.
+TEST_F(Death, OfBubblewrapHalfWayLeavesNoOrphan) {
+    directory_.write("bwrap", "#!/bin/sh\nsleep 1000 &\necho $! > " + project("orphan") + "\nkill -9 $$\n");
+    std::filesystem::permissions(directory_ / "bwrap", std::filesystem::perms::owner_all);
+    for (const char* word : {"network", "in"}) {
+        std::string value = word == std::string("in") ? project() : "filtered";
+        Running jail(script("true", {"bwrap", directory_ / "bwrap", word, value}));
+        EXPECT_NE(jail.wait(), 0);
+        pid_t orphan = -1;
+        std::ifstream(project("orphan")) >> orphan;
+        ASSERT_GT(orphan, 0);
+        EXPECT_EQ(::kill(orphan, 0), -1);
+        EXPECT_EQ(errno, ESRCH);
+    }
+}
+
+// The launch is given up while bubblewrap is at work. A process that it left would hold our output open.
+TEST_F(Death, OfALaunchThatIsGivenUpLeavesNoOrphan) {
+    std::filesystem::create_directory(directory_ / "state");
+    directory_.write("state/sessions", "no directory");
+    for (int i = 0; i < 10; ++i) {
+        auto before = std::chrono::steady_clock::now();
+        Running jail(script("true", {"network", "filtered"}));
+        EXPECT_NE(jail.wait(), 0);
+        EXPECT_NE(jail.said().find("sessions"), std::string::npos) << jail.said();
+        ASSERT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(8));
+    }
 }
 
 }  // namespace

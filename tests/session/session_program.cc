@@ -3,10 +3,11 @@
 // runs it. It plays the inner stage too.
 //
 //   session_program PROJECT STATE [mask PATH | readonly PATH | placeholder PATH | directory PATH | in PATH
-//   | mistake PATH | wall-less PATH]… -- COMMAND…
+//   | mistake PATH | wall-less PATH | network filtered | bwrap PATH]… -- COMMAND…
 //
 // "mistake" mounts a path at /mistake, writable though nothing but the mount says so; "wall-less" does the
-// same without the second wall.
+// same without the second wall. Without "network" there is no gateway; "bwrap" names another program to build
+// the jail.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -53,10 +54,15 @@ void add_system(plan::Plan& plan) {
 }
 
 // Words up to "--"; the rest is the command.
-int add_words(plan::Plan& plan, int argc, char** argv, int i) {
+int add_words(plan::Plan& plan, host::Facts& facts, int argc, char** argv, int i) {
     for (; i + 1 < argc && std::strcmp(argv[i], "--") != 0; i += 2) {
         std::string_view word = argv[i];
+        if (word == "network") {
+            plan.network.reached = plan.network.egress.rules.mode = policy::NetworkMode::filtered;
+            continue;
+        }
         Path path = Path::known(argv[i + 1]);
+        if (word == "bwrap") facts.bwrap.path = path;
         if (word == "mask") add(plan, MountKind::empty_file, path.str());
         if (word == "readonly") add(plan, MountKind::bind_readonly, path.str(), path.str(), true);
         if (word == "directory") plan.new_directories.push_back({.path = path});
@@ -84,19 +90,20 @@ int main(int argc, char** argv) {
     add(plan, MountKind::bind_writable, plan.project.str(), plan.project.str(), true);
     plan.second_wall.writable = {plan.project, Path::known("/tmp")};
     plan.second_wall.used = {Path::known("/dev"), Path::known("/proc")};
-    int first = add_words(plan, argc, argv, 3);
+    plan.network.reached = plan.network.egress.rules.mode = policy::NetworkMode::isolated;
+    host::Facts facts;
+    facts.bwrap.path = Path::known("/usr/bin/bwrap");
+    int first = add_words(plan, facts, argc, argv, 3);
     add(plan, MountKind::seal, "/");
     plan.command.assign(argv + first, argv + argc);
     plan.environment.passed = {{.name = "PATH", .value = "/usr/bin:/bin"}, {.name = "TERM", .value = "dumb"}};
-    plan.network.reached = policy::NetworkMode::isolated;
 
-    host::Facts facts;
-    facts.bwrap.path = Path::known("/usr/bin/bwrap");
     base::Result<session::Ending> ending = session::run(plan, facts, {.state_directory = argv[2]});
     if (!ending) {
         std::fprintf(stderr, "agent-sandbox: %s\n", ending.error().line().c_str());
         return static_cast<int>(ending.error().exit_code);
     }
+    if (ending->has_lost_network) std::fprintf(stderr, "agent-sandbox: the network was lost\n");
     if (!ending->reason.empty()) std::fprintf(stderr, "agent-sandbox: %s\n", ending->reason.c_str());
     return session::exit_code_of(*ending);
 }

@@ -78,6 +78,32 @@ says() {
     fails "Read-only file system" in_jail touch /usr/bin/new
 }
 
+@test "why host names the rule, where it was written and the change, without a lookup" {
+    says "judged when a connection is made" agent_sandbox why host example.org
+    run -1 agent_sandbox why host example.org:25
+    [[ $output == *"port 25"*"only the administrator"* ]] || report "should name the port floor"
+    run -1 agent_sandbox why host 169.254.169.254:80
+    [[ $output == *"link-local"* ]] || report "should name the address floor"
+    mkdir -p "$HOME/.config/agent-sandbox"
+    printf '[network]\nmode = "proxied"\nallow = ["*.example.org"]\n' >"$HOME/.config/agent-sandbox/config.toml"
+    says "config.toml:3" agent_sandbox why host a.example.org
+    run -1 agent_sandbox why host example.com
+    [[ $output == *'network.allow = ["example.com"]'* ]] || report "should name the change"
+    run -1 agent_sandbox why host --json udp:a.example.org:123
+    [[ $output == *'"allowed": false'* ]] || report "should be JSON"
+    refused 2 "it is a URL" agent_sandbox why host https://example.org/
+}
+
+@test "a proxy's password is shown nowhere" {
+    mkdir -p "$HOME/.config/agent-sandbox"
+    printf '[network]\nupstream_proxy = "http://ann:hunter2@proxy.example.org:3128"\n' >"$HOME/.config/agent-sandbox/config.toml"
+    for words in "config show" "config show --json" "config show --origin" "plan true" "plan --json true"; do
+        # shellcheck disable=SC2086
+        says proxy.example.org agent_sandbox $words
+        [[ $output != *hunter2* ]] || report "the password is shown: $words"
+    done
+}
+
 @test "why env names the pattern and what would let it through" {
     run env MY_TOKEN=secret "$SBX_PROGRAM" why env MY_TOKEN
     [[ $status == 1 && $output == *"*_TOKEN"* && $output == *"--env MY_TOKEN"* && $output != *secret* ]] || report "not explained"
@@ -147,10 +173,9 @@ says() {
     [[ $stderr == "agent-sandbox: "* && $stderr != *$'\e'* ]] || report "should be one plain line"
 }
 
-@test "the network is isolated by default, and open when asked for" {
+@test "the network is the jail's own by default, and the host's when asked for" {
     works in_jail_sh 'test "$(ls /sys/class/net 2>/dev/null || tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " ")" = lo'
     JAIL=(--network open)
     prints "$(readlink /proc/self/ns/net)" in_jail readlink /proc/self/ns/net
-    JAIL=(--network filtered)
-    AGENT_SANDBOX_NETWORK_FALLBACK=strict refused 125 "filtered" in_jail true
+    prints filtered env AGENT_SANDBOX_NETWORK_FALLBACK=strict "$SBX_PROGRAM" --quiet -- sh -c 'echo "$AGENT_SANDBOX_NETWORK"'
 }

@@ -43,6 +43,28 @@ TEST(DnsLookup, FollowsAliasesInAnyOrderAndLeavesOtherNamesOut) {
     EXPECT_EQ(reply.ipv4, (std::vector<Ipv4>{{9, 9, 9, 9}}));
 }
 
+TEST(DnsLookup, AsksWithoutEdnsForThoseWhoDoNotSpeakIt) {
+    ParsedDnsQuery parsed = parse_dns_query(write_dns_query(7, kQuestion, false));
+    ASSERT_EQ(parsed.verdict, DnsVerdict::query);
+    EXPECT_FALSE(parsed.query.edns);
+}
+
+TEST(DnsLookup, HoldsForTheShortestTimeOnTheWay) {
+    EXPECT_EQ(read("8180 0001 0002 0000 0000",
+                   "c00c 0001 0001 0000003c 0004 01020304 c00c 0001 0001 0000001e 0004 05060708")
+                  .time_to_live,
+              30u);
+    // The alias holds for five seconds; a record of another name for none.
+    EXPECT_EQ(read("8180 0001 0003 0000 0000",
+                   "c00c 0005 0001 00000005 0004 0162 c00e"
+                   "0162 c00e 0001 0001 0000003c 0004 09090909"
+                   "0178 c00e 0001 0001 00000000 0004 06060606")
+                  .time_to_live,
+              5u);
+    EXPECT_EQ(read("8180 0001 0001 0000 0000", "c00c 0001 0001 80000001 0004 01020304").time_to_live, 0u);
+    EXPECT_EQ(read("8180 0001 0000 0000 0000", "").time_to_live, 0u);
+}
+
 TEST(DnsLookup, KnowsEmptyTruncatedAndFailedAnswers) {
     EXPECT_EQ(read("8180 0001 0000 0000 0000", "").verdict, Verdict::answer);
     EXPECT_TRUE(read("8180 0001 0000 0000 0000", "").ipv4.empty());

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "backends/bubblewrap/checks.h"
@@ -30,11 +31,12 @@ constexpr int kShielded[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR
 // Everything that the started process reads or writes; closed here once it is started.
 struct Inheritance {
     std::vector<base::Fd> contents;
-    base::Fd orders, arguments, control, diagnostics, standard_error;
+    base::Fd orders, arguments, control, diagnostics, standard_error, information;
 
     std::vector<int> numbers(int terminal) const {
         std::vector<int> all = {orders.get(), arguments.get(), control.get(), standard_error.get()};
         if (terminal >= 0) all.push_back(terminal);
+        if (information) all.push_back(information.get());
         for (const base::Fd& content : contents) all.push_back(content.get());
         return all;
     }
@@ -59,8 +61,13 @@ base::Result<std::vector<base::Fd>> open_contents(const plan::Plan& plan) {
     return contents;
 }
 
-base::Status open_channels(Inheritance& inheritance, Launched& launched) {
+base::Status open_channels(Inheritance& inheritance, Launched& launched, bool is_watched) {
     int ends[2];
+    if (is_watched) {
+        if (::pipe2(ends, O_CLOEXEC) != 0) return base::system_error("make a pipe", errno);
+        launched.information = base::Fd(ends[0]);
+        inheritance.information = base::Fd(ends[1]);
+    }
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         return base::system_error("make a socket", errno);
     }
@@ -113,6 +120,7 @@ inner::Orders make_orders(const plan::Plan& plan, const Caller& caller, const In
     orders.control = inheritance.control.get();
     orders.terminal = caller.terminal;
     orders.takes_terminal = caller.takes_terminal;
+    orders.awaits_word = plan.network.egress.needs_gateway();
     return orders;
 }
 
@@ -152,7 +160,9 @@ std::string separated(const std::vector<std::string>& words) {
 base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, const Caller& caller) {
     Launched launched;
     Inheritance inheritance;
-    if (base::Status opened = open_channels(inheritance, launched); !opened) return opened.error();
+    bool is_watched = plan.network.egress.needs_gateway();
+    if (base::Status opened = open_channels(inheritance, launched, is_watched); !opened)
+        return opened.error();
     base::Result<std::vector<base::Fd>> contents = open_contents(plan);
     if (!contents) return contents.error();
     inheritance.contents = *std::move(contents);
@@ -165,7 +175,9 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
     if (!order_file) return order_file.error();
     inheritance.orders = *std::move(order_file);
 
-    Opened opened{.unshares_user = !(facts.bwrap.is_setuid && facts.user_namespace_obstacle)};
+    Opened opened{.unshares_user = !(facts.bwrap.is_setuid && facts.user_namespace_obstacle),
+                  .notices = caller.notices,
+                  .information = inheritance.information.get()};
     for (const base::Fd& content : inheritance.contents) opened.contents.push_back(content.get());
     base::Result<base::Fd> arguments = base::memory_file("arguments", separated(render(plan, opened)));
     if (!arguments) return arguments.error();
@@ -176,6 +188,25 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
     if (launched.process < 0) return base::system_error("start bubblewrap", errno);
     if (launched.process == 0) become_bubblewrap(facts.bwrap.path.str(), inheritance, caller, parent);
     return launched;
+}
+
+base::Result<pid_t> jailed_process(int information) {
+    constexpr std::string_view kKey = "\"child-pid\":";
+    // A small JSON object, written in pieces. It is read to its end: bubblewrap gives up, and leaves its child
+    // waiting for ever, when nobody takes the rest.
+    std::string text;
+    char bytes[256];
+    while (text.find('}') == std::string::npos) {
+        ssize_t got = ::read(information, bytes, sizeof bytes);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return base::system_error("read what bubblewrap says", errno);
+        if (got == 0) break;
+        text.append(bytes, static_cast<size_t>(got));
+    }
+    size_t at = text.find(kKey);
+    pid_t process = at == std::string::npos ? 0 : std::atoi(text.c_str() + at + kKey.size());
+    if (process <= 0) return base::Error{.what = "bubblewrap ended before it had made the jail"};
+    return process;
 }
 
 }  // namespace backends::bubblewrap

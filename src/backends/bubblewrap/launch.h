@@ -11,6 +11,11 @@
 
 namespace backends::bubblewrap {
 
+// A plan whose network needs a gateway waits, built and confined, for the word to start, and says through
+// Launched::information who is in its namespaces.
 base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, const Caller& caller);
+
+// Reads that: waits for bubblewrap to have made the namespaces. An error when it ended before.
+base::Result<pid_t> jailed_process(int information);
 
 }  // namespace backends::bubblewrap

@@ -27,7 +27,8 @@ void add_namespaces(Arguments& arguments, const plan::Plan& plan, bool unshares_
     add(arguments, {"--cap-drop", "ALL"});
 }
 
-void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int content) {
+void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int content,
+               const std::string& notices) {
     const std::string& target = mount.target.str();
     switch (mount.kind) {
         case MountKind::bind_readonly:
@@ -53,6 +54,9 @@ void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int
             return add(arguments, {"--ro-bind-data", std::to_string(content), target});
         case MountKind::queues:
             return add(arguments, {"--mqueue", target});
+        case MountKind::notices:
+            if (notices.empty()) return;
+            return add(arguments, {"--ro-bind", notices, target});
         case MountKind::proc:
             return add(arguments, {"--proc", target});
         case MountKind::dev:
@@ -72,10 +76,12 @@ std::vector<std::string> render(const plan::Plan& plan, const Opened& opened) {
     Arguments arguments;
     add(arguments, {"--die-with-parent", "--as-pid-1"});
     add_namespaces(arguments, plan, opened.unshares_user);
+    if (opened.information >= 0) add(arguments, {"--info-fd", std::to_string(opened.information)});
     std::vector<Layer> layers = layers_of(plan.mounts);
     auto content = opened.contents.begin();
     for (size_t i = 0; i < plan.mounts.size(); ++i) {
-        add_mount(arguments, plan.mounts[i], layers[i], has_content(plan.mounts[i].kind) ? *content++ : -1);
+        add_mount(arguments, plan.mounts[i], layers[i], has_content(plan.mounts[i].kind) ? *content++ : -1,
+                  opened.notices);
     }
     // The inner stage goes to the working directory itself and can then say why it could not.
     add(arguments, {"--chdir", "/"});

@@ -13,6 +13,8 @@ namespace backends::bubblewrap {
 struct Opened {
     std::vector<int> contents;  // one for each mount with has_content(kind), in the order of the mounts
     bool unshares_user = true;  // false: a set-uid bubblewrap on a host that closes user namespaces
+    std::string notices;        // path of the socket; empty: there is none
+    int information = -1;       // where bubblewrap says which process is in the namespaces
 };
 
 bool has_content(plan::MountKind kind);

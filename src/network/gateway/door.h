@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: MIT
-// Where connections of the jail come in. Each becomes a Connection (connection.h) and later a Relay (relay.h).
+// Where connections of the jail come in. Each becomes a Connection (connection.h) and later a Relay
+// (relay.h).
 #pragma once
 
 #include <memory>
-#include <unordered_map>
 
 #include "base/file.h"
 #include "network/gateway/desk.h"
+#include "network/gateway/dial.h"
 #include "network/gateway/name_server.h"
 
 namespace network::gateway {
 
 class Door : public Watcher {
   public:
-    Door(Desk& desk, NameServer& name_server);
+    // `connect` is connect(2) but for tests.
+    Door(Desk& desk, NameServer& name_server, Connect connect = connect_socket);
     ~Door() override;
 
-    // How the address that the client asked for is found: by the accepted socket's own address (a listener that
-    // is bound to it, or TPROXY), or by what the kernel remembers of a redirection.
+    // How the address that the client asked for is found: by the accepted socket's own address (a listener
+    // that is bound to it, or TPROXY), or by what the kernel remembers of a redirection.
     enum class Origin { own_address, redirected };
     void listen(base::Fd listener, Origin origin);
+
+    // A connection that was accepted already, to this destination.
+    void admit(base::Fd client, const Endpoint& destination);
 
     void on_ready(uint32_t events, int which) override;
 
@@ -27,6 +32,11 @@ class Door : public Watcher {
 
   private:
     struct State;
+    void accept_from(size_t index);
+    void turn_away(base::Fd client);
+    void pause(size_t index);
+    void sweep();
+
     std::unique_ptr<State> state_;
 };
 

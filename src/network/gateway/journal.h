@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The session's record of the network: one JSON object per line, written outside the jail. Text that came from
-// the jail or from a server is escaped; nothing that was sent is ever in it, only where it went.
+// The session's record of the network: one JSON object per line, written outside the jail. Text that came
+// from the jail or from a server is escaped; nothing that was sent is ever in it, only where it went.
 #pragma once
 
 #include <chrono>
@@ -36,10 +36,11 @@ Entry entry_of(const Verdict& verdict);
 class Journal {
   public:
     // No descriptor: nothing is written, refusals are still counted.
-    explicit Journal(base::Fd file, uint64_t most_bytes = 64u << 20) : file_(std::move(file)), left_(most_bytes) {}
+    explicit Journal(base::Fd file, uint64_t most_bytes = 64u << 20)
+        : file_(std::move(file)), left_(most_bytes) {}
 
-    // A line in one write, so that lines of several writers never mix. When the file has reached its size, a last
-    // line says so, and refusals are only counted from then on.
+    // A line in one write, so that lines of several writers never mix. When the file has reached its size, a
+    // last line says so, and refusals are only counted from then on.
     void record(const Entry& entry);
 
     // For the end of the session: what was refused, by name or address and port, with how often; the first

@@ -35,9 +35,20 @@ void Loop::change(Slot slot, int fd, uint32_t events) {
 void Loop::forget(Slot slot, int fd) {
     if (slot == nullptr) return;
     ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+    forget_closing(slot);
+}
+
+void Loop::forget_closing(Slot slot) {
+    if (slot == nullptr) return;
     auto* watched = static_cast<Watched*>(slot);
     watched->watcher = nullptr;
     retired_.emplace_back(watched);
+}
+
+void Loop::hand_over(Slot slot, Watcher& watcher, int which) {
+    auto* watched = static_cast<Watched*>(slot);
+    watched->watcher = &watcher;
+    watched->which = which;
 }
 
 Loop::TimerId Loop::after(milliseconds delay, std::function<void()> act) {
@@ -76,6 +87,8 @@ void Loop::turn(milliseconds longest) {
     }
     run_timers();
     run_deferred();
+    // Destroying one may bury another.
+    while (!buried_.empty()) std::vector<std::shared_ptr<void>>(std::exchange(buried_, {})).clear();
     retired_.clear();
 }
 

@@ -40,12 +40,19 @@ class Loop {
     Slot watch(int fd, uint32_t events, Watcher& watcher, int which = 0);
     void change(Slot slot, int fd, uint32_t events);
     void forget(Slot slot, int fd);
+    // The same for a descriptor that is closed right after and that no other process shares: the kernel then
+    // forgets it by itself.
+    void forget_closing(Slot slot);
+    // Another watcher from now on; costs no system call. Edges that the former one saw are not repeated.
+    void hand_over(Slot slot, Watcher& watcher, int which);
 
     TimerId after(std::chrono::milliseconds delay, std::function<void()> act);
     void cancel(TimerId& timer);  // sets it to 0
 
     // Runs after the events at hand: the place to destroy a watcher from within its own on_ready.
     void later(std::function<void()> act) { deferred_.push_back(std::move(act)); }
+    // Destroyed at the end of the round, for what is done but may still be on the stack.
+    void bury(std::shared_ptr<void> thing) { buried_.push_back(std::move(thing)); }
 
     void run();
     void stop() { is_stopped_ = true; }
@@ -66,6 +73,7 @@ class Loop {
     std::map<TimerId, Clock::time_point> due_;
     TimerId last_timer_ = 0;
     std::vector<std::function<void()>> deferred_;
+    std::vector<std::shared_ptr<void>> buried_;
     std::vector<std::unique_ptr<Watched>> retired_;  // events already fetched may still point to them
     bool is_stopped_ = false;
 };

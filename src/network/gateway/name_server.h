@@ -3,9 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/file.h"
 #include "network/gateway/desk.h"
@@ -14,13 +14,16 @@ namespace network::gateway {
 
 class NameServer {
   public:
-    explicit NameServer(Desk& desk) : desk_(desk) {}
+    // Questions that wait for the host's resolvers; beyond that the answer is a failure, at once.
+    static constexpr size_t kMostOutstanding = 512;
+
+    explicit NameServer(Desk& desk);
     ~NameServer();
     NameServer(const NameServer&) = delete;
     NameServer& operator=(const NameServer&) = delete;
 
-    // One message in, one message out, now or later; empty for a message to be ignored. Serves UDP and TCP. When
-    // the asker goes away before, `answer` is still called and must cope.
+    // One message in, one message out, now or later; empty for a message to be ignored. Serves UDP and TCP.
+    // When the asker goes away before, `answer` is still called and must cope.
     using Answer = std::function<void(std::string reply)>;
     void serve(std::string_view message, Answer answer);
 
@@ -30,8 +33,8 @@ class NameServer {
 
   private:
     class Socket;
-    Desk& desk_;
-    std::vector<std::unique_ptr<Socket>> sockets_;
+    struct State;
+    std::shared_ptr<State> state_;  // lookups under way look whether it is still there
 };
 
 }  // namespace network::gateway

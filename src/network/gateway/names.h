@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Synthetic addresses: the address that a name has inside the jail, by which a connection tells the gateway the
-// name that was meant. One per name for the life of the session and never given to another: an address that a
-// program kept must not lead to another host. Pure.
+// Synthetic addresses: the address that a name has inside the jail, by which a connection tells the gateway
+// the name that was meant. One per name for the life of the session and never given to another: an address
+// that a program kept must not lead to another host. Pure.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Names to real addresses, in the host's network: /etc/hosts first, then the resolvers of /etc/resolv.conf over
-// UDP, and TCP where an answer was cut. Written out because a static program can't use the C library's, and
-// because nothing in the gateway may block. The policy was asked before anybody comes here.
+// Names to real addresses, in the host's network: /etc/hosts first, then the resolvers of /etc/resolv.conf
+// over UDP, and TCP where an answer was cut. Written out because a static program can't use the C library's,
+// and because nothing in the gateway may block. The policy was asked before anybody comes here.
 #pragma once
 
 #include <cstdint>
@@ -48,12 +48,14 @@ class Resolver {
 
     // Takes new files, after the host moved to another network; what is cached is forgotten.
     void renew(const ResolverFiles& files);
+    // Called for each lookup that no server answered: the host may have moved, and the files with it.
+    void when_unanswered(std::function<void()> act);
 
-    // Both families at once. May call back before it returns (cached answers); then the ticket is 0. Askers for
-    // the same name share one lookup.
+    // Both families at once. May call back before it returns (cached answers); then the ticket is 0. Askers
+    // for the same name share one lookup.
     Ticket look_up(const HostName& name, Done done);
-    // A question of another type, passed on as it is; the reply has the asker's id and was checked to answer the
-    // question.
+    // A question of another type, passed on as it is; the reply has the asker's id and was checked to answer
+    // the question.
     Ticket ask(const wire::DnsQuery& query, DoneRaw done);
     // The callback will not be called. Sets the ticket to 0.
     void cancel(Ticket& ticket);

@@ -69,6 +69,7 @@ Failure build(pid_t process, const Wanted& wanted, Listeners& listeners) {
     if (Failure failed = enter(process); failed.number != 0) return failed;
     if (int number = await_loopback(kLongestWait); number != 0)
         return failure("wait for the loopback device", number);
+    if (!wanted.has_listeners) return {};
     if (int number = add_address_and_route(AF_INET); number != 0)
         return failure("set the IPv4 route", number);
     // A kernel without IPv6 has one family less; nothing is left open by that.

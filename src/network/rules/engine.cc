@@ -124,22 +124,30 @@ Result<Engine> Engine::make(const EngineSettings& settings) {
     Result<std::vector<Prefix>> networks = parse_private_networks(settings.private_networks);
     if (!networks) return networks.error();
     engine.private_networks_ = std::move(*networks);
+    for (const config::Item& item : settings.private_networks) engine.private_origins_.push_back(item.origin);
+    Result<std::vector<HostService>> services = parse_host_services(settings.host_services);
+    if (!services) return services.error();
+    engine.services_ = std::move(*services);
 
     std::vector<Rule> admin, others, lifted_ports;
     if (settings.has_shipped_list) {
         if (base::Status added = add_shipped(others); !added) return added.error();
     }
-    for (Side side : {Side::block, Side::allow}) {
-        for (const config::Item& item : side == Side::block ? settings.block : settings.allow) {
-            Result<std::vector<Rule>> rules = rules_of(item, side, settings.bundles);
-            if (!rules) return rules.error();
-            bool is_admins = item.origin.layer == config::Layer::admin;
-            for (Rule& rule : *rules) {
-                if (side == Side::allow) engine.warn_of_no_effect(rule);
-                if (is_admins && side == Side::allow && rule.names_ports()) lifted_ports.push_back(rule);
-                (is_admins ? admin : others).push_back(std::move(rule));
-            }
-        }
+    auto add = [&](Rule rule) {
+        bool is_admins = rule.origin.layer == config::Layer::admin;
+        if (is_admins && rule.side == Side::allow && rule.names_ports()) lifted_ports.push_back(rule);
+        (is_admins ? admin : others).push_back(std::move(rule));
+    };
+    for (const config::Item& item : settings.block) {
+        Result<std::vector<Rule>> rules = rules_of(item, Side::block, settings.bundles);
+        if (!rules) return rules.error();
+        for (Rule& rule : *rules) add(std::move(rule));
+    }
+    Result<std::vector<Rule>> opening = opening_rules(settings);
+    if (!opening) return opening.error();
+    for (Rule& rule : *opening) {
+        engine.warn_of_no_effect(rule);
+        add(std::move(rule));
     }
     engine.admin_ = RuleTable(std::move(admin));
     engine.others_ = RuleTable(std::move(others));
@@ -148,8 +156,13 @@ Result<Engine> Engine::make(const EngineSettings& settings) {
 }
 
 void Engine::warn_of_no_effect(const Rule& rule) {
-    std::string entry =
-        rule.origin.describe() + ": network.allow entry " + quoted(name_of(rule)) + " has no effect: ";
+    std::string entry = rule.origin.describe() + ": the entry " + quoted(name_of(rule)) + " has no effect: ";
+    auto is_this = [&](const HostService& service) {
+        return !service.address && service.port == rule.ports.first && rule.ports.is_single();
+    };
+    bool is_of_host = rule.target == Target::host && rule.name == kHostServiceName;
+    if (is_of_host && std::ranges::none_of(services_, is_this))
+        warnings_.push_back(entry + "services of this host are opened by network.host_services");
     bool is_closed_port = rule.ports.is_single() && !reason_for_closed_port(rule.ports.first).empty();
     if (is_closed_port && rule.origin.layer != config::Layer::admin) {
         warnings_.push_back(entry + "port " + std::to_string(rule.ports.first) + " is closed (" +
@@ -158,6 +171,9 @@ void Engine::warn_of_no_effect(const Rule& rule) {
     }
     if (rule.target != Target::network) return;
     // Where the first address of a network is closed by a row that contains all of it, so is the whole.
+    bool is_service =
+        rule.ports.is_single() && this->is_service(rule.prefix.address(), rule.ports.first, Transport::tcp);
+    if (is_service) return;
     std::optional<ClosedAddress> closed = find_closed(rule.prefix.address(), private_networks_);
     Result<Prefix> row = closed ? Prefix::parse(closed->row) : Result<Prefix>(Error{});
     if (!row || !row->contains(rule.prefix)) return;
@@ -175,7 +191,32 @@ std::optional<Verdict> Engine::closed_port(const Asked& asked) const {
                    .advice = asked.port == 0 ? "" : kAskAdministrator};
 }
 
-std::optional<Verdict> Engine::closed_address(const Address& address) const {
+bool Engine::is_service(const Address& address, uint16_t port, Transport transport) const {
+    return transport == Transport::tcp && std::ranges::any_of(services_, [&](const HostService& service) {
+               return service.address == address && service.port == port;
+           });
+}
+
+// Behind the host's name inside stand the services that were named, whatever a wider rule opens.
+std::optional<Verdict> Engine::closed_host_port(const Asked& asked) const {
+    if (!asked.name || asked.name->str() != kHostServiceName) return std::nullopt;
+    bool is_open =
+        asked.transport == Transport::tcp && std::ranges::any_of(services_, [&](const HostService& service) {
+            return !service.address && service.port == asked.port;
+        });
+    if (is_open) return std::nullopt;
+    bool can_be_opened = asked.transport == Transport::tcp && reason_for_closed_port(asked.port).empty();
+    return Verdict{.cause = Cause::address_floor,
+                   .rule = std::string(kHostServiceName),
+                   .reason = "services of this host are closed but for those that are named",
+                   .advice = can_be_opened
+                                 ? "if it is needed, open it with --host-port " + std::to_string(asked.port)
+                                 : ""};
+}
+
+std::optional<Verdict> Engine::closed_address(const Address& address, uint16_t port,
+                                              Transport transport) const {
+    if (is_service(address, port, transport)) return std::nullopt;
     std::optional<ClosedAddress> closed = find_closed(address, private_networks_);
     if (!closed) return std::nullopt;
     std::string advice;
@@ -187,9 +228,24 @@ std::optional<Verdict> Engine::closed_address(const Address& address) const {
                    .advice = std::move(advice)};
 }
 
+// A network that the site calls its own has hosts without names.
+const config::Origin* Engine::opened_as_private(const Asked& asked) const {
+    bool can_be = mode_ == NetworkMode::filtered && asked.transport == Transport::tcp && asked.address;
+    for (size_t i = 0; can_be && i < private_networks_.size(); ++i)
+        if (private_networks_[i].contains(*asked.address)) return &private_origins_[i];
+    return nullptr;
+}
+
 Verdict Engine::default_verdict(const Asked& asked) const {
     std::string advice = "if it is needed, open it with network.allow = [\"" + entry_for(asked) + "\"]";
     bool is_literal = !asked.name;
+    const config::Origin* opening = is_literal ? opened_as_private(asked) : nullptr;
+    if (opening) {
+        return Verdict{.decision = Decision::allow,
+                       .cause = Cause::rule,
+                       .origin = *opening,
+                       .reason = "network.private opens it"};
+    }
     if (is_literal && !are_literals_open_) {
         return Verdict{.cause = Cause::literal,
                        .reason =
@@ -238,8 +294,10 @@ Verdict Engine::decide(const Question& question) const {
     Asked asked = asked_by(question);
     if (asked.address) {
         asked.only_networks_allow = !are_literals_open_;
-        if (std::optional<Verdict> closed = closed_address(*asked.address)) return *closed;
+        if (std::optional<Verdict> closed = closed_address(*asked.address, asked.port, asked.transport))
+            return *closed;
     }
+    if (std::optional<Verdict> closed = closed_host_port(asked)) return *closed;
     return judge(asked);
 }
 
@@ -247,7 +305,10 @@ Verdict Engine::decide_resolved(const HostName& name, const Address& resolved, u
                                 Transport transport) const {
     Verdict by_name = decide({name, port, transport});
     if (!by_name.is_allowed() || mode_ == NetworkMode::open) return by_name;
-    if (std::optional<Verdict> closed = closed_address(resolved)) return *closed;
+    // Its port was named, and what is behind the name is the host's own loopback.
+    bool is_loopback = resolved == *Address::parse("127.0.0.1") || resolved == *Address::parse("::1");
+    if (is_loopback && name.str() == kHostServiceName) return by_name;
+    if (std::optional<Verdict> closed = closed_address(resolved, port, transport)) return *closed;
     Verdict by_both = judge({.name = &name, .address = &resolved, .port = port, .transport = transport});
     return by_both.is_allowed() ? by_name : by_both;
 }
@@ -284,6 +345,14 @@ Verdict Engine::decide_lookup(const HostName& name) const {
         }
     }
     return usual;
+}
+
+Verdict Engine::decide_address(const HostName& name, const Address& resolved) const {
+    Verdict by_name = decide_lookup(name);
+    if (!by_name.is_allowed() || mode_ == NetworkMode::open) return by_name;
+    auto is_there = [&](const HostService& service) { return service.address == resolved; };
+    if (std::ranges::any_of(services_, is_there)) return by_name;
+    return closed_address(resolved, 0, Transport::tcp).value_or(by_name);
 }
 
 }  // namespace network

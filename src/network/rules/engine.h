@@ -27,6 +27,7 @@
 #include "network/rules/bundle.h"
 #include "network/rules/name.h"
 #include "network/rules/rule.h"
+#include "network/rules/services.h"
 #include "network/rules/table.h"
 #include "policy/policy.h"
 
@@ -71,7 +72,12 @@ struct EngineSettings {
     bool are_literals_open = false;              // network.literals = allow
     bool has_shipped_list = true;                // share/network/blocked_names.list
     std::vector<Bundle> bundles;                 // read from client configurations
+    std::vector<config::Item> host_services;     // network.host_services: exceptions from the address floor
+    std::vector<config::Item> udp;               // network.udp: entries as of `allow`, for UDP alone
 };
+
+// The rules of `allow`, `udp` and `host_services`, bundles expanded.
+base::Result<std::vector<Rule>> opening_rules(const EngineSettings& settings);
 
 class Engine {
   public:
@@ -84,8 +90,10 @@ class Engine {
                             Transport transport = Transport::tcp) const;
     // Whether some port of the name is open.
     Verdict decide_lookup(const HostName& name) const;
+    // The same for one of its addresses, as far as it can be said before a port is known: the address floor.
+    Verdict decide_address(const HostName& name, const Address& resolved) const;
 
-    // Entries of network.allow that can have no effect, one line each.
+    // Entries that open something and can have no effect, one line each.
     const std::vector<std::string>& warnings() const { return warnings_; }
 
   private:
@@ -95,12 +103,17 @@ class Engine {
     Verdict first_above_floor(const HostName& name, uint32_t port, Transport transport) const;
     Verdict default_verdict(const Asked& asked) const;
     std::optional<Verdict> closed_port(const Asked& asked) const;
-    std::optional<Verdict> closed_address(const Address& address) const;
+    std::optional<Verdict> closed_address(const Address& address, uint16_t port, Transport transport) const;
+    std::optional<Verdict> closed_host_port(const Asked& asked) const;
+    bool is_service(const Address& address, uint16_t port, Transport transport) const;
+    const config::Origin* opened_as_private(const Asked& asked) const;
 
     policy::NetworkMode mode_ = policy::NetworkMode::filtered;
     config::Origin mode_origin_;
     bool are_literals_open_ = false;
     std::vector<Prefix> private_networks_;
+    std::vector<config::Origin> private_origins_;  // of each of them
+    std::vector<HostService> services_;
     RuleTable admin_;
     RuleTable others_;
     RuleTable lifted_ports_;  // the administrator's allows that name a port

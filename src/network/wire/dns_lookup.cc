@@ -17,6 +17,7 @@ constexpr uint16_t kPayload = 1232;
 struct Record {
     DnsName owner;
     DnsType type{};
+    uint32_t time_to_live = 0;
     std::string_view data;
     std::optional<DnsName> alias;  // of a CNAME, which may point anywhere before itself in the message
 };
@@ -28,7 +29,7 @@ bool read_record(std::string_view message, size_t& at, Record& record) {
     Cursor cursor(message.substr(at));
     record.type = static_cast<DnsType>(cursor.u16());
     uint16_t dns_class = cursor.u16();
-    cursor.u32();
+    record.time_to_live = cursor.u32();
     record.data = cursor.take(cursor.u16());
     if (cursor.has_failed()) return false;
     at = message.size() - cursor.left();
@@ -39,28 +40,36 @@ bool read_record(std::string_view message, size_t& at, Record& record) {
 }
 
 // The name behind all aliases. A resolver that follows RFC 1034 puts them in order, but not all do.
-const DnsName* final_name(const std::vector<Record>& records, const DnsName& asked) {
+const DnsName* final_name(const std::vector<Record>& records, const DnsName& asked, uint32_t& time_to_live) {
     const DnsName* name = &asked;
     for (unsigned hops = 0; hops <= kMaximumAliases; ++hops) {
         auto alias = std::ranges::find_if(records, [&](const Record& record) {
             return record.alias && record.owner.equals_ignoring_case(*name);
         });
         if (alias == records.end()) return name;
+        time_to_live = std::min(time_to_live, alias->time_to_live);
         name = &*alias->alias;
     }
     return nullptr;
 }
 
-void collect(const std::vector<Record>& records, const DnsName& name, DnsReply& reply) {
+void collect(const std::vector<Record>& records, const DnsName& name, uint32_t time_to_live,
+             DnsReply& reply) {
     for (const Record& record : records) {
         if (!record.owner.equals_ignoring_case(name)) continue;
+        size_t before = reply.ipv4.size() + reply.ipv6.size();
         if (record.type == DnsType::a && record.data.size() == sizeof(Ipv4)) {
             std::ranges::copy(record.data, reply.ipv4.emplace_back().begin());
         }
         if (record.type == DnsType::aaaa && record.data.size() == sizeof(Ipv6)) {
             std::ranges::copy(record.data, reply.ipv6.emplace_back().begin());
         }
+        if (reply.ipv4.size() + reply.ipv6.size() > before)
+            time_to_live = std::min(time_to_live, record.time_to_live);
     }
+    bool has_any = !reply.ipv4.empty() || !reply.ipv6.empty();
+    // RFC 2181: the highest bit set means none at all.
+    reply.time_to_live = has_any && time_to_live <= INT32_MAX ? time_to_live : 0;
 }
 
 bool repeats_question(std::string_view message, size_t& at, const DnsQuestion& question) {
@@ -75,16 +84,17 @@ bool repeats_question(std::string_view message, size_t& at, const DnsQuestion& q
 
 }  // namespace
 
-std::string write_dns_query(uint16_t id, const DnsQuestion& question) {
+std::string write_dns_query(uint16_t id, const DnsQuestion& question, bool has_edns) {
     std::string message;
     append_u16(message, id);
     append_u16(message, kRecursionDesired);
     append_u16(message, 1);
     append_u32(message, 0);
-    append_u16(message, 1);
+    append_u16(message, has_edns ? 1 : 0);
     message += question.name.wire();
     append_u16(message, static_cast<unsigned>(question.type));
     append_u16(message, question.dns_class);
+    if (!has_edns) return message;
     append_u8(message, 0);
     append_u16(message, static_cast<unsigned>(DnsType::opt));
     append_u16(message, kPayload);
@@ -113,10 +123,11 @@ DnsReply parse_dns_reply(std::string_view message, uint16_t id, const DnsQuestio
     for (Record& record : records) {
         if (!read_record(message, at, record)) return reply;
     }
-    const DnsName* name = final_name(records, question.name);
+    uint32_t time_to_live = UINT32_MAX;
+    const DnsName* name = final_name(records, question.name, time_to_live);
     if (!name) return reply;
     reply.verdict = DnsReply::Verdict::answer;
-    collect(records, *name, reply);
+    collect(records, *name, time_to_live, reply);
     return reply;
 }
 

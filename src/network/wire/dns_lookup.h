@@ -16,7 +16,8 @@ namespace network::wire {
 constexpr unsigned kMaximumDnsRecords = 256;
 constexpr unsigned kMaximumAliases = 16;
 
-std::string write_dns_query(uint16_t id, const DnsQuestion& question);
+// `has_edns` false: for somebody who does not speak it and will be handed the reply as it is.
+std::string write_dns_query(uint16_t id, const DnsQuestion& question, bool has_edns = true);
 
 struct DnsReply {
     enum class Verdict {
@@ -30,6 +31,8 @@ struct DnsReply {
     // Of the name asked for or of the one its aliases end at; records of other names are left out.
     std::vector<Ipv4> ipv4;
     std::vector<Ipv6> ipv6;
+    uint32_t time_to_live =
+        0;  // seconds; the shortest of the addresses' and of the aliases' that led to them
 };
 
 DnsReply parse_dns_reply(std::string_view message, uint16_t id, const DnsQuestion& question);

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// Which agent a command is. What only starts another program is taken off the front (kStarters); then the
+// program's own name decides, or the package that its path leads through:
+//
+//   claude                                                     by its name
+//   env A=b nice -n 5 claude                                   the same behind starters
+//   npx -y @openai/codex exec                                  by the package
+//   node /opt/x/node_modules/@google/gemini-cli/bundle/x.js    by the package in the path
+//   /usr/local/bin/claude.exe                                  by its name without .exe, .js, .mjs, .cjs, .py
+//
+// A wrapper with another name is not recognised: --agent NAME says it.
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "config/profile.h"
+
+namespace config {
+namespace {
+
+// Programs that start another one, and the options of theirs that take a word of their own.
+struct Starter {
+    std::string_view name;
+    std::string_view options_with_word;  // separated by blanks
+    std::string_view verb;               // a word that comes first: "exec" of npm
+};
+constexpr Starter kStarters[] = {
+    {"env", "-u --unset -C --chdir -S", ""},
+    {"nice", "-n", ""},
+    {"ionice", "-c -n", ""},
+    {"nohup", "", ""},
+    {"setsid", "", ""},
+    {"stdbuf", "-i -o -e", ""},
+    {"time", "-f -o", ""},
+    {"timeout", "-k -s", ""},
+    {"npx", "-p --package -c", ""},
+    {"bunx", "", ""},
+    {"npm", "", "exec"},
+    {"pnpm", "", "dlx"},
+    {"yarn", "", "dlx"},
+    {"uvx", "--from --python --with", ""},
+    {"pipx", "--spec", "run"},
+    {"node", "-r --require --import --env-file", ""},
+    {"bun", "", ""},
+    {"deno", "", "run"},
+    {"python", "-W -X", ""},
+    {"python3", "-W -X", ""},
+};
+constexpr std::string_view kEndings[] = {".exe", ".js", ".mjs", ".cjs", ".py", ".sh"};
+
+std::string_view base_name(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
+std::string_view without_ending(std::string_view name) {
+    for (std::string_view ending : kEndings) {
+        if (name.size() > ending.size() && name.ends_with(ending))
+            return name.substr(0, name.size() - ending.size());
+    }
+    return name;
+}
+
+const Starter* starter_of(std::string_view word) {
+    const auto* row = std::ranges::find(kStarters, base_name(word), &Starter::name);
+    return row == std::end(kStarters) ? nullptr : row;
+}
+
+bool takes_word(const Starter& starter, std::string_view option) {
+    std::vector<std::string_view> options = base::split(starter.options_with_word, ' ');
+    return std::ranges::find(options, option) != options.end();
+}
+
+bool is_assignment(std::string_view word) {
+    size_t equals = word.find('=');
+    return equals != std::string_view::npos && equals > 0 && word.find('/') > equals;
+}
+
+// A duration or a number in front of the program: of timeout and nice.
+bool is_number(std::string_view word) {
+    return !word.empty() && word.front() >= '0' && word.front() <= '9';
+}
+
+// "@scope/name@1.2.3" and "name@latest" without the version.
+std::string_view package_of(std::string_view word) {
+    return word.substr(0, word.find('@', 1));
+}
+
+bool is_for(const Profile& profile, std::string_view program) {
+    std::string_view name = without_ending(base_name(program));
+    auto names = [&](const Item& item) { return item.text == name; };
+    auto holds = [&](const Item& item) {
+        return package_of(program) == item.text ||
+               program.find("/node_modules/" + item.text + "/") != std::string_view::npos;
+    };
+    return std::ranges::any_of(profile.commands, names) || std::ranges::any_of(profile.packages, holds);
+}
+
+// Cheap, and never wrong in the direction that matters: a name that a profile lists stands in its text.
+bool could_be_for(const ProfileText& profile, std::string_view program) {
+    std::string quoted = "\"" + std::string(without_ending(base_name(program))) + "\"";
+    return profile.text.find(quoted) != std::string::npos ||
+           program.find("node_modules/") != std::string_view::npos ||
+           (program.find('/') != std::string_view::npos &&
+            profile.text.find("\"" + std::string(package_of(program)) + "\"") != std::string::npos) ||
+           program.find('@') != std::string_view::npos;
+}
+
+}  // namespace
+
+std::vector<std::string> without_starters(const std::vector<std::string>& command) {
+    size_t at = 0;
+    while (at < command.size()) {
+        const Starter* starter = starter_of(command[at]);
+        if (starter == nullptr) break;
+        size_t next = at + 1;
+        if (!starter->verb.empty()) {
+            if (next >= command.size() || command[next] != starter->verb) break;
+            ++next;
+        }
+        while (next < command.size()) {
+            const std::string& word = command[next];
+            if (word == "--") {
+                ++next;
+                break;
+            }
+            // "python -m aider" names the module as a program is named.
+            if (word == "-m" && starter->name.starts_with("python")) {
+                ++next;
+                break;
+            }
+            bool is_skipped = word.starts_with('-') || is_assignment(word) || is_number(word);
+            if (!is_skipped) break;
+            next += takes_word(*starter, word) ? 2 : 1;
+        }
+        if (next >= command.size()) break;
+        at = next;
+    }
+    return {command.begin() + static_cast<std::ptrdiff_t>(at), command.end()};
+}
+
+base::Result<std::optional<Profile>> profile_for(const std::vector<ProfileText>& found,
+                                                 const std::vector<std::string>& command) {
+    std::vector<std::string> words = without_starters(command);
+    if (words.empty()) return std::optional<Profile>();
+    for (const ProfileText& text : found) {
+        if (!could_be_for(text, words.front())) continue;
+        base::Result<Profile> profile = parse_profile(text);
+        if (!profile) return profile.error();
+        if (is_for(*profile, words.front())) return std::optional<Profile>(*std::move(profile));
+    }
+    return std::optional<Profile>();
+}
+
+}  // namespace config

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+#include "network/gateway/connection.h"
+
+#include <sys/epoll.h>
+
+#include <utility>
+
+#include "network/wire/http_refusal.h"
+
+namespace network::gateway {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr uint16_t kNameServerPort = 53;
+constexpr seconds kFirstFlight{10};  // from the first byte to the verdict
+constexpr seconds kProxyIdle{60};    // until the first byte of a request to the proxy
+
+// How a failed route is said.
+struct FailureRow {
+    RouteFailure::Kind kind;
+    int http_status;
+    wire::Socks5Code socks_code;
+};
+constexpr FailureRow kFailures[] = {
+    {RouteFailure::Kind::refused, 403, wire::Socks5Code::not_allowed},
+    {RouteFailure::Kind::no_such_name, 502, wire::Socks5Code::host_unreachable},
+    {RouteFailure::Kind::unreachable, 502, wire::Socks5Code::host_unreachable},
+    {RouteFailure::Kind::timed_out, 504, wire::Socks5Code::host_unreachable},
+    {RouteFailure::Kind::connection_refused, 502, wire::Socks5Code::connection_refused},
+    {RouteFailure::Kind::proxy, 502, wire::Socks5Code::general_failure},
+};
+
+const FailureRow& row_of(RouteFailure::Kind kind) {
+    for (const FailureRow& row : kFailures) {
+        if (row.kind == kind) return row;
+    }
+    return kFailures[0];
+}
+
+}  // namespace
+
+Translation translate(const Names& names, const Host& host, uint16_t port) {
+    const auto* address = std::get_if<Address>(&host);
+    if (address == nullptr || !Names::is_ours(*address)) return {.target = Target{host, port}};
+    if (is_fixed(*address, Fixed::host)) return {.target = Target{*HostName::parse(kHostServiceName), port}};
+    if (const HostName* name = names.name_of(*address)) return {.target = Target{*name, port}};
+    return {.verdict = {.cause = Cause::literal,
+                        .rule = address->str(),
+                        .reason = "the address belongs to the sandbox's gateway and stands for no name",
+                        .advice = "look the name up again"}};
+}
+
+Connection::Connection(Hall& hall, Stream client, const Endpoint& destination)
+    : hall_(hall),
+      loop_(hall.desk.loop),
+      client_(std::move(client)),
+      destination_(destination),
+      began_(Loop::Clock::now()),
+      waiting_since_(began_) {}
+
+void Connection::start() {
+    if (destination_.port == kNameServerPort) return serve_names();
+    if (is_fixed(destination_.address, Fixed::gateway)) return serve_proxy();
+    client_.watch(*this);
+    open(translate(hall_.desk.names, destination_.address, destination_.port));
+}
+
+void Connection::serve_names() {
+    names_ = std::make_unique<DnsStream>(loop_, hall_.name_server, std::move(client_), [this] { leave(); });
+}
+
+void Connection::serve_proxy() {
+    proxy_ = std::make_unique<ProxyFace>(
+        std::move(client_),
+        ProxyFace::Calls{
+            .asked = [this](Stream client,
+                            ProxyRequest request) { take_request(std::move(client), std::move(request)); },
+            .failed = [this](Stream client,
+                             ProxyFault fault) { take_fault(std::move(client), std::move(fault)); }});
+    proxy_->start();
+}
+
+void Connection::take_fault(Stream client, ProxyFault fault) {
+    loop_.bury(std::move(proxy_));
+    face_ = fault.face;
+    if (!fault.last_words.empty()) record({.cause = "protocol", .reason = fault.reason});
+    speak(std::make_unique<Refusal>(loop_, std::move(client), std::move(fault.last_words),
+                                    [this] { leave(); }));
+}
+
+void Connection::take_request(Stream client, ProxyRequest request) {
+    loop_.bury(std::move(proxy_));
+    client_ = std::move(client);
+    client_.watch(*this);
+    face_ = request.face;
+    answers_head_ = request.answers_head;
+    said_ = std::move(request.rest);
+    base::Result<Host> host = parse_host(request.host);
+    if (host) return open(translate(hall_.desk.names, *host, request.port));
+    destination_.port = request.port;
+    refuse({.cause = Cause::literal, .reason = host.error().what, .advice = host.error().advice});
+}
+
+void Connection::open(const Translation& asked) {
+    if (!asked.target) return refuse(asked.verdict);
+    target_ = asked.target;
+    route_ = std::make_unique<Route>(hall_.desk, hall_.connect, hall_.services, *target_,
+                                     [this](std::optional<Arrival> arrival, const RouteFailure& failure) {
+                                         verdict_ = route_->verdict();
+                                         loop_.bury(std::move(route_));
+                                         arrival ? arrive(std::move(*arrival)) : fail(failure);
+                                     });
+    route_->start();
+}
+
+void Connection::on_ready(uint32_t events, int) {
+    if (!route_ || (events & (EPOLLERR | EPOLLHUP)) == 0) return;
+    route_.reset();
+    client_.close();
+    record({.cause = "unreachable", .reason = "the client left before the connection stood"});
+    leave();
+}
+
+void Connection::arrive(Arrival arrival) {
+    dialled_ = arrival.address;
+    bool is_open_by_address =
+        arrival.is_host_service ||
+        (arrival.address &&
+         hall_.desk.engine.decide({*arrival.address, target_->port, Transport::tcp}).is_allowed());
+    auto guard = std::make_unique<Guard>(
+        Expectation{.engine = hall_.desk.engine,
+                    .host = target_->host,
+                    .port = target_->port,
+                    .is_open_by_address = is_open_by_address,
+                    .takes_other_names = arrival.is_host_service},
+        face_ == Face::absolute ? HttpStream::Requests::one : HttpStream::Requests::many);
+    Pending pending{.to_first = {}, .to_second = std::exchange(said_, {})};
+    if (face_ == Face::socks5) pending.to_first = wire::socks5_reply(wire::Socks5Code::succeeded);
+    if (face_ == Face::connect) pending.to_first = wire::kConnectEstablished;
+    pending.to_first += arrival.early;
+    relay_ = std::make_unique<Relay>(
+        loop_, hall_.pipes, std::move(client_), std::move(arrival.stream), std::move(pending),
+        [this](const Relay::Counts& counts) { end_relay(counts); }, std::move(guard));
+}
+
+void Connection::end_relay(const Relay::Counts& counts) {
+    const Guard* guard = relay_->guard();
+    if (guard != nullptr && guard->state() == Guard::State::refused) return object(counts);
+    record_relay(counts);
+    leave();
+}
+
+void Connection::record_relay(const Relay::Counts& counts) const {
+    Entry entry = entry_of(verdict_);
+    entry.protocol = relay_->protocol();
+    entry.sent = counts.from_first;
+    entry.received = counts.from_second;
+    record(std::move(entry));
+}
+
+// What was refused is recorded when it is refused, and a request that never came asked for nothing.
+void Connection::record_unfinished() {
+    if (relay_) {
+        record_relay(relay_->counts());
+    } else if (route_) {
+        record({.cause = "unreachable", .reason = "the session ended before the connection stood"});
+    }
+}
+
+void Connection::object(const Relay::Counts& counts) {
+    const Guard& guard = *relay_->guard();
+    const Objection& objection = guard.objection();
+    Entry entry = entry_of(objection.verdict);
+    entry.protocol = guard.protocol();
+    entry.cause = objection.cause;
+    entry.reason = objection.reason;
+    entry.is_allowed = false;
+    entry.sent = counts.from_first;
+    entry.received = counts.from_second;
+    std::string words = guard.words(refusal_text(objection.reason, target_->text()));
+    record(std::move(entry));
+    speak(std::make_unique<Refusal>(loop_, relay_->take_first(), std::move(words), [this] { leave(); }));
+    loop_.bury(std::move(relay_));
+}
+
+void Connection::refuse(const Verdict& verdict) {
+    Entry entry = entry_of(verdict);
+    entry.protocol = to_text(face_);
+    entry.is_allowed = false;
+    record(std::move(entry));
+    std::string target = target_ ? target_->text() : Target{destination_.address, destination_.port}.text();
+    answer({.text = refusal_text(verdict, target), .rule = verdict.rule}, wire::Socks5Code::not_allowed);
+}
+
+void Connection::fail(const RouteFailure& failure) {
+    if (failure.kind == RouteFailure::Kind::refused) return refuse(failure.verdict);
+    record({.protocol = to_text(face_), .cause = "unreachable", .reason = failure.reason});
+    const FailureRow& row = row_of(failure.kind);
+    answer({.text = "agent-sandbox: " + failure.reason + " (the policy allows it).",
+            .rule = {},
+            .http_status = row.http_status,
+            .alert = wire::TlsAlert::internal_error},
+           row.socks_code);
+}
+
+// A port's own protocol is spoken for refusals by policy alone: an unreachable host is not what mailers and
+// ssh would report it as.
+void Connection::answer(RefusalWords words, wire::Socks5Code code) {
+    auto done = [this] { leave(); };
+    if (face_ == Face::transparent) {
+        uint16_t port = words.http_status == 403 ? destination_.port : 0;
+        return speak(std::make_unique<Refusal>(loop_, std::move(client_), std::move(words), port, done));
+    }
+    std::string last_words = face_ == Face::socks5 ? wire::socks5_reply(code)
+                                                   : wire::http_refusal({.status = words.http_status,
+                                                                         .rule = words.rule,
+                                                                         .reason = words.text,
+                                                                         .answers_head = answers_head_});
+    speak(std::make_unique<Refusal>(loop_, std::move(client_), std::move(last_words), done));
+}
+
+void Connection::sweep(Loop::Clock::time_point now) {
+    if (names_) return names_->sweep(now);
+    if (proxy_) {
+        if (now - began_ >= (proxy_->has_begun() ? kFirstFlight : kProxyIdle)) proxy_->expire();
+        return;
+    }
+    const Guard* guard = relay_ ? relay_->guard() : nullptr;
+    bool is_holding = guard != nullptr && guard->is_holding();
+    if (!is_holding || !is_waiting_ || guard->verdicts() != verdicts_) {
+        is_waiting_ = is_holding;
+        waiting_since_ = now;
+        verdicts_ = guard != nullptr ? guard->verdicts() : 0;
+        return;
+    }
+    if (now - waiting_since_ < kFirstFlight) return;
+    Entry entry = entry_of(verdict_);
+    entry.protocol = guard->protocol();
+    entry.is_allowed = false;
+    entry.cause = "protocol";
+    entry.reason = "what the client said first stayed incomplete";
+    record(std::move(entry));
+    relay_.reset();
+    leave();
+}
+
+void Connection::record(Entry entry) const {
+    entry.kind = "connection";
+    if (entry.protocol.empty()) entry.protocol = to_text(face_);
+    const auto* name = target_ ? std::get_if<HostName>(&target_->host) : nullptr;
+    if (name != nullptr) entry.name = name->str();
+    const auto* literal = target_ ? std::get_if<Address>(&target_->host) : nullptr;
+    if (dialled_) {
+        entry.address = dialled_->str();
+    } else if (literal != nullptr || !target_) {
+        entry.address = (literal != nullptr ? *literal : destination_.address).str();
+    }
+    entry.port = target_ ? target_->port : destination_.port;
+    entry.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Loop::Clock::now() - began_);
+    hall_.desk.journal.record(entry);
+}
+
+}  // namespace network::gateway

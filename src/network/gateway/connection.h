@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// One connection of the jail, from accept to the line in the journal:
+//
+//   what was asked for (by address, or as a proxy) → may it be made, and to which address (route.h) → bytes,
+//   the client's judged (relay.h, guard.h) → a line in the journal
+//
+// or at any step a refusal (refusal.h). Each step is an object of its own that has the client's socket; this
+// one only hands it on.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "network/gateway/desk.h"
+#include "network/gateway/dial.h"
+#include "network/gateway/dns_stream.h"
+#include "network/gateway/name_server.h"
+#include "network/gateway/pipe_pool.h"
+#include "network/gateway/proxy_face.h"
+#include "network/gateway/refusal.h"
+#include "network/gateway/relay.h"
+#include "network/gateway/route.h"
+
+namespace network::gateway {
+
+class Connection;
+
+// What all connections share.
+struct Hall {
+    Desk& desk;
+    NameServer& name_server;
+    Connect connect;
+    std::vector<HostService> services;
+    PipePool pipes;
+    std::function<void(Connection&)> leave;  // buries the connection
+};
+
+// An address that a client asked for, as what it stands for: a name, the host, or itself. A verdict where it
+// stands for nothing.
+struct Translation {
+    std::optional<Target> target;
+    Verdict verdict;
+};
+Translation translate(const Names& names, const Host& host, uint16_t port);
+
+class Connection : public Watcher {
+  public:
+    Connection(Hall& hall, Stream client, const Endpoint& destination);
+    void start();
+
+    // While the route is made: whether the client is still there.
+    void on_ready(uint32_t events, int which) override;
+    // Once a second: ends what waits too long.
+    void sweep(Loop::Clock::time_point now);
+    // The session ends with it still open: its line is written now.
+    void record_unfinished();
+
+  private:
+    void serve_proxy();
+    void serve_names();
+    void take_request(Stream client, ProxyRequest request);
+    void take_fault(Stream client, ProxyFault fault);
+    void open(const Translation& asked);
+    void arrive(Arrival arrival);
+    void end_relay(const Relay::Counts& counts);
+    void record_relay(const Relay::Counts& counts) const;
+    void object(const Relay::Counts& counts);
+
+    void refuse(const Verdict& verdict);
+    void fail(const RouteFailure& failure);
+    void answer(RefusalWords words, wire::Socks5Code code);
+    void speak(std::unique_ptr<Refusal> refusal) { refusal_ = std::move(refusal); }
+    void leave() { hall_.leave(*this); }
+    void record(Entry entry) const;
+
+    Hall& hall_;
+    Loop& loop_;
+    Stream client_;  // while nobody below has it
+    Endpoint destination_;
+    Loop::Clock::time_point began_;
+
+    Face face_ = Face::transparent;
+    bool answers_head_ = false;
+    std::string said_;  // by the client of a proxy, beyond the request
+    std::optional<Target> target_;
+    std::optional<Address> dialled_;
+    Verdict verdict_;
+
+    std::unique_ptr<ProxyFace> proxy_;
+    std::unique_ptr<DnsStream> names_;
+    std::unique_ptr<Route> route_;
+    std::unique_ptr<Relay> relay_;
+    std::unique_ptr<Refusal> refusal_;
+
+    Loop::Clock::time_point waiting_since_;
+    bool is_waiting_ = false;
+    unsigned verdicts_ = 0;  // when the wait began
+};
+
+}  // namespace network::gateway

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+#include "network/gateway/door.h"
+
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "network/gateway/connection.h"
+#include "network/gateway/once_per_second.h"
+
+namespace network::gateway {
+namespace {
+
+constexpr int kMostAtOnce = 64;
+constexpr std::chrono::milliseconds kPause{100};
+constexpr std::chrono::milliseconds kSweep{1000};
+// linux/netfilter_ipv4.h and netfilter_ipv6/ip6_tables.h, which do not go together with the C library's.
+constexpr int kOriginalDestination = 80;
+
+std::optional<Endpoint> original_destination(int socket) {
+    // A socket of the IPv6 family may carry an IPv4 connection, whose memory is IPv4's.
+    for (int level : {SOL_IP, SOL_IPV6}) {
+        SocketAddress address;
+        address.length = sizeof address.room;
+        if (::getsockopt(socket, level, kOriginalDestination, &address.any, &address.length) != 0) continue;
+        if (std::optional<Endpoint> found = address.endpoint()) return found;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+struct Door::State {
+    struct Listener {
+        base::Fd socket;
+        Origin origin;
+        Loop::Slot slot;
+        Loop::TimerId pause = 0;
+    };
+
+    State(Desk& desk, NameServer& name_server, Connect connect)
+        : hall{.desk = desk,
+               .name_server = name_server,
+               .connect = std::move(connect),
+               .services = {},
+               .pipes = {},
+               .leave = {}} {}
+
+    Hall hall;
+    std::vector<Listener> listeners;
+    std::unordered_map<Connection*, std::unique_ptr<Connection>> connections;
+    OncePerSecond limit_lines;
+    Loop::TimerId sweep = 0;
+};
+
+Door::Door(Desk& desk, NameServer& name_server, Connect connect)
+    : state_(std::make_unique<State>(desk, name_server, std::move(connect))) {
+    // The engine was made from the same entries, so they can be read.
+    if (auto services = parse_host_services(desk.egress.rules.host_services)) {
+        state_->hall.services = std::move(*services);
+    }
+    state_->hall.leave = [this](Connection& connection) {
+        auto found = state_->connections.find(&connection);
+        if (found == state_->connections.end()) return;
+        state_->hall.desk.loop.bury(std::move(found->second));
+        state_->connections.erase(found);
+    };
+}
+
+Door::~Door() {
+    Loop& loop = state_->hall.desk.loop;
+    for (State::Listener& listener : state_->listeners) {
+        loop.forget(listener.slot, listener.socket.get());
+        loop.cancel(listener.pause);
+    }
+    loop.cancel(state_->sweep);
+    for (const auto& [connection, owner] : state_->connections) connection->record_unfinished();
+}
+
+void Door::listen(base::Fd listener, Origin origin) {
+    // Accepted sockets inherit it, which saves a call for each.
+    int yes = 1;
+    ::setsockopt(listener.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    int index = static_cast<int>(state_->listeners.size());
+    Loop::Slot slot = state_->hall.desk.loop.watch(listener.get(), EPOLLIN, *this, index);
+    state_->listeners.push_back({std::move(listener), origin, slot});
+}
+
+void Door::on_ready(uint32_t, int which) {
+    accept_from(static_cast<size_t>(which));
+}
+
+void Door::accept_from(size_t index) {
+    State::Listener& listener = state_->listeners[index];
+    for (int i = 0; i < kMostAtOnce; ++i) {
+        base::Fd client(::accept4(listener.socket.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        if (client) {
+            std::optional<Endpoint> destination = listener.origin == Origin::redirected
+                                                      ? original_destination(client.get())
+                                                      : own_endpoint(client.get());
+            if (destination) admit(std::move(client), *destination);
+            continue;
+        }
+        bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+        if (is_short) return pause(index);
+        // Of a client that left meanwhile there is nothing to say; others may wait behind it.
+        if (errno != ECONNABORTED && errno != EINTR) return;
+    }
+}
+
+// Out of descriptors: the listener would be ready all the time and nothing could be done about it.
+void Door::pause(size_t index) {
+    Loop& loop = state_->hall.desk.loop;
+    State::Listener& listener = state_->listeners[index];
+    if (listener.pause != 0) return;
+    loop.change(listener.slot, listener.socket.get(), 0);
+    listener.pause = loop.after(kPause, [this, index] {
+        State::Listener& paused = state_->listeners[index];
+        paused.pause = 0;
+        state_->hall.desk.loop.change(paused.slot, paused.socket.get(), EPOLLIN);
+    });
+}
+
+void Door::admit(base::Fd client, const Endpoint& destination) {
+    Desk& desk = state_->hall.desk;
+    if (state_->connections.size() >= desk.egress.most_connections) return turn_away(std::move(client));
+    Stream stream(desk.loop, std::move(client));
+    auto connection = std::make_unique<Connection>(state_->hall, std::move(stream), destination);
+    Connection& admitted = *connection;
+    state_->connections.emplace(&admitted, std::move(connection));
+    if (state_->sweep == 0) state_->sweep = desk.loop.after(kSweep, [this] { sweep(); });
+    admitted.start();
+}
+
+void Door::turn_away(base::Fd client) {
+    Desk& desk = state_->hall.desk;
+    Stream(desk.loop, std::move(client)).reset();
+    if (!state_->limit_lines.admits("connections", Loop::Clock::now())) return;
+    desk.journal.record(
+        {.kind = "connection",
+         .protocol = "tcp",
+         .cause = "limit",
+         .reason = "more than " + std::to_string(desk.egress.most_connections) + " connections at once"});
+}
+
+void Door::sweep() {
+    state_->sweep = 0;
+    Loop::Clock::time_point now = Loop::Clock::now();
+    // What leaves during the sweep must not move what is swept.
+    std::vector<Connection*> all;
+    all.reserve(state_->connections.size());
+    for (const auto& [connection, owner] : state_->connections) all.push_back(connection);
+    for (Connection* connection : all) connection->sweep(now);
+    if (!state_->connections.empty()) {
+        state_->sweep = state_->hall.desk.loop.after(kSweep, [this] { sweep(); });
+    }
+}
+
+size_t Door::connections() const {
+    return state_->connections.size();
+}
+
+}  // namespace network::gateway

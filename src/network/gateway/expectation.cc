@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+#include "network/gateway/expectation.h"
+
+namespace network::gateway {
+namespace {
+
+std::string host_text(const Host& host) {
+    const auto* name = std::get_if<HostName>(&host);
+    return name != nullptr ? name->str() : std::get<Address>(host).str();
+}
+
+std::optional<Objection> judge_host(const Expectation& expected, const Host& said, std::string_view where) {
+    if (said == expected.host) return std::nullopt;
+    bool is_named = std::holds_alternative<HostName>(expected.host) && !expected.takes_other_names;
+    if (is_named || std::holds_alternative<Address>(said)) {
+        return Objection{.reason = std::string(where) + " says " + quoted(host_text(said)) +
+                                   ", the connection was opened to " + quoted(host_text(expected.host)),
+                         .alert = wire::TlsAlert::unrecognized_name};
+    }
+    // The address is open; the name that hides behind it is judged like any other.
+    Verdict verdict = expected.engine.decide({said, expected.port, Transport::tcp});
+    if (verdict.is_allowed()) return std::nullopt;
+    std::string reason = std::string(where) + " says " + quoted(host_text(said)) + ": " + verdict.reason;
+    return Objection{.cause = to_text(verdict.cause),
+                     .verdict = std::move(verdict),
+                     .reason = std::move(reason),
+                     .alert = wire::TlsAlert::unrecognized_name};
+}
+
+}  // namespace
+
+std::optional<Objection> judge_server_name(const Expectation& expected, const wire::ClientHello& hello) {
+    bool is_named = std::holds_alternative<HostName>(expected.host);
+    if (!hello.server_name) {
+        if (!is_named || expected.is_open_by_address) return std::nullopt;
+        return Objection{
+            .reason = "TLS without a server name (SNI), which could be for any host behind the address",
+            .alert = wire::TlsAlert::unrecognized_name};
+    }
+    base::Result<HostName> name = HostName::parse(*hello.server_name);
+    if (!name) {
+        // Some clients put an address there, which says nothing that the connection does not.
+        base::Result<Address> address = Address::parse(*hello.server_name);
+        if (address) return judge_host(expected, *address, "the TLS server name (SNI)");
+        return Objection{.reason = "the TLS server name (SNI) is no host name: " + name.error().what,
+                         .alert = wire::TlsAlert::unrecognized_name};
+    }
+    return judge_host(expected, *name, "the TLS server name (SNI)");
+}
+
+std::optional<Objection> judge_authority(const Expectation& expected, const wire::Authority& said) {
+    base::Result<Host> host = parse_host(said.host);
+    if (!host) {
+        return Objection{.reason = "the HTTP host can't be understood: " + host.error().what,
+                         .http_status = 400};
+    }
+    if (said.port && *said.port != expected.port) {
+        return Objection{.reason = "the HTTP host says port " + std::to_string(*said.port) +
+                                   ", the connection was opened to port " + std::to_string(expected.port)};
+    }
+    return judge_host(expected, *host, "the HTTP host");
+}
+
+}  // namespace network::gateway

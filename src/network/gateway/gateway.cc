@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. The order is the protection:
+//
+//   1. the namespace is set up and its sockets come out     (a child that enters it and ends)
+//   2. ports of the host are opened, where the user published some; the resolver's files are read
+//   3. the gateway confines itself: no file, no program, no other process
+//   4. it tells the supervisor, which lets the jail start
+//   5. the first byte of the jail is read
+//
+// One thread, one loop. When this process dies, its listeners die with it: the kernel then refuses every
+// connection of the jail.
+#include "network/gateway/gateway.h"
+
+#include <sys/epoll.h>
+#include <sys/resource.h>
+
+#include "base/pass_descriptors.h"
+#include "network/gateway/confine.h"
+#include "network/gateway/datagrams.h"
+#include "network/gateway/desk.h"
+#include "network/gateway/door.h"
+#include "network/gateway/messages.h"
+#include "network/gateway/name_server.h"
+#include "network/gateway/pipe_pool.h"
+#include "network/gateway/publish.h"
+
+namespace network::gateway {
+namespace {
+
+std::string text_of(const std::string& path) {
+    base::Result<std::string> text = base::read_file(path, 4u << 20);
+    return text ? *std::move(text) : std::string();
+}
+
+ResolverFiles read_resolver_files() {
+    return {.hosts = text_of("/etc/hosts"), .resolv_conf = text_of("/etc/resolv.conf")};
+}
+
+// Tunnels need descriptors: two each, and four more while a stream is moved.
+void raise_open_files() {
+    struct rlimit limit;
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+netns::Wanted wanted_of(const Egress& egress) {
+    bool is_isolated = egress.rules.mode == policy::NetworkMode::isolated;
+    return {.has_listeners = !is_isolated,
+            .tcp_ports = egress.tcp_ports,
+            .udp_ports = egress.udp_ports,
+            .has_connector = !egress.published.empty()};
+}
+
+// The supervisor's end of the conversation.
+class Supervision : public Watcher {
+  public:
+    Supervision(Desk& desk, base::Fd control) : desk_(desk), control_(std::move(control)) {
+        slot_ = desk_.loop.watch(control_.get(), EPOLLIN, *this);
+    }
+    ~Supervision() override { desk_.loop.forget(slot_, control_.get()); }
+
+    void say(std::string_view message) const { (void)base::send_descriptors(control_.get(), message, {}); }
+
+    // The host may have moved to another network; a confined process can't look at its files again.
+    void ask_for_files() {
+        constexpr std::chrono::seconds kPause{2};
+        Loop::Clock::time_point now = Loop::Clock::now();
+        if (now < next_request_) return;
+        next_request_ = now + kPause;
+        say(kAskForFiles);
+    }
+
+    void on_ready(uint32_t, int) override {
+        base::Result<base::PassedDescriptors> passed = base::receive_descriptors(control_.get());
+        if (passed && passed->note == kFiles && passed->descriptors.size() == 2) return renew(*passed);
+        is_asked_ = passed && passed->note == kEnd;
+        desk_.loop.stop();
+    }
+    // Not by the supervisor's death.
+    bool is_asked_to_end() const { return is_asked_; }
+
+  private:
+    void renew(const base::PassedDescriptors& passed) {
+        base::Result<std::string> hosts = base::read_descriptor(passed.descriptors[0].get(), 4u << 20);
+        base::Result<std::string> servers = base::read_descriptor(passed.descriptors[1].get(), 1u << 20);
+        if (hosts && servers) desk_.resolver.renew({.hosts = *hosts, .resolv_conf = *servers});
+    }
+
+    Desk& desk_;
+    base::Fd control_;
+    Loop::Slot slot_;
+    bool is_asked_ = false;
+    Loop::Clock::time_point next_request_;
+};
+
+Door::Origin origin_of(netns::Capture capture) {
+    return capture == netns::Capture::redirect ? Door::Origin::redirected : Door::Origin::own_address;
+}
+
+// Everything that has to be had before the confinement.
+struct Prepared {
+    Engine engine;
+    netns::Listeners listeners;
+    std::vector<base::Fd> published;
+    ResolverFiles files;
+};
+
+base::Result<Prepared> prepare(const Egress& egress, pid_t jailed) {
+    base::Result<Engine> engine = Engine::make(egress.rules);
+    if (!engine) return engine.error();
+    base::Result<std::vector<base::Fd>> published = Publish::open(egress.published);
+    if (!published) return published.error();
+    base::Result<netns::Listeners> listeners = netns::set_up(jailed, wanted_of(egress));
+    if (!listeners) return listeners.error();
+    raise_open_files();
+    return Prepared{*std::move(engine), *std::move(listeners), *std::move(published), read_resolver_files()};
+}
+
+int serve(const Egress& egress, Prepared prepared, Surroundings surroundings, bool has_landlock, Loop& loop) {
+    Names names;
+    Resolver resolver(loop, prepared.files);
+    Journal journal(std::move(surroundings.journal));
+    Desk desk{loop, prepared.engine, egress, names, resolver, journal};
+    std::string last_word;
+    Supervision supervision(desk, std::move(surroundings.control));
+    resolver.when_unanswered([&supervision] { supervision.ask_for_files(); });
+    {
+        PipePool pipes;
+        NameServer name_server(desk);
+        Door door(desk, name_server);
+        Datagrams datagrams(desk);
+        Publish publish(desk, pipes, std::move(prepared.listeners.connector));
+        Door::Origin origin = origin_of(prepared.listeners.capture);
+        for (base::Fd& listener : prepared.listeners.tcp) door.listen(std::move(listener), origin);
+        for (base::Fd& socket : prepared.listeners.name_servers) name_server.listen(std::move(socket));
+        // All ports of one family, then all of the other.
+        for (size_t i = 0; i < prepared.listeners.udp.size(); ++i) {
+            datagrams.listen(std::move(prepared.listeners.udp[i]),
+                             egress.udp_ports[i % egress.udp_ports.size()]);
+        }
+        for (size_t i = 0; i < prepared.published.size(); ++i) {
+            publish.listen(std::move(prepared.published[i]), egress.published[i]);
+        }
+        supervision.say(encode(Start{.capture = prepared.listeners.capture, .has_landlock = has_landlock}));
+        loop.run();
+    }
+    // By now every connection that was still open has been recorded.
+    if (supervision.is_asked_to_end()) supervision.say(encode(summary_of(journal.refusals())));
+    return 0;
+}
+
+}  // namespace
+
+int give_up(int control, const base::Error& error) {
+    (void)base::send_descriptors(control, encode(Start{.failure = error.line()}), {});
+    return 1;
+}
+
+int run(const Egress& egress, Surroundings surroundings) {
+    base::Result<Prepared> prepared = prepare(egress, surroundings.jailed);
+    if (!prepared) return give_up(surroundings.control.get(), prepared.error());
+    Loop loop;
+    if (base::Status opened = loop.open(); !opened)
+        return give_up(surroundings.control.get(), opened.error());
+    base::Result<Confinement> confinement = confine();
+    if (!confinement) return give_up(surroundings.control.get(), confinement.error());
+    return serve(egress, *std::move(prepared), std::move(surroundings), confinement->has_landlock, loop);
+}
+
+}  // namespace network::gateway

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The requests of one HTTP/1 connection, each judged before a byte of it goes on. Pure.
+//
+// A server reads requests one behind the other, so where one ends is as much a matter of trust as its host:
+// bodies are counted, and whatever the strict reader does not understand ends the connection. Requests in
+// origin form go on as they came; absolute form, and upgrades other than to a websocket, are rewritten.
+// Behind a websocket's request nothing goes on before the server has agreed to it; from then on everything
+// does. A websocket needs a connection of its own: only then is the first reply certainly its answer.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "network/gateway/expectation.h"
+#include "network/wire/http_body.h"
+#include "network/wire/http_head.h"
+#include "network/wire/http_response.h"
+
+namespace network::gateway {
+
+class HttpStream {
+  public:
+    enum class State { open, waiting_for_reply, raw, refused };
+    enum class Requests { many, one };  // one: it is the last, and the server is told so
+
+    explicit HttpStream(Requests requests) : takes_many_(requests == Requests::many) {}
+
+    // Appends to `onward` what may go on.
+    State take(std::string_view bytes, const Expectation& expected, std::string& onward);
+    // The server's bytes, while waiting for a reply; they go on to the client in any case.
+    State take_reply(std::string_view bytes, const Expectation& expected, std::string& onward);
+
+    State state() const { return state_; }
+    bool is_within_head() const { return !head_.empty(); }
+    bool answers_head() const {
+        return answers_head_;
+    }                                                // the request that was refused asked for a head alone
+    unsigned requests() const { return requests_; }  // that went on
+    const Objection& objection() const { return objection_; }
+
+  private:
+    // What is left of the bytes.
+    std::string_view take_body(std::string_view bytes, std::string& onward);
+    std::string_view take_head(std::string_view bytes, const Expectation& expected, std::string& onward);
+    void judge(const wire::HttpRequest& request, const Expectation& expected);
+    void send_on(const wire::HttpRequest& request, std::string& onward);
+    void refuse(Objection objection);
+    void refuse(int status, std::string_view reason);
+
+    State state_ = State::open;
+    bool takes_many_;
+    bool is_last_ = false;
+    bool answers_head_ = false;
+    unsigned requests_ = 0;
+    std::string head_;
+    wire::HttpHeadReader reader_;
+    std::optional<wire::HttpBody> body_;
+    std::string held_;  // behind a websocket's request
+    std::string reply_;
+    wire::HttpResponseReader reply_reader_;
+    Objection objection_;
+};
+
+}  // namespace network::gateway

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// From what a client asked for to a connected socket, or to the reason why there is none.
+//
+//   host.agent-sandbox.internal   the host's own loopback, for services that were named
+//   through the site's proxy      judged by name, not looked up, CONNECT
+//   a name                        judged, looked up once, each address judged, the good ones dialled
+//   literally an address                    judged, dialled
+//
+// After the connection stands it is checked once more: an address that turns out to be this host's own is
+// closed, unless it is a service of the host that was named.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "network/gateway/desk.h"
+#include "network/gateway/dial.h"
+#include "network/gateway/upstream.h"
+#include "network/rules/services.h"
+
+namespace network::gateway {
+
+struct Target {
+    Host host;
+    uint16_t port = 0;
+
+    std::string host_text() const;
+    std::string text() const;  // "name:port", "[::1]:port"
+};
+
+struct Arrival {
+    Stream stream;
+    std::optional<Address> address;  // none behind a proxy
+    bool is_host_service = false;
+    std::string early;  // what the server said already
+};
+
+struct RouteFailure {
+    enum class Kind { refused, no_such_name, unreachable, timed_out, connection_refused, proxy };
+    Kind kind = Kind::unreachable;
+    Verdict verdict;     // of a refusal
+    std::string reason;  // of the others
+    std::optional<Address> address;
+};
+
+class Route {
+  public:
+    // Exactly one is set. Called once, now or later; the route is to be buried in it, not destroyed.
+    using Done = std::function<void(std::optional<Arrival>, const RouteFailure&)>;
+
+    Route(Desk& desk, const Connect& connect, const std::vector<HostService>& services, Target target,
+          Done done);
+    ~Route();
+    Route(const Route&) = delete;
+    Route& operator=(const Route&) = delete;
+    void start();
+
+    // What allowed it, for the record.
+    const Verdict& verdict() const { return verdict_; }
+
+  private:
+    using Kind = RouteFailure::Kind;
+    bool is_service(const std::optional<Address>& address) const;
+    void go_to_host();
+    void go_to_proxy(const UpstreamProxy& upstream);
+    void go_to_name(const HostName& name);
+    void take_addresses(const HostName& name, const Resolution& resolution);
+    void dial(std::vector<Endpoint> endpoints);
+    void take_dial(Dial::Result result);
+    void take_tunnel(UpstreamTunnel::Result result);
+    void refuse(Verdict verdict);
+    void fail(Kind kind, std::string reason);
+    void finish(std::optional<Arrival> arrival, const RouteFailure& failure);
+
+    Desk& desk_;
+    const Connect& connect_;
+    const std::vector<HostService>& services_;
+    Target target_;
+    Done done_;
+    Verdict verdict_;
+    Resolver::Ticket ticket_ = 0;
+    const UpstreamProxy* upstream_ = nullptr;
+    std::unique_ptr<Dial> dial_;
+    std::unique_ptr<UpstreamTunnel> tunnel_;
+};
+
+}  // namespace network::gateway

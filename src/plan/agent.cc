@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// The state of the agent that is run. Its directories are writable and kept, as home.writable says; but what
+// in them would run outside later (hooks, servers, plug-ins of its global settings) is read-only, and can't
+// be made where it is missing: a neutral file or an empty directory stands there while the session runs.
+//
+// Files that hold both memory and such things are a copy of the sandbox's own (agent.kept). With
+// agents.per_project_state every directory is: one for each project, in which the user's settings are shown
+// read-only and the log-in is the user's own file.
+#include <algorithm>
+
+#include "base/text.h"
+#include "config/trust.h"
+#include "plan/agent.h"
+#include "plan/draft.h"
+
+namespace plan {
+namespace {
+
+using config::Item;
+using config::Profile;
+
+// What stands in the place of a missing file and changes nothing for a program that reads it.
+struct Neutral {
+    std::string_view ending;
+    std::string_view content;
+};
+constexpr Neutral kNeutral[] = {
+    {".json", "{}\n"}, {".jsonc", "{}\n"}, {".toml", ""}, {".yml", ""}, {".yaml", ""},
+    {".md", ""},       {".env", ""},       {".js", ""},   {".ts", ""},
+};
+
+class State {
+  public:
+    State(Draft& draft, const Profile& profile) : draft_(draft), profile_(profile) {}
+
+    void add() {
+        bool is_apart = draft_.policy().agents.per_project_state;
+        for (const Item& item : profile_.state) {
+            if (is_apart) add_apart(item);
+        }
+        for (const Item& item : profile_.protect) {
+            if (is_apart) {
+                show(item, MountKind::bind_readonly, "the user's own settings of the agent");
+            } else {
+                protect(item);
+            }
+        }
+        for (const Item& item : profile_.tokens) {
+            if (is_apart) show(item, MountKind::bind_writable, "the agent's log-in, written through");
+        }
+        for (const Item& item : profile_.kept) keep(item);
+    }
+
+  private:
+    base::Path in_home(const Item& item) const { return draft_.home / item.text; }
+
+    // A directory of this project's in the sandbox's own state takes the place of the user's.
+    void add_apart(const Item& item) {
+        const Reason reason{"the agent's state for this project (agents.per_project_state)", item.origin};
+        const base::Path own = agent_directory(draft_, profile_.name) / item.text;
+        draft_.plan.new_directories.push_back({own, reason});
+        lay(MountKind::bind_writable, in_home(item), own.str(), reason);
+    }
+
+    // A file or directory of the user's at its place, where it is there.
+    void show(const Item& item, MountKind kind, std::string_view why) {
+        base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(in_home(item));
+        bool is_shown = resolved && resolved->exists && resolved->path.is_within(draft_.home);
+        if (is_shown) lay(kind, in_home(item), resolved->path.str(), {std::string(why), item.origin});
+    }
+
+    void protect(const Item& item) {
+        const Reason reason{"would run outside the jail later", item.origin};
+        base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(in_home(item));
+        if (!resolved) return;
+        if (resolved->exists) {
+            if (resolved->path.is_within(draft_.home)) {
+                draft_.links.insert(draft_.links.end(), resolved->links.begin(), resolved->links.end());
+                draft_.add_rule(resolved->path, Access::readonly, reason);
+            }
+            return;
+        }
+        if (!will_exist(resolved->path.parent())) return;
+        Placeholder placeholder{.path = resolved->path, .reason = reason};
+        if (std::optional<std::string> content = neutral_content(resolved->path))
+            placeholder.content = content;
+        draft_.plan.placeholders.push_back(std::move(placeholder));
+        draft_.rules.add(PathRule{
+            .path = resolved->path, .access = Access::readonly, .holds_name = true, .reason = reason});
+    }
+
+    // A name can be made only where its directory is.
+    bool will_exist(const base::Path& directory) const {
+        if (draft_.tree().look(directory)) return true;
+        return std::ranges::any_of(draft_.plan.new_directories,
+                                   [&](const NewDirectory& made) { return made.path.is_within(directory); });
+    }
+
+    void keep(const Item& item) {
+        const Reason reason{"a copy of the sandbox's own: the user's holds what would run outside later",
+                            item.origin};
+        const base::Path own = agent_directory(draft_, profile_.name) / item.text;
+        const base::Path target = in_home(item);
+        draft_.plan.kept_files.push_back({.path = own,
+                                          .copied_from = target,
+                                          .otherwise = neutral_content(target).value_or(""),
+                                          .reason = reason});
+        // In a home that is shown as it is, there must be something to mount on.
+        if (draft_.home_is_real && !draft_.tree().look(target)) {
+            draft_.plan.placeholders.push_back({target, reason, neutral_content(target).value_or("")});
+        }
+        lay(MountKind::bind_writable, target, own.str(), reason);
+    }
+
+    void lay(MountKind kind, const base::Path& target, std::string source, const Reason& reason) {
+        draft_.after_rules.push_back(
+            Mount{.kind = kind, .target = target, .source = std::move(source), .reason = reason});
+        if (kind == MountKind::bind_writable) draft_.extra_writable.push_back(target);
+    }
+
+    Draft& draft_;
+    const Profile& profile_;
+};
+
+// Another agent's state is neither read nor written, in whatever mode the home directory is shown.
+void hide_others(Draft& draft) {
+    if (!draft.home_is_real) return;
+    for (const Profile& other : draft.inputs.other_agents) {
+        for (const std::vector<Item>* list : {&other.state, &other.kept, &other.tokens}) {
+            for (const Item& item : *list) {
+                base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(draft.home / item.text);
+                if (!resolved || !resolved->exists || !resolved->path.is_strictly_within(draft.home))
+                    continue;
+                draft.add_rule(resolved->path, Access::hidden, {"the state of another agent", item.origin});
+            }
+        }
+    }
+}
+
+bool has_login(const Draft& draft, const Profile& profile) {
+    bool has_token = std::ranges::any_of(profile.tokens, [&](const Item& item) {
+        return draft.tree().look_through(draft.home / item.text).has_value();
+    });
+    if (has_token) return true;
+    auto credentials = profile.layer.values.find("env.allow");
+    if (credentials == profile.layer.values.end()) return false;
+    return std::ranges::any_of(draft.inputs.request.environment, [&](std::string_view variable) {
+        return std::ranges::any_of(credentials->second.items, [&](const Item& item) {
+            return variable.starts_with(item.text) && variable.substr(item.text.size()).starts_with('=');
+        });
+    });
+}
+
+}  // namespace
+
+base::Path agent_directory(const Draft& draft, std::string_view agent) {
+    base::Path directory = draft.inputs.request.state_directory / "agents" / std::string(agent);
+    if (!draft.policy().agents.per_project_state) return directory;
+    return directory / "projects" / config::sha256(draft.project.str()).substr(0, 16);
+}
+
+std::optional<std::string> neutral_content(const base::Path& path) {
+    for (const Neutral& row : kNeutral) {
+        if (path.name().ends_with(row.ending)) return std::string(row.content);
+    }
+    return std::nullopt;
+}
+
+void add_agent(Draft& draft) {
+    hide_others(draft);
+    const Profile* profile = draft.inputs.agent;
+    if (profile == nullptr) return;
+    State(draft, *profile).add();
+    if (!profile->login.empty() && !has_login(draft, *profile)) {
+        draft.note(NoteKind::information, profile->title + " is not logged in: " + profile->login);
+    }
+}
+
+}  // namespace plan

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// Files that an agent finds in the jail and the host does not have: the notice in front of the user's own
+// instructions, and settings that switch off a sandbox of its own, which can't work in ours.
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "config/data.h"
+#include "config/toml_text.h"
+#include "plan/agent.h"
+#include "plan/draft.h"
+
+namespace plan {
+namespace {
+
+using config::Item;
+
+constexpr std::string_view kNotice = "/run/agent-sandbox/notice.md";
+constexpr size_t kLargestInstructions = 1u << 20;
+
+std::string network_words(const Plan& plan) {
+    switch (plan.network.reached) {
+        case policy::NetworkMode::open:
+            return "open";
+        case policy::NetworkMode::filtered:
+            return "filtered by name: most hosts can be reached, some can't, plain addresses can't";
+        case policy::NetworkMode::proxied:
+            return "limited to hosts that the user allowed";
+        case policy::NetworkMode::isolated:
+            return "closed";
+    }
+    return "";
+}
+
+void replace_all(std::string& text, std::string_view mark, std::string_view value) {
+    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size()) {
+        text.replace(at, mark.size(), value);
+    }
+}
+
+std::string notice_for(const Draft& draft) {
+    if (!draft.policy().agents.notice) return {};
+    const config::DataFile* file = config::find_data_file("agents/notice.md");
+    std::string text = file == nullptr ? std::string() : std::string(file->content);
+    replace_all(text, "{project}", draft.project.str());
+    replace_all(text, "{access}",
+                draft.policy().project.read_only ? "can be read, not written" : "is writable");
+    replace_all(text, "{network}", network_words(draft.plan));
+    return text;
+}
+
+std::string filled(std::string text, const std::string& notice, const std::string& original) {
+    replace_all(text, "{notice:json}", base::Json(notice).dump());
+    replace_all(text, "{notice:toml}", config::toml_string(notice));
+    replace_all(text, "{notice}", notice);
+    replace_all(text, "{original}", original);
+    return text;
+}
+
+class Files {
+  public:
+    Files(Draft& draft, std::string notice) : draft_(draft), notice_(std::move(notice)) {}
+
+    void lay(const Item& item) {
+        size_t equals = item.text.find('=');
+        std::string path = item.text.substr(0, equals), content = item.text.substr(equals + 1);
+        if (path.starts_with("/etc/")) {
+            lay_in_etc(path.substr(5), content, item);
+        } else {
+            lay_in_home(draft_.home / path.substr(2), content, item);
+        }
+    }
+
+  private:
+    std::string original_of(const base::Path& path) const {
+        base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(path);
+        if (!resolved || !resolved->exists) return {};
+        base::Result<std::string> text = draft_.tree().read(resolved->path, kLargestInstructions);
+        return text ? *text : std::string();
+    }
+
+    // A file that the site has there is the site's word: it stays, unless the profile says how to keep it.
+    void lay_in_etc(const std::string& name, const std::string& content, const Item& item) {
+        const base::Path path = base::Path::known("/etc/" + name);
+        std::string original = original_of(path);
+        bool keeps_original = content.find("{original}") != std::string::npos;
+        if (!original.empty() && !keeps_original) {
+            draft_.note(NoteKind::information, "the host's own " + path.str() +
+                                                   " stays as it is; the profile " + draft_.plan.agent +
+                                                   " would have set it");
+            return;
+        }
+        draft_.etc_files.push_back(
+            {name, filled(content, notice_, original), {"for the agent", item.origin}});
+    }
+
+    void lay_in_home(const base::Path& path, const std::string& content, const Item& item) {
+        const Reason reason{"for the agent", item.origin};
+        base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(path);
+        if (!resolved) return;
+        std::string text = filled(content, notice_, original_of(path));
+        const PathRule* rule = draft_.rules.decide(resolved->path);
+        bool is_on_host = rule != nullptr && rule->backing == Backing::host;
+        // On the host's own directory there must be something to mount on.
+        if (is_on_host && !resolved->exists) {
+            bool is_held = std::ranges::any_of(draft_.plan.placeholders, [&](const Placeholder& held) {
+                return held.path == resolved->path;
+            });
+            if (!is_held) draft_.plan.placeholders.push_back({resolved->path, reason, ""});
+        }
+        draft_.after_rules.push_back(Mount{
+            .kind = MountKind::file, .target = resolved->path, .source = std::move(text), .reason = reason});
+    }
+
+    Draft& draft_;
+    std::string notice_;
+};
+
+}  // namespace
+
+void lay_agent_files(Draft& draft) {
+    const config::Profile* profile = draft.inputs.agent;
+    if (profile == nullptr) return;
+    std::string notice = notice_for(draft);
+    if (!notice.empty()) {
+        draft.assembled.push_back(Mount{.kind = MountKind::file,
+                                        .target = base::Path::known(kNotice),
+                                        .source = notice,
+                                        .reason = {"what the agent is told about the jail", {}}});
+    }
+    Files files(draft, std::move(notice));
+    for (const Item& item : profile->files) files.lay(item);
+}
+
+}  // namespace plan

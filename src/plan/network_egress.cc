@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// What passes in the mode that was reached: the policy's entries as rules, checked here so that a bad one
+// stops the launch with its origin, and the site's proxy, which the gateway uses instead of the jailed
+// programs.
+#include <algorithm>
+
+#include "base/text.h"
+#include "network/rules/record_types.h"
+#include "plan/client_bundles.h"
+#include "plan/draft.h"
+#include "plan/network_choice.h"
+
+namespace plan {
+namespace {
+
+using policy::NetworkMode;
+
+// Both spellings are in use, and programs differ in which one they believe; for the gateway the first of
+// these decides, since nearly all that goes out is HTTPS.
+constexpr std::string_view kProxyVariables[] = {"https_proxy", "HTTPS_PROXY", "all_proxy",
+                                                "ALL_PROXY",   "http_proxy",  "HTTP_PROXY"};
+constexpr std::string_view kDirectVariables[] = {"no_proxy", "NO_PROXY"};
+constexpr std::string_view kOtherVariables[] = {"ftp_proxy", "FTP_PROXY"};
+
+struct Assignment {
+    std::string_view name;
+    std::string_view value;
+};
+
+// The first of `names` that is set to something.
+Assignment first_set(const Draft& draft, std::span<const std::string_view> names) {
+    for (std::string_view name : names) {
+        std::optional<std::string_view> value = host::variable(draft.inputs.request.environment, name);
+        if (value && !value->empty()) return {name, *value};
+    }
+    return {};
+}
+
+base::Status set_upstream(Draft& draft, network::Egress& egress) {
+    const auto& asked = draft.policy().network;
+    if (asked.upstream_proxy == "none") return base::success();
+    std::string_view direct = first_set(draft, kDirectVariables).value;
+    if (!asked.upstream_proxy.empty()) {
+        base::Result<network::UpstreamProxy> proxy =
+            network::parse_upstream_proxy(asked.upstream_proxy, direct, asked.upstream_proxy_origin);
+        if (!proxy) return proxy.error();
+        egress.upstream = *std::move(proxy);
+        return base::success();
+    }
+    Assignment variable = first_set(draft, kProxyVariables);
+    if (variable.name.empty()) return base::success();
+    base::Result<network::UpstreamProxy> proxy = network::parse_upstream_proxy(
+        variable.value, direct, config::from_variable(std::string(variable.name)));
+    if (proxy) {
+        egress.upstream = *std::move(proxy);
+    } else {
+        // Nobody wrote this for us.
+        draft.note(NoteKind::information, proxy.error().line() + "; connections are made without it");
+    }
+    return base::success();
+}
+
+network::EngineSettings rules_from(const Draft& draft) {
+    const auto& asked = draft.policy().network;
+    return network::EngineSettings{.mode = draft.plan.network.reached,
+                                   .mode_origin = draft.plan.network.reason.origin,
+                                   .block = asked.block,
+                                   .allow = asked.allow,
+                                   .private_networks = asked.private_networks,
+                                   .are_literals_open = asked.are_literals_open,
+                                   .host_services = asked.host_services,
+                                   .udp = asked.udp};
+}
+
+// Entries that the mode has no use for, said once, so that nobody wonders.
+void note_unused(Draft& draft) {
+    const auto& asked = draft.policy().network;
+    switch (draft.plan.network.reached) {
+        case NetworkMode::open:
+            if (!asked.publish.empty() || !asked.host_services.empty()) {
+                draft.note(NoteKind::information,
+                           "the network is open: network.publish and network.host_services are not needed, "
+                           "ports of the jail and of the host are the same");
+            }
+            break;
+        case NetworkMode::isolated:
+            if (!asked.allow.empty() || !asked.host_services.empty() || !asked.udp.empty()) {
+                draft.note(
+                    NoteKind::information,
+                    "the network is isolated: network.allow, network.udp and network.host_services open "
+                    "nothing");
+            }
+            break;
+        case NetworkMode::filtered:
+        case NetworkMode::proxied:
+            break;
+    }
+}
+
+}  // namespace
+
+bool is_proxy_variable(std::string_view name) {
+    auto is_in = [&](std::span<const std::string_view> names) {
+        return std::ranges::find(names, name) != names.end();
+    };
+    return is_in(kProxyVariables) || is_in(kDirectVariables) || is_in(kOtherVariables);
+}
+
+base::Status set_egress(Draft& draft) {
+    const auto& asked = draft.policy().network;
+    network::Egress& egress = draft.plan.network.egress;
+    egress.rules = rules_from(draft);
+    egress.rules.bundles = client_bundles(draft);
+    note_unused(draft);
+
+    // Entries are checked in every mode: one that can't be understood is a mistake wherever it stands.
+    base::Result<network::Engine> engine = network::Engine::make(egress.rules);
+    if (!engine) return engine.error();
+    if (base::Status found = network::find_ports(egress); !found) return found;
+    base::Result<std::vector<network::Published>> published = network::parse_published(asked.publish);
+    if (!published) return published.error();
+    base::Result<std::vector<uint16_t>> types = network::parse_record_types(asked.dns_types);
+    if (!types) return types.error();
+    if (egress.rules.mode == NetworkMode::open) return base::success();
+
+    egress.published = *std::move(published);
+    egress.passed_types = *std::move(types);
+    bool is_filtering = egress.rules.mode != NetworkMode::isolated;
+    if (!is_filtering) {
+        egress.udp_ports.clear();
+        egress.tcp_ports.clear();
+        bool can_connect = std::ranges::count(offered_modes(draft.inputs.facts), NetworkMode::filtered) > 0;
+        if (egress.published.empty() || can_connect) return base::success();
+        const config::Origin& origin = egress.published.front().origin;
+        return base::Error{.what =
+                               "network.publish can't be had with this backend: the network namespace can't "
+                               "be entered from outside",
+                           .advice = "remove it, or use --network open",
+                           .where = origin.describe()};
+    }
+    for (const std::string& warning : engine->warnings()) draft.note(NoteKind::information, warning);
+    return set_upstream(draft, egress);
+}
+
+}  // namespace plan

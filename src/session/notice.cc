@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. There are two common sequences for a notice, OSC 9 (iTerm2 and others) and OSC 777
+// (rxvt and others); a terminal that knows both would show it twice, so one is chosen. Terminals of the xterm
+// kind ignore what they do not know. Others print it, or worse: hence the table of kinds, and the bell alone
+// for the rest. Text never comes first in a sequence: after "OSC 9 ;" some terminals of Windows take a number
+// for a command of theirs, one of which runs programs.
+//
+// tmux and screen keep such sequences to themselves unless they are wrapped. The bell needs no wrapping: they
+// mark the window with it.
+#include "session/notice.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/file.h"
+#include "base/text.h"
+
+namespace session {
+namespace {
+
+constexpr size_t kLongestText = 200;  // characters
+constexpr int kPatience = 50;         // milliseconds, for a terminal that takes nothing
+constexpr std::string_view kBell = "\a";
+constexpr std::string_view kEscape = "\x1b";
+
+// How TERM begins on terminals that understand the sequences or ignore them.
+constexpr std::string_view kCapable[] = {"xterm",   "rxvt",    "foot",    "alacritty", "kitty",
+                                         "wezterm", "ghostty", "contour", "konsole",   "vte"};
+
+std::string_view variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value ? value : "";
+}
+
+// As the C library chooses the character set.
+bool is_unicode_locale() {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        std::string value(variable(name));
+        if (value.empty()) continue;
+        std::ranges::transform(value, value.begin(), [](char letter) {
+            return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+        });
+        return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+    }
+    return false;
+}
+
+// To a terminal that reads single bytes, some parts of a longer character are control characters.
+std::string in_ascii(std::string_view text) {
+    std::string plain;
+    while (!text.empty()) {
+        size_t length = std::max<size_t>(base::first_code_point(text).length, 1);
+        plain += length == 1 ? text.front() : '?';
+        text.remove_prefix(length);
+    }
+    return plain;
+}
+
+std::string doubled_escapes(std::string_view sequence) {
+    std::string doubled;
+    for (char letter : sequence) {
+        if (letter == kEscape.front()) doubled += letter;
+        doubled += letter;
+    }
+    return doubled;
+}
+
+// Empty where only the bell is safe.
+std::string wrapped(const std::string& sequence, const Screen& screen) {
+    const std::string begin = std::string(kEscape) + "P", end = std::string(kEscape) + "\\";
+    if (screen.is_in_tmux || screen.kind.starts_with("tmux"))
+        return begin + "tmux;" + doubled_escapes(sequence) + end;
+    if (screen.is_in_screen) return begin + sequence + end;
+    bool is_capable =
+        std::ranges::any_of(kCapable, [&](std::string_view kind) { return screen.kind.starts_with(kind); });
+    return is_capable ? sequence : "";
+}
+
+// A description of its own: not to wait must not become the habit of whoever shares ours.
+base::Fd open_terminal() {
+    constexpr int kFlags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
+    base::Fd controlling(::open("/dev/tty", kFlags));
+    if (controlling || !::isatty(STDERR_FILENO)) return controlling;
+    return base::Fd(::open("/proc/self/fd/2", kFlags));
+}
+
+}  // namespace
+
+std::string notice_text(std::string_view untrusted) {
+    std::string text;
+    size_t characters = 0;
+    bool wants_blank = false;
+    untrusted = untrusted.substr(0, kLargestNotice);
+    while (!untrusted.empty() && characters < kLongestText) {
+        size_t length = std::max<size_t>(base::first_code_point(untrusted).length, 1);
+        std::string_view character = untrusted.substr(0, length);
+        untrusted.remove_prefix(length);
+        if (character == " " || base::printable(character) != character) {
+            wants_blank = !text.empty();
+            continue;
+        }
+        if (wants_blank) {
+            text += ' ';
+            if (++characters == kLongestText) break;
+        }
+        wants_blank = false;
+        text += character;
+        ++characters;
+    }
+    return text;
+}
+
+Screen callers_screen() {
+    return {.kind = std::string(variable("TERM")),
+            .is_in_tmux = !variable("TMUX").empty(),
+            .is_in_screen = !variable("STY").empty(),
+            .is_iterm = variable("LC_TERMINAL") == "iTerm2" || variable("TERM_PROGRAM") == "iTerm.app",
+            .takes_unicode = is_unicode_locale()};
+}
+
+std::string notice_bytes(std::string_view untrusted, const Screen& screen) {
+    std::string text = notice_text(untrusted);
+    if (text.empty()) return std::string(kBell);
+    if (!screen.takes_unicode) text = in_ascii(text);
+    std::string sequence = std::string(kEscape) +
+                           (screen.is_iterm ? "]9;agent-sandbox: " : "]777;notify;agent-sandbox;") + text +
+                           std::string(kBell);
+    return wrapped(sequence, screen) + std::string(kBell);
+}
+
+bool has_terminal() {
+    return static_cast<bool>(open_terminal());
+}
+
+bool ring_terminal(std::string_view untrusted) {
+    base::Fd terminal = open_terminal();
+    if (!terminal) return false;
+    const std::string bytes = notice_bytes(untrusted, callers_screen());
+    std::string_view rest = bytes;
+    while (!rest.empty()) {
+        ssize_t written = ::write(terminal.get(), rest.data(), rest.size());
+        if (written > 0) {
+            rest.remove_prefix(static_cast<size_t>(written));
+            continue;
+        }
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0 && errno != EAGAIN) return false;
+        struct pollfd watched = {terminal.get(), POLLOUT, 0};
+        if (::poll(&watched, 1, kPatience) <= 0) return false;
+    }
+    return true;
+}
+
+}  // namespace session

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// A notice for the person at the terminal: a bell, and a line of text where the terminal can show one beside
+// its screen. What a jail says is a stranger's text: nothing of it but plain characters reaches the terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace session {
+
+// Where the jail finds the socket that takes notices, one datagram each.
+inline constexpr std::string_view kNoticeSocket = "/run/agent-sandbox/notify";
+inline constexpr size_t kLargestNotice = 512;  // bytes; the rest of a longer one is cut off
+
+// At most 200 characters in one line. Whatever is not plain text becomes a blank.
+std::string notice_text(std::string_view untrusted);
+
+// What of the caller's environment says how its terminal is spoken to.
+struct Screen {
+    std::string kind;            // TERM
+    bool is_in_tmux = false;     // TMUX
+    bool is_in_screen = false;   // STY
+    bool is_iterm = false;       // LC_TERMINAL, TERM_PROGRAM
+    bool takes_unicode = false;  // the locale's character set
+};
+Screen callers_screen();
+
+// The bytes to write: always a bell; the text only where the terminal is known to understand or to ignore it.
+std::string notice_bytes(std::string_view untrusted, const Screen& screen);
+
+// Whether there is a terminal: the controlling one, else the standard error.
+bool has_terminal();
+// Rings it. Never waits for one that is held (Ctrl-S) for longer than a moment.
+bool ring_terminal(std::string_view untrusted);
+
+}  // namespace session

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// What the jail wants its user to notice: a socket that it can reach, read by the supervisor.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/file.h"
+
+namespace session {
+
+class Notices {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    Notices() = default;
+    ~Notices() { forget_name(); }
+    Notices(const Notices&) = delete;
+    Notices& operator=(const Notices&) = delete;
+
+    // Makes the socket. Where nobody could be told, or no socket can be made, there is none, and the jail's
+    // `notify` says so; the command runs all the same.
+    void open(const std::string& state_directory, const std::string& session);
+    // On the host; empty: there is none.
+    const std::string& path() const { return path_; }
+    // The jail has it: from here on nothing on the host leads there, whoever is killed.
+    void forget_name();
+
+    // To be watched; -1 while it is not to be looked at.
+    int events(Clock::time_point now) const;
+    // Milliseconds until it is to be looked at again; -1: it is, or never.
+    int wait(Clock::time_point now) const;
+    // Tells the last of what has come.
+    void take(Clock::time_point now);
+    // The same at the end of a run, whenever the last one was.
+    void finish();
+
+  private:
+    std::string path_;
+    std::string name_;
+    base::Fd directory_;
+    base::Fd socket_;
+    Clock::time_point rests_until_;
+};
+
+// Removes sockets of sessions that were killed while they were starting.
+void remove_left_sockets(const std::string& state_directory);
+
+}  // namespace session

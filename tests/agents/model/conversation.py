@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+# What the model makes of a conversation. It keeps nothing between requests: an agent sends the whole conversation each time, and
+# the script of the task is in it. A prompt carries lines `@run COMMAND`; the model asks for one command after the other, each when
+# the result of the one before is there, and at the end says what came back. A later prompt with such lines is a new task.
+import json
+import re
+import uuid
+
+# The tool that runs a command, by the name that an agent gives it, and its arguments.
+TOOLS = {
+    "Bash": lambda command: {"command": command, "description": "one step of the task"},
+    "bash": lambda command: {"command": command, "description": "one step of the task"},
+    "run_shell_command": lambda command: {"command": command, "description": "one step of the task"},
+    "exec_command": lambda command: {"cmd": command},
+    "shell_command": lambda command: {"command": command},
+    "shell": lambda command: {"command": ["bash", "-c", command]},
+    # No arguments, but a program in JavaScript that calls the tool.
+    "exec": lambda command: f"text(await tools.exec_command({json.dumps({'cmd': command})}))",
+}
+
+
+class Conversation:
+    def __init__(self):
+        self.tool = None
+        self.commands = []
+        self.results = []
+        self.tasks = 0
+
+    def offer(self, names):
+        names = list(names)
+        self.tool = next((name for name in TOOLS if name in names), self.tool)
+
+    def user(self, text):
+        commands = re.findall(r"^@run (.*)$", text or "", re.MULTILINE)
+        if commands:
+            self.commands = [command.strip() for command in commands]
+            self.results = []
+            self.tasks += 1
+
+    def result(self, text):
+        self.results.append(text if isinstance(text, str) else json.dumps(text, ensure_ascii=False))
+
+    # The arguments of the next call, or None where nothing is left to do. Agents also ask for titles and summaries: then no tool
+    # is offered.
+    def call(self):
+        if self.tool is None or len(self.results) >= len(self.commands):
+            return None
+        return TOOLS[self.tool](self.commands[len(self.results)])
+
+    def final(self):
+        if self.tool is None:
+            return "A task"
+        lines = [f"This was task {self.tasks}."]
+        lines += [f"[{number}] {text}" for number, text in enumerate(self.results, 1)]
+        return "\n".join(lines)
+
+
+# Agents take two messages of one name for parts of the same, also when they read an old conversation.
+def new_name():
+    return uuid.uuid4().hex
+
+
+# The text of a content field, which is a string or a list of parts.
+def text_of(content):
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.get("text", "") for part in content or [] if isinstance(part, dict))

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+# load.py in-a-row N HOST PORT | at-once N HOST PORT | loris N HOST PORT | unread HOST PORT | names N | lookups N | half-close N HOST PORT
+# Bounded load by one client; prints how many came through.
+import concurrent.futures
+import socket
+import sys
+import time
+
+kind, rest = sys.argv[1], sys.argv[2:]
+REQUEST = b"GET /quiet HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n"
+
+
+def exchange(address, request):
+    connection = socket.create_connection(address, timeout=20)
+    connection.sendall(request)
+    reply = b""
+    while data := connection.recv(65536):
+        reply += data
+    connection.close()
+    return reply.endswith(b"quiet\n")
+
+
+def in_a_row(count, host, port):
+    address = (socket.getaddrinfo(host, int(port), socket.AF_INET)[0][4][0], int(port))
+    request = REQUEST % host.encode()
+    print(sum(exchange(address, request) for _ in range(int(count))))
+
+
+# All are open before the first asks.
+def at_once(count, host, port):
+    address = (socket.getaddrinfo(host, int(port), socket.AF_INET)[0][4][0], int(port))
+    connections = [socket.create_connection(address, timeout=20) for _ in range(int(count))]
+    for connection in connections:
+        connection.sendall(REQUEST % host.encode())
+    good = 0
+    for connection in connections:
+        reply = b""
+        while data := connection.recv(65536):
+            reply += data
+        good += reply.endswith(b"quiet\n")
+    print(good)
+
+
+# Heads that never end, a byte at a time, for three seconds; says how many the other side still holds.
+def loris(count, host, port):
+    connections = [socket.create_connection((host, int(port)), timeout=20) for _ in range(int(count))]
+    for connection in connections:
+        connection.sendall(b"GET /smuggled HTTP/1.1\r\nHost: " + host.encode() + b"\r\nX: ")
+    for _ in range(30):
+        time.sleep(0.1)
+        for connection in connections:
+            try:
+                connection.send(b"x")
+            except OSError:
+                pass
+    print(len(connections))
+
+
+# Sends for two seconds to one that does not read, and does not read itself; says how much was taken.
+def unread(host, port):
+    connection = socket.create_connection((host, int(port)), timeout=20)
+    connection.setblocking(False)
+    taken, end = 0, time.monotonic() + 2
+    block = bytes(1 << 16)
+    while time.monotonic() < end:
+        try:
+            taken += connection.send(block)
+        except BlockingIOError:
+            time.sleep(0.01)
+    print(taken)
+
+
+# An address for each of many names; the first name keeps its own.
+def names(count):
+    def look_up(number):
+        return socket.getaddrinfo(f"n{number}.many.example", 80, socket.AF_INET)[0][4][0]
+    first = look_up(0)
+    others = {look_up(number) for number in range(1, int(count))}
+    print("distinct" if len(others) == int(count) - 1 and first not in others else "shared", "kept" if look_up(0) == first else "lost")
+
+
+# Many questions at once; says how many different addresses came.
+def lookups(count):
+    def look_up(number):
+        return socket.getaddrinfo(f"p{number}.many.example", 80, socket.AF_INET)[0][4][0]
+    with concurrent.futures.ThreadPoolExecutor(64) as pool:
+        print(len(set(pool.map(look_up, range(int(count))))))
+
+
+# Zeros, then an end; says what is answered after it.
+def half_close(count, host, port):
+    connection = socket.create_connection((host, int(port)), timeout=10)
+    connection.sendall(bytes(int(count)))
+    connection.shutdown(socket.SHUT_WR)
+    print(connection.recv(200).decode())
+
+
+globals()[kind.replace("-", "_")](*rest)

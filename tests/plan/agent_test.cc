@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "plan/agent.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "plan/case.h"
+
+namespace {
+
+constexpr std::string_view kProfile = R"([agent]
+title = "Tiny"
+commands = ["tiny"]
+state = [".tiny"]
+kept = [".tiny.json"]
+tokens = [".tiny/login.json"]
+protect = [".tiny/settings.json", ".tiny/hooks"]
+credentials = ["TINY_API_KEY"]
+login = "run 'tiny login'"
+[agent.files]
+"/etc/tiny/notice.md" = "{notice}{original}"
+"/etc/tiny/policy.toml" = "text = {notice:toml}"
+"~/.tiny/TINY.md" = "{notice}--{original}"
+[network]
+allow = ["tiny.example"]
+)";
+
+constexpr std::string_view kState = R"(f /home/ann/.tiny/settings.json
+f /home/ann/.tiny/login.json
+f /home/ann/.tiny/TINY.md 0644 mine
+d /home/ann/.tiny/history
+f /home/ann/.tiny.json
+)";
+
+plan::Plan planned(std::string_view state = kState, std::string_view user = "") {
+    test::Case example{.toml = {.user = user}, .agent = std::string(kProfile)};
+    example.tree += state;
+    auto plan = test::planned(example);
+    EXPECT_TRUE(plan) << plan.error().line();
+    return *std::move(plan);
+}
+
+TEST(Agent, KeepsItsStateAndCantPlantWhatRunsLater) {
+    plan::Plan plan = planned();
+    EXPECT_EQ(plan.agent, "tiny");
+    EXPECT_EQ(test::access(plan, "/home/ann/.tiny/history"), "writable");
+    EXPECT_EQ(test::access(plan, "/home/ann/.tiny/login.json"), "writable");
+    EXPECT_EQ(test::access(plan, "/home/ann/.tiny/settings.json"), "readonly");
+    // Missing, and held while the session runs.
+    EXPECT_EQ(test::access(plan, "/home/ann/.tiny/hooks"), "readonly");
+    EXPECT_TRUE(test::holds(plan, "/home/ann/.tiny/hooks"));
+    EXPECT_FALSE(test::holds(plan, "/home/ann/.tiny/settings.json"));
+}
+
+TEST(Agent, OfAFirstTimeUserIsMadeAndHeld) {
+    plan::Plan plan = planned("");
+    ASSERT_FALSE(plan.new_directories.empty());
+    EXPECT_EQ(plan.new_directories.front().path.str(), "/home/ann/.tiny");
+    auto held = std::ranges::find_if(plan.placeholders, [](const plan::Placeholder& placeholder) {
+        return placeholder.path.name() == "settings.json";
+    });
+    ASSERT_NE(held, plan.placeholders.end());
+    // A program that reads it finds nothing set.
+    EXPECT_EQ(held->content, "{}\n");
+    EXPECT_TRUE(std::ranges::any_of(plan.notes, [](const plan::Note& note) {
+        return note.text == "Tiny is not logged in: run 'tiny login'";
+    }));
+}
+
+TEST(Agent, GetsACopyOfAFileThatHoldsBoth) {
+    plan::Plan plan = planned();
+    ASSERT_EQ(plan.kept_files.size(), 1u);
+    EXPECT_EQ(plan.kept_files[0].path.str(), "/home/ann/.local/state/agent-sandbox/agents/tiny/.tiny.json");
+    EXPECT_EQ(plan.kept_files[0].copied_from.str(), "/home/ann/.tiny.json");
+    const plan::Mount* mount = test::mount_at(plan, "/home/ann/.tiny.json");
+    ASSERT_TRUE(mount);
+    EXPECT_EQ(mount->source, plan.kept_files[0].path.str());
+}
+
+TEST(Agent, ReadsTheNoticeInFrontOfTheUsersOwnWords) {
+    plan::Plan plan = planned();
+    const plan::Mount* merged = test::mount_at(plan, "/home/ann/.tiny/TINY.md");
+    ASSERT_TRUE(merged);
+    EXPECT_TRUE(merged->source.starts_with("# You are running in a jail")) << merged->source;
+    EXPECT_TRUE(merged->source.ends_with("--mine")) << merged->source;
+    EXPECT_NE(merged->source.find("/home/ann/app is writable"), std::string::npos) << merged->source;
+    const plan::Mount* policy = test::mount_at(plan, "/etc/tiny/policy.toml");
+    ASSERT_TRUE(policy);
+    EXPECT_TRUE(policy->source.starts_with("text = \"# You are running in a jail")) << policy->source;
+    ASSERT_TRUE(test::mount_at(plan, "/run/agent-sandbox/notice.md"));
+}
+
+TEST(Agent, IsNotToldWhereTheUserDoesNotWantIt) {
+    plan::Plan plan = planned(kState, "[agents]\nnotice = false\n");
+    EXPECT_EQ(test::mount_at(plan, "/home/ann/.tiny/TINY.md")->source, "--mine");
+    EXPECT_FALSE(test::mount_at(plan, "/run/agent-sandbox/notice.md"));
+}
+
+TEST(Agent, LeavesTheSitesOwnFilesAlone) {
+    std::string state = std::string(kState) + "f /etc/tiny/policy.toml 0644 theirs\nf /etc/tiny/other 0644\n";
+    plan::Plan plan = planned(state);
+    const plan::Mount* theirs = test::mount_at(plan, "/etc/tiny/policy.toml");
+    ASSERT_TRUE(theirs);
+    EXPECT_EQ(theirs->kind, plan::MountKind::symlink);
+    EXPECT_EQ(test::mount_at(plan, "/etc/tiny/other")->source, "/run/host/etc/tiny/other");
+    EXPECT_EQ(test::mount_at(plan, "/etc/tiny/notice.md")->kind, plan::MountKind::file);
+}
+
+TEST(Agent, HasAStateForEachProjectWhereThatIsWanted) {
+    plan::Plan plan = planned(kState, "[agents]\nper_project_state = true\n");
+    const plan::Mount* state = test::mount_at(plan, "/home/ann/.tiny");
+    ASSERT_TRUE(state);
+    EXPECT_TRUE(state->source.starts_with("/home/ann/.local/state/agent-sandbox/agents/tiny/projects/"))
+        << state->source;
+    EXPECT_EQ(test::mount_at(plan, "/home/ann/.tiny/login.json")->kind, plan::MountKind::bind_writable);
+    EXPECT_EQ(test::mount_at(plan, "/home/ann/.tiny/settings.json")->kind, plan::MountKind::bind_readonly);
+    EXPECT_FALSE(test::mount_at(plan, "/home/ann/.tiny/history"));
+}
+
+TEST(Agent, OpensNothingThatTheAdministratorCloses) {
+    test::Case example{
+        .toml = {.admin = "[network]\nblock = [\"tiny.example\"]\n[env]\nblock = [\"TINY_API_KEY\"]\n"},
+        .environment = {"HOME=/home/ann", "PATH=/usr/bin", "TINY_API_KEY=x"},
+        .agent = std::string(kProfile)};
+    auto plan = test::planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    for (const plan::Variable& variable : plan->environment.passed) EXPECT_NE(variable.name, "TINY_API_KEY");
+    base::Result<network::Engine> engine = network::Engine::make(plan->network.egress.rules);
+    ASSERT_TRUE(engine);
+    auto host = network::parse_host("tiny.example");
+    ASSERT_TRUE(host);
+    EXPECT_FALSE(engine->decide({*host, 443}).is_allowed());
+}
+
+TEST(Agent, OfAnotherKindIsHiddenInAHomeThatIsShown) {
+    test::Case example{.toml = {.user = "[home]\naccess = \"read\"\n"}, .other_agent = std::string(kProfile)};
+    example.tree += kState;
+    auto plan = test::planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_EQ(plan->agent, "");
+    EXPECT_EQ(test::access(*plan, "/home/ann/.tiny"), "hidden");
+    EXPECT_EQ(test::access(*plan, "/home/ann/.tiny.json"), "hidden");
+    EXPECT_EQ(test::access(*plan, "/home/ann/other"), "readonly");
+}
+
+}  // namespace
