@@ -2,12 +2,15 @@
 // `why path P`, `why env NAME`, `why host H`, `why syscall NAME`: the verdict, the rule that decides and the
 // smallest change that would allow it.
 #include <algorithm>
+#include <optional>
 
+#include "base/file.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "plan/explain.h"
+#include "plan/summary.h"
 #include "seccomp/explain.h"
 
 namespace cli {
@@ -15,17 +18,49 @@ namespace {
 
 using Answer = base::Result<plan::Explanation>;
 
-Answer why_path(const Invocation& call, const std::string& text) {
-    base::Result<Planned> planned = make_plan(call.caller, call.arguments, "", {});
+// What is asked about: the plan of a command that would be started here, or inside a jail that jail's own.
+struct Asked {
+    plan::Plan plan;
+    base::Path home;
+    std::optional<Planned> planned;  // none inside
+};
+
+base::Result<Asked> asked_about(const Caller& caller, const Arguments& arguments) {
+    std::string summary(plan::kSummaryPath);
+    if (base::file_exists(summary)) {
+        base::Result<std::string> text = base::read_file(summary);
+        if (!text) return text.error();
+        base::Result<plan::Plan> plan = plan::decode_summary(*text);
+        if (!plan) return plan.error();
+        Asked asked{.plan = *std::move(plan)};
+        for (const plan::Variable& variable : asked.plan.environment.passed) {
+            if (variable.name == "HOME") asked.home = base::Path::known(variable.value);
+        }
+        return asked;
+    }
+    base::Result<Planned> planned = make_plan(caller, arguments, "", {});
     if (!planned) return planned.error();
-    base::Result<base::Path> path =
-        path_from(text, planned->facts.identity.home, call.caller.working_directory);
+    Asked asked{.planned = *std::move(planned)};
+    asked.plan = asked.planned->plan;
+    asked.home = asked.planned->facts.identity.home;
+    return asked;
+}
+
+Answer why_path(const Invocation& call, const std::string& text) {
+    base::Result<Asked> asked = asked_about(call.caller, call.arguments);
+    if (!asked) return asked.error();
+    base::Result<base::Path> path = path_from(text, asked->home, call.caller.working_directory);
     if (!path) return path.error();
-    return plan::explain_path(planned->plan, call.caller.disk, *path, call.arguments.has_own("--write"));
+    return plan::explain_path(asked->plan, call.caller.disk, *path, call.arguments.has_own("--write"));
 }
 
 // A variable that is not set here is judged as if it were: whoever asks wants to know before setting it.
 Answer why_env(const Invocation& call, const std::string& name) {
+    if (base::file_exists(std::string(plan::kSummaryPath))) {
+        base::Result<Asked> asked = asked_about(call.caller, call.arguments);
+        if (!asked) return asked.error();
+        return plan::explain_variable(asked->plan, name);
+    }
     Caller caller = call.caller;
     bool is_set = std::ranges::any_of(caller.environment, [&](std::string_view variable) {
         return variable.starts_with(name) && variable.substr(name.size()).starts_with('=');
@@ -33,29 +68,31 @@ Answer why_env(const Invocation& call, const std::string& name) {
     // Names of our own are settings or nothing; one that is not set has no meaning to judge.
     bool is_judged = !is_set && !name.starts_with("AGENT_SANDBOX");
     if (is_judged) caller.environment.push_back(name + "=");
-    base::Result<Planned> planned = make_plan(caller, call.arguments, "", {});
-    if (!planned) return planned.error();
-    plan::Explanation explanation = plan::explain_variable(planned->plan, name);
+    base::Result<Asked> asked = asked_about(caller, call.arguments);
+    if (!asked) return asked.error();
+    plan::Explanation explanation = plan::explain_variable(asked->plan, name);
     if (is_judged) explanation.reason.why += " (it is not set here; this would hold if it were)";
     return explanation;
 }
 
 Answer why_host(const Invocation& call, const std::string& host) {
-    base::Result<Planned> planned = make_plan(call.caller, call.arguments, "", {});
-    if (!planned) return planned.error();
-    return plan::explain_host(planned->plan, host);
+    base::Result<Asked> asked = asked_about(call.caller, call.arguments);
+    if (!asked) return asked.error();
+    return plan::explain_host(asked->plan, host);
 }
 
 Answer why_syscall(const Invocation& call, const std::string& name) {
-    base::Result<Planned> planned = make_plan(call.caller, call.arguments, "", {});
-    if (!planned) return planned.error();
-    seccomp::Verdict verdict = seccomp::explain(name, planned->plan.system_calls);
+    base::Result<Asked> asked = asked_about(call.caller, call.arguments);
+    if (!asked) return asked.error();
+    seccomp::Verdict verdict = seccomp::explain(name, asked->plan.system_calls);
     plan::Explanation explanation{.subject = name,
                                   .is_allowed = verdict.is_allowed,
                                   .verdict = std::move(verdict.verdict),
                                   .reason = {.why = std::move(verdict.why)}};
     if (verdict.setting.empty()) return explanation;
-    explanation.reason.origin = planned->settings.effective.origin(verdict.setting);
+    if (asked->planned) {
+        explanation.reason.origin = asked->planned->settings.effective.origin(verdict.setting);
+    }
     bool is_the_administrators = explanation.reason.origin.layer == config::Layer::admin;
     if (!verdict.is_allowed && !is_the_administrators)
         explanation.change = std::string(verdict.setting) + " = true";

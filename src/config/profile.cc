@@ -77,6 +77,8 @@ base::Result<Profile> parse_profile(const ProfileText& found) {
     profile.kept = take_items(values, "agent.kept");
     profile.tokens = take_items(values, "agent.tokens");
     profile.protect = take_items(values, "agent.protect");
+    profile.private_places = take_items(values, "agent.private");
+    profile.project_files = take_items(values, "agent.project_files");
     profile.files = take_items(values, "agent.files");
     add_to(values, "home.writable", profile.state);
     add_to(values, "env.allow", take_items(values, "agent.credentials"));

@@ -21,8 +21,9 @@ struct Profile {
     std::string title;
     std::string login;
     std::vector<Item> commands, packages;
-    std::vector<Item> state, kept, tokens, protect;  // relative to the home directory
-    std::vector<Item> files;                         // "PATH=CONTENT"
+    std::vector<Item> state, kept, tokens, protect, private_places;  // relative to the home directory
+    std::vector<Item> project_files;                                 // relative to the project
+    std::vector<Item> files;                                         // "PATH=CONTENT"
     // What it asks of the settings. State and credentials are part of it, as home.writable and env.allow.
     LayerFile layer;
 };

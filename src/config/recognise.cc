@@ -40,6 +40,7 @@ constexpr Starter kStarters[] = {
     {"yarn", "", "dlx"},
     {"uvx", "--from --python --with", ""},
     {"pipx", "--spec", "run"},
+    {"tmux", "-c -f -L -S -T -s -n -x -y -t -e -F", "new-session"},
     {"node", "-r --require --import --env-file", ""},
     {"bun", "", ""},
     {"deno", "", "run"},
@@ -114,6 +115,9 @@ std::vector<std::string> without_starters(const std::vector<std::string>& comman
         if (starter == nullptr) break;
         size_t next = at + 1;
         if (!starter->verb.empty()) {
+            while (next < command.size() && command[next].starts_with('-')) {
+                next += takes_word(*starter, command[next]) ? 2 : 1;
+            }
             if (next >= command.size() || command[next] != starter->verb) break;
             ++next;
         }

@@ -194,6 +194,7 @@ constexpr ListTitle kLists[] = {
     {"home/readonly", "Built-in entries of `home.readonly`."},
     {"home/writable", "Built-in entries of `home.writable`."},
     {"home/seeded", "Built-in entries of `home.seeded`."},
+    {"home/caches", "Places of caches that `home.caches` keeps for each project."},
     {"home/credentials", "Paths in the home directory that are hidden in every mode."},
     {"project/protect", "Built-in entries of `project.protect`."},
     {"project/mask", "Built-in entries of `project.mask`."},

@@ -39,6 +39,9 @@ constexpr Setting kSettings[] = {
      "files of the home directory given as private copies, without the secrets of credential helpers; "
      "changes are discarded"},
 
+    {"home.caches", boolean, false_is_strict, "", "", "true", kStatic,
+     "caches of package managers are kept for each project, apart from the user's own"},
+
     {"mounts.readonly", path_list, list_grants, "--ro", "", "", kStatic,
      "more files and directories that can be read"},
     {"mounts.writable", path_list, list_grants, "--rw", "", "", kStatic,
@@ -162,6 +165,11 @@ constexpr Setting kProfileSettings[] = {
      "run outside, beside what it must remember"},
     {"agent.tokens", home_list, neutral, "", "", "", kStatic,
      "files with its own log-in, written through also where every project has its own state"},
+    {"agent.private", home_list, neutral, "", "", "", kStatic,
+     "directories in its state that it gets empty, for the session alone: others would run what lies there"},
+    {"agent.project_files", project_list, neutral, "", "", "", kStatic,
+     "protected names in the project that it takes for files: a missing one is held by a file, not a "
+     "directory"},
     {"agent.protect", home_list, list_restricts, "", "", "", kStatic,
      "files and directories in its state that would run outside later; read-only, and not to be made"},
     {"agent.credentials", name_list, list_grants, "", "", "", kStatic,

@@ -48,6 +48,9 @@ class State {
         for (const Item& item : profile_.tokens) {
             if (is_apart) show(item, MountKind::bind_writable, "the agent's log-in, written through");
         }
+        for (const Item& item : profile_.private_places) {
+            if (!is_apart) make_private(item);
+        }
         for (const Item& item : profile_.kept) keep(item);
     }
 
@@ -72,21 +75,40 @@ class State {
     void protect(const Item& item) {
         const Reason reason{"would run outside the jail later", item.origin};
         base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(in_home(item));
-        if (!resolved) return;
-        if (resolved->exists) {
-            if (resolved->path.is_within(draft_.home)) {
-                draft_.links.insert(draft_.links.end(), resolved->links.begin(), resolved->links.end());
-                draft_.add_rule(resolved->path, Access::readonly, reason);
-            }
+        if (!resolved || !resolved->path.is_within(draft_.home)) return;
+        if (resolved->exists && !may_be_placeholder(resolved->path)) {
+            draft_.links.insert(draft_.links.end(), resolved->links.begin(), resolved->links.end());
+            draft_.add_rule(resolved->path, Access::readonly, reason);
             return;
         }
         if (!will_exist(resolved->path.parent())) return;
-        Placeholder placeholder{.path = resolved->path, .reason = reason};
-        if (std::optional<std::string> content = neutral_content(resolved->path))
-            placeholder.content = content;
-        draft_.plan.placeholders.push_back(std::move(placeholder));
+        draft_.plan.placeholders.push_back({resolved->path, reason, neutral_content(resolved->path)});
         draft_.rules.add(PathRule{
             .path = resolved->path, .access = Access::readonly, .holds_name = true, .reason = reason});
+    }
+
+    // Another session may have made it, and takes it away when it ends: then it is held like a missing one.
+    bool may_be_placeholder(const base::Path& path) const {
+        std::optional<host::Node> node = draft_.tree().look(path);
+        std::optional<std::string> content = neutral_content(path);
+        if (!content) return node->kind == host::Kind::directory && draft_.tree().list(path).empty();
+        base::Result<std::string> found = draft_.tree().read(path, 64);
+        return node->kind == host::Kind::file && found && *found == *content;
+    }
+
+    // Empty and of this session alone: what lies there is run by sessions outside at the same time.
+    void make_private(const Item& item) {
+        const Reason reason{"of this session alone: others would run what lies there", item.origin};
+        const base::Path path = in_home(item);
+        std::optional<host::Node> node = draft_.tree().look(path);
+        bool is_other = node && node->kind != host::Kind::directory;
+        if (is_other || !will_exist(path.parent())) return;
+        if (!node || draft_.tree().list(path).empty()) draft_.plan.placeholders.push_back({path, reason, {}});
+        draft_.rules.add(PathRule{.path = path,
+                                  .access = Access::writable,
+                                  .backing = Backing::ephemeral,
+                                  .holds_name = true,
+                                  .reason = reason});
     }
 
     // A name can be made only where its directory is.

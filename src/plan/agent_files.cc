@@ -116,9 +116,25 @@ class Files {
     std::string notice_;
 };
 
+// A tmux in the jail has a server of its own and must not take the keys of one outside. The user's
+// ~/.tmux.conf is read after this.
+void lay_tmux(Draft& draft) {
+    bool is_wanted = std::ranges::any_of(draft.inputs.request.command, [](std::string_view word) {
+        return word.substr(word.rfind('/') + 1) == "tmux";
+    });
+    const config::DataFile* file = config::find_data_file("tmux/tmux.conf");
+    if (!is_wanted || file == nullptr) return;
+    base::Result<std::string> original =
+        draft.tree().read(base::Path::known("/etc/tmux.conf"), kLargestInstructions);
+    draft.etc_files.push_back({.name = "tmux.conf",
+                               .content = (original ? *original : std::string()) + std::string(file->content),
+                               .reason = {"a tmux in the jail", {}}});
+}
+
 }  // namespace
 
 void lay_agent_files(Draft& draft) {
+    lay_tmux(draft);
     const config::Profile* profile = draft.inputs.agent;
     if (profile == nullptr) return;
     std::string notice = notice_for(draft);

@@ -34,6 +34,7 @@ struct Draft {
     std::vector<host::Tree::Link> links;     // symbolic links that were followed and must exist inside too
     std::vector<Mount> assembled;            // mounts of places that are put together entry by entry
     std::vector<Mount> after_rules;          // single files laid on what the rules show
+    std::vector<Mount> caches;               // laid under what the rules show below them
     std::vector<EtcFile> etc_files;          // laid into /etc
     std::vector<base::Path> extra_writable;  // places that a mount opens and no rule speaks of
     Plan plan;
@@ -75,6 +76,7 @@ void add_system(Draft& draft);             // system.cc: system trees, /tmp, /ru
 void assemble_etc(Draft& draft);           // etc.cc
 base::Status add_home(Draft& draft);       // home.cc: access mode, lists, credentials
 void add_agent(Draft& draft);              // agent.cc: an agent's state, what of it is protected, its files
+void add_caches(Draft& draft);             // caches.cc, when the rules are settled
 void lay_agent_files(Draft& draft);        // agent_files.cc, when the rules are settled
 base::Status add_mounts(Draft& draft);     // extra_mounts.cc: mounts.*, sockets
 base::Status add_devices(Draft& draft);    // devices.cc: devices.*, graphics processors

@@ -187,7 +187,7 @@ void put_stubs_first(Environment& environment) {
     const Variable* path = find_variable(environment, "PATH");
     if (path == nullptr) return;
     Reason reason = path->reason;
-    reason.why += "; mailers are found as stubs first";
+    reason.why += "; the sandbox's own names come first";
     set(environment, "PATH", std::string(kStubDirectory) + ":" + path->value, std::move(reason));
 }
 
@@ -222,7 +222,7 @@ void add_environment(Draft& draft) {
         size_t equals = item.text.find('=');
         set(environment, item.text.substr(0, equals), item.text.substr(equals + 1), {"env.set", item.origin});
     }
-    if (draft.plan.network.closes_mail) put_stubs_first(environment);
+    put_stubs_first(environment);
     if (draft.git_config_is_protected) keep_git_from_tracking(environment);
     set(environment, "AGENT_SANDBOX", "1", ours);
     set(environment, "AGENT_SANDBOX_SESSION", draft.inputs.request.session, ours);

@@ -203,7 +203,9 @@ Explanation explain_path(const Plan& plan, const host::Tree& tree, const base::P
     } else {
         judge_by_mount(explanation, question, rule);
     }
-    bool is_missing_anyway = !explanation.is_allowed && !to_write && !question.node;
+    // Inside a jail nobody can tell.
+    bool is_missing_anyway =
+        !explanation.is_allowed && !to_write && !question.node && !plan.is_seen_from_inside;
     if (is_missing_anyway) explanation.reason.why += "; you see no such file outside either";
     return explanation;
 }

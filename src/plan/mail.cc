@@ -10,8 +10,6 @@
 namespace plan {
 namespace {
 
-constexpr std::string_view kOwnProgram = "/run/agent-sandbox/agent-sandbox";
-
 // Where systems keep mailers, whether or not PATH leads there.
 constexpr std::string_view kPlaces[] = {"/usr/bin",      "/usr/sbin", "/usr/lib",       "/usr/libexec",
                                         "/bin",          "/sbin",     "/usr/local/bin", "/usr/local/sbin",
@@ -56,6 +54,10 @@ bool is_mailer_name(std::string_view base_name) {
 }
 
 void close_mail(Draft& draft) {
+    draft.assembled.push_back(Mount{.kind = MountKind::symlink,
+                                    .target = base::Path::known(kStubDirectory) / "agent-sandbox",
+                                    .source = std::string(kOwnProgram),
+                                    .reason = {"agent-sandbox why and notify, inside", {}}});
     if (!draft.plan.network.closes_mail) return;
     const config::Origin& origin = draft.policy().network.mail_block_origin;
     const std::string own_program = draft.inputs.facts.own_program.str();

@@ -15,7 +15,9 @@
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
+#include "plan/mail.h"
 #include "plan/mounts.h"
+#include "plan/summary.h"
 
 namespace plan {
 namespace {
@@ -52,6 +54,27 @@ void add_links(Draft& draft) {
                   .source = link.text,
                   .reason = {"a link of the host that leads to something visible", {}}});
     }
+}
+
+// Each over what the rules show at its place, and under what they show within it.
+void lay_caches(Draft& draft) {
+    std::vector<Mount>& mounts = draft.plan.mounts;
+    for (Mount& cache : draft.caches) {
+        auto place = std::ranges::find_if(mounts, [&](const Mount& mount) {
+            return mount.kind == MountKind::seal || mount.target.is_strictly_within(cache.target);
+        });
+        mounts.insert(place, std::move(cache));
+    }
+}
+
+// What the jail may know of itself, beside the program that reads it.
+void add_summary(Plan& plan) {
+    auto program = std::ranges::find(plan.mounts, base::Path::known(kOwnProgram), &Mount::target);
+    if (program == plan.mounts.end()) return;
+    plan.mounts.insert(program + 1, Mount{.kind = MountKind::file,
+                                          .target = base::Path::known(kSummaryPath),
+                                          .source = encode_summary(plan),
+                                          .reason = {"agent-sandbox why, inside", {}}});
 }
 
 // A bind of the rules shows a path at its own place.
@@ -114,6 +137,7 @@ base::Status finish_mounts(Draft& draft) {
         mount.is_pinned = is_bind && is_below_the_callers_hand(draft, mount.target);
         plan.mounts.push_back(std::move(mount));
     }
+    lay_caches(draft);
     // Seals of the rules stand at the end of their list already; the links go in front of them.
     auto first_seal = std::ranges::find(plan.mounts, MountKind::seal, &Mount::kind);
     std::vector<Mount> rule_seals(std::make_move_iterator(first_seal),
@@ -153,6 +177,7 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     if (base::Status done = draft.rules.settle(); !done) return done.error();
     if (base::Status done = set_egress(draft); !done) return done.error();
     add_seeded_files(draft);
+    add_caches(draft);
     lay_agent_files(draft);
     close_mail(draft);
     assemble_etc(draft);
@@ -162,6 +187,7 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     set_limits(draft);
     add_environment(draft);
     if (base::Status done = add_controls(draft); !done) return done.error();
+    add_summary(draft.plan);
     return std::move(draft.plan);
 }
 

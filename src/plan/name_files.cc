@@ -10,7 +10,9 @@ namespace plan {
 namespace {
 
 // Where the gateway listens inside.
-constexpr std::string_view kNameServer = "198.18.0.1";
+// The second one says "no such name" where the first says "refused" and why: resolvers that would ask again
+// and again take that for an answer.
+constexpr std::string_view kNameServers = "nameserver 198.18.0.1\nnameserver 198.18.0.4\n";
 constexpr std::string_view kHostServices = "198.18.0.3 host.agent-sandbox.internal\n";
 
 std::vector<std::string_view> words_in(std::string_view line) {
@@ -55,8 +57,7 @@ std::string jail_resolver(std::string_view host_text, bool has_name_server) {
     }
     if (!has_name_server) return "# The network is isolated: no name server can be reached.\n";
     // One answer is enough: the gateway is near, and what takes time is its own lookup.
-    return "nameserver " + std::string(kNameServer) + "\n" + search + "options timeout:5 attempts:1" + dots +
-           "\n";
+    return std::string(kNameServers) + search + "options timeout:5 attempts:1" + dots + "\n";
 }
 
 std::string jail_hosts(std::string_view host_text, std::string_view own_name, bool has_host_services) {

@@ -178,7 +178,8 @@ struct Plan {
     std::vector<Placeholder> placeholders;
     std::vector<NewDirectory> new_directories;
     std::vector<KeptFile> kept_files;
-    std::string agent;  // whose profile counts; empty: none
+    bool is_seen_from_inside = false;  // read back by the jail itself (summary.h)
+    std::string agent;                 // whose profile counts; empty: none
     Environment environment;
     Network network;
     Processes processes;

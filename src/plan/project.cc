@@ -25,6 +25,15 @@ bool is_lifted(const policy::Policy& policy, const Item& item) {
     });
 }
 
+// A directory is what programs take for nothing, and git does not see it; but some agents die of one under
+// the name of a file that they read.
+WhenMissing when_missing(const Draft& draft, const Item& item) {
+    if (draft.inputs.agent == nullptr) return WhenMissing::hold_with_directory;
+    bool is_read = std::ranges::any_of(draft.inputs.agent->project_files,
+                                       [&](const Item& file) { return file.text == item.text; });
+    return is_read ? WhenMissing::hold_with_object : WhenMissing::hold_with_directory;
+}
+
 void add_protected(Draft& draft, Protection& protection, const Found& found) {
     std::vector<GitEntry> git_entries;
     for (const Item& item : draft.policy().project.protect) {
@@ -34,7 +43,7 @@ void add_protected(Draft& draft, Protection& protection, const Found& found) {
         if (std::string_view(item.text).starts_with(kGitPrefix)) {
             git_entries.push_back({std::string_view(item.text).substr(kGitPrefix.size()), std::move(reason)});
         } else if (draft.plan.project_is_writable) {
-            protection.protect(draft.project, item.text, reason);
+            protection.protect(draft.project, item.text, reason, when_missing(draft, item));
         }
     }
     add_git(draft, protection, git_entries, found);

@@ -18,6 +18,8 @@ std::optional<std::string> content_of(WhenMissing missing) {
             return "";
         case WhenMissing::hold_with_dot:
             return ".\n";
+        case WhenMissing::hold_with_object:
+            return "{}\n";
     }
     return std::nullopt;
 }

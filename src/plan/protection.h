@@ -23,6 +23,7 @@ enum class WhenMissing {
     hold_with_directory,   // what programs take for nothing
     hold_with_empty_file,  // where they stumble over a directory
     hold_with_dot,         // a file that says "here"
+    hold_with_object,      // an empty JSON object
 };
 
 class Protection {

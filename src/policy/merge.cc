@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. The built-in values come first, then the administrator's files; what these two say is
-// the base; the profile of the agent that is run comes next, below all that the user says. Every further layer is checked entry by entry against the administrator's values (ceiling.h), the
-// project's file also against what holds so far (it may only narrow), and is then laid on top: scalars
-// replace, lists grow, project.parents shrinks.
+// the base; the profile of the agent that is run comes next, below all that the user says. Every further
+// layer is checked entry by entry against the administrator's values (ceiling.h), the project's file also
+// against what holds so far (it may only narrow), and is then laid on top: scalars replace, lists grow,
+// project.parents shrinks.
 #include "policy/merge.h"
 
 #include <algorithm>

@@ -118,6 +118,8 @@ Policy policy_from(const Effective& effective) {
     policy.network.mail_block = choice_of<MailBlock>(effective, "network.mail_block");
     policy.network.mail_block_origin = effective.origin("network.mail_block");
 
+    policy.home.caches = effective.is_true("home.caches");
+    policy.home.caches_origin = effective.origin("home.caches");
     policy.agents.per_project_state = effective.is_true("agents.per_project_state");
     policy.agents.notice = effective.is_true("agents.notice");
     policy.ui.quiet = effective.is_true("ui.quiet");

@@ -44,6 +44,8 @@ struct Policy {
         HomeAccess access = HomeAccess::tmpwrite;
         config::Origin access_origin;
         Items readonly, writable, seeded;
+        bool caches = true;
+        config::Origin caches_origin;
     } home;
     struct {
         Items readonly, writable, hidden, deny_writable;

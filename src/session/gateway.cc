@@ -82,10 +82,12 @@ base::Status Gateway::start(const network::Egress& egress, base::Fd information,
 
     control_.release();
     step_aside(supervisor, {theirs.get(), information.get(), file->get()});
-    base::Result<pid_t> jailed = backends::bubblewrap::jailed_process(information.get());
-    if (!jailed) ::_exit(network::gateway::give_up(theirs.get(), jailed.error()));
-    information.reset();
-    ::_exit(network::gateway::run(egress, {*jailed, *std::move(file), std::move(theirs)}));
+    auto await_jailed = [&information] {
+        base::Result<pid_t> jailed = backends::bubblewrap::jailed_process(information.get());
+        information.reset();
+        return jailed;
+    };
+    ::_exit(network::gateway::run(egress, {await_jailed, *std::move(file), std::move(theirs)}));
 }
 
 Gateway::News Gateway::take() {

@@ -23,7 +23,7 @@ namespace session {
 namespace {
 
 constexpr std::chrono::seconds kRest{1};
-constexpr int kMostAtOnce = 64;
+constexpr int kMostAtOnce = 1024;  // more than the queue holds
 // A start takes milliseconds; another machine that shares the directory may have another idea of the time.
 constexpr time_t kSurelyLeft = 3600;
 

@@ -110,6 +110,9 @@ teardown() { end_egress_test; }
         run in_jail curl -sS --fail --max-time 5 "http://$name/"
         [[ $output != *"${names[$name]}"* ]] || report "should not lead there: $name"
         ((status != 28)) || report "should not wait: $name"
+        # Here no lookup of the jail's comes before.
+        run in_jail_sh 'curl -sS --fail --max-time 5 --proxy http://198.18.0.1:3128 "$1"; curl -sS --fail --max-time 5 --socks5-hostname 198.18.0.1:1080 "$1"' "http://$name/"
+        [[ $output != *"${names[$name]}"* ]] || report "should not lead there through the proxy: $name"
     done
     says "EDE: " in_jail dig +time=2 +tries=1 to-10-1-2-3.trick.example
 }

@@ -32,6 +32,9 @@ PROXY=198.18.0.1
 
 @test "what goes through CONNECT is judged like the rest" {
     log_mark
+    works outside python3 talk.py good.example 80 --wait 1 'GET /smuggled HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n'
+    seen web /smuggled
+    log_mark
     run in_jail python3 talk.py $PROXY 3128 --wait 1 --then 'GET /smuggled HTTP/1.1\r\nHost: evil.example\r\n\r\n' \
         'CONNECT good.example:80 HTTP/1.1\r\nHost: good.example:80\r\n\r\n'
     [[ $output == *" 200 "* ]]
@@ -83,7 +86,7 @@ PROXY=198.18.0.1
 }
 
 @test "the gateway's address answers nothing else" {
-    local port
+    says "a service of the host" outside curl -sS --max-time 5 http://127.0.0.1:8001/
     run in_jail python3 talk.py $PROXY 8001 --wait 1 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
     [[ $output != *"a service of the host"* ]]
     run in_jail curl -sS --max-time 5 http://host.agent-sandbox.internal:8001/

@@ -28,7 +28,7 @@ AFTER='echo "AFTER: $(curl -sS --max-time 5 http://good.example/)"; curl -sS --m
 }
 
 @test "ping" {
-    says "1 received" outside ping -c 1 -W 2 203.0.113.10
+    says "1 received" outside ping -c 1 -W 2 203.0.113.66
     run in_jail ping -c 1 -W 2 203.0.113.66
     [[ $output != *"1 received"* ]] || report "should not be answered"
 }
@@ -76,6 +76,8 @@ AFTER='echo "AFTER: $(curl -sS --max-time 5 http://good.example/)"; curl -sS --m
 }
 
 @test "the network of another process can't be entered" {
+    # As root each of these doors opens.
+    says "203.0.113.66 here" nsenter --net=/proc/self/ns/net curl -sS --max-time 2 http://203.0.113.66/
     run in_jail_sh 'for process in /proc/[0-9]*; do nsenter --net="$process/ns/net" curl -sS --max-time 2 http://203.0.113.66/; done; true'
     [[ $output != *"203.0.113.66 here"* ]]
 }

@@ -341,6 +341,25 @@ TEST(NameServer, AnswersFromTheAddressThatWasAsked) {
     });
 }
 
+TEST(NameServer, TheSecondOneEndsWhatTheFirstRefuses) {
+    in_a_network_of_its_own([] {
+        World world(proxied({"good.example.org"}));
+        world.names.listen(bound_socket(SOCK_DGRAM, "0.0.0.0", 53));
+        wire::DnsQuestion question{.name = *wire::DnsName::from_host_name("evil.example.org"),
+                                   .type = DnsType::a};
+        std::string query = wire::write_dns_query(11, question);
+        std::string first = exchange(world.desk.loop, "198.18.0.1", query);
+        std::string second = exchange(world.desk.loop, "198.18.0.4", query);
+        EXPECT_EQ(wire::parse_dns_reply(first, 11, question).code, wire::DnsCode::refused);
+        EXPECT_EQ(wire::parse_dns_reply(second, 11, question).code, wire::DnsCode::no_such_name);
+        EXPECT_EQ(first.substr(4), second.substr(4)) << "the reason is the same";
+        EXPECT_TRUE(world.server.asked().empty()) << "nothing left the host";
+        question.name = *wire::DnsName::from_host_name("good.example.org");
+        second = exchange(world.desk.loop, "198.18.0.4", wire::write_dns_query(12, question));
+        EXPECT_EQ(wire::parse_dns_reply(second, 12, question).ipv4.size(), 1u);
+    });
+}
+
 TEST(NameServer, CutsWhatIsTooLargeForTheAsker) {
     in_a_network_of_its_own([] {
         Egress egress;

@@ -149,3 +149,33 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     run -0 "$SBX_PROGRAM" profiles show tiny
     [[ $output == *'protect = [".tiny/settings.json"'* ]]
 }
+
+@test "why answers inside as it does outside" {
+    mkdir "$HOME/.ssh"
+    for question in "path $HOME/.ssh" "path $PROJECT" "host pastebin.com" "host 10.0.0.1:22" "env SSH_AUTH_SOCK" "syscall io_uring_setup"; do
+        # shellcheck disable=SC2086
+        run "$SBX_PROGRAM" why $question
+        outside="$status $output"
+        # shellcheck disable=SC2086
+        run in_jail agent-sandbox why $question
+        [[ ${question%% *} == env || "$status $output" == "$outside" ]] || report "why $question: outside $outside"
+        [[ $status == "${outside%% *}" ]] || report "why $question: outside $outside"
+    done
+}
+
+@test "a cache is kept for the project, apart from the user's own and from other projects" {
+    mkdir -p "$HOME/.cache" "$HOME/.npm" "$HOME/second"
+    echo token >"$HOME/.cache/token"
+    works in_jail_sh 'ls -A ~/.cache; echo wheel >~/.cache/pip-thing; echo pack >~/.npm/pack'
+    [[ $output == "" ]] || report "the user's own cache is not to be seen"
+    [[ ! -e $HOME/.cache/pip-thing && ! -e $HOME/.npm/pack ]]
+    works in_jail_sh 'cat ~/.cache/pip-thing ~/.npm/pack'
+    cd "$HOME/second"
+    run in_jail_sh 'cat ~/.cache/pip-thing'
+    [[ $status != 0 ]] || report "another project reads the cache"
+    JAIL=(--home tmpwrite)
+    export AGENT_SANDBOX_HOME_CACHES=false
+    cd "$PROJECT"
+    run in_jail_sh 'cat ~/.cache/pip-thing'
+    [[ $status != 0 ]] || report "home.caches = false"
+}

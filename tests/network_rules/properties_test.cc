@@ -8,14 +8,15 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "network_rules/entry_properties.h"
 
 namespace network {
 namespace {
 
-std::vector<std::string> seeds() {
+std::vector<std::string> seeds(const std::string& of = "rule") {
     std::vector<std::string> texts;
     for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(TEST_DATA) + "/fuzz/rules/corpus")) {
+         std::filesystem::directory_iterator(std::string(TEST_DATA) + "/fuzz/rules/corpus/" + of)) {
         texts.push_back(*base::read_file(entry.path().string()));
     }
     return texts;
@@ -43,6 +44,18 @@ TEST(Properties, HoldForDamagedSeeds) {
             ASSERT_EQ(broken_property(text), nullptr) << base::printable(text);
         }
     }
+}
+
+TEST(Properties, HoldForFilesOfPackageManagers) {
+    EXPECT_GE(seeds("clients").size(), 5u);
+    for (const std::string& seed : seeds("clients"))
+        EXPECT_EQ(broken_for_clients(seed), nullptr) << base::printable(seed);
+}
+
+TEST(Properties, HoldForServices) {
+    EXPECT_GE(seeds("services").size(), 5u);
+    for (const std::string& seed : seeds("services"))
+        EXPECT_EQ(broken_for_services(seed), nullptr) << base::printable(seed);
 }
 
 }  // namespace

@@ -12,10 +12,12 @@ TEST(NameFiles, ResolverKeepsHowShortNamesAreMeant) {
         plan::jail_resolver("nameserver 10.0.0.1\nsearch lab.example.org example.org # ours\noptions edns0 "
                             "ndots:2 trust-ad\n",
                             true),
-        "nameserver 198.18.0.1\nsearch lab.example.org example.org\noptions timeout:5 attempts:1 ndots:2\n");
+        "nameserver 198.18.0.1\nnameserver 198.18.0.4\nsearch lab.example.org example.org\noptions timeout:5 "
+        "attempts:1 ndots:2\n");
     EXPECT_EQ(plan::jail_resolver("domain a.org\nsearch b.org", true),
-              "nameserver 198.18.0.1\nsearch b.org\noptions timeout:5 attempts:1\n");
-    EXPECT_EQ(plan::jail_resolver("", true), "nameserver 198.18.0.1\noptions timeout:5 attempts:1\n");
+              "nameserver 198.18.0.1\nnameserver 198.18.0.4\nsearch b.org\noptions timeout:5 attempts:1\n");
+    EXPECT_EQ(plan::jail_resolver("", true),
+              "nameserver 198.18.0.1\nnameserver 198.18.0.4\noptions timeout:5 attempts:1\n");
     EXPECT_EQ(plan::jail_resolver("nameserver 10.0.0.1\nsearch a.org", false).find("10.0.0.1"),
               std::string::npos);
 }

@@ -192,8 +192,8 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
 
 base::Result<pid_t> jailed_process(int information) {
     constexpr std::string_view kKey = "\"child-pid\":";
-    // A small JSON object, written in pieces. It is read to its end: bubblewrap gives up, and leaves its child
-    // waiting for ever, when nobody takes the rest.
+    // A small JSON object, written in pieces. It is read to its end: bubblewrap gives up, and leaves its
+    // child waiting for ever, when nobody takes the rest.
     std::string text;
     char bytes[256];
     while (text.find('}') == std::string::npos) {

@@ -65,8 +65,8 @@ struct Datagrams::State {
 
 class Datagrams::Flow : public Watcher {
   public:
-    Flow(State& state, FlowKey key, int listener, const SocketAddress& client, const HostName* name)
-        : state_(state), key_(std::move(key)), listener_(listener), client_(client), name_(name) {}
+    Flow(State& state, const FlowKey& key, int listener, const SocketAddress& client, const HostName* name)
+        : state_(state), key_(key), listener_(listener), client_(client), name_(name) {}
     ~Flow() override { close(); }
 
     void begin(const Verdict& verdict, std::string_view first);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. The order is the protection:
 //
-//   1. the namespace is set up and its sockets come out     (a child that enters it and ends)
-//   2. ports of the host are opened, where the user published some; the resolver's files are read
+//   1. the rules are read, ports of the host are opened, where the user published some, and the resolver's
+//      files are read, while the jail's namespaces are still being made
+//   2. the network namespace is set up and its sockets come out     (a child that enters it and ends)
 //   3. the gateway confines itself: no file, no program, no other process
 //   4. it tells the supervisor, which lets the jail start
 //   5. the first byte of the jail is read
@@ -106,15 +107,18 @@ struct Prepared {
     ResolverFiles files;
 };
 
-base::Result<Prepared> prepare(const Egress& egress, pid_t jailed) {
+base::Result<Prepared> prepare(const Egress& egress, const Surroundings& surroundings) {
     base::Result<Engine> engine = Engine::make(egress.rules);
     if (!engine) return engine.error();
     base::Result<std::vector<base::Fd>> published = Publish::open(egress.published);
     if (!published) return published.error();
-    base::Result<netns::Listeners> listeners = netns::set_up(jailed, wanted_of(egress));
-    if (!listeners) return listeners.error();
+    ResolverFiles files = read_resolver_files();
     raise_open_files();
-    return Prepared{*std::move(engine), *std::move(listeners), *std::move(published), read_resolver_files()};
+    base::Result<pid_t> jailed = surroundings.await_jailed();
+    if (!jailed) return jailed.error();
+    base::Result<netns::Listeners> listeners = netns::set_up(*jailed, wanted_of(egress));
+    if (!listeners) return listeners.error();
+    return Prepared{*std::move(engine), *std::move(listeners), *std::move(published), std::move(files)};
 }
 
 int serve(const Egress& egress, Prepared prepared, Surroundings surroundings, bool has_landlock, Loop& loop) {
@@ -150,15 +154,15 @@ int serve(const Egress& egress, Prepared prepared, Surroundings surroundings, bo
     return 0;
 }
 
-}  // namespace
-
 int give_up(int control, const base::Error& error) {
     (void)base::send_descriptors(control, encode(Start{.failure = error.line()}), {});
     return 1;
 }
 
+}  // namespace
+
 int run(const Egress& egress, Surroundings surroundings) {
-    base::Result<Prepared> prepared = prepare(egress, surroundings.jailed);
+    base::Result<Prepared> prepared = prepare(egress, surroundings);
     if (!prepared) return give_up(surroundings.control.get(), prepared.error());
     Loop loop;
     if (base::Status opened = loop.open(); !opened)

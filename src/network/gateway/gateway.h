@@ -5,21 +5,21 @@
 
 #include <sys/types.h>
 
+#include <functional>
+
 #include "base/file.h"
 #include "network/rules/egress.h"
 
 namespace network::gateway {
 
 struct Surroundings {
-    pid_t jailed = -1;  // a process in the jail's network namespace
-    base::Fd journal;   // opened for appending; none: nothing is recorded
-    base::Fd control;   // to the supervisor (messages.h)
+    // Waits for a process in the jail's network namespace.
+    std::function<base::Result<pid_t>()> await_jailed;
+    base::Fd journal;  // opened for appending; none: nothing is recorded
+    base::Fd control;  // to the supervisor (messages.h)
 };
 
 // Runs until the supervisor says that the jail has ended, or is gone itself. The exit status of the process.
 int run(const Egress& egress, Surroundings surroundings);
-
-// Where the namespace can't even be looked for: tells the supervisor why.
-int give_up(int control, const base::Error& error);
 
 }  // namespace network::gateway

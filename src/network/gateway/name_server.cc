@@ -100,6 +100,18 @@ struct NameServer::State : std::enable_shared_from_this<State> {
 
 // ---- UDP
 
+// For the second name server of the jail. A refusal makes some resolvers (musl) ask again until their time is
+// up, seconds later; they ask both servers at once, or one after the other as glibc does, and take this
+// answer.
+void deny(std::string& reply) {
+    constexpr size_t kCodeByte = 3;
+    constexpr unsigned kCodeBits = 0x0f;
+    if (reply.size() < wire::kDnsHeader) return;
+    auto byte = static_cast<unsigned char>(reply[kCodeByte]);
+    if ((byte & kCodeBits) != static_cast<unsigned>(DnsCode::refused)) return;
+    reply[kCodeByte] = static_cast<char>((byte & ~kCodeBits) | static_cast<unsigned>(DnsCode::no_such_name));
+}
+
 class NameServer::Socket : public Watcher {
   public:
     Socket(State& state, base::Fd socket)
@@ -129,7 +141,9 @@ class NameServer::Socket : public Watcher {
         auto answer = [socket = socket_, from = datagram.from, to = datagram.to,
                        most](const std::string& reply) {
             if (!*socket || reply.empty()) return;
-            send_datagram(socket->get(), reply.size() > most ? cut(reply) : reply, from, to);
+            std::string sent = reply.size() > most ? cut(reply) : reply;
+            if (is_fixed(to, Fixed::denier)) deny(sent);
+            send_datagram(socket->get(), sent, from, to);
         };
         state_.serve(parsed, std::move(answer));
     }

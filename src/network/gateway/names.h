@@ -21,6 +21,7 @@ enum class Fixed : uint32_t {
     gateway = 1,  // answers DNS, and CONNECT and SOCKS5 for those who ask for a proxy
     jail = 2,     // the jail's own address that is no loopback: AI_ADDRCONFIG wants one
     host = 3,     // host.agent-sandbox.internal
+    denier = 4,   // answers DNS too, and says "no such name" where the gateway says "refused"
 };
 Address fixed_v4(Fixed which);
 Address fixed_v6(Fixed which);

@@ -43,8 +43,11 @@ base::Result<base::Fd> listen_on_loopback(const Published& published) {
 // One visitor, from the accept until both ends are closed.
 class Publish::Visit : public Watcher {
   public:
-    Visit(Publish& owner, base::Fd visitor, const Published& published)
-        : owner_(owner), visitor_(std::move(visitor)), published_(published), started_(Loop::Clock::now()) {}
+    Visit(Publish& owner, base::Fd visitor, Published published)
+        : owner_(owner),
+          visitor_(std::move(visitor)),
+          published_(std::move(published)),
+          started_(Loop::Clock::now()) {}
     ~Visit() override {
         if (inside_) owner_.desk_.loop.forget(slot_, inside_.get());
     }
@@ -115,8 +118,8 @@ class Publish::Visit : public Watcher {
 
 class Publish::Port : public Watcher {
   public:
-    Port(Publish& owner, base::Fd listener, const Published& published)
-        : owner_(owner), listener_(std::move(listener)), published_(published) {
+    Port(Publish& owner, base::Fd listener, Published published)
+        : owner_(owner), listener_(std::move(listener)), published_(std::move(published)) {
         slot_ = owner_.desk_.loop.watch(listener_.get(), EPOLLIN, *this);
     }
     ~Port() override {

@@ -23,7 +23,7 @@ enum class Capture {
 std::string_view to_text(Capture capture);
 
 struct Wanted {
-    bool has_listeners = true;  // false: nothing leaves the jail, somebody may only connect into it
+    bool has_listeners = true;        // false: nothing leaves the jail, somebody may only connect into it
     std::vector<uint16_t> tcp_ports;  // for Capture::listeners, besides the built-in ones
     std::vector<uint16_t> udp_ports;
     bool has_connector = false;      // somebody will connect into the jail: --publish

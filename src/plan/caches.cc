@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// Caches that are kept from session to session, for this project alone. Threat: a shared cache is a way from
+// one project into another, and into what runs outside; yet a cache that is thrown away each time makes
+// people turn the jail off.
+#include "config/data.h"
+#include "config/trust.h"
+#include "plan/draft.h"
+
+namespace plan {
+namespace {
+
+// A directory that only this project's cache would make is not for people who never used the tool.
+bool is_used(const Draft& draft, const base::Path& target) {
+    if (target.parent() != draft.home) return draft.tree().look(target.parent()).has_value();
+    return target.name() == ".cache" || draft.tree().look(target).has_value();
+}
+
+// What somebody listed by hand is as it was listed.
+bool is_listed(const Draft& draft, const base::Path& target) {
+    const PathRule* rule = draft.rules.decide(target);
+    return rule != nullptr && rule->path == target && rule->reason.origin.layer != config::Layer::builtin;
+}
+
+}  // namespace
+
+void add_caches(Draft& draft) {
+    // A home directory that is shown as it is has the user's own.
+    if (draft.home_is_real || !draft.policy().home.caches) return;
+    const base::Path kept =
+        draft.inputs.request.state_directory / "caches" / config::sha256(draft.project.str()).substr(0, 16);
+    for (const config::DataRow& row : config::data_list("home/caches")) {
+        const base::Path target = draft.home / row.entry;
+        bool meets_project = target.is_within(draft.project) || draft.project.is_within(target);
+        if (meets_project || !is_used(draft, target) || is_listed(draft, target)) continue;
+        const Reason reason{"cache of this project alone: " + std::string(row.reason),
+                            draft.policy().home.caches_origin};
+        const base::Path own = kept / row.entry;
+        draft.plan.new_directories.push_back({own, reason});
+        draft.caches.push_back(
+            Mount{.kind = MountKind::bind_writable, .target = target, .source = own.str(), .reason = reason});
+        draft.extra_writable.push_back(target);
+    }
+}
+
+}  // namespace plan

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// One fuzz target per property; the build says which header has it and how it is called.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include PROPERTY_HEADER
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    if (const char* broken = PROPERTY(std::string_view(reinterpret_cast<const char*>(data), size))) {
+        std::fprintf(stderr, "broken claim: %s\n", broken);
+        std::abort();
+    }
+    return 0;
+}
