@@ -277,7 +277,7 @@ Resolver::Ticket Resolver::ask(const wire::DnsQuery& query, DoneRaw done) {
     State& state = *state_;
     Ticket ticket = state.enlist(work, {.work = {}, .done = {}, .done_raw = std::move(done), .id = query.id});
     state.add_query(work, *query.question, query.edns.has_value(),
-                    [&state, ticket](State::Work&, Outcome outcome) {
+                    [&state, ticket](State::Work&, const Outcome& outcome) {
                         if (auto asker = state.askers.find(ticket); asker != state.askers.end())
                             state.end_question(State::WorkPointer(asker->second.work), outcome);
                     });
