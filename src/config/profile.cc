@@ -79,6 +79,7 @@ base::Result<Profile> parse_profile(const ProfileText& found) {
     profile.protect = take_items(values, "agent.protect");
     profile.private_places = take_items(values, "agent.private");
     profile.project_files = take_items(values, "agent.project_files");
+    profile.held_by_directory = take_items(values, "agent.held_by_directory");
     profile.files = take_items(values, "agent.files");
     add_to(values, "home.writable", profile.state);
     add_to(values, "env.allow", take_items(values, "agent.credentials"));

@@ -22,6 +22,7 @@ struct Profile {
     std::string login;
     std::vector<Item> commands, packages;
     std::vector<Item> state, kept, tokens, protect, private_places;  // relative to the home directory
+    std::vector<Item> held_by_directory;                             // some of protect
     std::vector<Item> project_files;                                 // relative to the project
     std::vector<Item> files;                                         // "PATH=CONTENT"
     // What it asks of the settings. State and credentials are part of it, as home.writable and env.allow.

@@ -169,9 +169,12 @@ constexpr Setting kProfileSettings[] = {
      "directories in its state that it gets empty, for the session alone: others would run what lies there"},
     {"agent.project_files", project_list, neutral, "", "", "", kStatic,
      "protected names in the project that it takes for files: a missing one is held by a file, not a "
-     "directory"},
+     "directory, and its directory by one of the session's own"},
     {"agent.protect", home_list, list_restricts, "", "", "", kStatic,
      "files and directories in its state that would run outside later; read-only, and not to be made"},
+    {"agent.held_by_directory", home_list, neutral, "", "", "", kStatic,
+     "those of agent.protect of which a missing one is held by an empty directory: it would take an empty "
+     "file for more than none"},
     {"agent.credentials", name_list, list_grants, "", "", "", kStatic,
      "variables with its own log-in, which pass"},
     {"agent.files", file_texts, neutral, "", "", "", kStatic,

@@ -76,21 +76,28 @@ class State {
         const Reason reason{"would run outside the jail later", item.origin};
         base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(in_home(item));
         if (!resolved || !resolved->path.is_within(draft_.home)) return;
-        if (resolved->exists && !may_be_placeholder(resolved->path)) {
+        std::optional<std::string> content = content_for(item);
+        if (resolved->exists && !may_be_placeholder(resolved->path, content)) {
             draft_.links.insert(draft_.links.end(), resolved->links.begin(), resolved->links.end());
             draft_.add_rule(resolved->path, Access::readonly, reason);
             return;
         }
         if (!will_exist(resolved->path.parent())) return;
-        draft_.plan.placeholders.push_back({resolved->path, reason, neutral_content(resolved->path)});
+        draft_.plan.placeholders.push_back({resolved->path, reason, std::move(content)});
         draft_.rules.add(PathRule{
             .path = resolved->path, .access = Access::readonly, .holds_name = true, .reason = reason});
     }
 
+    // Nothing stands for a directory.
+    std::optional<std::string> content_for(const Item& item) const {
+        bool is_directory = std::ranges::any_of(profile_.held_by_directory,
+                                                [&](const Item& held) { return held.text == item.text; });
+        return is_directory ? std::nullopt : neutral_content(in_home(item));
+    }
+
     // Another session may have made it, and takes it away when it ends: then it is held like a missing one.
-    bool may_be_placeholder(const base::Path& path) const {
+    bool may_be_placeholder(const base::Path& path, const std::optional<std::string>& content) const {
         std::optional<host::Node> node = draft_.tree().look(path);
-        std::optional<std::string> content = neutral_content(path);
         if (!content) return node->kind == host::Kind::directory && draft_.tree().list(path).empty();
         base::Result<std::string> found = draft_.tree().read(path, 64);
         return node->kind == host::Kind::file && found && *found == *content;

@@ -94,11 +94,30 @@ void Protection::hold(const base::Path& root, const base::Path& path, const Reas
                       WhenMissing missing) {
     // Where the caller can't write, the jail can't either.
     if (!draft_.tree().may_write(path.parent())) return;
-    protect_existing(root, path, reason);
+    if (is_private(path, missing)) {
+        pin_ancestors(root, path);
+        draft_.rules.add(PathRule{.path = path,
+                                  .access = Access::writable,
+                                  .backing = Backing::ephemeral,
+                                  .holds_name = true,
+                                  .reason = reason});
+    } else {
+        protect_existing(root, path, reason);
+    }
     auto same = [&](const Placeholder& known) { return known.path == path; };
     if (std::ranges::none_of(draft_.plan.placeholders, same)) {
         draft_.plan.placeholders.push_back({path, reason, content_of(missing)});
     }
+}
+
+// An agent that keeps files of its own in a directory of the project may end where it finds one that can't be
+// written. It gets one that is empty and gone with the session.
+bool Protection::is_private(const base::Path& path, WhenMissing missing) const {
+    if (draft_.inputs.agent == nullptr || missing != WhenMissing::hold_with_directory) return false;
+    return path != draft_.project &&
+           std::ranges::any_of(draft_.inputs.agent->project_files, [&](const config::Item& file) {
+               return (draft_.project / file.text).parent() == path;
+           });
 }
 
 void Protection::pin_ancestors(const base::Path& root, const base::Path& path) {

@@ -47,6 +47,7 @@ class Protection {
     bool may_be_placeholder(const base::Path& path, const host::Node& node, WhenMissing missing) const;
     void protect_matching(const base::Path& root, const base::Path& pattern, const Reason& reason);
     void hold(const base::Path& root, const base::Path& path, const Reason& reason, WhenMissing missing);
+    bool is_private(const base::Path& path, WhenMissing missing) const;
     void pin_ancestors(const base::Path& root, const base::Path& path);
     void refuse_link(const base::Path& path, const Reason& reason);
 

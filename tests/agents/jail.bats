@@ -8,16 +8,30 @@ setup() { start_agent_test; }
 teardown() { end_test; }
 
 works_and_is_kept_in() {
+    local other others=()
+    for other in "${AGENTS[@]}"; do
+        [[ $other != "$AGENT" ]] || continue
+        mkdir -p ~/"${STATE[$other]}"
+        echo "a conversation with $other" >~/"${STATE[$other]}/conversation"
+        others+=("${STATE[$other]}/conversation")
+    done
     for_the_jail
     ask "$AGENT" "$(task "cat ~/.ssh/id_ed25519" "echo made >made.txt" "git add made.txt && git commit -q -m made" \
-        "curl -sS --max-time 10 http://evil.example/ || echo fetched nothing" "curl -sS --max-time 10 http://good.example/")"
+        "curl -sS --max-time 10 http://evil.example/ || echo fetched nothing" "curl -sS --max-time 10 http://good.example/" \
+        "cd; cat ${others[*]}")"
     inside
     says_not "$SECRET"
     says "id_ed25519: No such file or directory"
     says_not "evil.example here"
+    says "fetched nothing"
     says "good.example here"
+    says_not "a conversation with"
+    for other in "${others[@]}"; do says "$other: No such file or directory"; done
     prints made cat made.txt
     prints made git log -1 --format=%s
+    # No instruction file before, none afterwards, and the notice reaches the model all the same.
+    model_got "$NOTICE"
+    [[ ! -e ~/${INSTRUCTIONS[$AGENT]} ]]
 }
 
 # The second session is another jail.
@@ -38,23 +52,6 @@ finds_its_conversation() {
     says "This was task 3."
 }
 
-sees_no_other() {
-    local other commands=()
-    for_the_jail
-    for other in "${AGENTS[@]}"; do
-        [[ $other != "$AGENT" ]] || continue
-        mkdir -p ~/"${STATE[$other]}"
-        echo "a conversation with $other" >~/"${STATE[$other]}/conversation"
-        prints "a conversation with $other" cat ~/"${STATE[$other]}/conversation"
-        commands+=("cat ~/${STATE[$other]}/conversation")
-    done
-    ask "$AGENT" "$(task "${commands[@]}")"
-    inside
-    says "No such file or directory"
-    says_not "a conversation with"
-    [[ $(grep -o "No such file or directory" <<<"$output" | wc -l) -ge 4 ]] || report "all four should be hidden"
-}
-
 knows_where_it_is() {
     local file=$HOME/${INSTRUCTIONS[$AGENT]} before
     mkdir -p "${file%/*}"
@@ -73,15 +70,6 @@ knows_where_it_is() {
     [[ $(stat -c '%i %Y %s %a' "$file") == "$before" ]]
 }
 
-# No instruction file before, none afterwards, and the text reaches the model all the same.
-knows_it_on_first_use() {
-    for_the_jail
-    ask "$AGENT" "$(task "echo hello")"
-    inside
-    model_got "$NOTICE"
-    [[ ! -e ~/${INSTRUCTIONS[$AGENT]} ]]
-}
-
 @test "claude: works in the project, finds no secret and no forbidden host" { works_and_is_kept_in; }
 @test "codex: works in the project, finds no secret and no forbidden host" { works_and_is_kept_in; }
 @test "gemini: works in the project, finds no secret and no forbidden host" { works_and_is_kept_in; }
@@ -94,20 +82,19 @@ knows_it_on_first_use() {
 @test "opencode: a conversation goes on in the next session, and outside" { finds_its_conversation; }
 @test "pi: a conversation goes on in the next session, and outside" { finds_its_conversation; }
 
-@test "claude: the state of the other agents is not there" { sees_no_other; }
-@test "codex: the state of the other agents is not there" { sees_no_other; }
-@test "gemini: the state of the other agents is not there" { sees_no_other; }
-@test "opencode: the state of the other agents is not there" { sees_no_other; }
-@test "pi: the state of the other agents is not there" { sees_no_other; }
-
 @test "claude: the user's instructions and the notice reach the model, the file stays as it was" { knows_where_it_is; }
 @test "codex: the user's instructions and the notice reach the model, the file stays as it was" { knows_where_it_is; }
 @test "gemini: the user's instructions and the notice reach the model, the file stays as it was" { knows_where_it_is; }
 @test "opencode: the user's instructions and the notice reach the model, the file stays as it was" { knows_where_it_is; }
 @test "pi: the user's instructions and the notice reach the model, the file stays as it was" { knows_where_it_is; }
 
-@test "claude: without instructions of the user's the notice comes alone, and no file is left" { knows_it_on_first_use; }
-@test "codex: without instructions of the user's the notice comes alone, and no file is left" { knows_it_on_first_use; }
-@test "gemini: without instructions of the user's the notice comes alone, and no file is left" { knows_it_on_first_use; }
-@test "opencode: without instructions of the user's the notice comes alone, and no file is left" { knows_it_on_first_use; }
-@test "pi: without instructions of the user's the notice comes alone, and no file is left" { knows_it_on_first_use; }
+@test "opencode: settings of the project's own are no hindrance, and no more can be made" {
+    for_the_jail
+    mkdir -p .opencode/command
+    echo "Say hello." >.opencode/command/hello.md
+    ask opencode "$(task "echo '{}' >.opencode/opencode.jsonc" "mkdir .opencode/plugin/more" "ls -A .opencode")"
+    inside
+    says "opencode.jsonc: Read-only file system"
+    says "more’: Read-only file system"
+    prints command ls .opencode
+}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The controls: each agent, outside the jail, does everything that the jail forbids, and finds its earlier conversation again.
+# The controls: each agent, outside the jail, does everything that the jail forbids.
 
 load helper
 setup() { start_agent_test; }
@@ -14,13 +14,10 @@ does_everything() {
     says "evil.example here"
     prints made cat made.txt
     prints made git log -1 --format=%s
-    resume "$AGENT" "$(task "echo again")"
-    outside
-    says "This was task 2."
 }
 
-@test "claude: outside it reads a secret, fetches, writes, commits and resumes" { does_everything; }
-@test "codex: outside it reads a secret, fetches, writes, commits and resumes" { does_everything; }
-@test "gemini: outside it reads a secret, fetches, writes, commits and resumes" { does_everything; }
-@test "opencode: outside it reads a secret, fetches, writes, commits and resumes" { does_everything; }
-@test "pi: outside it reads a secret, fetches, writes, commits and resumes" { does_everything; }
+@test "claude: outside it reads a secret, fetches, writes and commits" { does_everything; }
+@test "codex: outside it reads a secret, fetches, writes and commits" { does_everything; }
+@test "gemini: outside it reads a secret, fetches, writes and commits" { does_everything; }
+@test "opencode: outside it reads a secret, fetches, writes and commits" { does_everything; }
+@test "pi: outside it reads a secret, fetches, writes and commits" { does_everything; }

@@ -85,8 +85,7 @@ void Connection::take_fault(Stream client, ProxyFault fault) {
     loop_.bury(std::move(proxy_));
     face_ = fault.face;
     if (!fault.last_words.empty()) record({.cause = "protocol", .reason = fault.reason});
-    speak(std::make_unique<Refusal>(loop_, std::move(client), std::move(fault.last_words),
-                                    [this] { leave(); }));
+    speak(std::make_unique<Refusal>(loop_, std::move(client), fault.last_words, [this] { leave(); }));
 }
 
 void Connection::take_request(Stream client, ProxyRequest request) {
@@ -140,7 +139,7 @@ void Connection::arrive(Arrival arrival) {
     if (face_ == Face::connect) pending.to_first = wire::kConnectEstablished;
     pending.to_first += arrival.early;
     relay_ = std::make_unique<Relay>(
-        loop_, hall_.pipes, std::move(client_), std::move(arrival.stream), std::move(pending),
+        loop_, hall_.pipes, std::move(client_), std::move(arrival.stream), pending,
         [this](const Relay::Counts& counts) { end_relay(counts); }, std::move(guard));
 }
 
@@ -180,7 +179,7 @@ void Connection::object(const Relay::Counts& counts) {
     entry.received = counts.from_second;
     std::string words = guard.words(refusal_text(objection.reason, target_->text()));
     record(std::move(entry));
-    speak(std::make_unique<Refusal>(loop_, relay_->take_first(), std::move(words), [this] { leave(); }));
+    speak(std::make_unique<Refusal>(loop_, relay_->take_first(), words, [this] { leave(); }));
     loop_.bury(std::move(relay_));
 }
 
@@ -217,7 +216,7 @@ void Connection::answer(RefusalWords words, wire::Socks5Code code) {
                                                                          .rule = words.rule,
                                                                          .reason = words.text,
                                                                          .answers_head = answers_head_});
-    speak(std::make_unique<Refusal>(loop_, std::move(client_), std::move(last_words), done));
+    speak(std::make_unique<Refusal>(loop_, std::move(client_), last_words, done));
 }
 
 void Connection::sweep(Loop::Clock::time_point now) {

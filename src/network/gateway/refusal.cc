@@ -60,7 +60,7 @@ Refusal::Refusal(Loop& loop, Stream client, RefusalWords words, uint16_t port, D
     listen();
 }
 
-Refusal::Refusal(Loop& loop, Stream client, std::string last_words, Done done)
+Refusal::Refusal(Loop& loop, Stream client, const std::string& last_words, Done done)
     : loop_(loop), client_(std::move(client)), done_(std::move(done)) {
     if (last_words.empty() || !client_) {
         reset();

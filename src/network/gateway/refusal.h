@@ -42,7 +42,7 @@ class Refusal : public Watcher {
     // In the words of the port's protocol, or of the one that the client speaks.
     Refusal(Loop& loop, Stream client, RefusalWords words, uint16_t port, Done done);
     // The words are known. Empty: a reset.
-    Refusal(Loop& loop, Stream client, std::string last_words, Done done);
+    Refusal(Loop& loop, Stream client, const std::string& last_words, Done done);
     ~Refusal() override;
 
     void on_ready(uint32_t events, int which) override;

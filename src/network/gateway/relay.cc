@@ -39,7 +39,7 @@ class Relay::ReplyFilter : public Pump::Filter {
     Pump& to_server_;
 };
 
-Relay::Relay(Loop& loop, PipePool& pipes, Stream first, Stream second, Pending pending, Done done,
+Relay::Relay(Loop& loop, PipePool& pipes, Stream first, Stream second, const Pending& pending, Done done,
              std::unique_ptr<Guard> guard)
     : loop_(loop),
       pipes_(pipes),
@@ -62,8 +62,8 @@ Relay::Relay(Loop& loop, PipePool& pipes, Stream first, Stream second, Pending p
     if (!is_finished_) run(0);
 }
 
-Relay::Relay(Loop& loop, PipePool& pipes, base::Fd first, base::Fd second, Pending pending, Done done)
-    : Relay(loop, pipes, Stream(loop, std::move(first)), Stream(loop, std::move(second)), std::move(pending),
+Relay::Relay(Loop& loop, PipePool& pipes, base::Fd first, base::Fd second, const Pending& pending, Done done)
+    : Relay(loop, pipes, Stream(loop, std::move(first)), Stream(loop, std::move(second)), pending,
             std::move(done)) {}
 
 Relay::~Relay() {

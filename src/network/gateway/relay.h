@@ -37,10 +37,10 @@ class Relay : public Watcher {
     using Done = std::function<void(const Counts&)>;
 
     // The sockets are not blocking.
-    Relay(Loop& loop, PipePool& pipes, Stream first, Stream second, Pending pending, Done done,
+    Relay(Loop& loop, PipePool& pipes, Stream first, Stream second, const Pending& pending, Done done,
           std::unique_ptr<Guard> guard = nullptr);
     // For descriptors that are watched by nobody yet.
-    Relay(Loop& loop, PipePool& pipes, base::Fd first, base::Fd second, Pending pending, Done done);
+    Relay(Loop& loop, PipePool& pipes, base::Fd first, base::Fd second, const Pending& pending, Done done);
     ~Relay() override;
     void on_ready(uint32_t events, int which) override;
 
