@@ -11,7 +11,8 @@ namespace {
 
 // Null where the kernel does not tell.
 const char* executed_path() {
-    return reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+    // The kernel hands an address over as a number; there is no other way to it.
+    return reinterpret_cast<const char*>(::getauxval(AT_EXECFN));  // NOLINT(performance-no-int-to-ptr)
 }
 
 }  // namespace

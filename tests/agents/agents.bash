@@ -31,7 +31,8 @@ TOML
             echo '{"security": {"auth": {"selectedType": "gemini-api-key"}}}' >~/.gemini/settings.json
             ;;
         opencode)
-            ENVIRONMENT=(OPENAI_API_KEY=sk-of-a-test OPENCODE_DISABLE_MODELS_FETCH=1)
+            # It looks for packages with npm's code, and there is no registry here.
+            ENVIRONMENT=(OPENAI_API_KEY=sk-of-a-test OPENCODE_DISABLE_MODELS_FETCH=1 npm_config_fetch_retries=0)
             mkdir -p ~/.config/opencode
             cat >~/.config/opencode/opencode.json <<JSON
 {"model": "test/test", "provider": {"test": {"npm": "@ai-sdk/openai-compatible", "name": "test", "models": {"test": {"name": "test"}},

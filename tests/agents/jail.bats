@@ -95,6 +95,6 @@ knows_where_it_is() {
     ask opencode "$(task "echo '{}' >.opencode/opencode.jsonc" "mkdir .opencode/plugin/more" "ls -A .opencode")"
     inside
     says "opencode.jsonc: Read-only file system"
-    says "more’: Read-only file system"
+    says "plugin/more': Read-only file system"
     prints command ls .opencode
 }

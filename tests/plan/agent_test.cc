@@ -68,6 +68,49 @@ TEST(Agent, OfAFirstTimeUserIsMadeAndHeld) {
     }));
 }
 
+TEST(Agent, ThatCountsAnEmptyFileFindsADirectoryInItsPlace) {
+    test::Case example{.agent = R"([agent]
+title = "Tiny"
+commands = ["tiny"]
+state = [".tiny"]
+protect = [".tiny/FIRST.md", ".tiny/SECOND.md"]
+held_by_directory = [".tiny/FIRST.md"]
+)"};
+    example.tree += "d /home/ann/.tiny\n";
+    auto plan = test::planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    for (const plan::Placeholder& held : plan->placeholders) {
+        if (held.path.parent().name() != ".tiny") continue;
+        EXPECT_EQ(held.content.has_value(), held.path.name() == "SECOND.md") << held.path.str();
+    }
+    EXPECT_TRUE(test::holds(*plan, "/home/ann/.tiny/FIRST.md"));
+    EXPECT_EQ(test::access(*plan, "/home/ann/.tiny/FIRST.md"), "readonly");
+    EXPECT_TRUE(test::holds(*plan, "/home/ann/.tiny/SECOND.md"));
+}
+
+// It ends where it can't write in its directory of the project.
+TEST(Agent, GetsADirectoryOfTheProjectThatIsTheSessionsOwn) {
+    constexpr std::string_view kTools = "[project]\nprotect = [\".tiny/tools\", \".tiny/tiny.json\"]\n";
+    test::Case example{.toml = {.user = kTools}, .agent = R"([agent]
+title = "Tiny"
+commands = ["tiny"]
+project_files = [".tiny/tiny.json"]
+)"};
+    auto plan = test::planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_TRUE(test::holds(*plan, "/home/ann/app/.tiny"));
+    const plan::Mount* mount = test::mount_at(*plan, "/home/ann/app/.tiny");
+    ASSERT_TRUE(mount);
+    EXPECT_EQ(mount->kind, plan::MountKind::tmpfs);
+    // One that the user has stays, with the names in it held.
+    example.tree += "f /home/ann/app/.tiny/notes\n";
+    plan = test::planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_EQ(test::access(*plan, "/home/ann/app/.tiny/notes"), "writable");
+    EXPECT_EQ(test::access(*plan, "/home/ann/app/.tiny/tools"), "readonly");
+    EXPECT_TRUE(test::holds(*plan, "/home/ann/app/.tiny/tiny.json"));
+}
+
 TEST(Agent, GetsACopyOfAFileThatHoldsBoth) {
     plan::Plan plan = planned();
     ASSERT_EQ(plan.kept_files.size(), 1u);

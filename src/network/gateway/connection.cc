@@ -77,11 +77,11 @@ void Connection::serve_proxy() {
             .asked = [this](Stream client,
                             ProxyRequest request) { take_request(std::move(client), std::move(request)); },
             .failed = [this](Stream client,
-                             ProxyFault fault) { take_fault(std::move(client), std::move(fault)); }});
+                             const ProxyFault& fault) { take_fault(std::move(client), fault); }});
     proxy_->start();
 }
 
-void Connection::take_fault(Stream client, ProxyFault fault) {
+void Connection::take_fault(Stream client, const ProxyFault& fault) {
     loop_.bury(std::move(proxy_));
     face_ = fault.face;
     if (!fault.last_words.empty()) record({.cause = "protocol", .reason = fault.reason});

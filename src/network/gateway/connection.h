@@ -62,7 +62,7 @@ class Connection : public Watcher {
     void serve_proxy();
     void serve_names();
     void take_request(Stream client, ProxyRequest request);
-    void take_fault(Stream client, ProxyFault fault);
+    void take_fault(Stream client, const ProxyFault& fault);
     void open(const Translation& asked);
     void arrive(Arrival arrival);
     void end_relay(const Relay::Counts& counts);

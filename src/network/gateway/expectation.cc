@@ -20,11 +20,10 @@ std::optional<Objection> judge_host(const Expectation& expected, const Host& sai
     // The address is open; the name that hides behind it is judged like any other.
     Verdict verdict = expected.engine.decide({said, expected.port, Transport::tcp});
     if (verdict.is_allowed()) return std::nullopt;
-    std::string reason = std::string(where) + " says " + quoted(host_text(said)) + ": " + verdict.reason;
-    return Objection{.cause = to_text(verdict.cause),
-                     .verdict = std::move(verdict),
-                     .reason = std::move(reason),
-                     .alert = wire::TlsAlert::unrecognized_name};
+    Objection objection{.cause = to_text(verdict.cause), .alert = wire::TlsAlert::unrecognized_name};
+    objection.reason = std::string(where) + " says " + quoted(host_text(said)) + ": " + verdict.reason;
+    objection.verdict = std::move(verdict);
+    return objection;
 }
 
 }  // namespace

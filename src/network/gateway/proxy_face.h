@@ -42,7 +42,7 @@ class ProxyFace : public Watcher {
     // One of them is called, once, now or later; the face is to be buried in it, not destroyed.
     struct Calls {
         std::function<void(Stream client, ProxyRequest request)> asked;
-        std::function<void(Stream client, ProxyFault fault)> failed;
+        std::function<void(Stream client, const ProxyFault& fault)> failed;
     };
 
     ProxyFace(Stream client, Calls calls) : client_(std::move(client)), calls_(std::move(calls)) {}
