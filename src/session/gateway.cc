@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <ctime>
 #include <span>
 
 #include "backends/bubblewrap/launch.h"
@@ -20,6 +21,7 @@
 #include "base/pass_descriptors.h"
 #include "inner/signals.h"
 #include "network/gateway/gateway.h"
+#include "session/old_logs.h"
 
 namespace session {
 namespace {
@@ -82,7 +84,9 @@ base::Status Gateway::start(const network::Egress& egress, base::Fd information,
 
     control_.release();
     step_aside(supervisor, {theirs.get(), information.get(), file->get()});
-    auto await_jailed = [&information] {
+    auto await_jailed = [&information, &journal] {
+        // There is time: bubblewrap is making its namespaces.
+        remove_old_logs(journal.substr(0, journal.rfind('/')), ::time(nullptr));
         base::Result<pid_t> jailed = backends::bubblewrap::jailed_process(information.get());
         information.reset();
         return jailed;

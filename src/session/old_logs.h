@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// Logs of sessions do not pile up for ever.
+#pragma once
+
+#include <ctime>
+#include <string>
+
+namespace session {
+
+inline constexpr std::time_t kLongestKept = 30 * 24 * 3600;  // seconds
+
+// Removes the logs in this directory that nobody has written to for that long. Nothing else is touched.
+void remove_old_logs(const std::string& directory, std::time_t now);
+
+}  // namespace session

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+#include "session/old_logs.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/temporary_directory.h"
+
+namespace session {
+namespace {
+
+void make(const std::string& path, std::time_t written) {
+    ASSERT_TRUE(base::write_file_atomically(path, "{}\n"));
+    struct timespec times[] = {{.tv_sec = written, .tv_nsec = 0}, {.tv_sec = written, .tv_nsec = 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+}
+
+TEST(OldLogs, AreRemovedAndNothingElse) {
+    testing_support::TemporaryDirectory directory;
+    const std::string at = directory.path() + "/";
+    const std::time_t now = 2'000'000'000;
+    make(at + "new.jsonl", now - 60);
+    make(at + "almost.jsonl", now - kLongestKept + 60);
+    make(at + "old.jsonl", now - kLongestKept - 60);
+    make(at + "old.txt", now - kLongestKept - 60);
+    remove_old_logs(directory.path(), now);
+    EXPECT_TRUE(base::file_exists(at + "new.jsonl"));
+    EXPECT_TRUE(base::file_exists(at + "almost.jsonl"));
+    EXPECT_FALSE(base::file_exists(at + "old.jsonl"));
+    EXPECT_TRUE(base::file_exists(at + "old.txt"));
+    remove_old_logs(at + "not-there", now);
+}
+
+}  // namespace
+}  // namespace session
