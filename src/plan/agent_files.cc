@@ -116,6 +116,32 @@ class Files {
     std::string notice_;
 };
 
+// What holds names in the project, and places that the session throws away, are none of git's business: `git
+// add -A` would commit them.
+void hide_from_git(Draft& draft) {
+    const base::Path exclude = draft.project / ".git/info/exclude";
+    const base::Path git = draft.project / ".git";
+    std::string names;
+    auto add = [&](const base::Path& path) {
+        if (!path.is_strictly_within(draft.project) || path.is_within(git)) return;
+        names += "/" + std::string(path.relative_to(draft.project)) + "\n";
+    };
+    for (const Placeholder& placeholder : draft.plan.placeholders) {
+        if (placeholder.content) add(placeholder.path);
+    }
+    for (const PathRule& rule : draft.rules.sorted()) {
+        if (rule.backing == Backing::ephemeral) add(rule.path);
+    }
+    std::optional<host::Node> node = draft.tree().look(exclude);
+    if (names.empty() || !node || node->kind != host::Kind::file) return;
+    base::Result<std::string> original = draft.tree().read(exclude, kLargestInstructions);
+    if (!original) return;
+    draft.after_rules.push_back(Mount{.kind = MountKind::file,
+                                      .target = exclude,
+                                      .source = *original + "\n# Held by the sandbox.\n" + names,
+                                      .reason = {"git passes over what only holds a name", {}}});
+}
+
 // A tmux in the jail has a server of its own and must not take the keys of one outside. The user's
 // ~/.tmux.conf is read after this.
 void lay_tmux(Draft& draft) {
@@ -146,6 +172,7 @@ void lay_agent_files(Draft& draft) {
     }
     Files files(draft, std::move(notice));
     for (const Item& item : profile->files) files.lay(item);
+    hide_from_git(draft);
 }
 
 }  // namespace plan

@@ -187,4 +187,20 @@ TEST(Agent, OfAnotherKindIsHiddenInAHomeThatIsShown) {
     EXPECT_EQ(test::access(*plan, "/home/ann/other"), "readonly");
 }
 
+TEST(Agent, LeavesNothingForGitToCommit) {
+    constexpr std::string_view kReader = R"([agent]
+commands = ["reader"]
+project_files = ["opencode.json"]
+)";
+    test::Case example{.agent = std::string(kReader)};
+    auto plan = test::planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    const plan::Mount* exclude = test::mount_at(*plan, "/home/ann/app/.git/info/exclude");
+    ASSERT_TRUE(exclude);
+    EXPECT_EQ(exclude->source, "\n# Held by the sandbox.\n/opencode.json\n");
+    auto without = test::planned({.agent = "[agent]\ncommands = [\"x\"]\n"});
+    ASSERT_TRUE(without);
+    EXPECT_FALSE(test::mount_at(*without, "/home/ann/app/.git/info/exclude"));
+}
+
 }  // namespace
