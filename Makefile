@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 export CMD
 
-.PHONY: help run test install bench build setup unit structure format sanitize tidy jail egress test-agents fix clean
+.PHONY: help run test install bench build setup unit structure format fuzz sanitize tidy jail egress test-agents fix clean
 
 help:
 	@echo "make run               build, then a short tour in a real jail and a shell in it"
@@ -28,7 +28,7 @@ test:
 	@scripts/test
 
 # One part of `make test` alone: make unit, make jail …
-unit structure format sanitize tidy jail:
+unit structure format fuzz sanitize tidy jail:
 	@scripts/setup build test
 	@scripts/test $@
 
