@@ -53,7 +53,7 @@ base::Status make_new_directories(const plan::Plan& plan) {
         if (made) continue;
         base::Error error = made.error();
         error.where = directory.reason.origin.describe();
-        error.advice = "make it yourself or remove it from home.writable";
+        error.advice = "make it yourself, or change the setting that asks for it";
         return error;
     }
     return base::success();
