@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +22,8 @@ bool succeeds(bool is_confined, const std::function<bool()>& act) {
     pid_t child = ::fork();
     if (child == 0) {
         if (is_confined && !confine()) ::_exit(9);
-        ::_exit(act() ? 0 : 1);
+        // By the call itself: in front of _exit a sanitizer makes calls of its own, which are refused.
+        ::syscall(SYS_exit_group, act() ? 0 : 1);
     }
     int status = 0;
     ::waitpid(child, &status, 0);

@@ -125,7 +125,8 @@ TEST(AllowList, HoldsInTheKernel) {
         errno = 0;
         holds = holds && ::syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0) == -1 && errno == EPERM;
         holds = holds && ::syscall(SYS_socket, AF_INET, SOCK_STREAM, 0) >= 0;
-        ::_exit(holds ? 0 : 1);
+        // By the call itself: in front of _exit a sanitizer makes calls of its own, which are refused.
+        ::syscall(SYS_exit_group, holds ? 0 : 1);
     }
     int status = 0;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
