@@ -38,10 +38,21 @@ void replace_all(std::string& text, std::string_view mark, std::string_view valu
     }
 }
 
+// The user's own words for this agent, for all agents, or the built-in ones.
+std::string notice_text(const Draft& draft) {
+    const base::Path own = draft.inputs.request.config_directory / "agents";
+    for (const std::string& name : {draft.plan.agent + ".md", std::string("notice.md")}) {
+        if (!draft.tree().look_through(own / name)) continue;
+        base::Result<std::string> text = draft.tree().read(own / name, kLargestInstructions);
+        if (text) return *std::move(text);
+    }
+    const config::DataFile* file = config::find_data_file("agents/notice.md");
+    return file == nullptr ? std::string() : std::string(file->content);
+}
+
 std::string notice_for(const Draft& draft) {
     if (!draft.policy().agents.notice) return {};
-    const config::DataFile* file = config::find_data_file("agents/notice.md");
-    std::string text = file == nullptr ? std::string() : std::string(file->content);
+    std::string text = notice_text(draft);
     replace_all(text, "{project}", draft.project.str());
     replace_all(text, "{access}",
                 draft.policy().project.read_only ? "can be read, not written" : "is writable");

@@ -187,6 +187,14 @@ TEST(Agent, OfAnotherKindIsHiddenInAHomeThatIsShown) {
     EXPECT_EQ(test::access(*plan, "/home/ann/other"), "readonly");
 }
 
+TEST(Agent, IsToldInTheUsersOwnWordsWhereThereAreSome) {
+    std::string own = std::string(kState) +
+                      "f /home/ann/.config/agent-sandbox/agents/notice.md 0644 for\\sall\\s{access}\n";
+    EXPECT_EQ(test::mount_at(planned(own), "/home/ann/.tiny/TINY.md")->source, "for all is writable--mine");
+    own += "f /home/ann/.config/agent-sandbox/agents/tiny.md 0644 for\\stiny\n";
+    EXPECT_EQ(test::mount_at(planned(own), "/home/ann/.tiny/TINY.md")->source, "for tiny--mine");
+}
+
 TEST(Agent, LeavesNothingForGitToCommit) {
     constexpr std::string_view kReader = R"([agent]
 commands = ["reader"]
