@@ -107,18 +107,32 @@ struct Prepared {
     ResolverFiles files;
 };
 
-base::Result<Prepared> prepare(const Egress& egress, const Surroundings& surroundings) {
+// While the namespaces are being made.
+struct Early {
+    Engine engine;
+    std::vector<base::Fd> published;
+    ResolverFiles files;
+};
+
+base::Result<Early> prepare_early(const Egress& egress) {
     base::Result<Engine> engine = Engine::make(egress.rules);
     if (!engine) return engine.error();
     base::Result<std::vector<base::Fd>> published = Publish::open(egress.published);
     if (!published) return published.error();
-    ResolverFiles files = read_resolver_files();
     raise_open_files();
+    return Early{*std::move(engine), *std::move(published), read_resolver_files()};
+}
+
+base::Result<Prepared> prepare(const Egress& egress, const Surroundings& surroundings) {
+    base::Result<Early> early = prepare_early(egress);
+    // Waited for in any case: whoever makes the namespaces stumbles when nobody hears what it says.
     base::Result<pid_t> jailed = surroundings.await_jailed();
+    if (!early) return early.error();
     if (!jailed) return jailed.error();
     base::Result<netns::Listeners> listeners = netns::set_up(*jailed, wanted_of(egress));
     if (!listeners) return listeners.error();
-    return Prepared{*std::move(engine), *std::move(listeners), *std::move(published), std::move(files)};
+    return Prepared{std::move(early->engine), *std::move(listeners), std::move(early->published),
+                    std::move(early->files)};
 }
 
 int serve(const Egress& egress, Prepared prepared, Surroundings surroundings, bool has_landlock, Loop& loop) {
