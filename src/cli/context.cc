@@ -122,6 +122,7 @@ config::Value asked_profile(const policy::Layers& layers) {
     };
     for (const config::LayerFile& file : layers.admin) take(file.values);
     for (const config::LayerFile& file : layers.user) take(file.values);
+    for (const config::ProjectFile& file : layers.project) take(file.layer.values);
     for (const config::LayerFile& file : layers.preset) take(file.values);
     take(layers.variables);
     take(layers.command_line);

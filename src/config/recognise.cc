@@ -96,14 +96,18 @@ bool is_for(const Profile& profile, std::string_view program) {
     return std::ranges::any_of(profile.commands, names) || std::ranges::any_of(profile.packages, holds);
 }
 
-// Cheap, and never wrong in the direction that matters: a name that a profile lists stands in its text.
+// Cheap: a name that a profile lists stands in its text, in one of the two quotes of TOML.
+bool stands_in(std::string_view text, std::string_view name) {
+    for (std::string_view quote : {"\"", "'"}) {
+        if (text.find(std::string(quote).append(name).append(quote)) != std::string_view::npos) return true;
+    }
+    return false;
+}
+
 bool could_be_for(const ProfileText& profile, std::string_view program) {
-    std::string quoted = "\"" + std::string(without_ending(base_name(program))) + "\"";
-    return profile.text.find(quoted) != std::string::npos ||
-           program.find("node_modules/") != std::string_view::npos ||
-           (program.find('/') != std::string_view::npos &&
-            profile.text.find("\"" + std::string(package_of(program)) + "\"") != std::string::npos) ||
-           program.find('@') != std::string_view::npos;
+    return stands_in(profile.text, without_ending(base_name(program))) ||
+           stands_in(profile.text, package_of(program)) ||
+           program.find("/node_modules/") != std::string_view::npos;
 }
 
 }  // namespace

@@ -86,6 +86,19 @@ TEST(Profile, IsRecognisedBehindWhatOnlyStartsIt) {
     EXPECT_EQ(recognised({"python3", "-m", "aider"}), "aider");
 }
 
+TEST(Profile, IsRecognisedInEitherQuotes) {
+    for (const char* commands : {"[\"mine\"]", "['mine']"}) {
+        std::vector<ProfileText> found = {
+            {"mine", "mine.toml",
+             std::string("[agent]\ncommands = ") + commands + "\npackages = ['@me/mine']\n"}};
+        for (const char* program : {"mine", "/opt/bin/mine.js", "@me/mine@1.0"}) {
+            base::Result<std::optional<Profile>> profile = profile_for(found, {program});
+            ASSERT_TRUE(profile);
+            EXPECT_TRUE(profile->has_value()) << commands << " " << program;
+        }
+    }
+}
+
 TEST(Profile, OthersAreNot) {
     EXPECT_EQ(recognised({"bash"}), "");
     EXPECT_EQ(recognised({"bash", "-c", "claude"}), "");
