@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backends/bubblewrap/diagnose.h"
+#include "backends/bubblewrap/launch.h"
 #include "base/text.h"
 #include "plan/limits.h"
 
@@ -87,7 +88,10 @@ std::string refusals(const plan::Limits& limits, uint64_t processes) {
 base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
     if (outcome.failure) return failure_error(*outcome.failure);
     // bubblewrap's own failure comes first: without a jail there is no namespace to set up.
-    if (!outcome.may_have_run && !outcome.gateway_failure.empty() && outcome.diagnostics.empty()) {
+    bool is_of_network = !outcome.gateway_failure.empty() &&
+                         outcome.gateway_failure != backends::bubblewrap::kNoJail &&
+                         outcome.diagnostics.empty();
+    if (!outcome.may_have_run && is_of_network) {
         return base::Error{.what = "the network could not be set up: " + outcome.gateway_failure,
                            .advice = "use --network isolated, or look at 'agent-sandbox doctor'"};
     }

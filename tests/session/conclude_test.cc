@@ -5,6 +5,8 @@
 
 #include <csignal>
 
+#include "backends/bubblewrap/launch.h"
+
 namespace {
 
 using inner::Report;
@@ -39,6 +41,17 @@ TEST(Conclude, AJailThatVanishedWasKilled) {
         EXPECT_EQ(ending->exit_code, 137);
         EXPECT_NE(ending->reason.find("killed"), std::string::npos);
     }
+}
+
+// The gateway notices that nobody is in the namespaces; the reason is bubblewrap's all the same, also where it
+// said nothing.
+TEST(Conclude, ABackendThatEndedIsNotTheNetworksFault) {
+    auto silent = conclude(kPlan, Outcome{.gateway_failure = std::string(backends::bubblewrap::kNoJail)});
+    ASSERT_FALSE(silent);
+    EXPECT_NE(silent.error().what.find("without a word"), std::string::npos);
+    auto network = conclude(kPlan, Outcome{.gateway_failure = "no addresses"});
+    ASSERT_FALSE(network);
+    EXPECT_NE(network.error().what.find("the network could not be set up: no addresses"), std::string::npos);
 }
 
 plan::Plan limited() {

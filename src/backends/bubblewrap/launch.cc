@@ -205,7 +205,7 @@ base::Result<pid_t> jailed_process(int information) {
     }
     size_t at = text.find(kKey);
     pid_t process = at == std::string::npos ? 0 : std::atoi(text.c_str() + at + kKey.size());
-    if (process <= 0) return base::Error{.what = "bubblewrap ended before it had made the jail"};
+    if (process <= 0) return base::Error{.what = std::string(kNoJail)};
     return process;
 }
 

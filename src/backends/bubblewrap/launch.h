@@ -4,6 +4,8 @@
 // rules are no E2BIG), and it inherits no descriptor but those that it needs.
 #pragma once
 
+#include <string_view>
+
 #include "backends/backend.h"
 #include "base/result.h"
 #include "host/facts.h"
@@ -15,7 +17,8 @@ namespace backends::bubblewrap {
 // Launched::information who is in its namespaces.
 base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, const Caller& caller);
 
-// Reads that: waits for bubblewrap to have made the namespaces. An error when it ended before.
+// Reads that: waits for bubblewrap to have made the namespaces. An error, kNoJail, when it ended before.
+inline constexpr std::string_view kNoJail = "bubblewrap ended before it had made the jail";
 base::Result<pid_t> jailed_process(int information);
 
 }  // namespace backends::bubblewrap
