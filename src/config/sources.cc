@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/glob.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "config/admin_files.h"
 #include "config/checked_files.h"
@@ -140,7 +141,7 @@ Result<std::vector<ProjectFile>> read_project_file(const Places& places, const b
     if (!text) return Error{.what = path + ": " + text.error().what, .advice = text.error().advice};
     Result<LayerFile> layer = parse_believed(Layer::project, path, *text);
     if (!layer) return layer.error();
-    ProjectFile file{.layer = *std::move(layer), .digest = sha256(*text)};
+    ProjectFile file{.layer = *std::move(layer), .digest = base::sha256(*text)};
     Result<bool> trusted = is_trusted(places, project, file.digest);
     if (!trusted) return trusted.error();
     file.is_trusted = *trusted;

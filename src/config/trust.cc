@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/sha256.h"
 
 namespace config {
 namespace {
@@ -25,7 +26,7 @@ std::string store_directory(const Places& places) {
 }
 
 std::string record_path(const Places& places, const base::Path& project) {
-    return store_directory(places) + "/" + sha256(project.str());
+    return store_directory(places) + "/" + base::sha256(project.str());
 }
 
 std::string record(const base::Path& project, std::string_view digest) {

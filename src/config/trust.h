@@ -13,9 +13,6 @@ namespace config {
 
 inline constexpr std::string_view kProjectFileName = ".agent-sandbox.toml";
 
-// SHA-256 in lower-case hexadecimal.
-std::string sha256(std::string_view content);
-
 base::Result<bool> is_trusted(const Places& places, const base::Path& project, std::string_view digest);
 base::Status trust(const Places& places, const base::Path& project, std::string_view digest);
 // True when there was something to forget.

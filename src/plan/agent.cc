@@ -8,8 +8,8 @@
 // read-only and the log-in is the user's own file.
 #include <algorithm>
 
+#include "base/sha256.h"
 #include "base/text.h"
-#include "config/trust.h"
 #include "plan/agent.h"
 #include "plan/draft.h"
 
@@ -185,7 +185,7 @@ bool has_login(const Draft& draft, const Profile& profile) {
 base::Path agent_directory(const Draft& draft, std::string_view agent) {
     base::Path directory = draft.inputs.request.state_directory / "agents" / std::string(agent);
     if (!draft.policy().agents.per_project_state) return directory;
-    return directory / "projects" / config::sha256(draft.project.str()).substr(0, 16);
+    return directory / "projects" / base::sha256(draft.project.str()).substr(0, 16);
 }
 
 std::optional<std::string> neutral_content(const base::Path& path) {

@@ -2,8 +2,8 @@
 // Caches that are kept from session to session, for this project alone. Threat: a shared cache is a way from
 // one project into another, and into what runs outside; yet a cache that is thrown away each time makes
 // people turn the jail off.
+#include "base/sha256.h"
 #include "config/data.h"
-#include "config/trust.h"
 #include "plan/draft.h"
 
 namespace plan {
@@ -27,7 +27,7 @@ void add_caches(Draft& draft) {
     // A home directory that is shown as it is has the user's own.
     if (draft.home_is_real || !draft.policy().home.caches) return;
     const base::Path kept =
-        draft.inputs.request.state_directory / "caches" / config::sha256(draft.project.str()).substr(0, 16);
+        draft.inputs.request.state_directory / "caches" / base::sha256(draft.project.str()).substr(0, 16);
     for (const config::DataRow& row : config::data_list("home/caches")) {
         const base::Path target = draft.home / row.entry;
         bool meets_project = target.is_within(draft.project) || draft.project.is_within(target);

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "base/sha256.h"
 #include "base/temporary_directory.h"
 #include "config/admin_files.h"
 #include "config/data.h"
@@ -176,7 +177,7 @@ TEST_F(Sources, AProjectFileIsTrustedByItsVeryContent) {
     auto files = config::read_project_file(places, project);
     ASSERT_TRUE(files.ok()) << files.error().line();
     ASSERT_EQ(files->size(), 1u);
-    EXPECT_EQ(files->front().digest, config::sha256(kQuiet));
+    EXPECT_EQ(files->front().digest, base::sha256(kQuiet));
     EXPECT_FALSE(files->front().is_trusted);
 
     ASSERT_TRUE(config::trust(places, project, files->front().digest).ok());

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "base/sha256.h"
 #include "base/temporary_directory.h"
 
 namespace {
@@ -14,19 +15,19 @@ class Trust : public testing::Test {
   protected:
     Trust() { places.state_directory = directory / "state"; }
 
-    std::string record() const { return places.state_directory + "/trust/" + config::sha256(project.str()); }
+    std::string record() const { return places.state_directory + "/trust/" + base::sha256(project.str()); }
 
     testing_support::TemporaryDirectory directory;
     config::Places places;
     base::Path project = base::Path::known("/lab/project");
-    std::string digest = config::sha256("content");
+    std::string digest = base::sha256("content");
 };
 
 TEST_F(Trust, IsGivenToOneContentAtOnePlaceAndCanBeTakenBack) {
     EXPECT_FALSE(*config::is_trusted(places, project, digest));
     ASSERT_TRUE(config::trust(places, project, digest).ok());
     EXPECT_TRUE(*config::is_trusted(places, project, digest));
-    EXPECT_FALSE(*config::is_trusted(places, project, config::sha256("changed")));
+    EXPECT_FALSE(*config::is_trusted(places, project, base::sha256("changed")));
     EXPECT_FALSE(*config::is_trusted(places, base::Path::known("/lab/project2"), digest));
     EXPECT_TRUE(*config::untrust(places, project));
     EXPECT_FALSE(*config::is_trusted(places, project, digest));
@@ -35,9 +36,9 @@ TEST_F(Trust, IsGivenToOneContentAtOnePlaceAndCanBeTakenBack) {
 
 TEST_F(Trust, ReplacesAnEarlierContent) {
     ASSERT_TRUE(config::trust(places, project, digest).ok());
-    ASSERT_TRUE(config::trust(places, project, config::sha256("new")).ok());
+    ASSERT_TRUE(config::trust(places, project, base::sha256("new")).ok());
     EXPECT_FALSE(*config::is_trusted(places, project, digest));
-    EXPECT_TRUE(*config::is_trusted(places, project, config::sha256("new")));
+    EXPECT_TRUE(*config::is_trusted(places, project, base::sha256("new")));
 }
 
 TEST_F(Trust, IsKeptWhereNobodyElseCanLook) {
@@ -66,7 +67,7 @@ TEST_F(Trust, RefusesARecordBehindALink) {
 
 TEST_F(Trust, BelievesNoRecordOfAnotherPath) {
     ASSERT_TRUE(config::trust(places, base::Path::known("/other"), digest).ok());
-    std::filesystem::rename(places.state_directory + "/trust/" + config::sha256("/other"), record());
+    std::filesystem::rename(places.state_directory + "/trust/" + base::sha256("/other"), record());
     EXPECT_FALSE(*config::is_trusted(places, project, digest));
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/base64.h"
 #include "base/text.h"
 #include "network/rules/engine.h"
 #include "network/rules/floor.h"
@@ -90,19 +91,6 @@ std::string decoded(std::string_view text) {
     return plain;
 }
 
-std::string base64(std::string_view bytes) {
-    constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    for (size_t i = 0; i < bytes.size(); i += 3) {
-        uint32_t group = 0;
-        size_t count = std::min<size_t>(3, bytes.size() - i);
-        for (size_t k = 0; k < 3; ++k)
-            group = group << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0u);
-        for (size_t k = 0; k < 4; ++k) text += k <= count ? kLetters[group >> (18 - 6 * k) & 63] : '=';
-    }
-    return text;
-}
-
 // Entries of no_proxy: separated by commas or blanks, perhaps with a port, perhaps with "*." in front.
 std::vector<std::string> direct_hosts_in(std::string_view no_proxy) {
     std::vector<std::string> hosts;
@@ -183,7 +171,7 @@ Result<UpstreamProxy> parse_upstream_proxy(std::string_view text, std::string_vi
         bool is_clean = std::ranges::all_of(
             secret, [](char letter) { return static_cast<unsigned char>(letter) >= 0x20 && letter != 0x7f; });
         if (!is_clean) return refused("has a control character in its user or password");
-        proxy.authorization = "Basic " + base64(secret);
+        proxy.authorization = "Basic " + base::to_base64(secret);
         rest.remove_prefix(at + 1);
     }
     if (rest.ends_with('/')) rest.remove_suffix(1);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// SHA-256 after FIPS 180-4. It keys and checks the trust store, a few hundred bytes at a time; plain code is
-// fast enough and spares the program a library.
+// SHA-256 after FIPS 180-4. It keys and checks the trust store and names projects, a few hundred bytes at a
+// time; plain code is fast enough and spares the program a library.
+#include "base/sha256.h"
+
 #include <array>
 #include <bit>
 #include <cstdint>
 
-#include "config/trust.h"
-
-namespace config {
+namespace base {
 namespace {
 
 constexpr size_t kBlockSize = 64;
@@ -83,4 +83,4 @@ std::string sha256(std::string_view content) {
     return hexadecimal;
 }
 
-}  // namespace config
+}  // namespace base

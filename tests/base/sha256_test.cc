@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "config/trust.h"
+#include "base/sha256.h"
 
 namespace {
 
@@ -18,16 +18,16 @@ TEST(Sha256, AgreesWithThePublishedVectors) {
          "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
         {std::string(1000000, 'a'), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"},
     };
-    for (const Vector& vector : vectors) EXPECT_EQ(config::sha256(vector.content), vector.digest);
+    for (const Vector& vector : vectors) EXPECT_EQ(base::sha256(vector.content), vector.digest);
 }
 
 TEST(Sha256, CrossesTheBoundariesOfPadding) {
     // 55 bytes are the most that fit into one block with the length; 56 and 64 need another.
-    EXPECT_EQ(config::sha256(std::string(55, 'a')),
+    EXPECT_EQ(base::sha256(std::string(55, 'a')),
               "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
-    EXPECT_EQ(config::sha256(std::string(56, 'a')),
+    EXPECT_EQ(base::sha256(std::string(56, 'a')),
               "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");
-    EXPECT_EQ(config::sha256(std::string(64, 'a')),
+    EXPECT_EQ(base::sha256(std::string(64, 'a')),
               "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
 }
 

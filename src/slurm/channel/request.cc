@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/channel/request.h"
+
+#include <algorithm>
+
+namespace slurm::channel {
+namespace {
+
+bool has_nul(std::string_view text) {
+    return text.find('\0') != std::string_view::npos;
+}
+
+bool is_command_name(std::string_view name) {
+    return !name.empty() && name.size() <= kMaximumCommand &&
+           std::ranges::all_of(name, [](char letter) { return letter >= 'a' && letter <= 'z'; });
+}
+
+bool is_variable(std::string_view text) {
+    size_t equals = text.find('=');
+    return equals != std::string_view::npos && equals > 0;
+}
+
+}  // namespace
+
+std::string render(const Request& request) {
+    std::string bytes = hello(request.command);
+    for (const std::string& argument : request.arguments) bytes += word(Type::argument, argument);
+    for (const std::string& variable : request.environment) bytes += word(Type::variable, variable);
+    bytes += frame(Type::directory, request.directory);
+    if (request.terminal) bytes += window(Type::terminal, *request.terminal);
+    if (request.script) bytes += stream(Type::script, *request.script) + frame(Type::script_end);
+    bytes += frame(Type::ready);
+    return bytes;
+}
+
+std::string too_large(std::string_view part, size_t limit) {
+    bool is_mebibytes = limit >= (1u << 20);
+    return std::string(part) + " larger than " + std::to_string(limit >> (is_mebibytes ? 20 : 10)) +
+           (is_mebibytes ? " MiB" : " KiB");
+}
+
+Assembler::Progress Assembler::fail(std::string_view code, std::string what) {
+    is_over_ = true;
+    code_ = code;
+    what_ = std::move(what);
+    return Progress::failed;
+}
+
+Assembler::Progress Assembler::take(Frame frame) {
+    if (is_over_) return fail(kBadProtocol, "a frame came after the request");
+    if (request_.command.empty() && frame.type != Type::hello)
+        return fail(kBadProtocol, "the request does not begin with its command");
+    switch (frame.type) {
+        case Type::hello:
+            return take_hello(frame.payload);
+        case Type::piece:
+        case Type::argument:
+        case Type::variable:
+            return take_word(frame);
+        case Type::directory:
+            return take_directory(std::move(frame.payload));
+        case Type::script:
+        case Type::script_end:
+            return take_script(frame);
+        case Type::terminal:
+            request_.terminal = parse_window(frame.payload);
+            if (!request_.terminal) return fail(kBadProtocol, "a window size has the wrong length");
+            return Progress::more;
+        case Type::ready:
+            return take_ready();
+        case Type::input:
+        case Type::input_end:
+        case Type::signal:
+        case Type::window:
+        case Type::ended:
+        case Type::output:
+        case Type::error:
+        case Type::room:
+        case Type::raw:
+        case Type::denied:
+        case Type::run:
+        case Type::exit:
+            break;
+    }
+    return fail(kBadProtocol, "a frame does not belong into a request");
+}
+
+Assembler::Progress Assembler::take_hello(std::string_view payload) {
+    if (!request_.command.empty()) return fail(kBadProtocol, "the request begins twice");
+    if (payload.size() < 4) return fail(kBadProtocol, "the greeting is too short");
+    if (parse_number(payload.substr(0, 4)) != kVersion)
+        return fail(kBadProtocol, "the program inside the sandbox is of another version");
+    payload.remove_prefix(4);
+    if (!is_command_name(payload)) return fail(kBadProtocol, "the command's name is not one of Slurm's");
+    request_.command = payload;
+    return Progress::more;
+}
+
+Assembler::Progress Assembler::take_word(const Frame& frame) {
+    // Pieces are counted before they are kept. Of which kind they are is not known yet; both have one limit.
+    static_assert(kMaximumArguments == kMaximumEnvironment);
+    if (piece_.size() + frame.payload.size() > kMaximumArguments)
+        return fail(kTooLarge, too_large("an argument or a variable is", kMaximumArguments));
+    piece_ += frame.payload;
+    if (frame.type == Type::piece) return Progress::more;
+
+    if (has_nul(piece_)) return fail(kBadProtocol, "a word holds a NUL byte");
+    bool is_argument = frame.type == Type::argument;
+    if (!is_argument && !is_variable(piece_)) return fail(kBadProtocol, "a variable has no name");
+    size_t& size = is_argument ? arguments_size_ : environment_size_;
+    size_t limit = is_argument ? kMaximumArguments : kMaximumEnvironment;
+    size += piece_.size() + 1;
+    if (size > limit)
+        return fail(kTooLarge, too_large(is_argument ? "the arguments are" : "the environment is", limit));
+    auto& words = is_argument ? request_.arguments : request_.environment;
+    words.push_back(std::move(piece_));
+    piece_.clear();
+    return Progress::more;
+}
+
+Assembler::Progress Assembler::take_directory(std::string payload) {
+    if (payload.size() > kMaximumDirectory || has_nul(payload) || !payload.starts_with('/') ||
+        !request_.directory.empty())
+        return fail(kBadProtocol, "the directory is no absolute path");
+    request_.directory = std::move(payload);
+    return Progress::more;
+}
+
+Assembler::Progress Assembler::take_script(const Frame& frame) {
+    if (is_script_complete_) return fail(kBadProtocol, "the script goes on after its end");
+    if (!request_.script) request_.script.emplace();
+    if (request_.script->size() + frame.payload.size() > kMaximumScript)
+        return fail(kTooLarge, too_large("the script is", kMaximumScript));
+    *request_.script += frame.payload;
+    is_script_complete_ = frame.type == Type::script_end;
+    return Progress::more;
+}
+
+Assembler::Progress Assembler::take_ready() {
+    if (request_.directory.empty()) return fail(kBadProtocol, "the request has no directory");
+    if (!piece_.empty()) return fail(kBadProtocol, "the request ends within a word");
+    if (request_.script && !is_script_complete_) return fail(kBadProtocol, "the script has no end");
+    is_over_ = true;
+    return Progress::complete;
+}
+
+}  // namespace slurm::channel

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/chaperon/stub_conversation.h"
+
+namespace slurm::chaperon {
+
+base::Result<Captured> run_captured(const Bench& bench, Launch launch, std::string_view input) {
+    const std::string name = launch.name;
+    Exchange exchange(bench.connection, bench.children, bench.limits.grace);
+    Captured captured;
+    bool is_too_much = false;
+    auto keep_in = [&](std::string& kept) {
+        return [&](std::string_view bytes) {
+            if (captured.output.size() + captured.errors.size() + bytes.size() <= bench.limits.captured) {
+                kept += bytes;
+                return;
+            }
+            is_too_much = true;
+            exchange.dismiss();
+        };
+    };
+    exchange.on_output = keep_in(captured.output);
+    exchange.on_errors = keep_in(captured.errors);
+    // Whoever calls has lost interest; the command that this answer is for has not begun.
+    exchange.on_news = [&] {
+        if (!bench.connection.signals.empty()) exchange.dismiss();
+    };
+    exchange.source = input;
+    exchange.is_source_over = true;
+    if (auto started = exchange.start(std::move(launch), !input.empty(), std::nullopt); !started)
+        return started.error();
+    exchange.on_news();
+    captured.ending = exchange.run();
+    if (bench.connection.is_gone()) return base::Error{.what = "the caller of " + name + " has gone"};
+    if (!bench.connection.signals.empty()) return base::Error{.what = name + " was interrupted"};
+    if (is_too_much) return base::Error{.what = name + " answers with more than can be read"};
+    return captured;
+}
+
+}  // namespace slurm::chaperon

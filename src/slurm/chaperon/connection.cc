@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/chaperon/connection.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <iterator>
+
+namespace slurm::chaperon {
+namespace {
+
+using channel::Frame;
+using channel::Type;
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kMostSignals = 64;
+// What a stub may pass on; a stop is its own affair.
+constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+// False: nothing came until then.
+bool wait_for(int fd, short events, Clock::time_point until) {
+    for (;;) {
+        auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+        if (left.count() <= 0) return false;
+        struct pollfd entry = {fd, events, 0};
+        int count = ::poll(&entry, 1, static_cast<int>(left.count()));
+        if (count > 0) return true;
+        if (count < 0 && errno != EINTR) return false;
+    }
+}
+
+}  // namespace
+
+Connection::Arrived Connection::receive_request(const Limits& limits) {
+    channel::Assembler assembler;
+    const auto begin = Clock::now();
+    auto until = begin + limits.request;
+    std::vector<Frame> frames;
+    char bytes[channel::kMaximumPayload];
+    for (;;) {
+        if (!wait_for(socket_.get(), POLLIN, until))
+            return Refused{std::string(channel::kBadProtocol), "the request did not arrive in time"};
+        ssize_t count = ::recv(socket_.get(), bytes, sizeof bytes, 0);
+        if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (count <= 0) {
+            socket_.reset();
+            return std::monostate{};
+        }
+        frames.clear();
+        if (!decoder_.feed({bytes, static_cast<size_t>(count)}, frames))
+            return Refused{std::string(channel::kBadProtocol), "what came is no frame of this channel"};
+        for (size_t next = 0; next < frames.size(); ++next) {
+            switch (assembler.take(std::move(frames[next]))) {
+                case channel::Assembler::Progress::more:
+                    continue;
+                case channel::Assembler::Progress::failed:
+                    return Refused{std::string(assembler.code()), assembler.what()};
+                case channel::Assembler::Progress::complete:
+                    break;
+            }
+            // A signal may be right behind the request.
+            for (size_t rest = next + 1; rest < frames.size(); ++rest) {
+                if (!take(frames[rest]))
+                    return Refused{std::string(channel::kBadProtocol), "a frame is out of place"};
+            }
+            return std::move(assembler.request());
+        }
+        if (assembler.is_in_script()) until = std::min(begin + limits.script, Clock::now() + limits.request);
+    }
+}
+
+void Connection::flush() {
+    while (!is_gone() && has_outgoing()) {
+        struct pollfd entry = awaited();
+        if (::poll(&entry, 1, -1) < 0 && errno != EINTR) return;
+        attend(entry.revents);
+    }
+}
+
+void Connection::hang_up(std::string_view last_words) {
+    outgoing_ = last_words;
+    const auto until = Clock::now() + std::chrono::seconds(1);
+    while (!is_gone() && has_outgoing() && wait_for(socket_.get(), POLLOUT, until)) write_some();
+    socket_.reset();
+}
+
+struct pollfd Connection::awaited() const {
+    return {socket_.get(), static_cast<short>(has_outgoing() ? POLLIN | POLLOUT : POLLIN), 0};
+}
+
+void Connection::attend(short events) {
+    if (is_gone()) return;
+    if (events & (POLLIN | POLLHUP | POLLERR)) read_frames();
+    if (!is_gone() && (events & POLLOUT)) write_some();
+    if (is_gone()) outgoing_.clear();
+}
+
+void Connection::give_room(size_t bytes) {
+    if (bytes == 0) return;
+    room_ += bytes;
+    send(channel::number(Type::room, static_cast<uint32_t>(bytes)));
+}
+
+void Connection::read_frames() {
+    char bytes[channel::kMaximumPayload];
+    ssize_t count = ::recv(socket_.get(), bytes, sizeof bytes, 0);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    std::vector<Frame> frames;
+    if (count <= 0 || !decoder_.feed({bytes, static_cast<size_t>(count)}, frames)) return socket_.reset();
+    for (Frame& frame : frames) {
+        if (!take(frame)) return socket_.reset();
+    }
+}
+
+// False: it has no place here.
+bool Connection::take(Frame& frame) {
+    switch (frame.type) {
+        case Type::input:
+            if (frame.payload.size() > room_ || is_input_over) return false;
+            room_ -= frame.payload.size();
+            input += frame.payload;
+            return true;
+        case Type::input_end:
+            is_input_over = true;
+            return true;
+        case Type::signal: {
+            auto value = channel::parse_number(frame.payload);
+            auto found = value ? std::ranges::find(kSignals, static_cast<int>(*value)) : std::end(kSignals);
+            if (found == std::end(kSignals)) return false;
+            if (signals.size() < kMostSignals) signals.push_back(*found);
+            return true;
+        }
+        case Type::window:
+            window = channel::parse_window(frame.payload);
+            return window.has_value();
+        case Type::ended: {
+            auto value = channel::parse_number(frame.payload);
+            if (!value || *value > 0xff) return false;
+            ended = static_cast<int>(*value);
+            return true;
+        }
+        case Type::hello:
+        case Type::piece:
+        case Type::argument:
+        case Type::variable:
+        case Type::directory:
+        case Type::script:
+        case Type::script_end:
+        case Type::terminal:
+        case Type::ready:
+        case Type::output:
+        case Type::error:
+        case Type::room:
+        case Type::raw:
+        case Type::denied:
+        case Type::run:
+        case Type::exit:
+            break;
+    }
+    return false;
+}
+
+void Connection::write_some() {
+    ssize_t count = ::send(socket_.get(), outgoing_.data(), outgoing_.size(), MSG_NOSIGNAL);
+    if (count >= 0) {
+        outgoing_.erase(0, static_cast<size_t>(count));
+    } else if (errno != EINTR && errno != EAGAIN) {
+        // What the stub said last may still be there to be read, but it listens no more.
+        socket_.reset();
+    }
+}
+
+}  // namespace slurm::chaperon

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// What the chaperon knows for the whole session. Everything in it comes from outside the jail.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "base/path.h"
+
+namespace slurm::chaperon {
+
+// Which of the user's jobs can be seen and touched from the jail (slurm.scope).
+enum class Scope { none, user, project, session };
+
+// The real commands, opened once, before anything of the jail runs, and executed through the descriptor: what
+// lies under the name later does not matter.
+using Clients = std::map<std::string, base::Fd, std::less<>>;
+
+struct Context {
+    std::string session;  // 32 hexadecimal digits; jobs of jobs carry the same one
+    base::Path project;   // physical
+    Scope scope = Scope::project;
+    uint32_t uid = 0;
+    std::string user;  // the account's name
+    base::Path home;
+    bool mail_is_closed = true;
+    std::string program;                   // this program's path on every node
+    std::string state_directory;           // $XDG_STATE_HOME/agent-sandbox: never seen from the jail
+    std::string launcher_job;              // the allocation that the session was started in; empty: none
+    std::vector<std::string> environment;  // all that real commands get, "NAME=value"
+    // What the jail of a job is asked for, beside the node's own files: options of the program, and variables
+    // of its settings.
+    std::vector<std::string> job_options;
+    std::vector<std::string> job_variables;
+    Clients clients;
+};
+
+}  // namespace slurm::chaperon

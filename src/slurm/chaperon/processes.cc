@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/chaperon/processes.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+#include "base/descriptors.h"
+
+namespace slurm::chaperon {
+namespace {
+
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+    std::vector<char*> pointers;
+    for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+void reset_signals() {
+    struct sigaction standard = {};
+    standard.sa_handler = SIG_DFL;
+    for (int number = 1; number < NSIG; ++number) ::sigaction(number, &standard, nullptr);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// As 0, 1 and 2. The sources are above 2: the chaperon has these three filled.
+bool place_standard_descriptors(const Launch& launch) {
+    const int sources[] = {launch.input, launch.output, launch.errors};
+    for (int target = 0; target < 3; ++target) {
+        int source = sources[target];
+        if (source < 0) source = ::open("/dev/null", (target == 0 ? O_RDONLY : O_WRONLY) | O_CLOEXEC);
+        if (source < 0 || ::dup2(source, target) < 0) return false;
+    }
+    return true;
+}
+
+void execute(const Launch& launch, char** arguments, char** environment) {
+    ::syscall(SYS_execveat, launch.program, "", arguments, environment, AT_EMPTY_PATH);
+    if (errno != ENOENT) return;
+    // A script of the site: its interpreter opens it by the descriptor's name, so that has to stay.
+    ::fcntl(launch.program, F_SETFD, 0);
+    ::syscall(SYS_execveat, launch.program, "", arguments, environment, AT_EMPTY_PATH);
+}
+
+// In the new process; returns only on failure, with errno.
+void become(const Launch& launch, pid_t parent, char** arguments, char** environment) {
+    if (launch.has_terminal) {
+        if (::setsid() < 0 || ::ioctl(launch.input, TIOCSCTTY, 0) < 0) return;
+    } else {
+        ::setpgid(0, 0);
+    }
+    if (!place_standard_descriptors(launch)) return;
+    base::inherit_only({});
+    if (::chdir(launch.directory.c_str()) != 0) return;
+    reset_signals();
+    ::prctl(PR_SET_PDEATHSIG, launch.death_signal);
+    if (::getppid() != parent) ::_exit(1);
+    execute(launch, arguments, environment);
+}
+
+}  // namespace
+
+base::Result<pid_t> start(const Launch& launch) {
+    auto report = make_pipe(true);
+    if (!report) return report.error();
+    std::vector<std::string> words = {launch.name};
+    words.insert(words.end(), launch.arguments.begin(), launch.arguments.end());
+    std::vector<char*> arguments = pointers_to(words);
+    std::vector<char*> environment = pointers_to(launch.environment);
+
+    const pid_t parent = ::getpid();
+    pid_t child = ::fork();
+    if (child < 0) return base::system_error("cannot start " + launch.name, errno);
+    if (child == 0) {
+        become(launch, parent, arguments.data(), environment.data());
+        int number = errno;
+        (void)!::write(report->write.get(), &number, sizeof number);
+        ::_exit(127);
+    }
+    report->write.reset();
+    ::fcntl(report->read.get(), F_SETFL, 0);
+    int number = 0;
+    ssize_t count;
+    do {
+        count = ::read(report->read.get(), &number, sizeof number);
+    } while (count < 0 && errno == EINTR);
+    if (count == 0) return child;
+    ::waitpid(child, nullptr, 0);
+    return base::system_error("cannot run " + launch.name, number);
+}
+
+int death_signal_of(std::string_view client) {
+    if (client == "salloc") return SIGHUP;
+    return client == "srun" ? SIGTERM : SIGKILL;
+}
+
+base::Result<Pipe> make_pipe(bool ours_is_read) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return base::system_error("cannot make a pipe", errno);
+    Pipe pipe{base::Fd(ends[0]), base::Fd(ends[1])};
+    ::fcntl(ours_is_read ? ends[0] : ends[1], F_SETFL, O_NONBLOCK);
+    return pipe;
+}
+
+base::Result<PseudoTerminal> make_terminal(channel::Window size) {
+    base::Fd master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+    char name[64];
+    if (!master || ::unlockpt(master.get()) != 0 || ::ptsname_r(master.get(), name, sizeof name) != 0)
+        return base::system_error("cannot make a pseudo-terminal", errno);
+    base::Fd slave(::open(name, O_RDWR | O_NOCTTY | O_CLOEXEC));
+    if (!slave) return base::system_error("cannot open a pseudo-terminal", errno);
+    resize_terminal(master.get(), size);
+    return PseudoTerminal{std::move(master), std::move(slave)};
+}
+
+void resize_terminal(int master, channel::Window size) {
+    struct winsize window = {};
+    window.ws_row = size.rows;
+    window.ws_col = size.columns;
+    ::ioctl(master, TIOCSWINSZ, &window);
+}
+
+base::Result<base::Fd> watch_children() {
+    sigset_t set;
+    ::sigemptyset(&set);
+    ::sigaddset(&set, SIGCHLD);
+    ::sigprocmask(SIG_BLOCK, &set, nullptr);
+    base::Fd fd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+    if (!fd) return base::system_error("cannot watch child processes", errno);
+    return fd;
+}
+
+void forget_child_signals(int fd) {
+    struct signalfd_siginfo event;
+    while (::read(fd, &event, sizeof event) == static_cast<ssize_t>(sizeof event)) {
+    }
+}
+
+Ending ending_of(int wait_status) {
+    if (WIFSIGNALED(wait_status)) return {.status = WTERMSIG(wait_status), .by_signal = true};
+    return {.status = WEXITSTATUS(wait_status), .by_signal = false};
+}
+
+}  // namespace slurm::chaperon

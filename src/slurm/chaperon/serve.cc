@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. This process accepts and counts, and reads nothing from the jail. Each connection has
+// a worker, which dies with this process, and whose real commands die with it (or are told to end, where they
+// have something to give back): when the session is over, one exit ends everything.
+#include "slurm/chaperon/serve.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <set>
+#include <utility>
+
+#include "base/descriptors.h"
+#include "slurm/channel/frame.h"
+#include "slurm/chaperon/log.h"
+#include "slurm/chaperon/processes.h"
+#include "slurm/chaperon/worker.h"
+
+namespace slurm::chaperon {
+namespace {
+
+class Desk {
+  public:
+    Desk(const Context& context, const Handlers& handlers, Line line, const Limits& limits)
+        : context_(context), handlers_(handlers), line_(std::move(line)), limits_(limits), log_(line_.log) {}
+
+    int run() {
+        auto children = watch_children();
+        if (!children) return 1;
+        children_ = std::move(*children);
+        for (;;) {
+            struct pollfd entries[] = {{line_.session.get(), POLLIN, 0},
+                                       {children_.get(), POLLIN, 0},
+                                       {line_.listener.get(), POLLIN, 0}};
+            if (::poll(entries, std::size(entries), -1) < 0) {
+                if (errno == EINTR) continue;
+                return 1;
+            }
+            if (entries[0].revents) return 0;
+            if (entries[1].revents) reap();
+            if (entries[2].revents && !accept_one()) return 1;
+        }
+    }
+
+  private:
+    void reap() {
+        forget_child_signals(children_.get());
+        pid_t ended;
+        while ((ended = ::waitpid(-1, nullptr, WNOHANG)) > 0) workers_.erase(ended);
+    }
+
+    // False: the listener is of no use any more.
+    bool accept_one() {
+        base::Fd socket(::accept4(line_.listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        if (!socket) {
+            if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) ::usleep(100'000);
+            return errno != EBADF && errno != EINVAL && errno != ENOTSOCK;
+        }
+        struct ucred peer = {};
+        socklen_t size = sizeof peer;
+        if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+            !is_served(peer, context_.uid)) {
+            log_.write("", "refused", {{"what", "a process of user " + std::to_string(peer.uid)}});
+            return true;
+        }
+        if (workers_.size() >= limits_.workers) {
+            turn_away(socket.get());
+            return true;
+        }
+        start_worker(std::move(socket));
+        return true;
+    }
+
+    static void turn_away(int socket) {
+        Denial denial{std::string(code::busy), "too many Slurm commands run at the same time", ""};
+        std::string text =
+            channel::denied({denial.code, denial.what, denial.advice}) + channel::exit({.number = 1});
+        (void)!::send(socket, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+
+    void start_worker(base::Fd socket) {
+        const pid_t parent = ::getpid();
+        pid_t worker = ::fork();
+        if (worker < 0) return turn_away(socket.get());
+        if (worker > 0) {
+            workers_.insert(worker);
+            return;
+        }
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (::getppid() != parent) ::_exit(1);
+        ::setpgid(0, 0);
+        line_.listener.reset();
+        line_.session.reset();
+        children_.reset();
+        answer(context_, handlers_, limits_, log_, std::move(socket));
+        ::_exit(0);
+    }
+
+    const Context& context_;
+    const Handlers& handlers_;
+    Line line_;
+    const Limits& limits_;
+    Log log_;
+    base::Fd children_;
+    std::set<pid_t> workers_;
+};
+
+}  // namespace
+
+bool is_served(const struct ucred& peer, uint32_t uid) {
+    return peer.pid >= 0 && peer.uid == uid;
+}
+
+int serve(const Context& context, const Handlers& handlers, Line line, const Limits& limits) {
+    base::fill_standard_descriptors();
+    // A caller may be gone again before it is accepted.
+    ::fcntl(line.listener.get(), F_SETFL, ::fcntl(line.listener.get(), F_GETFL) | O_NONBLOCK);
+    return Desk(context, handlers, std::move(line), limits).run();
+}
+
+}  // namespace slurm::chaperon

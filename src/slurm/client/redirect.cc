@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/client/redirect.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "slurm/options/parse.h"
+#include "slurm/options/variables.h"
+
+namespace slurm::client {
+namespace {
+
+struct Wanted {
+    std::optional<std::string> output, errors, input, mode;
+};
+
+std::optional<std::string> last_of(std::span<const Given> options, std::string_view name) {
+    std::optional<std::string> value;
+    for (const Given& given : options) {
+        if (given.option->name == name) value = given.value;
+    }
+    return value;
+}
+
+// The command line, else the variables.
+std::optional<Wanted> wanted_by(std::span<const std::string> arguments,
+                                std::span<const std::string> environment) {
+    const Command* command = find_command("srun");
+    if (!command) return std::nullopt;
+    Parse parsed = parse(*command, arguments);
+    auto* line = std::get_if<Parsed>(&parsed);
+    if (!line || line->informs) return std::nullopt;
+    auto variables = options_from_variables(*command, environment);
+    auto* set = std::get_if<FromVariables>(&variables);
+    auto value_of = [&](std::string_view name) {
+        auto value = last_of(line->options, name);
+        return value || !set ? value : last_of(set->options, name);
+    };
+    return Wanted{value_of("output"), value_of("error"), value_of("input"), value_of("open-mode")};
+}
+
+// In srun's words.
+std::string problem_with(std::string_view stream, int number) {
+    return "srun: error: Could not open " + std::string(stream) + " file: " + std::strerror(number);
+}
+
+std::shared_ptr<base::Fd> open_output(const std::string& path, std::string_view stream,
+                                      Redirection& redirection) {
+    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (redirection.appends ? O_APPEND : 0);
+    auto file = std::make_shared<base::Fd>(::open(path.c_str(), flags, 0666));
+    if (!*file) redirection.problem = problem_with(stream, errno);
+    return file;
+}
+
+}  // namespace
+
+bool is_plain_file(std::string_view value) {
+    if (value.empty() || value == "all" || value == "none") return false;
+    if (value.find('%') != std::string_view::npos) return false;
+    return !std::ranges::all_of(value, [](char letter) { return letter >= '0' && letter <= '9'; });
+}
+
+Redirection open_files(std::span<const std::string> arguments, std::span<const std::string> environment) {
+    Redirection redirection;
+    auto wanted = wanted_by(arguments, environment);
+    if (!wanted) return redirection;
+    redirection.appends = wanted->mode && wanted->mode->starts_with('a');
+    if (wanted->output && is_plain_file(*wanted->output)) {
+        redirection.output = open_output(*wanted->output, "stdout", redirection);
+        // Both streams go to one file unless the other has one of its own.
+        if (!wanted->errors || *wanted->errors == *wanted->output) redirection.errors = redirection.output;
+    }
+    if (!redirection.errors && wanted->errors && is_plain_file(*wanted->errors))
+        redirection.errors = open_output(*wanted->errors, "stderr", redirection);
+    if (wanted->input && is_plain_file(*wanted->input)) {
+        redirection.input.emplace(::open(wanted->input->c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+        if (!*redirection.input) redirection.problem = problem_with("stdin", errno);
+    }
+    return redirection;
+}
+
+void empty_files(const Redirection& redirection) {
+    if (redirection.appends) return;
+    for (const auto& file : {redirection.output, redirection.errors}) {
+        struct stat facts;
+        // Of a terminal or a pipe there is nothing to empty.
+        if (file && ::fstat(file->get(), &facts) == 0 && S_ISREG(facts.st_mode))
+            (void)!::ftruncate(file->get(), 0);
+    }
+}
+
+}  // namespace slurm::client

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/client/stub.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "base/descriptors.h"
+#include "base/result.h"
+#include "slurm/channel/request.h"
+#include "slurm/client/script.h"
+#include "slurm/client/session.h"
+#include "slurm/options/denial.h"
+
+namespace slurm::client {
+namespace {
+
+constexpr int kRefused = 1;
+constexpr int kGone = static_cast<int>(base::ExitCode::not_found);
+
+int say(const std::string& line, int exit_code) {
+    std::fprintf(stderr, "%s\n", line.c_str());
+    return exit_code;
+}
+
+int say_gone(const std::string& name, const char* how) {
+    return say(name + ": the sandbox's Slurm helper " + how + "; tell the user: a new session has a new one",
+               kGone);
+}
+
+// What every request says. Strings of the environment that are no variables go nowhere, as with a shell.
+channel::Request request_of(const std::string& name, int argc, char** argv) {
+    channel::Request request;
+    request.command = name;
+    for (int index = 1; index < argc; ++index) request.arguments.emplace_back(argv[index]);
+    for (char** variable = environ; *variable; ++variable) {
+        const char* equals = std::strchr(*variable, '=');
+        if (equals && equals != *variable) request.environment.emplace_back(*variable);
+    }
+    char directory[PATH_MAX];
+    // Where the directory is gone there is none to be told.
+    bool has_one = ::getcwd(directory, sizeof directory) && directory[0] == '/';
+    request.directory = has_one ? directory : "/";
+    request.terminal = Terminal::window();
+    return request;
+}
+
+base::Fd connect_to(const char* path) {
+    struct sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    base::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    int result;
+    do {
+        result = ::connect(socket.get(), reinterpret_cast<struct sockaddr*>(&address), sizeof address);
+    } while (result != 0 && errno == EINTR);
+    if (result != 0) socket.reset();
+    return socket;
+}
+
+}  // namespace
+
+int run_stub(const std::string& name, int argc, char** argv, const char* path) {
+    base::fill_standard_descriptors();
+    channel::Request request = request_of(name, argc, argv);
+    if (name == "sbatch") {
+        Script script = read_script(request.arguments);
+        if (!script.problem.empty()) return say(script.problem, kRefused);
+        if (script.denial) return say(text_of(*script.denial, name), kRefused);
+        request.script = std::move(script.text);
+    }
+    Redirection redirection;
+    if (name == "srun") redirection = open_files(request.arguments, request.environment);
+    if (!redirection.problem.empty()) return say(redirection.problem, kRefused);
+
+    base::Fd socket = connect_to(path);
+    if (!socket) return say_gone(name, "is not there");
+    const bool passes_signals = name == "srun" || name == "salloc";
+    Session session(name, request.arguments, std::move(socket), passes_signals, std::move(redirection));
+    auto exit = session.run(channel::render(request));
+    if (!exit) return say_gone(name, "went away before the command had ended");
+    return end_like(*exit);
+}
+
+}  // namespace slurm::client

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/jobs/record.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/fields.h"
+#include "base/file.h"
+
+namespace slurm {
+namespace {
+
+constexpr std::string_view kVersion = "agent-sandbox record 1";
+constexpr size_t kLargest = 1u << 20;
+// No site lets a job wait and run for longer.
+constexpr long kLongestJob = 90L * 24 * 3600;
+
+std::string place_of(const std::string& state_directory) {
+    return state_directory + "/slurm/jobs";
+}
+
+bool is_number(const std::string& job) {
+    return !job.empty() && job.size() <= 10 &&
+           std::ranges::all_of(job, [](unsigned char letter) { return std::isdigit(letter); });
+}
+
+constexpr std::string Record::*kFields[] = {&Record::command, &Record::directory, &Record::output,
+                                            &Record::error, &Record::input};
+
+}  // namespace
+
+base::Status keep_record(const std::string& state_directory, const std::string& job, const Record& record) {
+    if (!is_number(job)) return base::Error{.what = "'" + job + "' is no job"};
+    if (base::Status made = base::make_directories(place_of(state_directory)); !made) return made;
+    base::FieldWriter writer;
+    writer.add(kVersion);
+    for (auto field : kFields) writer.add(std::string_view(record.*field));
+    return base::write_file_atomically(place_of(state_directory) + "/" + job, writer.take());
+}
+
+std::optional<Record> find_record(const std::string& state_directory, const std::string& job) {
+    if (!is_number(job)) return std::nullopt;
+    base::Result<std::string> text = base::read_file(place_of(state_directory) + "/" + job, kLargest);
+    if (!text) return std::nullopt;
+    base::FieldReader reader(*text);
+    if (reader.next() != kVersion) return std::nullopt;
+    Record record;
+    for (auto field : kFields) reader.get(record.*field);
+    if (!reader.is_complete()) return std::nullopt;
+    return record;
+}
+
+void remove_old_records(const std::string& state_directory, long now) {
+    DIR* stream = ::opendir(place_of(state_directory).c_str());
+    if (stream == nullptr) return;
+    while (const struct dirent* entry = ::readdir(stream)) {
+        struct stat status;
+        if (::fstatat(::dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
+        if (S_ISREG(status.st_mode) && now - status.st_mtime > kLongestJob)
+            ::unlinkat(::dirfd(stream), entry->d_name, 0);
+    }
+    ::closedir(stream);
+}
+
+}  // namespace slurm

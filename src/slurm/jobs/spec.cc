@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/jobs/spec.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/base64.h"
+#include "base/fields.h"
+#include "base/text.h"
+
+namespace slurm {
+namespace {
+
+// Changes with every change of the fields: a job may wait for days while the program is replaced.
+constexpr std::string_view kVersion = "agent-sandbox job 1";
+
+constexpr size_t kLineLength = 76;
+constexpr size_t kLongestInterpreterLine = 255;  // BINPRM_BUF_SIZE, less the end of the line
+constexpr std::string_view kVariable = "AGENT_SANDBOX_STEP_";
+constexpr size_t kVariableLength = 96 << 10;  // below MAX_ARG_STRLEN
+constexpr size_t kMostVariables = 16;
+
+// The one list of fields, for both directions.
+template <typename Coder, typename Of>
+void code(Coder& coder, Of& spec) {
+    coder(spec.project);
+    coder(spec.options);
+    coder(spec.variables);
+    coder(spec.session);
+    coder(spec.is_batch);
+    coder(spec.script);
+    coder(spec.command);
+    coder(spec.environment);
+    coder(spec.directory);
+    coder(spec.submitted_from);
+    coder(spec.output);
+    coder(spec.error);
+    coder(spec.input);
+    coder(spec.appends);
+}
+
+struct Encoder {
+    base::FieldWriter writer;
+    void operator()(const std::string& text) { writer.add(std::string_view(text)); }
+    void operator()(const std::vector<std::string>& list) { writer.add(list); }
+    void operator()(bool truth) { writer.add(int{truth}); }
+};
+
+struct Decoder {
+    base::FieldReader reader;
+    void operator()(auto& field) { reader.get(field); }
+};
+
+base::Error damaged() {
+    return {.what = "the job's description is damaged or of another version of agent-sandbox",
+            .advice = "submit the job again"};
+}
+
+std::string name_of(size_t number) {
+    return std::string(kVariable) + std::to_string(number);
+}
+
+}  // namespace
+
+std::string encode(const Spec& spec) {
+    Encoder encoder;
+    encoder(std::string(kVersion));
+    code(encoder, spec);
+    return encoder.writer.take();
+}
+
+base::Result<Spec> decode_spec(std::string_view text) {
+    Decoder decoder{base::FieldReader(text)};
+    if (decoder.reader.next() != kVersion) return damaged();
+    Spec spec;
+    code(decoder, spec);
+    if (!decoder.reader.is_complete()) return damaged();
+    return spec;
+}
+
+base::Result<std::string> job_file(const std::string& program, const Spec& spec,
+                                   std::string_view directives) {
+    bool is_odd = std::ranges::any_of(program, [](unsigned char letter) { return std::isspace(letter); });
+    std::string text = "#!" + program + " " + std::string(kEntryRole) + "\n";
+    if (is_odd || !program.starts_with('/') || text.size() > kLongestInterpreterLine) {
+        return base::Error{.what = "the kernel can't run a job through " + base::printable(program),
+                           .advice = "install agent-sandbox under a short path without spaces"};
+    }
+    text += directives;
+    std::string code = base::to_base64(encode(spec));
+    for (size_t at = 0; at < code.size(); at += kLineLength) text += code.substr(at, kLineLength) + "\n";
+    if (text.size() > kLargestJobFile) {
+        return base::Error{.what = "the script and its environment are " + std::to_string(text.size() >> 10) +
+                                   " KiB as they travel, and Slurm takes 4096",
+                           .advice = "keep the bulk in a file that the script reads"};
+    }
+    return text;
+}
+
+base::Result<Spec> spec_from_job_file(std::string_view text) {
+    size_t first = text.find('\n');
+    if (!text.starts_with("#!") || first == std::string_view::npos) return damaged();
+    std::string code;
+    code.reserve(text.size());
+    for (std::string_view line : base::split(text.substr(first + 1), '\n')) {
+        if (!line.starts_with('#')) code += line;
+    }
+    std::optional<std::string> bytes = base::from_base64(code);
+    if (!bytes) return damaged();
+    return decode_spec(*bytes);
+}
+
+base::Result<std::vector<std::string>> step_variables(const Spec& spec) {
+    std::string code = base::to_base64(encode(spec));
+    std::vector<std::string> variables;
+    for (size_t at = 0; at < code.size(); at += kVariableLength)
+        variables.push_back(name_of(variables.size()) + "=" + code.substr(at, kVariableLength));
+    if (variables.size() <= kMostVariables) return variables;
+    return base::Error{.what = "the step's arguments and environment are too long",
+                       .advice = "keep the bulk in a file that the command reads"};
+}
+
+base::Result<std::optional<Spec>> take_step_variables(std::vector<std::string>& environment) {
+    std::string code;
+    bool is_there = false;
+    for (size_t number = 0; number < kMostVariables; ++number) {
+        std::string name = name_of(number) + "=";
+        auto found = std::ranges::find_if(environment,
+                                          [&](const std::string& entry) { return entry.starts_with(name); });
+        if (found == environment.end()) break;
+        is_there = true;
+        code += found->substr(name.size());
+    }
+    std::erase_if(environment, [](const std::string& entry) { return entry.starts_with(kVariable); });
+    if (!is_there) return std::optional<Spec>();
+    std::optional<std::string> bytes = base::from_base64(code);
+    if (!bytes) return damaged();
+    base::Result<Spec> spec = decode_spec(*bytes);
+    if (!spec) return spec.error();
+    return std::optional<Spec>(*std::move(spec));
+}
+
+}  // namespace slurm

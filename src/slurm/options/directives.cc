@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation: lines are read until the first that is neither empty nor a comment. What follows
+// "#SBATCH" on a line, with or without a blank between, is cut into words. A quote keeps blanks and "#" until
+// its like; a backslash keeps the next character, in quotes of both kinds too, but never a blank. An unquoted
+// "#" ends the line, and so does an empty word, even a quoted one. This is how sbatch 22.05 behaves;
+// tests/slurm_options/directives_test.cc lists each case as it was seen there.
+#include "slurm/options/directives.h"
+
+#include "base/text.h"
+
+namespace slurm {
+namespace {
+
+constexpr std::string_view kMarker = "#SBATCH";
+constexpr std::string_view kOldMarker = "#SLURM";
+constexpr std::string_view kOldMarkerNotice =
+    "sbatch: error: Change from #SLURM to #SBATCH in your script and verify the options are valid in "
+    "sbatch\n";
+constexpr std::string_view kSeparators[] = {"hetjob", "packjob"};
+
+constexpr std::string_view kBlanks = " \t\n\v\f\r";
+
+bool is_blank(char letter) {
+    return kBlanks.find(letter) != kBlanks.npos;
+}
+
+std::string_view without_leading_blanks(std::string_view text) {
+    const size_t first = text.find_first_not_of(kBlanks);
+    return first == text.npos ? std::string_view() : text.substr(first);
+}
+
+bool starts_ignoring_case(std::string_view text, std::string_view lower_case) {
+    if (text.size() < lower_case.size()) return false;
+    for (size_t i = 0; i < lower_case.size(); ++i)
+        if ((text[i] | 0x20) != lower_case[i]) return false;
+    return true;
+}
+
+bool is_separator(std::string_view text) {
+    for (const std::string_view separator : kSeparators) {
+        if (!starts_ignoring_case(text, separator)) continue;
+        if (text.size() == separator.size() || is_blank(text[separator.size()])) return true;
+    }
+    return false;
+}
+
+// The text of one line, cut into words from its front.
+class Line {
+  public:
+    Line(std::string_view text, std::string_view script, size_t number)
+        : rest_(without_leading_blanks(text)), script_(script), number_(number) {}
+
+    std::optional<std::variant<Denial, UsageError>> read_words(std::vector<std::string>& words);
+
+  private:
+    UsageError complaint(std::string_view kind, char about) const {
+        return {"sbatch: fatal: " + base::printable(script_) + ": line " + std::to_string(number_) + ": " +
+                    std::string(kind) + " `" + about + "` in [" + base::printable(rest_) + "]\n",
+                1};
+    }
+
+    std::string_view rest_;
+    std::string_view script_;
+    size_t number_;
+};
+
+std::optional<std::variant<Denial, UsageError>> Line::read_words(std::vector<std::string>& words) {
+    while (true) {
+        const std::string_view text = without_leading_blanks(rest_);
+        if (text.starts_with(':')) return complaint("Unexpected", ':');
+        if (is_separator(text))
+            return Denial{std::string(code::heterogeneous),
+                          "#SBATCH " + std::string(text.substr(0, text.find_first_of(kBlanks))) +
+                              ": heterogeneous jobs are not made from inside the jail",
+                          "submit the components as jobs of their own"};
+        std::string word;
+        char quote = 0;
+        bool is_escaped = false;
+        size_t at = 0;
+        for (; at < text.size() && (quote != 0 || !is_blank(text[at])); ++at) {
+            const char letter = text[at];
+            if (is_escaped) {
+                word += letter;
+                is_escaped = false;
+            } else if (letter == '\\') {
+                is_escaped = true;
+            } else if (quote != 0 && letter == quote) {
+                quote = 0;
+            } else if (quote == 0 && (letter == '"' || letter == '\'')) {
+                quote = letter;
+            } else if (quote == 0 && letter == '#') {
+                break;
+            } else {
+                word += letter;
+            }
+        }
+        if (quote != 0) return complaint("Unmatched", quote);
+        if (word.empty()) return std::nullopt;
+        words.push_back(std::move(word));
+        rest_ = text.substr(at);
+    }
+}
+
+std::string_view take_line(std::string_view& script) {
+    const size_t end = script.find('\n');
+    const std::string_view line = script.substr(0, end);
+    script = end == script.npos ? std::string_view() : script.substr(end + 1);
+    return line;
+}
+
+UsageError script_error(std::initializer_list<std::string_view> lines) {
+    std::string text;
+    for (const std::string_view line : lines) text += "sbatch: error: " + std::string(line) + "\n";
+    return {std::move(text), 1};
+}
+
+}  // namespace
+
+std::optional<UsageError> check_script(std::string_view script) {
+    if (script.empty()) return script_error({"Batch script is empty!"});
+    if (without_leading_blanks(script).empty())
+        return script_error({"Batch script contains only whitespace!"});
+    if (!script.starts_with("#!"))
+        return script_error({"This does not look like a batch script.  The first",
+                             "line must start with #! followed by the path to an interpreter.",
+                             "For instance: #!/bin/sh"});
+    if (script.find('\0') != script.npos)
+        return script_error(
+            {"The Slurm controller does not allow scripts that", "contain a NULL character '\\0'."});
+    if (script.find("\r\n") != script.npos)
+        return script_error({"Batch script contains DOS line breaks (\\r\\n)",
+                             "instead of expected UNIX line breaks (\\n)."});
+    return std::nullopt;
+}
+
+std::variant<Directives, Denial, UsageError> directives_of(std::string_view script, std::string_view name) {
+    name = name.empty() ? "stdin" : name.substr(name.rfind('/') + 1);
+    Directives result;
+    for (size_t number = 1; !script.empty(); ++number) {
+        std::string_view line = take_line(script);
+        if (line.starts_with(kMarker)) {
+            line.remove_prefix(kMarker.size());
+        } else if (line.starts_with(kOldMarker)) {
+            line.remove_prefix(kOldMarker.size());
+            result.notice = kOldMarkerNotice;
+        } else {
+            line = without_leading_blanks(line);
+            if (line.empty() || line[0] == '#') continue;
+            break;
+        }
+        const auto problem = Line(line, name, number).read_words(result.words);
+        if (!problem) continue;
+        if (const auto* denial = std::get_if<Denial>(&*problem)) return *denial;
+        UsageError error = std::get<UsageError>(*problem);
+        error.text.insert(0, result.notice);
+        return error;
+    }
+    return result;
+}
+
+Parse parse_directives(const Command& command, const Directives& directives) {
+    Parse result = parse(command, directives.words, Source::directives);
+    const auto* parsed = std::get_if<Parsed>(&result);
+    if (!parsed || parsed->words.empty()) return result;
+    return UsageError{"sbatch: error: Invalid directive found in batch script: " +
+                          base::printable(parsed->words.front()) + "\n",
+                      command.usage_exit_code};
+}
+
+}  // namespace slurm

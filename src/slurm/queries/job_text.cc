@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/queries/job_text.h"
+
+#include "base/text.h"
+#include "slurm/scope/ids.h"
+#include "slurm/scope/tag.h"
+
+namespace slurm::queries {
+namespace {
+
+constexpr std::string_view kHead = "JobId=";
+constexpr std::string_view kIndent = "   ";
+constexpr std::string_view kComment = "   Comment=";
+// Keys of a head that name a job whose record this may be, the nearest first.
+constexpr std::string_view kNumbers[] = {"JobId=", "ArrayJobId=", "HetJobId="};
+
+struct Wanted {
+    std::string_view key;
+    std::string Record::*value;
+};
+constexpr Wanted kWanted[] = {
+    {"   Command=", &Record::command}, {"   WorkDir=", &Record::directory}, {"   StdErr=", &Record::error},
+    {"   StdIn=", &Record::input},     {"   StdOut=", &Record::output},
+};
+
+std::optional<Record> record_of(std::string_view head, const FindRecord& find) {
+    for (std::string_view key : kNumbers) {
+        for (std::string_view word : base::split(head, ' ')) {
+            if (!word.starts_with(key)) continue;
+            base::Result<JobId> id = parse_job_id(word.substr(key.size()));
+            if (!id) continue;
+            if (std::optional<Record> record = find(id->job)) return record;
+        }
+    }
+    return {};
+}
+
+const Wanted* wanted_on(std::string_view line) {
+    for (const Wanted& wanted : kWanted) {
+        if (line.starts_with(wanted.key)) return &wanted;
+    }
+    return nullptr;
+}
+
+// Slurm writes no line for a job without a comment.
+bool is_empty_comment(std::string_view line) {
+    return line.starts_with(kComment) && base::trim(line.substr(kComment.size())).empty();
+}
+
+}  // namespace
+
+std::string with_wanted_paths(std::string_view text, const FindRecord& find) {
+    std::string result;
+    std::optional<Record> record;
+    while (!text.empty()) {
+        size_t end = text.find('\n');
+        std::string_view line = text.substr(0, end);
+        std::string_view line_break = end == text.npos ? "" : "\n";
+        text.remove_prefix(line.size() + line_break.size());
+        if (line.starts_with(kHead)) record = record_of(line, find);
+        const Wanted* wanted = record ? wanted_on(line) : nullptr;
+        std::string shown = without_tags(line);
+        if (shown.size() != line.size() && is_empty_comment(shown)) continue;
+        if (wanted && !((*record).*wanted->value).empty()) {
+            shown = std::string(wanted->key) + (*record).*wanted->value;
+        }
+        result.append(shown).append(line_break);
+    }
+    return result;
+}
+
+std::string one_line_each(std::string_view text) {
+    std::string result;
+    while (!text.empty()) {
+        size_t end = std::min(text.find('\n'), text.size());
+        result += text.substr(0, end);
+        text.remove_prefix(end);
+        if (text.empty()) break;
+        text.remove_prefix(1);
+        if (text.starts_with(kIndent)) {
+            result += ' ';
+            text.remove_prefix(kIndent.size());
+        } else if (text.starts_with('\n')) {
+            // The blank line between two.
+            text.remove_prefix(1);
+            result += '\n';
+        } else {
+            result += '\n';
+        }
+    }
+    return result;
+}
+
+}  // namespace slurm::queries

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/queries/masks.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace slurm::queries {
+namespace {
+
+// Headings and values that stand where a name would.
+constexpr std::string_view kNoNames[] = {"", "USER", "Unknown", "N/A", "(null)", "None"};
+
+constexpr std::string_view kSecretKeys[] = {
+    "AuthInfo",          "AuthAltParameters",
+    "AuthAltTypes",      "JobCredentialPrivateKey",
+    "StorageParameters", "JobCredentialPublicCertificate",
+};
+constexpr std::string_view kSecretEndings[] = {"Pass", "Password", "Key", "Token"};
+// The one such key that is a yes or no.
+constexpr std::string_view kTrackKeys = "TrackWCKey";
+
+std::string masked_users(std::string_view list, std::string_view own) {
+    std::vector<std::string> names;
+    for (std::string_view name : base::split(list, ',')) {
+        std::string shown = masked_user(name, own);
+        if (std::ranges::find(names, shown) == names.end()) names.push_back(shown);
+    }
+    return base::join(names, ",");
+}
+
+// Replaces the value of each " key=" (or at the start of the line) by what `mask` makes of it.
+std::string with_masked_value(std::string_view line, std::string_view key, std::string_view own) {
+    std::string text(line);
+    for (size_t at = 0; (at = text.find(key, at)) != text.npos; at += key.size()) {
+        if (at > 0 && text[at - 1] != ' ') continue;
+        size_t begin = at + key.size();
+        size_t end = std::min(text.find_first_of(" \n", begin), text.size());
+        text.replace(begin, end - begin, masked_users(text.substr(begin, end - begin), own));
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string masked_user(std::string_view shown, std::string_view own) {
+    std::string_view name = shown.substr(0, shown.find('('));
+    if (shown == kNoNames[0] || std::ranges::find(kNoNames, shown) != std::end(kNoNames) || name == own) {
+        return std::string(shown);
+    }
+    return std::string(kSomebody);
+}
+
+std::string masked_node(std::string_view line, std::string_view own) {
+    std::string text = with_masked_value(line, "Owner=", own);
+    // The time behind the name begins with its year; a reason may hold brackets of its own.
+    for (size_t at = 0; (at = text.find(" [", at)) != text.npos; at += 2) {
+        size_t begin = at + 2, sign = text.find_first_of("@ \n]", begin);
+        if (sign == text.npos || text[sign] != '@') continue;
+        text.replace(begin, sign - begin, masked_user(text.substr(begin, sign - begin), own));
+    }
+    return text;
+}
+
+std::string masked_reservation(std::string_view line, std::string_view own) {
+    return with_masked_value(line, "Users=", own);
+}
+
+std::string masked_configuration(std::string_view line) {
+    std::string_view key = base::trim(line.substr(0, line.find('=')));
+    if (key == kTrackKeys) return std::string(line);
+    bool is_secret =
+        std::ranges::find(kSecretKeys, key) != std::end(kSecretKeys) ||
+        std::ranges::any_of(kSecretEndings, [&](std::string_view end) { return key.ends_with(end); });
+    return is_secret ? std::string() : std::string(line);
+}
+
+}  // namespace slurm::queries

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// sreport and sacctmgr: what is said about the cluster as a whole. Their words are known by table and go to
+// the real command by their full names.
+#include <algorithm>
+
+#include "base/text.h"
+#include "slurm/queries/handlers.h"
+#include "slurm/queries/masks.h"
+#include "slurm/queries/request.h"
+
+namespace slurm::queries {
+namespace {
+
+struct Name {
+    std::string_view name;
+};
+
+struct Refusable {
+    std::string_view name;
+    std::string_view code;  // empty: it may be asked
+    std::string_view reason;
+};
+
+constexpr std::string_view kNamesOthers = "names users who are not concerned";
+constexpr std::string_view kChanges = "changes of the accounting are the administrator's";
+
+constexpr Refusable kReports[] = {
+    {"cluster", {}, {}},
+    {"job", code::other_users, "sums up the jobs of others by account"},
+    {"reservation", {}, {}},
+    {"user", code::other_users, kNamesOthers},
+};
+// The one report of each that has no users in it.
+constexpr Name kUtilization[] = {{"Utilization"}};
+constexpr Name kReportConditions[] = {{"start"}, {"end"}, {"format"}};
+
+constexpr Refusable kVerbs[] = {
+    {"add", code::administration, kChanges},
+    {"archive", code::administration, kChanges},
+    {"clear", code::administration, kChanges},
+    {"create", code::administration, kChanges},
+    {"delete", code::administration, kChanges},
+    {"dump", code::administration, "the accounting of all users would be written to a file"},
+    {"list", {}, {}},
+    {"load", code::administration, kChanges},
+    {"modify", code::administration, kChanges},
+    {"ping", {}, {}},
+    {"reconfigure", code::administration, kChanges},
+    {"remove", code::administration, kChanges},
+    {"show", {}, {}},
+    {"shutdown", code::administration, kChanges},
+    {"version", {}, {}},
+};
+constexpr Refusable kEntities[] = {
+    {"accounts", code::other_users, kNamesOthers},
+    {"associations", code::other_users, kNamesOthers},
+    {"clusters", {}, {}},
+    {"configuration", {}, {}},
+    {"coordinators", code::other_users, kNamesOthers},
+    {"events", code::other_users, kNamesOthers},
+    {"federations", {}, {}},
+    {"problems", code::other_users, kNamesOthers},
+    {"qos", {}, {}},
+    {"reservations", code::other_users, kNamesOthers},
+    {"resources", {}, {}},
+    {"runawayjobs", code::administration, "it may change the accounting"},
+    {"stats", code::administration, "counts the calls of every user"},
+    {"transactions", code::other_users, kNamesOthers},
+    {"tres", {}, {}},
+    {"users", code::other_users, kNamesOthers},
+    {"wckeys", code::other_users, kNamesOthers},
+};
+constexpr Name kManagerConditions[] = {{"format"}, {"names"}, {"ids"}, {"type"}};
+constexpr Name kManagerWords[] = {{"where"}, {"withdeleted"}, {"withfed"}, {"withclusters"}};
+
+Ending refuse(const Request& request, const Refusable& row) {
+    return request.deny(row.code, std::string(row.name) + ": " + std::string(row.reason));
+}
+
+// The condition "key=value" with the key in full; nothing when it is not in the table.
+std::optional<std::string> read_condition(std::string_view word, std::span<const Name> keys) {
+    size_t equals = word.find('=');
+    if (equals == word.npos) return {};
+    const Name* key = find_by_beginning(keys, word.substr(0, equals));
+    bool is_plain =
+        std::ranges::none_of(word, [](char letter) { return static_cast<unsigned char>(letter) < ' '; });
+    if (!key || !is_plain) return {};
+    return std::string(key->name) + std::string(word.substr(equals));
+}
+
+// A name alone is a condition too: "show qos normal".
+bool is_name(std::string_view word) {
+    constexpr std::string_view kLetters =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,/-";
+    return !starts_ignoring_case(word, "with") && word.find_first_not_of(kLetters) == word.npos;
+}
+
+// A column of reservations; sreport knows it by any beginning of its name.
+bool shows_associations(std::string_view condition) {
+    for (std::string_view field : base::split(condition.substr(condition.find('=') + 1), ',')) {
+        if (starts_ignoring_case(base::trim(field), "as")) return true;
+    }
+    return false;
+}
+
+Ending unknown(const Request& request, std::string_view word) {
+    return request.deny(code::unknown_option, "'" + base::printable(word) + "' is not in the table");
+}
+
+Ending interactive(const Request& request) {
+    return request.deny(code::command, "nothing is asked back", "give the command as arguments");
+}
+
+}  // namespace
+
+Ending handle_sreport(const Context& context, const Call& call, Conversation& conversation) {
+    OrEnding<Request> read = read_request(context, call, conversation);
+    if (auto* ending = std::get_if<Ending>(&read)) return *ending;
+    const auto& request = std::get<Request>(read);
+    const std::vector<std::string>& words = request.parsed.words;
+    if (words.empty()) return interactive(request);
+    const Refusable* report = find_by_beginning(std::span<const Refusable>(kReports), words[0]);
+    if (!report) return unknown(request, words[0]);
+    if (!report->code.empty()) return refuse(request, *report);
+    if (words.size() < 2 || !find_by_beginning(std::span<const Name>(kUtilization), words[1])) {
+        return request.deny(code::other_users,
+                            std::string(report->name) + ": only Utilization is without users",
+                            "sreport " + std::string(report->name) + " Utilization");
+    }
+    Arguments arguments = request.passed();
+    arguments.insert(arguments.end(), {"--", std::string(report->name), "Utilization"});
+    for (size_t at = 2; at < words.size(); ++at) {
+        std::optional<std::string> condition = read_condition(words[at], kReportConditions);
+        if (!condition) return unknown(request, words[at]);
+        if (shows_associations(*condition)) {
+            return request.deny(code::other_users, "format: associations name users who are not concerned");
+        }
+        arguments.push_back(*condition);
+    }
+    return request.relay(arguments);
+}
+
+Ending handle_sacctmgr(const Context& context, const Call& call, Conversation& conversation) {
+    OrEnding<Request> read = read_request(context, call, conversation);
+    if (auto* ending = std::get_if<Ending>(&read)) return *ending;
+    const auto& request = std::get<Request>(read);
+    const std::vector<std::string>& words = request.parsed.words;
+    if (words.empty()) return interactive(request);
+    const Refusable* verb = find_by_beginning(std::span<const Refusable>(kVerbs), words[0]);
+    if (!verb) return unknown(request, words[0]);
+    if (!verb->code.empty()) return refuse(request, *verb);
+    Arguments arguments = request.passed();
+    arguments.insert(arguments.end(), {"--", std::string(verb->name)});
+    if (verb->name != "show" && verb->name != "list") return request.relay(arguments);
+
+    if (words.size() < 2) return request.relay(arguments);
+    const Refusable* entity = find_by_beginning(std::span<const Refusable>(kEntities), words[1]);
+    if (!entity) return unknown(request, words[1]);
+    if (!entity->code.empty()) return refuse(request, *entity);
+    arguments.emplace_back(entity->name);
+    for (size_t at = 2; at < words.size(); ++at) {
+        std::optional<std::string> condition = read_condition(words[at], kManagerConditions);
+        const Name* word = find_by_beginning(std::span<const Name>(kManagerWords), words[at]);
+        if (!condition && !word && !is_name(words[at])) return unknown(request, words[at]);
+        arguments.push_back(condition ? *condition : std::string(word ? word->name : words[at]));
+    }
+    return request.relay(arguments, masked_configuration);
+}
+
+}  // namespace slurm::queries

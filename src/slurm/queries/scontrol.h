@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The parts of scontrol's handler.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "slurm/queries/request.h"
+
+namespace slurm::queries {
+
+// `words` are those after the verb.
+using Words = std::span<const std::string>;
+
+Ending scontrol_show(const Request& request, Words words);
+Ending scontrol_update(const Request& request, Words words);
+
+// Runs scontrol with the options of the request and these words, and answers with what it says.
+Ending run_scontrol(const Request& request, const std::vector<std::string>& words);
+// The same with ids of which some are hidden.
+Ending run_disguised(const Request& request, const std::vector<std::string>& words, const Disguise& disguise);
+
+// The words behind "--", so that none is taken for an option.
+Arguments scontrol_arguments(const Request& request, const std::vector<std::string>& words);
+
+}  // namespace slurm::queries

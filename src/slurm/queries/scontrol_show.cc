@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// scontrol show: entities by table. Jobs and steps are asked for one id at a time, since a text that holds
+// the jobs of everybody can't be divided safely: a comment may look like the head of another job.
+#include "base/text.h"
+#include "slurm/jobs/record.h"
+#include "slurm/queries/job_text.h"
+#include "slurm/queries/masks.h"
+#include "slurm/queries/scontrol.h"
+
+namespace slurm::queries {
+namespace {
+
+enum class Show { plain, hosts, nodes, reservations, configuration, jobs, steps, refuse };
+
+struct Entity {
+    std::string_view name;
+    Show show;
+    std::string_view code;
+    std::string_view reason;
+};
+
+constexpr std::string_view kNamesOthers = "names users who are not concerned";
+
+constexpr Entity kEntities[] = {
+    {"aliases", Show::plain, {}, {}},
+    {"assoc_mgr", Show::refuse, code::other_users, kNamesOthers},
+    {"bbstat", Show::refuse, code::other_users, kNamesOthers},
+    {"burstbuffer", Show::refuse, code::other_users, kNamesOthers},
+    {"config", Show::configuration, {}, {}},
+    {"daemons", Show::plain, {}, {}},
+    {"dwstat", Show::refuse, code::other_users, kNamesOthers},
+    {"federation", Show::plain, {}, {}},
+    {"frontend", Show::nodes, {}, {}},
+    {"hostlist", Show::hosts, {}, {}},
+    {"hostlistsorted", Show::hosts, {}, {}},
+    {"hostnames", Show::hosts, {}, {}},
+    {"job", Show::jobs, {}, {}},
+    {"jobid", Show::jobs, {}, {}},
+    {"jobs", Show::jobs, {}, {}},
+    {"licenses", Show::plain, {}, {}},
+    {"nodes", Show::nodes, {}, {}},
+    {"partitions", Show::plain, {}, {}},
+    {"powercap", Show::plain, {}, {}},
+    {"reservations", Show::reservations, {}, {}},
+    {"slurmd", Show::plain, {}, {}},
+    {"step", Show::steps, {}, {}},
+    {"stepid", Show::steps, {}, {}},
+    {"steps", Show::steps, {}, {}},
+    {"topology", Show::plain, {}, {}},
+};
+
+constexpr std::string_view kNoJobs = "No jobs in the system\n";
+constexpr std::string_view kNoSteps = "No job steps in the system\n";
+
+// scontrol takes the nodes of the job that it runs in; the variable is in the agent's environment, not in
+// ours.
+std::vector<std::string> nodes_of_agent(const Request& request) {
+    constexpr std::string_view kVariable = "SLURM_JOB_NODELIST=";
+    for (const std::string& entry : request.call.environment) {
+        if (entry.starts_with(kVariable)) return {entry.substr(kVariable.size())};
+    }
+    return {};
+}
+
+bool asks_for_one_line(const Request& request) {
+    return request.parsed.has("oneliner");
+}
+
+// Many lines to a job: they are joined after they were read.
+Arguments arguments_for_jobs(const Request& request, const std::string& entity, const std::string& id) {
+    Arguments arguments = request.passed({"oneliner"});
+    arguments.insert(arguments.end(), {"--", "show", entity});
+    if (!id.empty()) arguments.push_back(id);
+    return arguments;
+}
+
+std::string adjusted_jobs(const Request& request, const JobSet& jobs, std::string_view text) {
+    std::string adjusted = with_wanted_paths(text, [&](uint32_t job) -> std::optional<Record> {
+        if (!jobs.contains(job)) return {};
+        return find_record(request.context.state_directory, std::to_string(job));
+    });
+    return asks_for_one_line(request) ? one_line_each(adjusted) : adjusted;
+}
+
+std::string adjusted_steps(const Request& request, const JobSet&, std::string_view text) {
+    return asks_for_one_line(request) ? one_line_each(text) : std::string(text);
+}
+
+// Jobs and steps are shown in the same manner.
+struct Manner {
+    std::string_view entity;
+    std::string_view none;
+    std::string (*adjust)(const Request&, const JobSet&, std::string_view text);
+};
+constexpr Manner kJobs = {"job", kNoJobs, adjusted_jobs};
+constexpr Manner kSteps = {"step", kNoSteps, adjusted_steps};
+
+Ending show_one(const Request& request, const JobSet& jobs, const Manner& manner, const std::string& word) {
+    base::Result<JobId> id = parse_job_id(word);
+    if (!id) {
+        return request.usage_error("scontrol_print_" + std::string(manner.entity) +
+                                   " error: Invalid job id specified\n");
+    }
+    Disguise disguise(jobs);
+    std::string shown = request.context.scope == Scope::none ? text_of(*id) : disguise.text_of(*id);
+    OrEnding<Captured> captured =
+        request.capture(arguments_for_jobs(request, std::string(manner.entity), shown));
+    if (auto* ending = std::get_if<Ending>(&captured)) return *ending;
+    auto& said = std::get<Captured>(captured);
+    said.output = disguise.restored(manner.adjust(request, jobs, said.output));
+    said.errors = disguise.restored(std::move(said.errors));
+    return request.answer(said);
+}
+
+Ending show_all(const Request& request, const JobSet& jobs, const Manner& manner) {
+    std::vector<std::string> ids;
+    // Without a restriction one question is enough.
+    if (request.context.scope == Scope::none) ids.emplace_back();
+    bool with_ended = manner.adjust == adjusted_jobs;
+    if (ids.empty()) {
+        for (uint32_t number : jobs.numbers(with_ended)) ids.push_back(std::to_string(number));
+    }
+    bool has_any = false;
+    for (const std::string& id : ids) {
+        OrEnding<Captured> captured =
+            request.capture(arguments_for_jobs(request, std::string(manner.entity), id));
+        if (auto* ending = std::get_if<Ending>(&captured)) return *ending;
+        const auto& said = std::get<Captured>(captured);
+        // One that has ended since, or has no steps.
+        if (said.ending.status != 0) continue;
+        request.conversation.out(manner.adjust(request, jobs, said.output));
+        has_any |= !said.output.empty();
+    }
+    if (!has_any) request.conversation.out(manner.none);
+    return {};
+}
+
+Ending show_jobs(const Request& request, Words words, const Manner& manner) {
+    OrEnding<JobSet> asked = ask_jobs(request);
+    if (auto* ending = std::get_if<Ending>(&asked)) return *ending;
+    const auto& jobs = std::get<JobSet>(asked);
+    return words.empty() ? show_all(request, jobs, manner) : show_one(request, jobs, manner, words.front());
+}
+
+using Mask = std::string (*)(std::string_view line, std::string_view own);
+
+Ending show_masked(const Request& request, const std::vector<std::string>& said, Mask mask) {
+    const std::string& own = request.context.user;
+    return request.relay(scontrol_arguments(request, said),
+                         [mask, &own](std::string_view line) { return mask(line, own); });
+}
+
+Ending show(const Request& request, const Entity& entity, Words words) {
+    std::vector<std::string> said = {"show", std::string(entity.name)};
+    said.insert(said.end(), words.begin(), words.end());
+    switch (entity.show) {
+        case Show::plain:
+            return run_scontrol(request, said);
+        case Show::hosts:
+            for (const std::string& word : words) {
+                if (word.find('/') == word.npos) continue;
+                return request.deny(code::outside_file,
+                                    "'" + base::printable(word) + "' would be read as a file");
+            }
+            return run_scontrol(request, said);
+        case Show::nodes:
+            return show_masked(request, said, masked_node);
+        case Show::reservations:
+            return show_masked(request, said, masked_reservation);
+        case Show::configuration:
+            return show_masked(request, said, [](std::string_view line, std::string_view) {
+                return masked_configuration(line);
+            });
+        case Show::jobs:
+            return show_jobs(request, words, kJobs);
+        case Show::steps:
+            return show_jobs(request, words, kSteps);
+        case Show::refuse:
+            break;
+    }
+    return request.deny(entity.code, "show " + std::string(entity.name) + ": " + std::string(entity.reason));
+}
+
+}  // namespace
+
+Ending scontrol_show(const Request& request, Words words) {
+    if (words.empty()) return run_scontrol(request, {"show"});
+    // "show job=17" and "show job 17" are the same.
+    std::string name = words.front().substr(0, words.front().find('='));
+    std::vector<std::string> rest(words.begin() + 1, words.end());
+    if (name.size() < words.front().size()) rest.insert(rest.begin(), words.front().substr(name.size() + 1));
+    if (rest.size() > 1) return request.usage_error("too many arguments for keyword:show\n");
+    if (rest.empty() && equals_ignoring_case(name, "hostnames")) rest = nodes_of_agent(request);
+    const Entity* entity = find_by_beginning(std::span<const Entity>(kEntities), name);
+    if (!entity) {
+        return request.usage_error("invalid entity:" + base::printable(name) + " for keyword:show \n");
+    }
+    return show(request, *entity, rest);
+}
+
+}  // namespace slurm::queries

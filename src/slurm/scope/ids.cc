@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/scope/ids.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace slurm {
+namespace {
+
+using base::Error;
+using base::Result;
+
+// Above it Slurm has values with meanings of their own ("none", "all").
+constexpr uint32_t kIdLimit = 0xfffffff0;
+constexpr std::string_view kNamedSteps[] = {"batch", "extern", "interactive"};
+
+bool is_digit(char letter) {
+    return letter >= '0' && letter <= '9';
+}
+
+// Takes the digits at the front of `rest`.
+std::optional<uint32_t> take_number(std::string_view& rest) {
+    size_t length = std::ranges::find_if_not(rest, is_digit) - rest.begin();
+    std::optional<uint32_t> number = parse_number(rest.substr(0, length), kIdLimit);
+    if (number) rest.remove_prefix(length);
+    return number;
+}
+
+bool take(std::string_view& rest, char letter) {
+    if (rest.empty() || rest.front() != letter) return false;
+    rest.remove_prefix(1);
+    return true;
+}
+
+// "1-3", "1-7:2" or "5".
+std::optional<std::string> take_range(std::string_view& rest) {
+    std::optional<uint32_t> first = take_number(rest);
+    if (!first) return {};
+    std::string text = std::to_string(*first);
+    if (!take(rest, '-')) return text;
+    std::optional<uint32_t> last = take_number(rest);
+    if (!last || *last < *first) return {};
+    text += "-" + std::to_string(*last);
+    if (!take(rest, ':')) return text;
+    std::optional<uint32_t> stride = take_number(rest);
+    if (!stride || *stride == 0) return {};
+    return text + ":" + std::to_string(*stride);
+}
+
+// What follows "[": ranges, a limit of tasks at once, "]".
+std::optional<std::string> take_ranges(std::string_view& rest) {
+    std::string text = "[";
+    do {
+        std::optional<std::string> range = take_range(rest);
+        if (!range) return {};
+        if (text.size() > 1) text += ',';
+        text += *range;
+    } while (take(rest, ','));
+    if (take(rest, '%')) {
+        std::optional<uint32_t> limit = take_number(rest);
+        if (!limit) return {};
+        text += "%" + std::to_string(*limit);
+    }
+    if (!take(rest, ']')) return {};
+    return text + "]";
+}
+
+std::optional<std::string> take_tasks(std::string_view& rest) {
+    if (take(rest, '[')) return take_ranges(rest);
+    std::optional<uint32_t> task = take_number(rest);
+    return task ? std::optional(std::to_string(*task)) : std::nullopt;
+}
+
+std::optional<std::string> read_step(std::string_view text) {
+    if (std::ranges::find(kNamedSteps, text) != std::end(kNamedSteps)) return std::string(text);
+    std::optional<uint32_t> number = parse_number(text, kIdLimit);
+    return number ? std::optional(std::to_string(*number)) : std::nullopt;
+}
+
+std::optional<JobId> read_job_id(std::string_view rest) {
+    std::optional<uint32_t> job = take_number(rest);
+    if (!job || *job == 0) return {};
+    JobId id{.job = *job};
+    if (take(rest, '_')) {
+        id.tasks = take_tasks(rest);
+        if (!id.tasks) return {};
+    } else if (take(rest, '+')) {
+        id.component = take_number(rest);
+        if (!id.component) return {};
+    }
+    if (take(rest, '.')) {
+        id.step = read_step(rest);
+        return id.step ? std::optional(id) : std::nullopt;
+    }
+    return rest.empty() ? std::optional(id) : std::nullopt;
+}
+
+Error not_an_id(std::string_view text) {
+    return Error{.what = "'" + base::printable(text.substr(0, 64)) + "' is not a job id"};
+}
+
+// Where the id at the front of `list` ends: at a comma that is not between brackets.
+size_t id_length(std::string_view list) {
+    bool is_within_brackets = false;
+    for (size_t at = 0; at < list.size(); ++at) {
+        if (list[at] == '[') is_within_brackets = true;
+        if (list[at] == ']') is_within_brackets = false;
+        if (list[at] == ',' && !is_within_brackets) return at;
+    }
+    return list.size();
+}
+
+}  // namespace
+
+std::optional<uint32_t> parse_number(std::string_view digits, uint32_t limit) {
+    if (digits.empty() || digits.size() > 20) return {};
+    uint64_t number = 0;
+    for (char digit : digits) {
+        if (!is_digit(digit)) return {};
+        number = number * 10 + static_cast<uint64_t>(digit - '0');
+        if (number >= limit) return {};
+    }
+    return static_cast<uint32_t>(number);
+}
+
+Result<JobId> parse_job_id(std::string_view text) {
+    std::optional<JobId> id = text.size() > kMaximumIdText ? std::nullopt : read_job_id(text);
+    if (!id) return not_an_id(text);
+    return *id;
+}
+
+Result<std::vector<JobId>> parse_job_ids(std::string_view list) {
+    std::vector<JobId> ids;
+    while (!list.empty()) {
+        size_t length = id_length(list);
+        std::string_view text = list.substr(0, length);
+        list.remove_prefix(std::min(length + 1, list.size()));
+        if (text.empty()) continue;
+        Result<JobId> id = parse_job_id(text);
+        if (!id) return id.error();
+        if (ids.size() == kMaximumIds) {
+            return Error{.what = "more than " + std::to_string(kMaximumIds) + " job ids in one list"};
+        }
+        ids.push_back(*std::move(id));
+    }
+    return ids;
+}
+
+std::string text_of(const JobId& id) {
+    std::string text = std::to_string(id.job);
+    if (id.tasks) text += "_" + *id.tasks;
+    if (id.component) text += "+" + std::to_string(*id.component);
+    if (id.step) text += "." + *id.step;
+    return text;
+}
+
+}  // namespace slurm

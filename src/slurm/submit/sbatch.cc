@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. What Slurm gets is a file whose first line names this program as its interpreter and
+// whose other lines are base64: no text of the agent is a directive, no line of it is run outside the jail.
+// The options of the command line, the variables and the directives are judged by one table and put on the
+// real command line in canonical form. Slurm opens one file itself, the start-up output, in our own state
+// directory; the files that the agent asked for are opened inside the jail (slurm/entry).
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "slurm/jobs/environment.h"
+#include "slurm/jobs/patterns.h"
+#include "slurm/jobs/record.h"
+#include "slurm/options/directives.h"
+#include "slurm/submit/asked.h"
+#include "slurm/submit/handlers.h"
+
+namespace slurm {
+namespace {
+
+using chaperon::Call;
+using chaperon::Context;
+using chaperon::Conversation;
+using chaperon::Ending;
+
+constexpr int kUsage = 1;
+// What sbatch calls a job whose script it did not read from a file.
+constexpr std::string_view kNameOfWrap = "wrap";
+constexpr std::string_view kNameOfInput = "sbatch";
+
+struct Script {
+    std::string text;
+    std::string name;  // of the job, where none was given
+    std::string path;  // as scontrol shows the command
+    std::vector<std::string> arguments;
+};
+
+std::optional<std::string> wrapped(const Call& call) {
+    Parse line = parse(*find_command(call.command), call.arguments);
+    const auto* parsed = std::get_if<Parsed>(&line);
+    return parsed ? parsed->value_of("wrap") : std::nullopt;
+}
+
+std::string absolute(std::string_view path, std::string_view directory) {
+    return path.starts_with('/') ? std::string(path) : std::string(directory) + "/" + std::string(path);
+}
+
+// Where the job writes and reads, as patterns.
+void set_files(Spec& spec, const Asked& asked) {
+    bool is_array = asked.has("array") || std::ranges::any_of(asked.line.options, [](const Given& given) {
+                        return given.option->name == "array";
+                    });
+    spec.output = asked.value_of("output").value_or("");
+    if (spec.output.empty()) spec.output = is_array ? kDefaultArrayOutput : kDefaultOutput;
+    spec.error = asked.value_of("error").value_or("");
+    spec.input = asked.value_of("input").value_or("");
+    spec.appends = asked.value_of("open-mode").value_or("").starts_with('a');
+}
+
+// As far as they are known before the job runs; the rest stays as it was written.
+std::string shown_name(const std::string& pattern, const Spec& spec, const std::string& job,
+                       const std::string& name, const std::string& user) {
+    if (pattern.empty()) return {};
+    std::vector<std::string> facts = {"SLURM_JOB_ID=" + job, "SLURM_JOB_NAME=" + name, "USER=" + user,
+                                      "SLURM_ARRAY_TASK_ID=%a", "SLURMD_NODENAME=%N"};
+    return expand_pattern(pattern, facts, spec.directory);
+}
+
+Record record_of(const Context& context, const Spec& spec, const Script& script, const std::string& job,
+                 const std::string& name) {
+    auto shown = [&](const std::string& pattern) {
+        return shown_name(pattern, spec, job, name, context.user);
+    };
+    Record record{.command = script.path, .directory = spec.directory, .output = shown(spec.output)};
+    for (const std::string& argument : script.arguments) record.command += " " + argument;
+    record.error = spec.error.empty() ? record.output : shown(spec.error);
+    record.input = spec.input.empty() ? "/dev/null" : shown(spec.input);
+    return record;
+}
+
+// "Submitted batch job 17", "17", "17;cluster".
+std::string job_in(std::string_view line) {
+    line = line.substr(0, line.find(';'));
+    size_t blank = line.rfind(' ');
+    std::string_view last = base::trim(blank == std::string_view::npos ? line : line.substr(blank + 1));
+    bool is_number = !last.empty() &&
+                     std::ranges::all_of(last, [](char letter) { return letter >= '0' && letter <= '9'; });
+    return is_number ? std::string(last) : "";
+}
+
+// sbatch's own words.
+constexpr std::string_view kNoArgumentsWithWrap =
+    "sbatch: error: Script arguments not permitted with --wrap option\n";
+
+std::variant<Script, Answered> script_of(const Call& call, const Asked& asked, Conversation& conversation) {
+    const std::vector<std::string>& words = asked.line.words;
+    if (std::optional<std::string> line = asked.line.value_of("wrap")) {
+        if (!words.empty()) {
+            conversation.err(kNoArgumentsWithWrap);
+            return Ending{.status = kUsage};
+        }
+        return Script{
+            "#!/bin/sh\n# made from --wrap\n\n" + *line + "\n", std::string(kNameOfWrap), "(null)", {}};
+    }
+    Script script{.text = call.script.value_or("")};
+    if (words.empty()) {
+        script.name = kNameOfInput;
+        script.path = "(null)";
+    } else {
+        script.name = base_name(words.front());
+        script.path = absolute(words.front(), call.directory);
+        script.arguments.assign(words.begin() + 1, words.end());
+    }
+    if (std::optional<UsageError> error = check_script(script.text)) {
+        conversation.err(error->text);
+        return Ending{.status = error->exit_code};
+    }
+    return script;
+}
+
+Answered submit(const Context& context, const Call& call, const Asked& asked, Script script,
+                Conversation& conversation) {
+    std::vector<std::string> arguments = emit(asked.line);
+    if (std::optional<Denial> denial = add_common(context, asked, arguments))
+        return conversation.deny(*denial);
+    if (std::optional<Denial> denial = add_name(asked, script.name, arguments))
+        return conversation.deny(*denial);
+    std::string name = arguments.back().substr(arguments.back().find('=') + 1);
+
+    Spec spec = spec_for(context);
+    spec.is_batch = true;
+    spec.script = script.text;
+    spec.command = script.arguments;
+    spec.environment = exported(call.environment, asked.value_of("export").value_or(""));
+    spec.directory = directory_of(call, asked);
+    spec.submitted_from = call.directory;
+    set_files(spec, asked);
+    base::Result<std::string> file = job_file(context.program, spec);
+    if (!file)
+        return conversation.deny({std::string(code::too_large), file.error().what, file.error().advice});
+
+    std::string outputs = context.state_directory + "/slurm/output";
+    if (base::Status made = base::make_directories(outputs); !made)
+        return conversation.deny(fault(made.error()));
+    for (std::string option :
+         {"--output=" + outputs + "/%j", std::string("--open-mode=append"), std::string("--export=ALL"),
+          std::string("--ignore-pbs"), "--chdir=" + context.project.str()})
+        arguments.push_back(std::move(option));
+    if (asked.has("wait")) arguments.emplace_back("--wait");
+
+    bool is_submitted = false;
+    chaperon::Conversation::Relayed how{.input = *std::move(file), .variables = asked.variables};
+    how.rewrite = [&](std::string_view line) {
+        std::string job = is_submitted ? "" : job_in(line);
+        if (!job.empty()) {
+            is_submitted = true;
+            (void)keep_record(context.state_directory, job, record_of(context, spec, script, job, name));
+            conversation.record("submitted", {{"job", job}, {"name", name}});
+        }
+        return std::string(line);
+    };
+    return answer(conversation.relay("sbatch", arguments, how), conversation);
+}
+
+}  // namespace
+
+Ending handle_sbatch(const Context& context, const Call& call, Conversation& conversation) {
+    // A wrapped line has no directives: it is no script yet.
+    std::string_view text = call.script && !wrapped(call) ? *call.script : std::string_view();
+    auto asked = read_call(call, text, conversation);
+    if (const auto* answered = std::get_if<Answered>(&asked)) return *answered;
+    auto& understood = std::get<Asked>(asked);
+    if (understood.line.informs) return inform(call, understood, conversation);
+    auto script = script_of(call, understood, conversation);
+    if (const auto* answered = std::get_if<Answered>(&script)) return *answered;
+    return submit(context, call, understood, std::get<Script>(std::move(script)), conversation);
+}
+
+}  // namespace slurm

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. Every task that srun starts is this program on the node, which builds the jail and
+// runs the agent's command in it; there is no other way. What the task is to do travels in variables. The
+// allocation that a step enters is the one that the session was started in, or one that was made from this
+// session's jails: the tag says which, not the agent's environment.
+#include <algorithm>
+
+#include "base/text.h"
+#include "slurm/jobs/environment.h"
+#include "slurm/jobs/patterns.h"
+#include "slurm/scope/rows.h"
+#include "slurm/submit/asked.h"
+#include "slurm/submit/handlers.h"
+
+namespace slurm {
+namespace {
+
+using chaperon::Call;
+using chaperon::Context;
+using chaperon::Conversation;
+using chaperon::Ending;
+
+constexpr int kUsage = 1;
+
+// "all", "none" or the number of a task: not a file. A name without patterns was opened by the stub, one with
+// patterns is opened on the node.
+enum class Place { slurm, stub, node };
+
+Place place_of(std::string_view value) {
+    bool is_number = std::ranges::all_of(value, [](char letter) { return letter >= '0' && letter <= '9'; });
+    if (value == "all" || value == "none" || (is_number && !value.empty())) return Place::slurm;
+    return value.find('%') == std::string_view::npos ? Place::stub : Place::node;
+}
+
+void set_file(const Asked& asked, std::string_view option, std::string& of_spec,
+              std::vector<std::string>& arguments) {
+    std::optional<std::string> value = asked.value_of(option);
+    if (!value || value->empty()) return;
+    switch (place_of(*value)) {
+        case Place::slurm:
+            arguments.push_back("--" + std::string(option) + "=" + *value);
+            return;
+        case Place::node:
+            of_spec = *value;
+            return;
+        case Place::stub:
+            return;
+    }
+}
+
+// What nobody reads is left to whoever shares it: a loop that reads its lines from there.
+bool reads_input(const Asked& asked) {
+    std::optional<std::string> input = asked.value_of("input");
+    return !input || (*input != "none" && place_of(*input) != Place::node);
+}
+
+std::string asked_job(const Call& call, const Asked& asked) {
+    if (std::optional<std::string> option = asked.value_of("jobid")) return *option;
+    std::string_view variable = value_of(call.environment, "SLURM_JOB_ID");
+    if (variable.empty()) variable = value_of(call.environment, "SLURM_JOBID");
+    return std::string(variable);
+}
+
+// Whether the job carries the tag of this session.
+base::Result<bool> is_of_session(const Context& context, uint32_t job, Conversation& conversation) {
+    base::Result<std::string> nonce = make_nonce();
+    if (!nonce) return nonce.error();
+    base::Result<chaperon::Captured> answer = conversation.capture("squeue", question(context.uid, *nonce));
+    if (!answer) return answer.error();
+    JobSet jobs(read_rows(answer->output, *nonce), {.session = context.session});
+    return jobs.contains(job);
+}
+
+std::optional<Denial> check_job(const Context& context, const std::string& job, Conversation& conversation) {
+    if (job == context.launcher_job) return std::nullopt;
+    std::optional<uint32_t> number = parse_number(job, UINT32_MAX);
+    base::Result<bool> is_ours = number ? is_of_session(context, *number, conversation) : false;
+    if (!is_ours) return fault(is_ours.error());
+    if (*is_ours) return std::nullopt;
+    return Denial{std::string(code::not_in_scope),
+                  "job " + base::printable(job.substr(0, 64)) + " was not started from this session",
+                  "make an allocation with salloc, or leave out --jobid and unset SLURM_JOB_ID"};
+}
+
+Answered run(const Context& context, const Call& call, const Asked& asked, Conversation& conversation) {
+    if (asked.line.words.empty()) {
+        conversation.err("srun: fatal: No command given to execute.\n");
+        return Ending{.status = kUsage};
+    }
+    std::vector<std::string> arguments = emit(asked.line);
+    std::vector<std::string> variables = asked.variables;
+    std::string job = asked_job(call, asked);
+    if (job.empty()) {
+        if (std::optional<Denial> denial = add_common(context, asked, arguments))
+            return conversation.deny(*denial);
+    } else {
+        if (std::optional<Denial> denial = check_job(context, job, conversation))
+            return conversation.deny(*denial);
+        arguments.push_back("--jobid=" + job);
+        variables.push_back("SLURM_JOB_ID=" + job);
+    }
+    if (std::optional<Denial> denial = add_name(asked, base_name(asked.line.words.front()), arguments))
+        return conversation.deny(*denial);
+
+    Spec spec = spec_for(context);
+    spec.command = asked.line.words;
+    spec.environment = exported(call.environment, asked.value_of("export").value_or(""));
+    spec.directory = directory_of(call, asked);
+    spec.submitted_from = call.directory;
+    spec.appends = asked.value_of("open-mode").value_or("").starts_with('a');
+    set_file(asked, "output", spec.output, arguments);
+    set_file(asked, "error", spec.error, arguments);
+    set_file(asked, "input", spec.input, arguments);
+    base::Result<std::vector<std::string>> travelling = step_variables(spec);
+    if (!travelling) {
+        return conversation.deny(
+            {std::string(code::too_large), travelling.error().what, travelling.error().advice});
+    }
+    variables.insert(variables.end(), travelling->begin(), travelling->end());
+
+    bool has_terminal = asked.has("pty");
+    if (has_terminal) arguments.emplace_back("--pty");
+    for (std::string word : {std::string("--export=ALL"), "--chdir=" + context.project.str(), context.program,
+                             std::string(kEntryRole)})
+        arguments.push_back(std::move(word));
+    conversation.record("step", {{"job", job}, {"command", base_name(asked.line.words.front())}});
+    return answer(conversation.relay("srun", arguments,
+                                     {.passes_input = reads_input(asked),
+                                      .has_terminal = has_terminal && call.has_terminal,
+                                      .variables = std::move(variables)}),
+                  conversation);
+}
+
+}  // namespace
+
+Ending handle_srun(const Context& context, const Call& call, Conversation& conversation) {
+    auto asked = read_call(call, {}, conversation);
+    if (const auto* answered = std::get_if<Answered>(&asked)) return *answered;
+    const auto& understood = std::get<Asked>(asked);
+    if (understood.line.informs) return inform(call, understood, conversation);
+    return run(context, call, understood, conversation);
+}
+
+}  // namespace slurm

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+#include "base/json.h"
+#include "slurm_chaperon/harness.h"
+
+namespace slurm::chaperon {
+namespace {
+
+class Serve : public ServeTest {};
+
+channel::Request sample() {
+    channel::Request request;
+    request.command = "squeue";
+    request.arguments = {"true"};
+    request.directory = "/";
+    return request;
+}
+
+TEST_F(Serve, OnlyTheSameUserIsServed) {
+    EXPECT_TRUE(is_served({.pid = 1, .uid = 1000, .gid = 5}, 1000));
+    EXPECT_FALSE(is_served({.pid = 1, .uid = 0, .gid = 1000}, 1000));
+    EXPECT_FALSE(is_served({.pid = 1, .uid = 1001, .gid = 1000}, 1000));
+}
+
+TEST_F(Serve, WithoutAChaperonTheStubSaysSo) {
+    Ran ran = run({"squeue"});
+    EXPECT_EQ(ran.code(), 127);
+    EXPECT_TRUE(ran.errors.starts_with("squeue: the sandbox's Slurm helper is not there; ")) << ran.errors;
+}
+
+TEST_F(Serve, CapturedTextIsTheHandlers) {
+    serve_with();
+    Ran ran = run({"sacct", "sh", "", "-c", "cat; echo out; echo err >&2; exit 2"});
+    EXPECT_EQ(ran.output, "out\n");
+    EXPECT_EQ(ran.errors, "err\n");
+    EXPECT_EQ(ran.code(), 2);
+    EXPECT_EQ(run({"sacct", "cat", "given"}).output, "given");
+    EXPECT_NE(log().find("\"captured\""), std::string::npos);
+}
+
+TEST_F(Serve, CapturedTextIsBounded) {
+    serve_with({.grace = 300ms, .captured = 100'000});
+    Ran ran = run({"sacct", "cat", "", "/dev/zero"});
+    EXPECT_EQ(ran.code(), 1);
+    EXPECT_NE(ran.errors.find("more than can be read"), std::string::npos);
+}
+
+TEST_F(Serve, ACapturedCommandEndsWithItsStub) {
+    serve_with();
+    const std::string file = folder_ + "/pid";
+    Stub stub(socket_, {"sacct", "sh", "", "-c", "echo $$ >" + file + "; exec sleep 100"});
+    pid_t pid = 0;
+    ASSERT_TRUE(happens([&] { return static_cast<bool>(std::ifstream(file) >> pid) && pid > 0; }));
+    // Its own signals are its own: it ends like any program.
+    ::kill(stub.pid(), SIGINT);
+    EXPECT_EQ(stub.finish().signal(), SIGINT);
+    EXPECT_TRUE(happens([&] { return ::kill(pid, 0) != 0; }, 3s));
+}
+
+TEST_F(Serve, RefusedCommandsAreRefused) {
+    serve_with();
+    Ran ran = run({"strigger"});
+    EXPECT_EQ(ran.code(), 1);
+    EXPECT_TRUE(ran.errors.starts_with("strigger: refused [")) << ran.errors;
+    EXPECT_NE(log().find("\"denied\""), std::string::npos);
+}
+
+TEST_F(Serve, UnknownCommandsAreRefused) {
+    serve_with();
+    Ran ran = run({"nonsense"});
+    EXPECT_EQ(ran.code(), 1);
+    EXPECT_NE(ran.errors.find("[slurm-command]"), std::string::npos) << ran.errors;
+}
+
+TEST_F(Serve, TheAgentCanReadItsLog) {
+    serve_with();
+    run({"sacct", "true", ""});
+    Ran ran = run({"log"});
+    EXPECT_EQ(ran.output, log());
+    auto line = base::Json::parse(ran.output.substr(0, ran.output.find('\n')));
+    ASSERT_TRUE(line.ok()) << ran.output;
+    EXPECT_EQ(line->text("command"), "sacct");
+    EXPECT_EQ(line->text("event"), "captured");
+    EXPECT_EQ(line->text("bytes"), "0");
+    EXPECT_EQ(line->text("time").size(), 24u);
+}
+
+TEST_F(Serve, TheScriptTravels) {
+    serve_with();
+    const std::string file = folder_ + "/job.sh";
+    std::string text = "#!/bin/sh\n" + std::string(1 << 20, '#') + "\n";
+    ASSERT_TRUE(base::write_file_atomically(file, text).ok());
+    EXPECT_TRUE(run({"sbatch", "-n4", file, "argument"}).output == text);
+    auto input = base::memory_file("script", "#!/bin/cat\n");
+    EXPECT_EQ(run({"sbatch", "-n4"}, input->get()).output, "#!/bin/cat\n");
+    EXPECT_EQ(run({"sbatch", "--wrap=true"}).output, "no script\n");
+    Ran ran = run({"sbatch", folder_ + "/missing"});
+    EXPECT_EQ(ran.code(), 1);
+    EXPECT_EQ(ran.errors, "sbatch: error: Unable to open file " + folder_ + "/missing\n");
+}
+
+TEST_F(Serve, AScriptWithoutEndIsRefused) {
+    serve_with();
+    Ran ran = run({"sbatch", "/dev/zero"});
+    EXPECT_EQ(ran.code(), 1);
+    EXPECT_TRUE(ran.errors.starts_with("sbatch: refused [slurm-too-large]: the script is larger than 4 MiB"))
+        << ran.errors;
+}
+
+TEST_F(Serve, TooMuchIsRefusedByTheChaperonToo) {
+    serve_with();
+    std::vector<std::string> words = {"squeue", "true"};
+    for (int count = 0; count < 30; ++count) words.emplace_back(100'000, 'x');
+    Ran ran = run(words);
+    EXPECT_EQ(ran.code(), 1);
+    EXPECT_TRUE(
+        ran.errors.starts_with("squeue: refused [slurm-too-large]: the arguments are larger than 256 KiB"))
+        << ran.errors;
+}
+
+TEST_F(Serve, FilesOfSrunAreOpenedByTheStub) {
+    serve_with();
+    const std::string file = folder_ + "/out";
+    ASSERT_TRUE(base::write_file_atomically(file, "old, and longer than the new\n").ok());
+    // The stub reads the options as srun does; this handler's command is the first word, so they stand in the
+    // environment, which counts alike.
+    ::setenv("SLURM_STDOUTMODE", file.c_str(), 1);
+    Ran ran = run({"srun", "sh", "-c", "echo out; echo err >&2; echo 'srun: own' >&2"});
+    EXPECT_EQ(ran.output, "");
+    EXPECT_EQ(ran.errors, "srun: own\n");
+    std::string text = *base::read_file(file);
+    EXPECT_TRUE(text == "out\nerr\n" || text == "err\nout\n") << text;
+    ::setenv("SLURM_OPEN_MODE", "append", 1);
+    run({"srun", "sh", "-c", "echo more"});
+    EXPECT_EQ(*base::read_file(file), text + "more\n");
+    ::unsetenv("SLURM_OPEN_MODE");
+    ::setenv("SLURM_STDOUTMODE", "/nowhere/file", 1);
+    EXPECT_EQ(run({"srun", "true"}).code(), 1);
+    ::unsetenv("SLURM_STDOUTMODE");
+}
+
+TEST_F(Serve, SallocRunsTheCommandInPlace) {
+    serve_with();
+    ::setenv("SALLOC_TEST", "kept", 1);
+    // The holder passes the status on; here it is shown.
+    Ran ran = run({"salloc", "-n1", "sh", "-c", "echo $SLURM_JOB_ID $OTHER $SALLOC_TEST; exit 65"});
+    EXPECT_EQ(ran.output, "17 kept\n");
+    EXPECT_EQ(ran.errors, "granted\nA");
+    EXPECT_EQ(ran.code(), 4);
+    ::unsetenv("SALLOC_TEST");
+}
+
+TEST_F(Serve, AnAllocationEndsWithItsStub) {
+    serve_with({.grace = 300ms});
+    const std::string file = folder_ + "/started";
+    Stub stub(socket_, {"salloc", "sh", "-c", "echo $$ >" + file + "; sleep 30"});
+    pid_t pid = 0;
+    ASSERT_TRUE(happens([&] { return static_cast<bool>(std::ifstream(file) >> pid) && pid > 0; }));
+    EXPECT_FALSE(children().empty());
+    ::kill(stub.pid(), SIGKILL);
+    EXPECT_TRUE(happens([&] { return children().empty(); }, 3s));
+    ::kill(pid, SIGKILL);
+}
+
+TEST_F(Serve, SignalsOfAHeldAllocationAreTheCommands) {
+    serve_with();
+    const std::string file = folder_ + "/started";
+    Stub stub(socket_, {"salloc", "sh", "-c",
+                        "trap 'exit 66' TERM; touch " + file + "; while :; do sleep 0.05; done"});
+    ASSERT_TRUE(happens([&] { return base::file_exists(file); }));
+    ::kill(stub.pid(), SIGTERM);
+    Ran ran = stub.finish();
+    EXPECT_EQ(ran.errors, "granted\nB");
+    EXPECT_EQ(ran.code(), 4);
+}
+
+TEST_F(Serve, JunkIsAnsweredAndClosed) {
+    serve_with();
+    for (std::string junk :
+         {std::string("GET / HTTP/1.0\r\n\r\n"), std::string(100'000, '\xff'),
+          channel::frame(channel::Type::ready), channel::hello("squeue") + channel::hello("squeue")}) {
+        base::Fd fd = connect();
+        (void)base::write_all(fd.get(), junk);
+        auto frames = frames_from(fd.get());
+        ASSERT_EQ(frames.size(), 2u);
+        EXPECT_EQ(frames[0].type, channel::Type::denied);
+        EXPECT_EQ(frames[1].type, channel::Type::exit);
+    }
+    // After the request as well: the command ends.
+    base::Fd fd = connect();
+    channel::Request request = sample();
+    request.arguments = {"sleep", "100"};
+    (void)base::write_all(fd.get(), channel::render(request) + "junk" + std::string(100, '\0'));
+    frames_from(fd.get());
+    EXPECT_TRUE(happens([&] { return children().empty(); }));
+    EXPECT_EQ(run({"squeue", "true"}).code(), 0);
+}
+
+TEST_F(Serve, InputWithoutRoomIsNonsense) {
+    serve_with({.grace = 300ms});
+    channel::Request request = sample();
+    request.arguments = {"sleep", "100"};
+    base::Fd fd = connect();
+    (void)base::write_all(fd.get(), channel::render(request));
+    std::this_thread::sleep_for(100ms);
+    (void)base::write_all(fd.get(), channel::frame(channel::Type::input, "x"));
+    EXPECT_TRUE(frames_from(fd.get()).empty());
+}
+
+TEST_F(Serve, ARequestHasToArriveInTime) {
+    serve_with({.request = 200ms, .script = 600ms});
+    for (std::string beginning : {std::string(), channel::hello("squeue")}) {
+        base::Fd fd = connect();
+        (void)base::write_all(fd.get(), beginning);
+        auto begin = Clock::now();
+        auto frames = frames_from(fd.get());
+        EXPECT_LT(Clock::now() - begin, 2s);
+        ASSERT_EQ(frames.size(), 2u);
+        EXPECT_EQ(channel::parse_denied(frames[0].payload)->what, "the request did not arrive in time");
+    }
+    // A script may take longer while it comes, but not for ever.
+    base::Fd fd = connect();
+    (void)base::write_all(fd.get(), channel::hello("sbatch"));
+    auto begin = Clock::now();
+    std::string part = channel::frame(channel::Type::script, "x");
+    while (::send(fd.get(), part.data(), part.size(), MSG_NOSIGNAL) > 0) std::this_thread::sleep_for(50ms);
+    EXPECT_GT(Clock::now() - begin, 400ms);
+    EXPECT_LT(Clock::now() - begin, 3s);
+}
+
+TEST_F(Serve, OneTooManyIsTurnedAway) {
+    serve_with();
+    std::vector<base::Fd> callers;
+    channel::Request request = sample();
+    request.arguments = {"sleep", "100"};
+    for (int count = 0; count < 64; ++count) {
+        callers.push_back(connect());
+        ASSERT_TRUE(base::write_all(callers.back().get(), channel::render(request)).ok());
+    }
+    auto begin = Clock::now();
+    Ran ran = run({"squeue", "true"});
+    EXPECT_LT(Clock::now() - begin, 10s);
+    EXPECT_EQ(ran.code(), 1);
+    EXPECT_TRUE(ran.errors.starts_with("squeue: failed [slurm-busy]")) << ran.errors;
+    callers.pop_back();
+    EXPECT_TRUE(happens([&] { return run({"squeue", "true"}).code() == 0; }));
+    // The end of the session ends them all.
+    end_session();
+    int status = -1;
+    ASSERT_EQ(::waitpid(chaperon_, &status, 0), chaperon_);
+    chaperon_ = -1;
+    EXPECT_EQ(status, 0);
+    for (base::Fd& caller : callers) frames_from(caller.get());
+}
+
+TEST_F(Serve, TheSessionsEndEndsRealCommands) {
+    serve_with();
+    const std::string file = folder_ + "/pid";
+    Stub stub(socket_, {"squeue", "sh", "-c", "echo $$ >" + file + "; exec sleep 100"});
+    pid_t pid = 0;
+    ASSERT_TRUE(happens([&] { return static_cast<bool>(std::ifstream(file) >> pid) && pid > 0; }));
+    end_session();
+    EXPECT_TRUE(happens([&] { return ::kill(pid, 0) != 0; }, 3s));
+    EXPECT_EQ(stub.finish().code(), 127);
+}
+
+TEST_F(Serve, SrunHasAMomentAtTheSessionsEnd) {
+    serve_with();
+    const std::string file = folder_ + "/pid", mark = folder_ + "/given-back";
+    Stub stub(socket_,
+              {"squeue", "srun", "-c",
+               "trap 'touch " + mark + "; exit' TERM; echo $$ >" + file + "; while :; do sleep 0.05; done"});
+    pid_t pid = 0;
+    ASSERT_TRUE(happens([&] { return static_cast<bool>(std::ifstream(file) >> pid) && pid > 0; }));
+    ::kill(chaperon_, SIGKILL);
+    EXPECT_TRUE(happens([&] { return base::file_exists(mark); }, 3s));
+    EXPECT_EQ(stub.finish().code(), 127);
+}
+
+TEST_F(Serve, ManyRequestsLeaveNothing) {
+    serve_with();
+    ASSERT_EQ(run({"squeue", "true"}).code(), 0);
+    ASSERT_TRUE(happens([&] { return children().empty(); }));
+    const size_t before = descriptors();
+    auto begin = Clock::now();
+    for (int count = 0; count < 500; ++count) {
+        base::Fd fd = connect();
+        ASSERT_TRUE(base::write_all(fd.get(), channel::render(sample())).ok());
+        auto frames = frames_from(fd.get());
+        ASSERT_EQ(frames.size(), 1u) << count << ": " << frames[0].payload;
+    }
+    RecordProperty("microseconds_each", static_cast<int>((Clock::now() - begin) / 500us));
+    EXPECT_TRUE(happens([&] { return children().empty(); }));
+    EXPECT_EQ(descriptors(), before);
+}
+
+}  // namespace
+}  // namespace slurm::chaperon

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// What the real commands would get. The conversation is one that notes it; that Slurm then does what is meant
+// is shown on a real cluster (tests/slurm).
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "slurm/jobs/record.h"
+#include "slurm/jobs/spec.h"
+#include "slurm/scope/tag.h"
+#include "slurm/submit/handlers.h"
+
+namespace {
+
+using slurm::chaperon::Call;
+using slurm::chaperon::Captured;
+using slurm::chaperon::Context;
+using slurm::chaperon::Conversation;
+using slurm::chaperon::Ending;
+using Words = std::vector<std::string>;
+
+class Noted : public Conversation {
+  public:
+    void out(std::string_view text) override { output += text; }
+    void err(std::string_view text) override { errors += text; }
+    Ending deny(const slurm::Denial& denial) override {
+        denied = denial.code;
+        return {.status = 1};
+    }
+    void record(std::string_view, const std::map<std::string, std::string>&) override {}
+    base::Result<Captured> capture(std::string_view, const Words& words, std::string_view) override {
+        // The answer is delimited by the question's own random text.
+        std::string format = words.back();
+        for (const std::string& word : words)
+            if (word.find("%A") != std::string::npos) format = word;
+        captured = words;
+        return Captured{.output = answer ? answer(format) : ""};
+    }
+    base::Result<Ending> relay(std::string_view name, const Words& words, const Relayed& asked) override {
+        client = name;
+        arguments = words;
+        how = asked;
+        if (how.rewrite) output += how.rewrite("Submitted batch job 17");
+        return Ending{};
+    }
+    base::Result<Ending> hold(std::string_view name, const Words& words, const Choose& choose) override {
+        client = name;
+        arguments = words;
+        chosen = choose({"SLURM_JOB_ID=3", "SLURM_CONF=/etc/slurm.conf", "HOME=/h"});
+        return Ending{};
+    }
+
+    bool has(const std::string& word) const { return std::ranges::find(arguments, word) != arguments.end(); }
+    std::string value(std::string_view option) const {
+        std::string last;
+        for (const std::string& word : arguments)
+            if (word.starts_with(std::string(option) + "=")) last = word.substr(option.size() + 1);
+        return last;
+    }
+
+    std::string output, errors, denied, client;
+    Words arguments, captured, chosen;
+    Relayed how;
+    std::function<std::string(const std::string&)> answer;
+};
+
+class Submit : public testing::Test {
+  protected:
+    void SetUp() override {
+        char pattern[] = "/tmp/agent-sandbox-submit.XXXXXX";
+        ASSERT_NE(::mkdtemp(pattern), nullptr);
+        context.state_directory = pattern;
+        context.session = std::string(32, 'a');
+        context.project = base::Path::known("/data/project");
+        context.user = "ann";
+        context.program = "/opt/agent-sandbox";
+        context.job_options = {"--network=isolated"};
+    }
+    void TearDown() override { std::filesystem::remove_all(context.state_directory); }
+
+    Noted sbatch(Words words, std::string script = "#!/bin/sh\ntrue\n", Words environment = {}) {
+        Noted noted;
+        slurm::handle_sbatch(context,
+                             Call{.command = "sbatch",
+                                  .arguments = std::move(words),
+                                  .environment = std::move(environment),
+                                  .directory = "/data/project/sub",
+                                  .script = std::move(script)},
+                             noted);
+        return noted;
+    }
+    Noted srun(Words words, Words environment = {}, bool has_terminal = false) {
+        Noted noted;
+        slurm::handle_srun(context,
+                           Call{.command = "srun",
+                                .arguments = std::move(words),
+                                .environment = std::move(environment),
+                                .directory = "/data/project",
+                                .has_terminal = has_terminal},
+                           noted);
+        return noted;
+    }
+    static slurm::Spec job(const Noted& noted) { return *slurm::spec_from_job_file(*noted.how.input); }
+    static slurm::Spec step(Noted noted) { return **slurm::take_step_variables(noted.how.variables); }
+
+    Context context;
+};
+
+TEST_F(Submit, SlurmGetsOurFileAndPathsOfOurs) {
+    Noted noted =
+        sbatch({"-n4", "--out", "mine-%j", "job.sh", "arg"}, "#!/bin/sh\n#SBATCH -t 5\necho\n", {"A=1"});
+    EXPECT_EQ(noted.denied, "");
+    EXPECT_TRUE(noted.has("--ntasks=4"));
+    EXPECT_TRUE(noted.has("--time=5"));
+    EXPECT_EQ(noted.value("--output"), context.state_directory + "/slurm/output/%j");
+    EXPECT_EQ(noted.value("--job-name"), "job.sh");
+    EXPECT_EQ(noted.value("--export"), "ALL");
+    EXPECT_EQ(noted.value("--chdir"), "/data/project");
+    EXPECT_TRUE(noted.has("--ignore-pbs"));
+    EXPECT_TRUE(std::ranges::all_of(noted.arguments, [](const std::string& word) {
+        return word.starts_with("--");
+    })) << "no word of the agent is one of Slurm's";
+    slurm::Spec spec = job(noted);
+    EXPECT_EQ(spec.script, "#!/bin/sh\n#SBATCH -t 5\necho\n");
+    EXPECT_EQ(spec.command, Words{"arg"});
+    EXPECT_EQ(spec.output, "mine-%j");
+    EXPECT_EQ(spec.directory, "/data/project/sub");
+    EXPECT_EQ(spec.options, Words{"--network=isolated"});
+    EXPECT_EQ(spec.environment, Words{"A=1"});
+}
+
+TEST_F(Submit, TheCommentCarriesTheTagBehindTheUsersText) {
+    auto split = slurm::split_comment(sbatch({"--comment=mine", "job.sh"}).value("--comment"));
+    EXPECT_EQ(split.user_part, "mine");
+    ASSERT_TRUE(split.tag);
+    EXPECT_EQ(*split.tag, slurm::make_tag(context.session, context.project));
+}
+
+TEST_F(Submit, CommandLineBeatsVariablesBeatDirectives) {
+    const std::string script = "#!/bin/sh\n#SBATCH --job-name=directive -p slow\n";
+    EXPECT_EQ(sbatch({"job.sh"}, script).value("--job-name"), "directive");
+    EXPECT_EQ(sbatch({"job.sh"}, script, {"SBATCH_JOB_NAME=variable"}).value("--job-name"), "variable");
+    EXPECT_EQ(sbatch({"-J", "line", "job.sh"}, script, {"SBATCH_JOB_NAME=variable"}).value("--job-name"),
+              "line");
+    Noted noted = sbatch({"job.sh"}, script, {"SBATCH_PARTITION=fast"});
+    EXPECT_EQ(noted.value("--partition"), "");
+    EXPECT_EQ(noted.how.variables, Words{"SBATCH_PARTITION=fast"});
+}
+
+TEST_F(Submit, AnArraysDefaultNameIsSlurmsOwn) {
+    EXPECT_EQ(job(sbatch({"job.sh"})).output, "slurm-%j.out");
+    EXPECT_EQ(job(sbatch({"--array=1-3", "job.sh"})).output, "slurm-%A_%a.out");
+    EXPECT_EQ(job(sbatch({"job.sh"}, "#!/bin/sh\n#SBATCH -a 1\n")).output, "slurm-%A_%a.out");
+}
+
+TEST_F(Submit, AWrappedLineIsAScript) {
+    Noted noted = sbatch({"--wrap=echo $HOME"}, "");
+    EXPECT_NE(job(noted).script.find("\necho $HOME\n"), std::string::npos);
+    EXPECT_EQ(noted.value("--job-name"), "wrap");
+}
+
+TEST_F(Submit, WhatLeadsOutIsRefused) {
+    struct Row {
+        Words words;
+        std::string_view code;
+    };
+    for (const Row& row : {Row{{"--uid=0", "j"}, "slurm-identity"},
+                           {{"--get-user-env", "j"}, "slurm-host-environment"},
+                           {{"--bbf=/etc/passwd", "j"}, "slurm-outside-file"},
+                           {{"--container=/x", "j"}, "slurm-outside-code"},
+                           {{"--mail-type=ALL", "j"}, "slurm-mail"},
+                           {{":", "j"}, "slurm-heterogeneous"}}) {
+        Noted noted = sbatch(row.words);
+        EXPECT_EQ(noted.denied, row.code) << row.words.front();
+        EXPECT_EQ(noted.client, "") << "nothing was run";
+        std::string line = "#!/bin/sh\n#SBATCH " + row.words.front() + "\n";
+        if (row.words.front() != ":") {
+            EXPECT_EQ(sbatch({"j"}, line).denied, row.code) << line;
+        }
+    }
+}
+
+TEST_F(Submit, MailGoesToTheAccountAlone) {
+    context.mail_is_closed = false;
+    EXPECT_EQ(sbatch({"--mail-type=END", "j"}).value("--mail-type"), "END");
+    EXPECT_EQ(sbatch({"--mail-type=END", "--mail-user=ann", "j"}).denied, "");
+    EXPECT_EQ(sbatch({"--mail-user=other@example.org", "j"}).denied, "slurm-mail");
+}
+
+TEST_F(Submit, WhatWasAskedForIsKept) {
+    sbatch({"-o", "out-%j", "job.sh", "a"});
+    auto record = slurm::find_record(context.state_directory, "17");
+    ASSERT_TRUE(record);
+    EXPECT_EQ(record->command, "/data/project/sub/job.sh a");
+    EXPECT_EQ(record->output, "/data/project/sub/out-17");
+    EXPECT_EQ(record->error, record->output);
+}
+
+TEST_F(Submit, AFileThatIsNoScriptIsComplainedAboutAsSlurmDoes) {
+    Noted noted = sbatch({"job.sh"}, "echo\n");
+    EXPECT_NE(noted.errors.find("sbatch: error"), std::string::npos);
+    EXPECT_EQ(noted.client, "");
+}
+
+TEST_F(Submit, EveryTaskIsOurProgram) {
+    Noted noted = srun({"-n2", "/bin/echo", "--uid=0"}, {"A=1"});
+    ASSERT_GE(noted.arguments.size(), 2u);
+    EXPECT_EQ(Words(noted.arguments.end() - 2, noted.arguments.end()),
+              (Words{"/opt/agent-sandbox", "slurm-entry"}));
+    EXPECT_EQ(step(noted).command, (Words{"/bin/echo", "--uid=0"}));
+    EXPECT_TRUE(noted.has("--ntasks=2"));
+    EXPECT_EQ(noted.value("--job-name"), "echo");
+    EXPECT_TRUE(noted.how.passes_input);
+    EXPECT_FALSE(noted.how.has_terminal);
+}
+
+TEST_F(Submit, FilesOfAStepAreNeverSlurms) {
+    EXPECT_EQ(srun({"-o", "/etc/x", "true"}).value("--output"), "") << "the stub has opened it";
+    Noted pattern = srun({"-o", "x-%t", "-e", "none", "-i", "3", "true"});
+    EXPECT_EQ(pattern.value("--output"), "");
+    EXPECT_EQ(step(pattern).output, "x-%t");
+    EXPECT_EQ(pattern.value("--error"), "none");
+    EXPECT_EQ(pattern.value("--input"), "3");
+}
+
+TEST_F(Submit, AStepEntersOnlyOurOwnAllocations) {
+    EXPECT_EQ(srun({"--jobid=5", "true"}).denied, "slurm-not-in-scope");
+    EXPECT_EQ(srun({"true"}, {"SLURM_JOB_ID=5"}).denied, "slurm-not-in-scope");
+    EXPECT_EQ(srun({"true"}, {"SLURM_JOB_ID=5 --uid=0"}).denied, "slurm-not-in-scope");
+    context.launcher_job = "5";
+    Noted noted = srun({"true"}, {"SLURM_JOB_ID=5"});
+    EXPECT_EQ(noted.denied, "");
+    EXPECT_TRUE(noted.has("--jobid=5"));
+    EXPECT_EQ(noted.value("--comment"), "") << "it has one";
+}
+
+TEST_F(Submit, StepsThatLeadOutAreRefused) {
+    EXPECT_EQ(srun({"--multi-prog", "conf"}).denied, "slurm-multi-prog");
+    EXPECT_EQ(srun({"--task-prolog=/x", "true"}).denied, "slurm-outside-code");
+    EXPECT_EQ(srun({"--bcast=/x", "true"}).denied, "slurm-outside-file");
+    EXPECT_EQ(srun({"true"}, {"SLURM_TASK_PROLOG=/x"}).denied, "slurm-outside-code");
+    EXPECT_EQ(srun({"a", ":", "b"}).denied, "slurm-heterogeneous");
+    EXPECT_NE(srun({"-n1"}).errors, "");
+}
+
+TEST_F(Submit, ATerminalIsMadeWhereThereIsOne) {
+    EXPECT_TRUE(srun({"--pty", "bash"}, {}, true).how.has_terminal);
+    EXPECT_FALSE(srun({"--pty", "bash"}, {}, false).how.has_terminal);
+}
+
+TEST_F(Submit, AnAllocationIsHeldByUs) {
+    Noted noted;
+    slurm::handle_salloc(context, Call{.command = "salloc", .arguments = {"-N2", "make"}, .directory = "/"},
+                         noted);
+    EXPECT_EQ(Words(noted.arguments.end() - 2, noted.arguments.end()),
+              (Words{"/opt/agent-sandbox", "slurm-hold"}));
+    EXPECT_TRUE(noted.has("--nodes=2"));
+    EXPECT_TRUE(slurm::split_comment(noted.value("--comment")).tag);
+    EXPECT_EQ(noted.chosen, Words{"SLURM_JOB_ID=3"});
+}
+
+}  // namespace
