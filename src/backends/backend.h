@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ struct Caller {
     int cgroup = -1;              // cgroup.procs of the group that the jail is to live in, where there is one
     int terminal = -1;            // the controlling terminal, where there is one
     bool takes_terminal = false;  // the command is to start in its foreground
-    std::string notices;          // path of the socket that takes them; empty: there is none
+    std::map<std::string, std::string> sockets;  // of helpers: name and path on the host
 };
 
 // A started jail. The process is our child and dies with us; unless it is killed itself, the jail is gone

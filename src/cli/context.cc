@@ -200,7 +200,8 @@ base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments
                           .environment = caller.environment,
                           .session = session,
                           .config_directory = base::Path::known(settings->place.files.user_directory),
-                          .state_directory = base::Path::known(settings->place.files.state_directory)};
+                          .state_directory = base::Path::known(settings->place.files.state_directory),
+                          .job = caller.job};
     facts->private_etc = host::find_private_files(base::Path::known("/etc"),
                                                   settings->place.files.state_directory + "/private-etc");
     base::Result<plan::Plan> plan = plan::make_plan(

@@ -15,6 +15,7 @@
 #include "host/facts.h"
 #include "host/tree.h"
 #include "plan/plan.h"
+#include "plan/request.h"
 #include "policy/merge.h"
 #include "policy/policy.h"
 
@@ -25,6 +26,9 @@ struct Caller {
     std::vector<std::string> environment;  // "NAME=value"
     base::Path working_directory;
     host::DiskTree disk;
+    // Where Slurm is the caller.
+    std::optional<plan::JobRequest> job;
+    std::string job_session;  // that the job came from
 };
 Caller probe_environment();
 base::Status probe_working_directory(Caller& caller);

@@ -8,6 +8,7 @@
 #include "cli/context.h"
 #include "cli/output.h"
 #include "cli/overview.h"
+#include "cli/own_jobs.h"
 #include "cli/verbs.h"
 #include "config/verbs.h"
 
@@ -28,6 +29,9 @@ int dispatch(const Invocation& call) {
     if (arguments.wants_version) return version_verb(call);
     if (arguments.wants_help) return help_verb(call);
     if (arguments.is_empty) return print_overview(call);
+    bool is_submitted =
+        arguments.verb.empty() && !arguments.is_dry_run && is_own_job(call.caller, arguments.words);
+    if (is_submitted) return submit_own_job(call);
     if (arguments.verb.empty()) return run_verb(call);
     if (arguments.is_dry_run && !config::find_verb(arguments.verb)->takes_run_flags) {
         return call.output.fail({.what = "--dry-run has no meaning for " + arguments.verb,

@@ -7,29 +7,17 @@
 
 #include "cli/arguments.h"
 #include "cli/context.h"
+#include "cli/jobs.h"
 #include "cli/not_found.h"
 #include "cli/output.h"
 #include "cli/overview.h"
 #include "cli/review.h"
+#include "cli/run.h"
 #include "cli/verbs.h"
 #include "session/session.h"
 
 namespace cli {
 namespace {
-
-base::Result<std::string> make_session_id() {
-    unsigned char bytes[8];
-    if (::getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) {
-        return base::system_error("get random bytes for the session's id", errno);
-    }
-    std::string id;
-    for (unsigned char byte : bytes) {
-        char digits[3];
-        std::snprintf(digits, sizeof digits, "%02x", byte);
-        id += digits;
-    }
-    return id;
-}
 
 base::Status check(const Arguments& arguments) {
     if (arguments.words.empty()) {
@@ -74,32 +62,54 @@ void tell_network(const Output& output, const session::Ending& ending) {
 
 }  // namespace
 
-int run_verb(const Invocation& call) {
+base::Result<std::string> make_session_id() {
+    unsigned char bytes[16];
+    if (::getrandom(bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) {
+        return base::system_error("get random bytes for the session's id", errno);
+    }
+    std::string id;
+    for (unsigned char byte : bytes) {
+        char digits[3];
+        std::snprintf(digits, sizeof digits, "%02x", byte);
+        id += digits;
+    }
+    return id;
+}
+
+Ran run_command(const Invocation& call) {
     const Arguments& arguments = call.arguments;
-    if (arguments.is_dry_run) return plan_verb(call);
-    if (base::Status understood = check(arguments); !understood) return call.output.fail(understood.error());
+    if (base::Status understood = check(arguments); !understood)
+        return {call.output.fail(understood.error()), {}};
 
     base::Result<std::string> session = make_session_id();
-    if (!session) return call.output.fail(session.error());
+    if (!session) return {call.output.fail(session.error()), {}};
     base::Result<Planned> planned = make_plan(call.caller, arguments, *session, arguments.words);
-    if (!planned) return call.output.fail(planned.error());
+    if (!planned) return {call.output.fail(planned.error()), {}};
     call.output.set_quiet(planned->settings.policy.ui.quiet);
     call.output.set_verbose(planned->settings.policy.ui.verbose);
     announce(call.output, *planned);
 
     session::Surroundings surroundings{.state_directory = planned->settings.place.files.state_directory,
                                        .session = *session};
+    if (planned->plan.slurm.is_open) surroundings.jobs = jobs_of(*planned, call.caller, arguments, *session);
     EndReview review;
     base::Result<session::Ending> ending = session::run(planned->plan, planned->facts, surroundings);
-    if (!ending) return call.output.fail(with_hint(ending.error(), *planned, call.caller));
+    if (!ending) return {call.output.fail(with_hint(ending.error(), *planned, call.caller)), {}};
     if (ending->by_limit) {
         call.output.protection(ending->reason);
-    } else if (!ending->reason.empty()) {
+    } else if (!ending->reason.empty() && !call.caller.job) {
+        // Slurm itself says how a job ended.
         call.output.warning(ending->reason);
     }
     tell_network(call.output, *ending);
     review.tell(call.output, call.caller, planned->plan);
-    return session::exit_code_of(*ending);
+    return {ending->exit_code, *ending};
+}
+
+int run_verb(const Invocation& call) {
+    if (call.arguments.is_dry_run) return plan_verb(call);
+    Ran ran = run_command(call);
+    return ran.ending ? session::exit_code_of(*ran.ending) : ran.exit_code;
 }
 
 }  // namespace cli

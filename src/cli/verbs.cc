@@ -48,6 +48,7 @@ constexpr Verb kVerbs[] = {
      "text of it\n"
      "is shown, in one line. Inside a jail the program is /run/agent-sandbox/agent-sandbox.\n"
      "Exit status: 0, or 1 when there is no terminal to ring."},
+    {"slurm-log", slurm_log_verb, ""},
     {"completion", completion_verb,
      "bash:  agent-sandbox completion bash > ~/.local/share/bash-completion/completions/agent-sandbox\n"
      "zsh:   agent-sandbox completion zsh > _agent-sandbox, in a directory of $fpath\n"

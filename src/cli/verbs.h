@@ -39,6 +39,7 @@ int untrust_verb(const Invocation& call);
 int doctor_verb(const Invocation& call);
 int selftest_verb(const Invocation& call);
 int notify_verb(const Invocation& call);
+int slurm_log_verb(const Invocation& call);
 int completion_verb(const Invocation& call);
 int help_verb(const Invocation& call);
 int version_verb(const Invocation& call);

@@ -142,8 +142,15 @@ constexpr Setting kSettings[] = {
     {"agents.notice", boolean, neutral, "", "", "true", kStatic,
      "an agent is told that it runs in a jail, what is closed, and how to ask"},
 
+    {"slurm.mode", choice, choices_ascend, "--slurm", "auto|off", "auto", kStatic,
+     "Slurm's commands inside the jail: auto gives them where the host has them, and every job runs in a "
+     "jail of its own"},
     {"slurm.scope", choice, choices_ascend, "", "none|user|project|session", "project", kStatic,
      "which of the user's Slurm jobs can be seen from the jail"},
+    {"slurm.network", choice, trusted, "", "session|open|filtered|proxied|isolated", "session", kStatic,
+     "the network of jobs: that of the session, or another; ranks on several nodes need open"},
+    {"slurm.program", path, trusted, "", "", "", kStatic,
+     "where the nodes have this program, if not where it is here"},
 
     {"ui.quiet", boolean, neutral, "--quiet", "", "false", kStatic,
      "no information at start and end; warnings about protection and errors stay"},

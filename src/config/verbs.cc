@@ -26,6 +26,7 @@ constexpr Verb kVerbs[] = {
      "files|environment|processes|ipc|terminal|system-calls|namespaces|persistence|network", "--list --json",
      false},
     {"notify", "TEXT…", "ring the user's terminal, from inside a jail or outside", "", "", false},
+    {"slurm-log", "", "inside a jail: what its session asked of Slurm, and what was refused", "", "", false},
     {"completion", "bash | zsh | fish", "print completion for a shell", "bash|zsh|fish", "", false},
     {"help", "[VERB]", "explain the program or one of its verbs", "", "", false},
     {"version", "", "print the version", "", "", false},

@@ -1,77 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "inner/orders.h"
 
-#include <charconv>
-#include <concepts>
+#include "base/fields.h"
 
 namespace inner {
 namespace {
 
 // Changes with every change of the fields: the two ends are the same program, and must know when they are
 // not.
-constexpr std::string_view kVersion = "agent-sandbox orders 4";
+constexpr std::string_view kVersion = "agent-sandbox orders 5";
 
-class Writer {
-  public:
-    void add(std::string_view text) {
-        text_ += text;
-        text_ += '\0';
-    }
-    void add(std::integral auto number) { add(std::string_view(std::to_string(number))); }
-    void add(const std::vector<std::string>& list) {
-        add(list.size());
-        for (const std::string& entry : list) add(std::string_view(entry));
-    }
-    std::string take() { return std::move(text_); }
-
-  private:
-    std::string text_;
-};
-
-// Remembers a failure instead of returning it, so that reading stays one line a field.
-class Reader {
-  public:
-    explicit Reader(std::string_view text) : rest_(text) {}
-
-    void get(std::string& field) { field = next(); }
-    void get(std::integral auto& number) {
-        std::string_view field = next();
-        auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
-        if (error != std::errc() || end != field.data() + field.size()) is_good_ = false;
-    }
-    void get(bool& truth) {
-        std::string_view field = next();
-        if (field != "0" && field != "1") is_good_ = false;
-        truth = field == "1";
-    }
-    void get(std::vector<std::string>& list) {
-        list.resize(get_count());
-        for (std::string& entry : list) get(entry);
-    }
-    // A count is never larger than what is left, so that a damaged one can't ask for all memory.
-    size_t get_count() {
-        size_t count = 0;
-        get(count);
-        if (count > rest_.size()) is_good_ = false;
-        return is_good_ ? count : 0;
-    }
-    std::string_view next() {
-        size_t end = rest_.find('\0');
-        if (end == std::string_view::npos) {
-            is_good_ = false;
-            return {};
-        }
-        std::string_view field = rest_.substr(0, end);
-        rest_.remove_prefix(end + 1);
-        return field;
-    }
-    void reject() { is_good_ = false; }
-    bool is_complete() const { return is_good_ && rest_.empty(); }
-
-  private:
-    std::string_view rest_;
-    bool is_good_ = true;
-};
+using Writer = base::FieldWriter;
+using Reader = base::FieldReader;
 
 void add_check(Writer& writer, const Check& check) {
     writer.add(std::string_view(check.target));
@@ -134,6 +74,8 @@ std::string encode(const Orders& orders) {
         writer.add(limit.value);
     }
     writer.add(orders.standard_error);
+    writer.add(orders.kept_descriptors.size());
+    for (int descriptor : orders.kept_descriptors) writer.add(descriptor);
     writer.add(orders.control);
     writer.add(orders.terminal);
     writer.add(int{orders.takes_terminal});
@@ -162,6 +104,8 @@ base::Result<Orders> decode(std::string_view text) {
         reader.get(limit.value);
     }
     reader.get(orders.standard_error);
+    orders.kept_descriptors.resize(reader.get_count());
+    for (int& descriptor : orders.kept_descriptors) reader.get(descriptor);
     reader.get(orders.control);
     reader.get(orders.terminal);
     reader.get(orders.takes_terminal);

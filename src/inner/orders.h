@@ -38,6 +38,7 @@ struct Orders {
     SignalState signals;      // the caller's, for the command
     uint64_t open_files = 0;  // the caller's soft limit of descriptors, for the command; 0: as it is
     std::vector<ResourceLimit> limits;  // for the command
+    std::vector<int> kept_descriptors;  // the command's, besides 0, 1 and 2
     int standard_error =
         2;              // the command's; descriptor 2 of the backend's program is a pipe to the supervisor
     int control = -1;   // socket to the supervisor: reports out, signals in

@@ -52,13 +52,15 @@ int fail(const Orders& orders, std::string_view step, std::string_view object, i
     return kFailed;
 }
 
-// Descriptors: 0, 1 and 2 are the command's, the control socket and the terminal are ours, the rest is
-// closed.
+// Descriptors: 0, 1, 2 and those that are kept are the command's, the control socket and the terminal are
+// ours, the rest is closed.
 void settle_descriptors(const Orders& orders) {
     if (orders.standard_error != STDERR_FILENO) ::dup2(orders.standard_error, STDERR_FILENO);
     ::fcntl(orders.control, F_SETFD, FD_CLOEXEC);
     if (orders.terminal >= 0) ::fcntl(orders.terminal, F_SETFD, FD_CLOEXEC);
-    base::close_others({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, orders.control, orders.terminal});
+    std::vector<int> kept = orders.kept_descriptors;
+    kept.insert(kept.end(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, orders.control, orders.terminal});
+    base::close_others(std::move(kept));
 }
 
 // What must hold and be done before a process of the user's may run. Zero, or what run_stage returns.
@@ -241,6 +243,7 @@ int run_stage(int argc, char** argv) {
     for (const Request& request : early) obey(*orders, command, request);
     // The ends of the command's pipes are the command's alone: a reader must see when it closes them.
     for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
+    for (int fd : orders->kept_descriptors) ::close(fd);
     attend(*orders, command, children.get());
     return 0;
 }

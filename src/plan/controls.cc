@@ -65,6 +65,20 @@ void add_network(Draft& draft) {
                                           .origin = draft.policy().network.mail_block_origin});
 }
 
+// Only where the host has Slurm: elsewhere there is nothing to promise about it.
+void add_slurm(Draft& draft) {
+    const Slurm& slurm = draft.plan.slurm;
+    if (slurm.commands.empty()) return;
+    std::string jobs = slurm.scope == policy::SlurmScope::none
+                           ? "all jobs can be seen"
+                           : "jobs of this " + std::string(policy::to_text(slurm.scope)) + " can be seen";
+    draft.plan.controls.push_back(Control{
+        .name = "slurm",
+        .level = Level::hidden,
+        .detail = slurm.is_open ? jobs + "; each runs in a jail of its own" : "closed",
+        .origin = slurm.is_open ? draft.policy().slurm.scope_origin : draft.policy().slurm.mode_origin});
+}
+
 }  // namespace
 
 base::Status add_controls(Draft& draft) {
@@ -94,6 +108,7 @@ base::Status add_controls(Draft& draft) {
     add("environment", Level::hidden, true, "secrets are taken out before anything runs",
         policy.env.mode_origin);
     add_network(draft);
+    add_slurm(draft);
 
     for (const Control& control : controls) {
         if (!control.is_asked || control.level >= policy.isolation.require) continue;

@@ -83,6 +83,10 @@ base::Status add_devices(Draft& draft);    // devices.cc: devices.*, graphics pr
 base::Status add_project(Draft& draft);    // project.cc: the project, git, protected and masked paths
 base::Status apply_deny_writable(Draft& draft);  // extra_mounts.cc
 void add_seeded_files(Draft& draft);             // home.cc, when the rules are settled
+void hide_slurm(Draft& draft);                   // slurm.cc
+void open_slurm(Draft& draft);                   // slurm.cc, when the rules are settled
+void add_rank_directories(Draft& draft);         // job.cc
+void add_job(Draft& draft);                      // job.cc, when the rules are settled
 void close_mail(Draft& draft);                   // mail.cc, when the rules are settled
 base::Status choose_network(Draft& draft);       // network.cc: the mode
 base::Status set_egress(Draft& draft);           // network_egress.cc, when the rules are settled

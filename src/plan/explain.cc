@@ -57,7 +57,7 @@ Access access_through(const Mount& mount, const base::Path& path) {
         case MountKind::bind_device:
         case MountKind::proc:
         case MountKind::queues:
-        case MountKind::notices:
+        case MountKind::helper_socket:
             return Access::writable;
         case MountKind::dev:
             return is_common_device(mount, path) ? Access::writable : Access::hidden;

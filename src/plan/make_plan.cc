@@ -174,12 +174,16 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     if (base::Status done = add_devices(draft); !done) return done.error();
     if (base::Status done = add_project(draft); !done) return done.error();
     if (base::Status done = apply_deny_writable(draft); !done) return done.error();
+    hide_slurm(draft);
+    add_rank_directories(draft);
     if (base::Status done = draft.rules.settle(); !done) return done.error();
     if (base::Status done = set_egress(draft); !done) return done.error();
     add_seeded_files(draft);
     add_caches(draft);
     lay_agent_files(draft);
     close_mail(draft);
+    open_slurm(draft);
+    add_job(draft);
     assemble_etc(draft);
     draft.plan.working_directory = inner_directory(draft);
     if (base::Status done = finish_mounts(draft); !done) return done.error();

@@ -59,9 +59,9 @@ enum class MountKind {
     empty_file,    // an empty read-only file covers the target
     proc,
     dev,
-    queues,   // POSIX message queues of the jail alone
-    notices,  // a socket of the supervisor's, where there is a terminal to ring
-    seal,     // from here on the mount at target is read-only
+    queues,         // POSIX message queues of the jail alone
+    helper_socket,  // of a process beside the jail; source is its name, and there may be none in this run
+    seal,           // from here on the mount at target is read-only
 };
 
 std::string_view to_text(MountKind kind);
@@ -73,6 +73,7 @@ struct Mount {
     // The source lies where a jailed process may have written: the backend opens it without following links
     // and mounts the descriptor, so that a tree that changes under us can't redirect the mount.
     bool is_pinned = false;
+    bool is_executable = false;  // of a file
     Reason reason;
 };
 
@@ -133,6 +134,21 @@ struct Network {
     bool closes_mail = false;  // mailers are covered by a stub
 };
 
+// A command of Slurm's as the host has it.
+struct SlurmCommand {
+    std::string name;
+    base::Path path;
+};
+
+// Slurm's commands inside the jail are stubs; a chaperon beside it runs the real ones.
+struct Slurm {
+    bool is_open = false;
+    policy::SlurmScope scope = policy::SlurmScope::project;
+    std::string network;  // of jobs: a mode, or "session"
+    base::Path program;   // this one, as the nodes have it
+    std::vector<SlurmCommand> commands;
+};
+
 struct Processes {
     bool private_ipc = true;
     bool drops_capabilities = true;
@@ -172,6 +188,7 @@ struct Plan {
     bool project_is_writable = true;
     base::Path working_directory;  // inside
     std::vector<std::string> command;
+    std::vector<int> kept_descriptors;  // of the caller's, for the command; besides 0, 1 and 2
 
     std::vector<PathRule> rules;  // sorted by path
     std::vector<Mount> mounts;    // in the order of mounting
@@ -182,6 +199,7 @@ struct Plan {
     std::string agent;                 // whose profile counts; empty: none
     Environment environment;
     Network network;
+    Slurm slurm;
     Processes processes;
     seccomp::Switches system_calls;
     SecondWall second_wall;

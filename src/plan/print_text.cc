@@ -71,7 +71,7 @@ std::string source_text(const Mount& mount) {
         case MountKind::empty_file:
         case MountKind::proc:
         case MountKind::queues:
-        case MountKind::notices:
+        case MountKind::helper_socket:
         case MountKind::dev:
         case MountKind::seal:
             return {};

@@ -2,12 +2,24 @@
 // What the caller asks for, beside the settings: a command, a project, an environment.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/path.h"
 
 namespace plan {
+
+// The jail is that of a Slurm job or step.
+struct JobRequest {
+    std::string spec;  // for the payload inside (slurm/entry)
+    bool is_batch = false;
+    std::string script;                        // of a batch job
+    std::vector<int> descriptors;              // that tie the ranks of a job together
+    std::vector<base::Path> rank_directories;  // of Slurm's, in which they meet
+    // On this node, for all jails of the job; the root: there are none.
+    base::Path temporary, shared_memory;
+};
 
 struct Request {
     base::Path project;          // as given, absolute; the plan resolves it
@@ -18,6 +30,7 @@ struct Request {
     std::string session;                   // id, set in the jail's environment
     base::Path config_directory;           // the sandbox's own, of this caller
     base::Path state_directory;
+    std::optional<JobRequest> job;
 };
 
 }  // namespace plan

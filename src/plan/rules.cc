@@ -78,8 +78,8 @@ std::string_view to_text(MountKind kind) {
             return "proc";
         case MountKind::queues:
             return "queues";
-        case MountKind::notices:
-            return "notices";
+        case MountKind::helper_socket:
+            return "helper-socket";
         case MountKind::dev:
             return "dev";
         case MountKind::seal:

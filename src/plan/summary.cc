@@ -4,8 +4,9 @@
 #include "plan/summary.h"
 
 #include <algorithm>
-#include <charconv>
 #include <vector>
+
+#include "base/fields.h"
 
 namespace plan {
 namespace {
@@ -16,51 +17,31 @@ using config::Origin;
 
 constexpr std::string_view kVersion = "agent-sandbox summary 1";
 
-class Writer {
+class Writer : public base::FieldWriter {
   public:
-    void add(std::string_view field) {
-        text_ += field;
-        text_ += '\0';
-    }
-    void add(int number) { add(std::to_string(number)); }
+    using FieldWriter::add;
     void add(const Origin& origin) {
         add(static_cast<int>(origin.layer));
-        add(origin.describe());
+        add(std::string_view(origin.describe()));
     }
     void add_items(std::string_view row, const std::vector<Item>& items) {
         for (const Item& item : items) {
             add(row);
-            add(item.text);
+            add(std::string_view(item.text));
             add(item.origin);
         }
     }
-    std::string take() { return std::move(text_); }
-
-  private:
-    std::string text_;
 };
 
-class Reader {
+class Reader : public base::FieldReader {
   public:
-    explicit Reader(std::string_view text) : rest_(text) {}
-    bool is_at_end() const { return rest_.empty(); }
-    bool has_failed() const { return has_failed_; }
+    using FieldReader::FieldReader;
+    bool has_failed() const { return !is_good(); }
 
-    std::string next() {
-        size_t end = rest_.find('\0');
-        if (end == std::string_view::npos) {
-            has_failed_ = true;
-            rest_ = {};
-            return {};
-        }
-        std::string field(rest_.substr(0, end));
-        rest_.remove_prefix(end + 1);
-        return field;
-    }
+    std::string next() { return std::string(FieldReader::next()); }
     int number() {
-        std::string field = next();
         int value = 0;
-        std::from_chars(field.data(), field.data() + field.size(), value);
+        get(value);
         return value;
     }
     Origin origin() {
@@ -69,7 +50,7 @@ class Reader {
     }
     base::Path path() {
         base::Result<base::Path> parsed = base::Path::parse(next());
-        if (!parsed) has_failed_ = true;
+        if (!parsed) reject();
         return parsed ? *std::move(parsed) : base::Path();
     }
     Item item() {
@@ -77,10 +58,6 @@ class Reader {
         read.origin = origin();
         return read;
     }
-
-  private:
-    std::string_view rest_;
-    bool has_failed_ = false;
 };
 
 // The lists of the network, each under the name of its row.

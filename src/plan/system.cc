@@ -74,11 +74,17 @@ void add_shared_memory(Draft& draft) {
     const auto& isolation = draft.policy().isolation;
     const base::Path shm = base::Path::known("/dev/shm");
     draft.plan.processes.private_ipc = isolation.private_ipc;
+    const std::optional<JobRequest>& job = draft.inputs.request.job;
     if (isolation.private_ipc) {
+        bool is_shared = job && !job->shared_memory.is_root();
         draft.assembled.push_back(
-            Mount{.kind = MountKind::tmpfs,
-                  .target = shm,
-                  .reason = {"shared memory of the jail alone", isolation.private_ipc_origin}});
+            is_shared ? Mount{.kind = MountKind::bind_writable,
+                              .target = shm,
+                              .source = job->shared_memory.str(),
+                              .reason = {"shared memory of the job on this node", {}}}
+                      : Mount{.kind = MountKind::tmpfs,
+                              .target = shm,
+                              .reason = {"shared memory of the jail alone", isolation.private_ipc_origin}});
         // Also what the second wall knows the queues by: mq_open goes past every mount, and past no rule.
         draft.assembled.push_back(
             Mount{.kind = MountKind::queues,
@@ -161,8 +167,9 @@ void add_system(Draft& draft) {
                                     .target = own_directory / "agent-sandbox",
                                     .source = draft.inputs.facts.own_program.str(),
                                     .reason = {"the program itself: pid 1 of the jail", {}}});
-    draft.assembled.push_back(Mount{.kind = MountKind::notices,
+    draft.assembled.push_back(Mount{.kind = MountKind::helper_socket,
                                     .target = own_directory / "notify",
+                                    .source = "notify",
                                     .reason = {"rings the user's terminal: agent-sandbox notify", {}}});
     draft.add_rule(own_directory, Access::readonly, {"the program itself", {}}, Backing::assembled);
 }

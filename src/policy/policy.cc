@@ -39,6 +39,10 @@ std::string_view to_text(Level level) {
     return choice_text("isolation.require", static_cast<size_t>(level));
 }
 
+std::string_view to_text(SlurmScope scope) {
+    return choice_text("slurm.scope", static_cast<size_t>(scope));
+}
+
 Policy policy_from(const Effective& effective) {
     Policy policy;
     policy.project.parents = effective.items("project.parents");
@@ -122,6 +126,14 @@ Policy policy_from(const Effective& effective) {
     policy.home.caches_origin = effective.origin("home.caches");
     policy.agents.per_project_state = effective.is_true("agents.per_project_state");
     policy.agents.notice = effective.is_true("agents.notice");
+    policy.slurm.mode = choice_of<SlurmMode>(effective, "slurm.mode");
+    policy.slurm.mode_origin = effective.origin("slurm.mode");
+    policy.slurm.scope = choice_of<SlurmScope>(effective, "slurm.scope");
+    policy.slurm.scope_origin = effective.origin("slurm.scope");
+    policy.slurm.network = effective.text("slurm.network");
+    if (const std::string& program = effective.text("slurm.program"); !program.empty()) {
+        policy.slurm.program = base::Path::known(program);
+    }
     policy.ui.quiet = effective.is_true("ui.quiet");
     policy.ui.verbose = effective.is_true("ui.verbose");
     return policy;

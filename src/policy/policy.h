@@ -18,12 +18,15 @@ enum class EnvMode { inherit, clean };
 enum class NetworkMode { open, filtered, proxied, isolated };
 enum class NetworkFallback { open, stricter, strict };
 enum class MailBlock { off, automatic, on };
+enum class SlurmMode { automatic, off };
+enum class SlurmScope { none, user, project, session };
 enum class Gpu { on, automatic, off };
 enum class Level { absent, cooperative, denied, hidden };  // weakest first
 
 std::string_view to_text(HomeAccess access);
 std::string_view to_text(NetworkMode mode);
 std::string_view to_text(Level level);
+std::string_view to_text(SlurmScope scope);
 
 using Items = std::vector<config::Item>;
 
@@ -91,6 +94,14 @@ struct Policy {
     struct {
         bool per_project_state = false, notice = true;
     } agents;
+    struct {
+        SlurmMode mode = SlurmMode::automatic;
+        config::Origin mode_origin;
+        SlurmScope scope = SlurmScope::project;
+        config::Origin scope_origin;
+        std::string network;  // of jobs: a mode, or "session"
+        std::optional<base::Path> program;
+    } slurm;
     struct {
         bool quiet = false, verbose = false;
     } ui;

@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "base/descriptors.h"
-#include "session/notices.h"
+#include "session/named_socket.h"
 #include "session/trash.h"
 
 namespace session {
@@ -51,7 +51,8 @@ void step_aside(const Kept& kept, int life, int stage) {
 
 void tidy(const std::string& state_directory) {
     empty_trash(state_directory);
-    remove_left_sockets(state_directory);
+    for (std::string_view helper : {"notify", "slurm/sockets"})
+        remove_left_sockets(state_directory + "/" + std::string(helper));
 }
 
 }  // namespace

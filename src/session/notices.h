@@ -5,7 +5,7 @@
 #include <chrono>
 #include <string>
 
-#include "base/file.h"
+#include "session/named_socket.h"
 
 namespace session {
 
@@ -14,17 +14,13 @@ class Notices {
     using Clock = std::chrono::steady_clock;
 
     Notices() = default;
-    ~Notices() { forget_name(); }
-    Notices(const Notices&) = delete;
-    Notices& operator=(const Notices&) = delete;
 
     // Makes the socket. Where nobody could be told, or no socket can be made, there is none, and the jail's
     // `notify` says so; the command runs all the same.
     void open(const std::string& state_directory, const std::string& session);
     // On the host; empty: there is none.
-    const std::string& path() const { return path_; }
-    // The jail has it: from here on nothing on the host leads there, whoever is killed.
-    void forget_name();
+    const std::string& path() const { return socket_.path(); }
+    void forget_name() { socket_.forget_name(); }
 
     // To be watched; -1 while it is not to be looked at.
     int events(Clock::time_point now) const;
@@ -36,14 +32,8 @@ class Notices {
     void finish();
 
   private:
-    std::string path_;
-    std::string name_;
-    base::Fd directory_;
-    base::Fd socket_;
+    NamedSocket socket_;
     Clock::time_point rests_until_;
 };
-
-// Removes sockets of sessions that were killed while they were starting.
-void remove_left_sockets(const std::string& state_directory);
 
 }  // namespace session

@@ -16,6 +16,7 @@
 #include "backends/bubblewrap/launch.h"
 #include "base/descriptors.h"
 #include "base/no_links.h"
+#include "session/chaperon.h"
 #include "session/conclude.h"
 #include "session/gateway.h"
 #include "session/keeper.h"
@@ -117,6 +118,13 @@ std::string journal_path(const Surroundings& surroundings) {
     return surroundings.state_directory + "/sessions/" + stamp + surroundings.session + ".jsonl";
 }
 
+std::map<std::string, std::string> sockets_of(const Notices& notices, const Chaperon& chaperon) {
+    std::map<std::string, std::string> sockets;
+    if (!notices.path().empty()) sockets["notify"] = notices.path();
+    if (!chaperon.path().empty()) sockets["slurm"] = chaperon.path();
+    return sockets;
+}
+
 // What the kernel did for a limit is known afterwards. Running out of memory ends all of the group at once.
 void look_back(const Cgroup& cgroup, Outcome& outcome) {
     Cgroup::Events events = cgroup.events();
@@ -151,13 +159,18 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
 
     Notices notices;
     notices.open(surroundings.state_directory, surroundings.session);
+    Chaperon chaperon;
+    if (plan.slurm.is_open) {
+        base::Status opened = chaperon.open(surroundings.state_directory, surroundings.session);
+        if (!opened) return opened.error();
+    }
     backends::Caller caller{.signals = signals.before(),
                             .open_files = open_files.before(),
                             .limits = limits->resources,
                             .cgroup = limits->cgroup ? limits->cgroup->entrance() : -1,
                             .terminal = terminal.descriptor(),
                             .takes_terminal = terminal.is_given(),
-                            .notices = notices.path()};
+                            .sockets = sockets_of(notices, chaperon)};
     Orphans orphans;
     base::Result<backends::Launched> launched = backends::bubblewrap::launch(plan, facts, caller);
     if (!launched) return launched.error();
@@ -171,9 +184,12 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     Supervisor supervisor(*launched, signals, orphans, terminal, limits->watch, gateway, notices);
     Outcome outcome = supervisor.attend([&](const Supervisor::Stage& stage) {
         notices.forget_name();
+        chaperon.forget_name();
         keeper.start({*placeholders, terminal, limits->cgroup}, stage.descriptor);
         start_watch(limits->watch, plan, stage.process);
+        if (plan.slurm.is_open) chaperon.start(plan, facts, surroundings, open_files.before());
     });
+    chaperon.end();
     network::gateway::Summary refusals = gateway.finish();
     notices.finish();
     if (limits->cgroup) look_back(*limits->cgroup, outcome);

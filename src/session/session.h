@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "host/facts.h"
@@ -29,9 +30,18 @@ struct Ending {
 inline constexpr std::string_view kLostNetwork =
     "the network's gateway was ended from outside: the jail has no network from here on";
 
+// What Slurm jobs of this run are given.
+struct Jobs {
+    std::string session;                   // 32 hexadecimal digits, the same for jobs of jobs
+    std::vector<std::string> options;      // of this program
+    std::vector<std::string> variables;    // its settings
+    std::vector<std::string> environment;  // of Slurm's own commands
+};
+
 struct Surroundings {
     std::string state_directory;  // $XDG_STATE_HOME/agent-sandbox: placeholder records, logs
     std::string session;          // its id: names the log
+    Jobs jobs;                    // where the plan opens Slurm
 };
 
 base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings);

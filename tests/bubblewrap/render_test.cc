@@ -54,8 +54,8 @@ TEST(Render, EveryKindInTheOrderOfThePlan) {
 
 TEST(Render, TheSocketForNoticesIsThereWhereThereIsOne) {
     plan::Plan plan;
-    plan.mounts = {mount(MountKind::tmpfs, "/run"), mount(MountKind::notices, "/run/notify")};
-    EXPECT_EQ(mounts_line(plan, {.notices = "/state/s"}), "--tmpfs /run --ro-bind /state/s /run/notify");
+    plan.mounts = {mount(MountKind::tmpfs, "/run"), mount(MountKind::helper_socket, "/run/notify", "notify")};
+    EXPECT_EQ(mounts_line(plan, {.sockets = {{"notify", "/state/s"}}}), "--tmpfs /run --ro-bind /state/s /run/notify");
     EXPECT_EQ(mounts_line(plan), "--tmpfs /run");
 }
 

@@ -39,7 +39,7 @@ TEST_F(LeftSockets, AreRemovedWhenTheyAreOld) {
     std::string old = make("old", S_IFSOCK, 7200);
     std::string young = make("young", S_IFSOCK, 5);
     std::string file = make("file", S_IFREG, 7200);
-    remove_left_sockets(state_);
+    remove_left_sockets(state_ + "/notify");
     EXPECT_FALSE(std::filesystem::exists(old));
     EXPECT_TRUE(std::filesystem::exists(young)) << "of a session that is just starting";
     EXPECT_TRUE(std::filesystem::exists(file)) << "not ours";

@@ -33,8 +33,9 @@ struct Inheritance {
     std::vector<base::Fd> contents;
     base::Fd orders, arguments, control, diagnostics, standard_error, information;
 
-    std::vector<int> numbers(int terminal) const {
-        std::vector<int> all = {orders.get(), arguments.get(), control.get(), standard_error.get()};
+    std::vector<int> numbers(int terminal, const std::vector<int>& kept) const {
+        std::vector<int> all = kept;
+        all.insert(all.end(), {orders.get(), arguments.get(), control.get(), standard_error.get()});
         if (terminal >= 0) all.push_back(terminal);
         if (information) all.push_back(information.get());
         for (const base::Fd& content : contents) all.push_back(content.get());
@@ -116,6 +117,7 @@ inner::Orders make_orders(const plan::Plan& plan, const Caller& caller, const In
     orders.signals = caller.signals;
     orders.open_files = caller.open_files;
     orders.limits = caller.limits;
+    orders.kept_descriptors = plan.kept_descriptors;
     orders.standard_error = inheritance.standard_error.get();
     orders.control = inheritance.control.get();
     orders.terminal = caller.terminal;
@@ -137,13 +139,13 @@ std::string separated(const std::vector<std::string>& words) {
 
 // In the child. The parent is named, because it may be dead before it can be asked for.
 [[noreturn]] void become_bubblewrap(const std::string& program, const Inheritance& inheritance,
-                                    const Caller& caller, pid_t parent) {
+                                    const Caller& caller, const std::vector<int>& kept, pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(0);
     ::dup2(inheritance.diagnostics.get(), STDERR_FILENO);
     if (caller.cgroup >= 0 && !base::write_all(caller.cgroup, "0"))
         give_up("enter the control group of the limits");
-    base::inherit_only(inheritance.numbers(caller.terminal));
+    base::inherit_only(inheritance.numbers(caller.terminal, kept));
     inner::apply_signals({.ignored = inner::signal_bits(kShielded)});
     std::string arguments = std::to_string(inheritance.arguments.get());
     std::string orders = std::to_string(inheritance.orders.get());
@@ -176,7 +178,7 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
     inheritance.orders = *std::move(order_file);
 
     Opened opened{.unshares_user = !(facts.bwrap.is_setuid && facts.user_namespace_obstacle),
-                  .notices = caller.notices,
+                  .sockets = caller.sockets,
                   .information = inheritance.information.get()};
     for (const base::Fd& content : inheritance.contents) opened.contents.push_back(content.get());
     base::Result<base::Fd> arguments = base::memory_file("arguments", separated(render(plan, opened)));
@@ -186,7 +188,8 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
     pid_t parent = ::getpid();
     launched.process = ::fork();
     if (launched.process < 0) return base::system_error("start bubblewrap", errno);
-    if (launched.process == 0) become_bubblewrap(facts.bwrap.path.str(), inheritance, caller, parent);
+    if (launched.process == 0)
+        become_bubblewrap(facts.bwrap.path.str(), inheritance, caller, plan.kept_descriptors, parent);
     return launched;
 }
 

@@ -21,7 +21,7 @@ bool makes_mount(MountKind kind, const Layer& layer) {
         case MountKind::empty_file:
         case MountKind::proc:
         case MountKind::queues:
-        case MountKind::notices:
+        case MountKind::helper_socket:
         case MountKind::dev:
             return true;
         case MountKind::file:

@@ -28,7 +28,7 @@ void add_namespaces(Arguments& arguments, const plan::Plan& plan, bool unshares_
 }
 
 void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int content,
-               const std::string& notices) {
+               const std::map<std::string, std::string>& sockets) {
     const std::string& target = mount.target.str();
     switch (mount.kind) {
         case MountKind::bind_readonly:
@@ -44,6 +44,7 @@ void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int
         case MountKind::symlink:
             return add(arguments, {"--symlink", mount.source, target});
         case MountKind::file:
+            if (mount.is_executable) add(arguments, {"--perms", "0555"});
             // --file writes to the target: right on a tmpfs of ours, never on the host, where a mount covers
             // it instead.
             return add(arguments,
@@ -54,9 +55,10 @@ void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int
             return add(arguments, {"--ro-bind-data", std::to_string(content), target});
         case MountKind::queues:
             return add(arguments, {"--mqueue", target});
-        case MountKind::notices:
-            if (notices.empty()) return;
-            return add(arguments, {"--ro-bind", notices, target});
+        case MountKind::helper_socket:
+            if (auto socket = sockets.find(mount.source); socket != sockets.end())
+                add(arguments, {"--ro-bind", socket->second, target});
+            return;
         case MountKind::proc:
             return add(arguments, {"--proc", target});
         case MountKind::dev:
@@ -81,7 +83,7 @@ std::vector<std::string> render(const plan::Plan& plan, const Opened& opened) {
     auto content = opened.contents.begin();
     for (size_t i = 0; i < plan.mounts.size(); ++i) {
         add_mount(arguments, plan.mounts[i], layers[i], has_content(plan.mounts[i].kind) ? *content++ : -1,
-                  opened.notices);
+                  opened.sockets);
     }
     // The inner stage goes to the working directory itself and can then say why it could not.
     add(arguments, {"--chdir", "/"});

@@ -3,6 +3,7 @@
 // options that bubblewrap 0.4 knows are used, so that RHEL 8 gets the same jail.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace backends::bubblewrap {
 struct Opened {
     std::vector<int> contents;  // one for each mount with has_content(kind), in the order of the mounts
     bool unshares_user = true;  // false: a set-uid bubblewrap on a host that closes user namespaces
-    std::string notices;        // path of the socket; empty: there is none
+    std::map<std::string, std::string> sockets;  // of helpers: name and path; others are left out
     int information = -1;       // where bubblewrap says which process is in the namespaces
 };
 

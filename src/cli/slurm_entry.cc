@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. Slurm runs this outside of any jail, as the user. It reads what was sent along, builds
+// the jail with the options of the session under the files of this node, and runs the payload in it
+// (slurm/entry), which does all that the agent may choose. Before the jail stands, nothing that the agent
+// chose is opened, followed or executed.
+#include "cli/slurm_entry.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <csignal>
+
+#include "base/descriptors.h"
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/output.h"
+#include "cli/run.h"
+#include "plan/mail.h"
+#include "session/job_place.h"
+#include "slurm/entry/payload.h"
+#include "slurm/jobs/spec.h"
+
+namespace cli {
+namespace {
+
+constexpr size_t kLargestFile = 8u << 20;
+
+base::Result<slurm::Spec> read_spec(int argc, char** argv, std::vector<std::string>& environment) {
+    base::Result<std::optional<slurm::Spec>> step = slurm::take_step_variables(environment);
+    if (!step) return step.error();
+    if (*step) return **std::move(step);
+    if (argc < 3) return base::Error{.what = "this is how Slurm starts a job; it is not for people"};
+    base::Result<std::string> text = base::read_file(argv[2], kLargestFile);
+    if (!text) return text.error();
+    return slurm::spec_from_job_file(*text);
+}
+
+// Descriptors that Slurm's MPI plug-ins give to a task, by the variables that name them.
+std::vector<int> descriptors_of_ranks(const std::vector<std::string>& environment) {
+    std::vector<int> descriptors;
+    for (std::string_view name : {"PMI_FD"}) {
+        std::string_view text = host::variable(environment, name).value_or("");
+        int number = -1;
+        std::from_chars(text.data(), text.data() + text.size(), number);
+        if (number > STDERR_FILENO && ::fcntl(number, F_GETFD) >= 0) descriptors.push_back(number);
+    }
+    return descriptors;
+}
+
+// PMIx keeps sockets and memory of a step in a directory; Slurm makes it for the user alone.
+std::vector<base::Path> directories_of_ranks(const std::vector<std::string>& environment) {
+    std::string_view text = host::variable(environment, "PMIX_SERVER_TMPDIR").value_or("");
+    base::Result<base::Path> path = base::Path::parse(text);
+    struct stat status;
+    bool is_ours = path && ::lstat(path->str().c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+                   status.st_uid == ::getuid();
+    return is_ours ? std::vector<base::Path>{*path} : std::vector<base::Path>{};
+}
+
+// One way of copying between ranks looks into the other's memory by its number, which is another in every
+// jail.
+void adapt_to_ranks(std::vector<std::string>& environment) {
+    constexpr std::string_view kCopy = "OMPI_MCA_btl_vader_single_copy_mechanism";
+    if (!host::variable(environment, kCopy)) environment.push_back(std::string(kCopy) + "=none");
+}
+
+// What Slurm opened for words about the start; empty, it is nobody's.
+void remove_empty_output() {
+    struct stat status;
+    char path[4096];
+    if (::fstat(STDOUT_FILENO, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size != 0) return;
+    ssize_t length = ::readlink("/proc/self/fd/1", path, sizeof path - 1);
+    if (length > 0) ::unlink(std::string(path, static_cast<size_t>(length)).c_str());
+}
+
+// Slurm keeps how its process ended: a status, or a signal.
+int end_like(const Ran& ran) {
+    constexpr int kSignalBase = 128;
+    if (!ran.ending || !ran.ending->by_signal) return ran.exit_code;
+    int number = ran.exit_code - kSignalBase;
+    struct rlimit none = {0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+    sigset_t all;
+    sigfillset(&all);
+    std::signal(number, SIG_DFL);
+    sigprocmask(SIG_UNBLOCK, &all, nullptr);
+    ::raise(number);
+    return ran.exit_code;
+}
+
+// The jail of the job, from its building to its end.
+Ran run_job(int argc, char** argv) {
+    base::fill_standard_descriptors();
+    Caller caller = probe_environment();
+    Output output = Output::standard(caller.environment);
+    base::Result<slurm::Spec> spec = read_spec(argc, argv, caller.environment);
+    if (!spec) return {output.fail(spec.error()), {}};
+    if (!spec->directory.empty() && ::chdir(spec->project.c_str()) != 0) {
+        base::Error error = base::system_error("enter the project " + spec->project, errno);
+        error.advice = "the node must have it under the same path";
+        return {output.fail(error), {}};
+    }
+    if (base::Status found = probe_working_directory(caller); !found) return {output.fail(found.error()), {}};
+    caller.environment.insert(caller.environment.end(), spec->variables.begin(), spec->variables.end());
+    adapt_to_ranks(caller.environment);
+    caller.job_session = spec->session;
+
+    std::vector<std::string> words = spec->options;
+    for (std::string word : {"--project=" + spec->project, std::string("--"), std::string(plan::kOwnProgram),
+                             std::string(slurm::kPayloadRole)})
+        words.push_back(std::move(word));
+    base::Result<Arguments> arguments = parse_arguments(words, caller.working_directory);
+    if (!arguments) return {output.fail(arguments.error()), {}};
+
+    session::JobPlace place;
+    place.enter(std::string(host::variable(caller.environment, "SLURM_JOB_ID").value_or("")));
+    caller.job = plan::JobRequest{.spec = slurm::encode(*spec),
+                                  .is_batch = spec->is_batch,
+                                  .script = spec->script,
+                                  .descriptors = descriptors_of_ranks(caller.environment),
+                                  .rank_directories = directories_of_ranks(caller.environment),
+                                  .temporary = place.temporary(),
+                                  .shared_memory = place.shared_memory()};
+    Ran ran = run_command({caller, *arguments, output});
+    if (spec->is_batch && !spec->output.empty()) remove_empty_output();
+    return ran;
+}
+
+}  // namespace
+
+int run_slurm_entry(int argc, char** argv) {
+    return end_like(run_job(argc, argv));
+}
+
+}  // namespace cli

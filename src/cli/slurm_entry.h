@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// This program as Slurm starts it on a node, for a batch job or for one task of a step.
+#pragma once
+
+namespace cli {
+
+int run_slurm_entry(int argc, char** argv);
+
+}  // namespace cli

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The jail of a Slurm job or step: what Slurm's step manager does for the command outside is done in the
+// jail, by a process that reads these files.
+#include "plan/draft.h"
+
+namespace plan {
+
+void add_rank_directories(Draft& draft) {
+    if (!draft.inputs.request.job) return;
+    for (const base::Path& path : draft.inputs.request.job->rank_directories) {
+        base::Result<host::Tree::Resolved> place = draft.tree().resolve(path);
+        if (place && place->exists)
+            draft.add_rule(place->path, Access::writable, {"where the ranks of the step meet", {}});
+    }
+}
+
+void add_job(Draft& draft) {
+    const std::optional<JobRequest>& job = draft.inputs.request.job;
+    if (!job) return;
+    draft.plan.kept_descriptors = job->descriptors;
+    const base::Path own = base::Path::known("/run/agent-sandbox");
+    draft.assembled.push_back(Mount{.kind = MountKind::file,
+                                    .target = own / "job",
+                                    .source = job->spec,
+                                    .reason = {"what the job is to do", {}}});
+    if (job->is_batch) {
+        draft.assembled.push_back(Mount{.kind = MountKind::file,
+                                        .target = own / "slurm_script",
+                                        .source = job->script,
+                                        .is_executable = true,
+                                        .reason = {"the job's script", {}}});
+    }
+    // Ranks of one job on one node exchange files and memory; other jobs see nothing of it.
+    if (!job->temporary.is_root() && draft.policy().isolation.private_tmp) {
+        draft.caches.push_back(Mount{.kind = MountKind::bind_writable,
+                                     .target = base::Path::known("/tmp"),
+                                     .source = job->temporary.str(),
+                                     .reason = {"temporary files of the job on this node", {}}});
+    }
+}
+
+}  // namespace plan

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "session/chaperon.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
+#include "base/descriptors.h"
+#include "inner/signals.h"
+#include "session/old_logs.h"
+#include "slurm/chaperon/serve.h"
+#include "slurm/jobs/record.h"
+#include "slurm/queries/handlers.h"
+#include "slurm/submit/handlers.h"
+
+namespace session {
+namespace {
+
+// A stub waits no longer than this for its turn: a burst of hundreds is what a job array of scripts makes.
+constexpr int kBacklog = 512;
+constexpr int kIgnored[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+using slurm::chaperon::Clients;
+using slurm::chaperon::Context;
+
+Clients open_clients(const plan::Slurm& slurm) {
+    Clients clients;
+    for (const plan::SlurmCommand& command : slurm.commands) {
+        base::Fd file(::open(command.path.str().c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
+        if (file) clients.emplace(command.name, std::move(file));
+    }
+    return clients;
+}
+
+Context context_of(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings) {
+    return Context{.session = surroundings.jobs.session,
+                   .project = plan.project,
+                   .scope = static_cast<slurm::chaperon::Scope>(plan.slurm.scope),
+                   .uid = facts.identity.uid,
+                   .user = facts.identity.user,
+                   .home = facts.identity.home,
+                   .mail_is_closed = plan.network.closes_mail,
+                   .program = plan.slurm.program.str(),
+                   .state_directory = surroundings.state_directory,
+                   .launcher_job = facts.slurm_job.id,
+                   .environment = surroundings.jobs.environment,
+                   .job_options = surroundings.jobs.options,
+                   .job_variables = surroundings.jobs.variables,
+                   .clients = open_clients(plan.slurm)};
+}
+
+// Both folders' commands; no name is in both.
+slurm::chaperon::Handlers handlers() {
+    slurm::chaperon::Handlers all = slurm::queries::query_handlers();
+    all.merge(slurm::submit_handlers());
+    return all;
+}
+
+void limit_open_files(uint64_t soft) {
+    struct rlimit limit;
+    if (soft == 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = soft;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Neither the caller's terminal nor a kill of its group reaches it; it ends with the supervisor, and what it
+// started and lost comes back to it.
+void step_aside(pid_t supervisor, std::vector<int> kept) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != supervisor) ::_exit(0);
+    ::prctl(PR_SET_NAME, "asb-chaperon");
+    ::prctl(PR_SET_DUMPABLE, 0);
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    ::setsid();
+    inner::apply_signals({.ignored = inner::signal_bits(kIgnored)});
+    (void)!::chdir("/");
+    base::close_others(std::move(kept));
+    base::fill_standard_descriptors();
+}
+
+}  // namespace
+
+base::Status Chaperon::open(const std::string& state_directory, const std::string& session) {
+    bool is_open = socket_.open(state_directory + "/slurm/sockets", session, SOCK_STREAM) &&
+                   ::listen(socket_.get(), kBacklog) == 0;
+    if (is_open) return base::success();
+    base::Error error = base::system_error("make the socket for Slurm in " + state_directory, errno);
+    error.advice = "make room there, or use --slurm off";
+    return error;
+}
+
+void Chaperon::start(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings,
+                     uint64_t open_files) {
+    int ends[2];
+    if (!socket_ || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+    life_ = base::Fd(ends[0]);
+    base::Fd theirs(ends[1]);
+    Context context = context_of(plan, facts, surroundings);
+    pid_t supervisor = ::getpid();
+    process_ = ::fork();
+    if (process_ != 0) {
+        socket_.close();
+        return;
+    }
+    life_.reset();
+    base::Fd listener = socket_.take();
+    std::vector<int> kept = {listener.get(), theirs.get()};
+    for (const auto& [name, client] : context.clients) kept.push_back(client.get());
+    step_aside(supervisor, std::move(kept));
+    limit_open_files(open_files);
+    std::string logs = surroundings.state_directory + "/slurm/log";
+    slurm::remove_old_records(surroundings.state_directory, ::time(nullptr));
+    remove_old_logs(logs, ::time(nullptr));
+    ::_exit(slurm::chaperon::serve(
+        context, handlers(),
+        {std::move(listener), std::move(theirs), logs + "/" + surroundings.session + ".jsonl"}));
+}
+
+void Chaperon::end() {
+    life_.reset();
+    if (process_ <= 0) return;
+    ::kill(process_, SIGKILL);
+    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
+    process_ = -1;
+}
+
+}  // namespace session

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Slurm's chaperon as the supervisor sees it: a process beside the jail that runs Slurm's real commands for
+// the stubs inside (slurm/chaperon). It is a fork of this one, and ends with the session.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "base/result.h"
+#include "host/facts.h"
+#include "plan/plan.h"
+#include "session/named_socket.h"
+#include "session/session.h"
+
+namespace session {
+
+class Chaperon {
+  public:
+    Chaperon() = default;
+    ~Chaperon() { end(); }
+    Chaperon(const Chaperon&) = delete;
+    Chaperon& operator=(const Chaperon&) = delete;
+
+    // Makes the socket, before the jail is built.
+    base::Status open(const std::string& state_directory, const std::string& session);
+    const std::string& path() const { return socket_.path(); }
+    void forget_name() { socket_.forget_name(); }
+
+    // `open_files` is the caller's own limit, which jobs inherit. Failing to start leaves the jail without
+    // Slurm, and its stubs say so.
+    void start(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings,
+               uint64_t open_files);
+    void end();
+
+  private:
+    NamedSocket socket_;
+    base::Fd life_;
+    pid_t process_ = -1;
+};
+
+}  // namespace session
