@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 export CMD
 
-.PHONY: help run test install bench build setup unit structure format fuzz sanitize tidy jail egress test-agents fix clean
+.PHONY: help run test install bench build setup unit structure format fuzz sanitize tidy jail egress slurm test-agents fix clean
 
 help:
 	@echo "make run               build, then a short tour in a real jail and a shell in it"
@@ -12,7 +12,7 @@ help:
 	@echo "make test              build, then every check and every test"
 	@echo "make test-agents       the real agents, fetched once (1.4 GB), in the jail"
 	@echo "make install PREFIX=   install the program (default $(PREFIX))"
-	@echo "make bench             what a launch costs, against bare bubblewrap and unshare, and the gateway against other proxies"
+	@echo "make bench             what a launch costs, against bare bubblewrap and unshare, the gateway against other proxies, and a question to Slurm"
 	@echo "make fix               format the sources in place"
 	@echo "make clean             remove every build folder"
 
@@ -24,7 +24,7 @@ build:
 	@scripts/build program
 
 test:
-	@scripts/setup build test egress
+	@scripts/setup build test egress slurm
 	@scripts/test
 
 # One part of `make test` alone: make unit, make jail …
@@ -35,6 +35,10 @@ unit structure format fuzz sanitize tidy jail:
 egress:
 	@scripts/setup build egress
 	@scripts/test egress
+
+slurm:
+	@scripts/setup build slurm
+	@scripts/test slurm
 
 # Apart from `make test`, for the size of what it fetches.
 test-agents: build
@@ -47,12 +51,13 @@ install:
 	install -D -m 0755 build/agent-sandbox "$(DESTDIR)$(PREFIX)/bin/agent-sandbox"
 
 bench: build
-	@scripts/setup egress bench
+	@scripts/setup egress slurm bench
 	@bench/launch
 	@bench/egress
+	@bench/slurm
 
 setup:
-	@scripts/setup build test egress bench
+	@scripts/setup build test egress slurm bench
 
 fix:
 	@scripts/sources | xargs clang-format -i

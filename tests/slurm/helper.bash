@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+# What the tests of Slurm share. Every claim has a control: the act that is refused inside is done outside first, by the same user with
+# the same words, and must succeed there. Expectations (works, fails, prints, refused, wait_until) are those of the jail tests.
+
+if [[ -z ${CLUSTER:-} ]]; then
+    echo "start these tests with scripts/test-slurm" >&2
+    exit 1
+fi
+load ../jail/helper
+
+# A project in an otherwise empty home directory and an empty queue.
+start_slurm_test() {
+    empty_queue
+    start_test
+}
+
+# What a test left running would write into the next one's home directory.
+end_slurm_test() {
+    empty_queue || squeue >&2
+    end_test
+}
+
+empty_queue() {
+    [[ -z $(squeue --me --noheader) ]] || scancel --me --signal=KILL --full || true
+    scancel --me || true
+    wait_until is_queue_empty
+}
+is_queue_empty() { [[ -z $(squeue --me --noheader --format=%i) ]]; }
+
+# outside COMMAND...: the real command, for control runs; the name says in a test on which side of the wall a line stands.
+outside() { "$@"; }
+
+# make_script NAME LINE...: a batch script in the project.
+make_script() {
+    local name=$1
+    shift
+    printf '%s\n' '#!/bin/sh' "$@" >"$name"
+    chmod 0755 "$name"
+}
+
+# submit OPTION...: outside, by sbatch; the job's number goes to JOB.
+submit() {
+    JOB=$(outside sbatch --parsable "$@") || return
+    JOB=${JOB%%;*}
+    [[ $JOB =~ ^[0-9]+$ ]]
+}
+
+job_state() { squeue --noheader --states=all --jobs="$1" --format=%T | sort -u; }
+
+# wait_for_job JOB [STATE]: until no task of it waits or runs; then it must be in this state (COMPLETED).
+wait_for_job() {
+    wait_until is_job_over "$1" || { squeue --states=all --jobs="$1" >&2; return 1; }
+    [[ $(job_state "$1") == "${2:-COMPLETED}" ]] || { scontrol show job "$1" >&2; return 1; }
+}
+is_job_over() { [[ ! $(job_state "$1") =~ PENDING|CONFIGURING|RUNNING|COMPLETING|SUSPENDED ]]; }
+
+# wait_for_state JOB STATE
+wait_for_state() { wait_until has_state "$1" "$2" || { scontrol show job "$1" >&2; return 1; }; }
+has_state() { [[ $(job_state "$1") == "$2" ]]; }
+
+# The controller hands what ended to the database in its own time.
+wait_for_accounting() { wait_until is_accounted "$1"; }
+is_accounted() { [[ -n $(sacct --noheader --allocations --jobs="$1" --format=End --parsable2 | grep -v Unknown) ]]; }
