@@ -4,6 +4,7 @@
 // place is this program, which builds the jail on the node and runs the command in it.
 #include "cli/own_jobs.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -76,7 +77,12 @@ base::Result<slurm::Spec> spec_of(const Invocation& call, const std::vector<std:
     if (!settings) return settings.error();
     base::Result<std::string> session = make_session_id();
     if (!session) return session.error();
-    slurm::Spec spec{.project = settings->place.physical_project.str(),
+    const std::string& project = settings->place.physical_project.str();
+    struct stat status;
+    if (::stat(project.c_str(), &status) != 0)
+        return base::system_error("find the project " + project, errno);
+    slurm::Spec spec{.project = project,
+                     .project_inode = status.st_ino,
                      .options = options_of(call.arguments),
                      .variables = setting_variables(call.caller.environment),
                      .session = *session};

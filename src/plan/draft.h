@@ -86,6 +86,7 @@ void add_seeded_files(Draft& draft);             // home.cc, when the rules are 
 void hide_slurm(Draft& draft);                   // slurm.cc
 void open_slurm(Draft& draft);                   // slurm.cc, when the rules are settled
 void add_rank_directories(Draft& draft);         // job.cc
+base::Status hold_own_places(Draft& draft);      // own_places.cc, the last that adds rules
 void add_job(Draft& draft);                      // job.cc, when the rules are settled
 void close_mail(Draft& draft);                   // mail.cc, when the rules are settled
 base::Status choose_network(Draft& draft);       // network.cc: the mode

@@ -101,18 +101,6 @@ base::Status add_socket(Draft& draft, const Item& item, bool is_acknowledged) {
     return base::success();
 }
 
-// The rule that decides about what lies around `path`, among rules that are not settled yet.
-const PathRule* nearest_above(const std::vector<PathRule>& rules, const base::Path& path) {
-    const PathRule* nearest = nullptr;
-    for (const PathRule& rule : rules) {
-        if (!path.is_strictly_within(rule.path)) continue;
-        bool is_nearer = nearest == nullptr || rule.path.depth() > nearest->path.depth() ||
-                         (rule.path == nearest->path && rule.access < nearest->access);
-        if (is_nearer) nearest = &rule;
-    }
-    return nearest;
-}
-
 }  // namespace
 
 base::Error entry_error(const Item& item, std::string what, std::string advice) {
@@ -170,7 +158,7 @@ base::Status apply_deny_writable(Draft& draft) {
             }
             rule.access = Access::readonly;
         }
-        const PathRule* above = nearest_above(draft.rules.sorted(), resolved->path);
+        const PathRule* above = draft.rules.decide_unsettled(resolved->path.parent());
         bool is_in_something_writable =
             above != nullptr && above->access == Access::writable && above->backing == Backing::host;
         if (!is_in_something_writable) continue;

@@ -147,18 +147,6 @@ void add_credentials(Draft& draft) {
     }
 }
 
-// The program's own configuration can be read at most, its state (the trust store) never.
-void add_own_places(Draft& draft) {
-    const base::Path& config = draft.inputs.request.config_directory;
-    const Reason reason{"the sandbox's own configuration", {}};
-    if (draft.tree().look(config)) {
-        if (draft.home_is_real) draft.add_rule(config, Access::readonly, reason);
-    } else if (draft.policy().home.access == HomeAccess::write && draft.tree().look(config.parent())) {
-        hold_name(draft, config, Access::readonly, reason);
-    }
-    draft.add_rule(draft.inputs.request.state_directory, Access::hidden, {"the sandbox's own state", {}});
-}
-
 }  // namespace
 
 base::Status add_home(Draft& draft) {
@@ -177,7 +165,6 @@ base::Status add_home(Draft& draft) {
         if (!added) return added;
     }
     add_credentials(draft);
-    add_own_places(draft);
     return base::success();
 }
 

@@ -17,7 +17,9 @@ void add_rank_directories(Draft& draft) {
 void add_job(Draft& draft) {
     const std::optional<JobRequest>& job = draft.inputs.request.job;
     if (!job) return;
+    draft.plan.project_inode = job->project_inode;
     draft.plan.kept_descriptors = job->descriptors;
+    draft.plan.skipped_processes = job->rank_on_node;
     const base::Path own = base::Path::known("/run/agent-sandbox");
     draft.assembled.push_back(Mount{.kind = MountKind::file,
                                     .target = own / "job",

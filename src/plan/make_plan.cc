@@ -176,6 +176,7 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     if (base::Status done = apply_deny_writable(draft); !done) return done.error();
     hide_slurm(draft);
     add_rank_directories(draft);
+    if (base::Status done = hold_own_places(draft); !done) return done.error();
     if (base::Status done = draft.rules.settle(); !done) return done.error();
     if (base::Status done = set_egress(draft); !done) return done.error();
     add_seeded_files(draft);

@@ -4,6 +4,7 @@
 // where that was written; every control carries the level that it reaches.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -183,12 +184,14 @@ struct Note {
 };
 
 struct Plan {
-    std::string backend;  // "bwrap"
-    base::Path project;   // physical
+    std::string backend;         // "bwrap"
+    base::Path project;          // physical
+    uint64_t project_inode = 0;  // that it must have; 0: any
     bool project_is_writable = true;
     base::Path working_directory;  // inside
     std::vector<std::string> command;
     std::vector<int> kept_descriptors;  // of the caller's, for the command; besides 0, 1 and 2
+    unsigned skipped_processes = 0;     // numbers that the command's process passes over
 
     std::vector<PathRule> rules;  // sorted by path
     std::vector<Mount> mounts;    // in the order of mounting

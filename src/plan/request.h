@@ -2,6 +2,7 @@
 // What the caller asks for, beside the settings: a command, a project, an environment.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,10 +13,12 @@ namespace plan {
 
 // The jail is that of a Slurm job or step.
 struct JobRequest {
-    std::string spec;  // for the payload inside (slurm/entry)
+    std::string spec;            // for the payload inside (slurm/entry)
+    uint64_t project_inode = 0;  // of the project that the job was submitted from
     bool is_batch = false;
     std::string script;                        // of a batch job
     std::vector<int> descriptors;              // that tie the ranks of a job together
+    unsigned rank_on_node = 0;                 // their numbers as processes must differ
     std::vector<base::Path> rank_directories;  // of Slurm's, in which they meet
     // On this node, for all jails of the job; the root: there are none.
     base::Path temporary, shared_memory;

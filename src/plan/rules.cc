@@ -126,6 +126,17 @@ const PathRule* Rules::decide(const base::Path& path) const {
     return deciding_rule(rules_, path);
 }
 
+const PathRule* Rules::decide_unsettled(const base::Path& path) const {
+    const PathRule* nearest = nullptr;
+    for (const PathRule& rule : rules_) {
+        if (!path.is_within(rule.path)) continue;
+        bool is_nearer = nearest == nullptr || rule.path.depth() > nearest->path.depth() ||
+                         (rule.path == nearest->path && rule.access < nearest->access);
+        if (is_nearer) nearest = &rule;
+    }
+    return nearest;
+}
+
 const PathRule* deciding_rule(const std::vector<PathRule>& sorted, const base::Path& path) {
     // From the path itself upwards; as texts, because this is asked for hundreds of times at a launch.
     auto text_of = [](const PathRule& rule) -> std::string_view { return rule.path.str(); };

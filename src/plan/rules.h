@@ -25,6 +25,9 @@ class Rules {
     // The rule that decides about `path`; null where none does, and then it does not exist.
     const PathRule* decide(const base::Path& path) const;
 
+    // The same while the rules are not settled yet.
+    const PathRule* decide_unsettled(const base::Path& path) const;
+
     const std::vector<PathRule>& sorted() const { return rules_; }
     std::vector<PathRule>& sorted() { return rules_; }
 

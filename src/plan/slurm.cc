@@ -44,23 +44,37 @@ void hide(Draft& draft, std::string_view text, std::string why) {
         draft.add_rule(place->path, Access::hidden, {std::move(why), draft.policy().slurm.mode_origin});
 }
 
-// AuthInfo=…socket=/path… of slurm.conf: where munge listens when it is not where it always is.
-void hide_configured_socket(Draft& draft, std::string_view configuration) {
+// The value of "Key=value", keys in any case; nothing where the line says something else.
+std::optional<std::string_view> value_of(std::string_view line, std::string_view key) {
+    std::string_view entry = base::trim(line);
+    bool is_key = entry.size() > key.size() && entry[key.size()] == '=' &&
+                  ::strncasecmp(entry.data(), key.data(), key.size()) == 0;
+    if (!is_key) return std::nullopt;
+    entry.remove_prefix(key.size() + 1);
+    return entry.substr(0, entry.find_first_of(" \t#"));
+}
+
+// What slurm.conf has elsewhere than where it always is: munge's socket (AuthInfo=…socket=/path…), and the
+// directory where slurmd and its steps listen, to whom a caller's user is proof enough.
+void hide_configured_places(Draft& draft, std::string_view configuration) {
     auto place = existing(draft, configuration);
     if (!place) return;
     base::Result<std::string> text = draft.tree().read(place->path, kLargestConfiguration);
     if (!text) return;
     for (std::string_view line : base::split(*text, '\n')) {
-        constexpr std::string_view kKey = "AuthInfo";
-        std::string_view entry = base::trim(line);
-        bool is_asked =
-            entry.size() > kKey.size() && ::strncasecmp(entry.data(), kKey.data(), kKey.size()) == 0;
-        if (!is_asked) continue;
-        size_t at = line.find("socket=");
-        if (at == std::string_view::npos) continue;
-        std::string_view socket = line.substr(at + 7);
-        hide(draft, base::trim(socket.substr(0, socket.find_first_of(",; \t"))),
-             "munge speaks to the cluster as the user");
+        if (auto info = value_of(line, "AuthInfo")) {
+            size_t at = info->find("socket=");
+            if (at == std::string_view::npos) continue;
+            std::string_view socket = info->substr(at + 7);
+            hide(draft, socket.substr(0, socket.find_first_of(",;")),
+                 "munge speaks to the cluster as the user");
+        }
+        if (auto spool = value_of(line, "SlurmdSpoolDir")) {
+            // With the node's name in it (%n, %h): all nodes' directories.
+            size_t pattern = spool->find('%');
+            if (pattern != std::string_view::npos) spool = spool->substr(0, spool->rfind('/', pattern));
+            if (spool->size() > 1) hide(draft, *spool, "Slurm's daemons listen there");
+        }
     }
 }
 
@@ -130,10 +144,10 @@ bool can_be_trusted_with_jobs(const Draft& draft, const base::Path& program) {
 void hide_slurm(Draft& draft) {
     for (std::string_view place : kHidden)
         hide(draft, place, "of Slurm and munge, which the jail asks through stubs");
-    for (std::string_view configuration : kConfigurations) hide_configured_socket(draft, configuration);
+    for (std::string_view configuration : kConfigurations) hide_configured_places(draft, configuration);
     std::optional<std::string_view> chosen = host::variable(draft.inputs.request.environment, "SLURM_CONF");
     if (!chosen) return;
-    hide_configured_socket(draft, *chosen);
+    hide_configured_places(draft, *chosen);
     hide(draft, *chosen, "Slurm's configuration");
 }
 

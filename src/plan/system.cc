@@ -124,6 +124,19 @@ void add_temporary(Draft& draft) {
     }
 }
 
+// With the host's network, libraries look up its devices: which there are, and how fast they are.
+void add_network_devices(Draft& draft) {
+    if (draft.plan.network.reached != policy::NetworkMode::open) return;
+    const base::Path list = base::Path::known("/sys/class/net");
+    const Reason reason{"devices of the host's network, which is open", draft.plan.network.reason.origin};
+    if (!draft.tree().look(list)) return;
+    draft.add_rule(list, Access::readonly, reason);
+    for (const host::Entry& entry : draft.tree().list(list)) {
+        base::Result<host::Tree::Resolved> device = draft.tree().resolve(list / entry.name);
+        if (device && device->exists) draft.add_rule(device->path, Access::readonly, reason);
+    }
+}
+
 // With the host's network, names are resolved by the host's configuration, which may be kept in /run.
 void add_resolver_configuration(Draft& draft) {
     if (draft.plan.network.reached != policy::NetworkMode::open) return;
@@ -161,6 +174,7 @@ void add_system(Draft& draft) {
     draft.add_rule(base::Path::known("/run"), Access::readonly, {"run-time files of the host are absent", {}},
                    Backing::ephemeral);
     add_resolver_configuration(draft);
+    add_network_devices(draft);
 
     const base::Path own_directory = base::Path::known(kOwnDirectory);
     draft.assembled.push_back(Mount{.kind = MountKind::bind_readonly,

@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,7 +26,7 @@ namespace {
 
 // A stub waits no longer than this for its turn: a burst of hundreds is what a job array of scripts makes.
 constexpr int kBacklog = 512;
-constexpr int kIgnored[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+constexpr int kIgnored[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
 
 using slurm::chaperon::Clients;
 using slurm::chaperon::Context;
@@ -39,9 +40,16 @@ Clients open_clients(const plan::Slurm& slurm) {
     return clients;
 }
 
+// Zero is no directory's: jobs of a project that can't be found are refused on their nodes.
+uint64_t inode_of(const base::Path& directory) {
+    struct stat status;
+    return ::stat(directory.str().c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
 Context context_of(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings) {
     return Context{.session = surroundings.jobs.session,
                    .project = plan.project,
+                   .project_inode = inode_of(plan.project),
                    .scope = static_cast<slurm::chaperon::Scope>(plan.slurm.scope),
                    .uid = facts.identity.uid,
                    .user = facts.identity.user,

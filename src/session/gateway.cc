@@ -27,7 +27,8 @@ namespace session {
 namespace {
 
 constexpr std::chrono::milliseconds kLongestFarewell{500};
-constexpr int kIgnored[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT};
+// Slurm signals every process of a step, not the command alone.
+constexpr int kIgnored[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
 
 base::Result<base::Fd> open_journal(const std::string& path) {
     std::string directory = path.substr(0, path.rfind('/'));

@@ -45,6 +45,8 @@ struct Case {
     bool closes_user_namespaces = false;  // and has a set-uid bubblewrap instead
     std::string agent = {};               // the text of a profile
     std::string other_agent = {};         // and of one that is not run
+    std::string config_home = "/home/ann/.config";
+    std::string state_home = "/home/ann/.local/state";
 };
 
 inline host::MemoryTree tree_of(const Case& example) {
@@ -88,8 +90,8 @@ inline base::Result<plan::Plan> planned(const Case& example) {
                           .command = {"true"},
                           .environment = example.environment,
                           .session = "0123456789abcdef",
-                          .config_directory = base::Path::known("/home/ann/.config/agent-sandbox"),
-                          .state_directory = base::Path::known("/home/ann/.local/state/agent-sandbox")};
+                          .config_directory = base::Path::known(example.config_home) / "agent-sandbox",
+                          .state_directory = base::Path::known(example.state_home) / "agent-sandbox"};
     std::span<const config::Profile> all(agents);
     const config::Profile* agent = example.agent.empty() ? nullptr : &agents.front();
     return plan::make_plan({request, policy, facts, tree, agent, agent ? all.subspan(1) : all});

@@ -11,6 +11,7 @@ using slurm::Spec;
 
 Spec full() {
     return Spec{.project = "/data/a project",
+                .project_inode = UINT64_MAX,
                 .options = {"--network=isolated", "--env=A=b c"},
                 .variables = {"AGENT_SANDBOX_HOME_ACCESS=restricted"},
                 .session = std::string(32, 'a'),
@@ -27,6 +28,7 @@ Spec full() {
 
 void expect_equal(const Spec& a, const Spec& b) {
     EXPECT_EQ(slurm::encode(a), slurm::encode(b));
+    EXPECT_EQ(a.project_inode, b.project_inode);
     EXPECT_EQ(a.command, b.command);
     EXPECT_EQ(a.script, b.script);
 }

@@ -74,6 +74,7 @@ class Submit : public testing::Test {
         context.state_directory = pattern;
         context.session = std::string(32, 'a');
         context.project = base::Path::known("/data/project");
+        context.project_inode = 4711;
         context.user = "ann";
         context.program = "/opt/agent-sandbox";
         context.job_options = {"--network=isolated"};
@@ -126,6 +127,7 @@ TEST_F(Submit, SlurmGetsOurFileAndPathsOfOurs) {
     EXPECT_EQ(spec.script, "#!/bin/sh\n#SBATCH -t 5\necho\n");
     EXPECT_EQ(spec.command, Words{"arg"});
     EXPECT_EQ(spec.output, "mine-%j");
+    EXPECT_EQ(spec.project_inode, 4711u);
     EXPECT_EQ(spec.directory, "/data/project/sub");
     EXPECT_EQ(spec.options, Words{"--network=isolated"});
     EXPECT_EQ(spec.environment, Words{"A=1"});
@@ -258,7 +260,7 @@ TEST_F(Submit, AnAllocationIsHeldByUs) {
               (Words{"/opt/agent-sandbox", "slurm-hold"}));
     EXPECT_TRUE(noted.has("--nodes=2"));
     EXPECT_TRUE(slurm::split_comment(noted.value("--comment")).tag);
-    EXPECT_EQ(noted.chosen, Words{"SLURM_JOB_ID=3"});
+    EXPECT_EQ(noted.chosen, (Words{"SLURM_JOB_ID=3", "SLURM_SUBMIT_DIR=/"}));
 }
 
 }  // namespace

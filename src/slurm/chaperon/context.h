@@ -2,6 +2,7 @@
 // What the chaperon knows for the whole session. Everything in it comes from outside the jail.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -20,8 +21,9 @@ enum class Scope { none, user, project, session };
 using Clients = std::map<std::string, base::Fd, std::less<>>;
 
 struct Context {
-    std::string session;  // 32 hexadecimal digits; jobs of jobs carry the same one
-    base::Path project;   // physical
+    std::string session;         // 32 hexadecimal digits; jobs of jobs carry the same one
+    base::Path project;          // physical
+    uint64_t project_inode = 0;  // at the start of the session
     Scope scope = Scope::project;
     uint32_t uid = 0;
     std::string user;  // the account's name

@@ -12,7 +12,7 @@ namespace slurm {
 namespace {
 
 // Changes with every change of the fields: a job may wait for days while the program is replaced.
-constexpr std::string_view kVersion = "agent-sandbox job 1";
+constexpr std::string_view kVersion = "agent-sandbox job 2";
 
 constexpr size_t kLineLength = 76;
 constexpr size_t kLongestInterpreterLine = 255;  // BINPRM_BUF_SIZE, less the end of the line
@@ -24,6 +24,7 @@ constexpr size_t kMostVariables = 16;
 template <typename Coder, typename Of>
 void code(Coder& coder, Of& spec) {
     coder(spec.project);
+    coder(spec.project_inode);
     coder(spec.options);
     coder(spec.variables);
     coder(spec.session);
@@ -44,6 +45,7 @@ struct Encoder {
     void operator()(const std::string& text) { writer.add(std::string_view(text)); }
     void operator()(const std::vector<std::string>& list) { writer.add(list); }
     void operator()(bool truth) { writer.add(int{truth}); }
+    void operator()(uint64_t number) { writer.add(number); }
 };
 
 struct Decoder {

@@ -7,6 +7,7 @@
 // the administrator's files of that node.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ namespace slurm {
 struct Spec {
     // ---- For the program outside the jail, on the node; written by the chaperon.
     std::string project;                 // physical
+    uint64_t project_inode = 0;          // its path may lead to another directory by then
     std::vector<std::string> options;    // of the program
     std::vector<std::string> variables;  // its settings, "AGENT_SANDBOX_…=value"
     std::string session;                 // of the tag

@@ -143,6 +143,7 @@ std::optional<Denial> add_name(const Asked& asked, std::string_view otherwise,
 
 Spec spec_for(const Context& context) {
     return Spec{.project = context.project.str(),
+                .project_inode = context.project_inode,
                 .options = context.job_options,
                 .variables = context.job_variables,
                 .session = context.session};

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. Who can change the sandbox's own configuration, or what it believes of its own state,
+// decides what the next session is, and what Slurm writes outside any jail. A rule makes these places
+// read-only or hidden, but a rule is about a path, and below something writable a path leads elsewhere as
+// soon as a directory on its way is renamed. So each directory between something writable and such a place is
+// a mount point, which can be neither renamed nor removed, and what is missing is made before the launch. A
+// symbolic link can't be a mount point: one that the jail could exchange is an error.
+//
+// This is the last step before the rules are settled, since every other one may make something writable.
+#include <algorithm>
+
+#include "base/text.h"
+#include "plan/draft.h"
+
+namespace plan {
+namespace {
+
+struct OwnPlace {
+    base::Path path;  // as the program opens it
+    Access access = Access::readonly;
+    std::string what;
+};
+
+bool is_writable(const PathRule* rule) {
+    return rule != nullptr && rule->access == Access::writable && rule->backing == Backing::host;
+}
+
+class OwnPlaces {
+  public:
+    explicit OwnPlaces(Draft& draft) : draft_(draft) {}
+
+    // Nobody gives the jail a part of such a place; asked before anything here adds rules.
+    base::Status refuse_grants(const OwnPlace& place) const {
+        base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(place.path);
+        if (!resolved) return resolved.error();
+        auto is_grant = [&](const PathRule& rule) {
+            return is_writable(&rule) && rule.path.is_within(resolved->path);
+        };
+        const std::vector<PathRule>& rules = draft_.rules.sorted();
+        auto grant = std::ranges::find_if(rules, is_grant);
+        if (grant == rules.end()) return base::success();
+        bool is_project = grant->path == draft_.project;
+        return base::Error{
+            .what = base::printable(grant->path.str()) + " can't be " +
+                    (is_project ? "a writable project" : "writable") + ": it belongs to " + place.what,
+            .advice = is_project ? "use --read-only, or a project elsewhere" : "remove the entry",
+            .where = is_project ? "" : grant->reason.origin.describe()};
+    }
+
+    base::Status hold(const OwnPlace& place) {
+        base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(place.path);
+        if (!resolved) return resolved.error();
+        for (const host::Tree::Link& link : resolved->links) {
+            if (could_exchange(link.path)) return refuse_link(link.path, place);
+            pin_above(link.path);
+        }
+        const base::Path& path = resolved->path;
+        const base::Path missing = first_missing(path);
+        bool is_state = place.access == Access::hidden;  // the launch needs it in any case
+        if (!resolved->exists && !is_state && !draft_.tree().may_write(missing.parent())) {
+            pin_above(missing);
+            return base::success();
+        }
+        bool is_around_writable = is_writable(draft_.rules.decide_unsettled(path.parent()));
+        bool is_within_reach = pin_above(path) || is_around_writable;
+        bool is_seen = draft_.home_is_real && resolved->exists && path.is_within(draft_.home);
+        const Reason reason{place.what, {}};
+        if (is_state || is_seen || is_around_writable) {
+            draft_.rules.add(PathRule{
+                .path = path, .access = place.access, .holds_name = is_around_writable, .reason = reason});
+        }
+        if (is_within_reach && may_be_missing(path)) make(path, is_state, reason);
+        return base::success();
+    }
+
+  private:
+    bool could_exchange(const base::Path& link) const {
+        return is_writable(draft_.rules.decide_unsettled(link.parent())) &&
+               draft_.tree().may_write(link.parent());
+    }
+
+    base::Error refuse_link(const base::Path& link, const OwnPlace& place) const {
+        return {
+            .what = base::printable(link.str()) +
+                    " is a symbolic link that the jail could exchange, and leads to " + place.what,
+            .advice = "replace it by what it points to, or let the jail only read the directory it is in"};
+    }
+
+    base::Path first_missing(const base::Path& path) const {
+        base::Path missing = path;
+        while (!missing.parent().is_root() && !draft_.tree().look(missing.parent()))
+            missing = missing.parent();
+        return missing;
+    }
+
+    // True where there was something to do.
+    bool pin_above(const base::Path& path) {
+        bool has_pinned = false;
+        for (base::Path above = path.parent(); !above.is_root(); above = above.parent()) {
+            if (!is_writable(draft_.rules.decide_unsettled(above.parent()))) continue;
+            has_pinned = true;
+            draft_.rules.add(
+                PathRule{.path = above,
+                         .access = Access::writable,
+                         .holds_name = true,
+                         .reason = {"holds the sandbox's own files and can't be renamed aside", {}}});
+        }
+        return has_pinned;
+    }
+
+    // An empty directory may be another session's, which takes it away when it ends.
+    bool may_be_missing(const base::Path& path) const {
+        std::optional<host::Node> node = draft_.tree().look(path);
+        return !node || (node->kind == host::Kind::directory && draft_.tree().list(path).empty());
+    }
+
+    void make(const base::Path& path, bool stays, const Reason& reason) {
+        if (stays) {
+            draft_.plan.new_directories.push_back(NewDirectory{path, reason});
+        } else {
+            draft_.plan.placeholders.push_back(Placeholder{path, reason, {}});
+        }
+    }
+
+    Draft& draft_;
+};
+
+// Configuration that is kept elsewhere, with links to it, is believed all the same.
+void add_linked(const host::Tree& tree, const base::Path& directory, int depth,
+                std::vector<OwnPlace>& places) {
+    for (const host::Entry& entry : tree.list(directory)) {
+        const base::Path path = directory / entry.name;
+        if (entry.kind == host::Kind::symlink && tree.look_through(path)) {
+            places.push_back({path, Access::readonly, places.front().what});
+        }
+        std::optional<host::Node> node = depth > 0 ? tree.look_through(path) : std::nullopt;
+        if (node && node->kind == host::Kind::directory) add_linked(tree, path, depth - 1, places);
+    }
+}
+
+}  // namespace
+
+base::Status hold_own_places(Draft& draft) {
+    const Request& request = draft.inputs.request;
+    std::vector<OwnPlace> places = {
+        {request.config_directory, Access::readonly, "the sandbox's own configuration"}};
+    add_linked(draft.tree(), request.config_directory, 1, places);
+    // Hidden is the stricter: where one lies in the other, this one decides.
+    places.insert(places.begin(), {request.state_directory, Access::hidden, "the sandbox's own state"});
+    OwnPlaces own(draft);
+    for (const OwnPlace& place : places) {
+        if (base::Status free = own.refuse_grants(place); !free) return free;
+    }
+    for (const OwnPlace& place : places) {
+        if (base::Status held = own.hold(place); !held) return held;
+    }
+    return base::success();
+}
+
+}  // namespace plan
