@@ -16,6 +16,23 @@ elseif(SANDBOX_STATIC)
     target_link_options(sandbox_options INTERFACE -static)
 endif()
 
+# Headers that most files read, parsed once: by the first target that asks, for all others with the same options.
+function(sandbox_precompile target group)
+    if(NOT SANDBOX_PRECOMPILE)
+        return()
+    endif()
+    get_property(first GLOBAL PROPERTY sandbox_precompiled_${group})
+    if(first)
+        target_precompile_headers(${target} REUSE_FROM ${first})
+    else()
+        target_precompile_headers(${target} PRIVATE ${ARGN})
+        set_property(GLOBAL PROPERTY sandbox_precompiled_${group} ${target})
+    endif()
+endfunction()
+
+set(sandbox_common_headers <algorithm> <charconv> <functional> <map> <memory> <optional> <set> <span>
+    <string> <string_view> <unordered_map> <variant> <vector>)
+
 # sandbox_library(plan LINKS policy host): all .cc files of the current folder.
 function(sandbox_library name)
     cmake_parse_arguments(LIBRARY "" "" "LINKS" ${ARGN})
@@ -24,4 +41,5 @@ function(sandbox_library name)
     add_library(sandbox_${name} STATIC ${sources})
     list(TRANSFORM LIBRARY_LINKS PREPEND sandbox_)
     target_link_libraries(sandbox_${name} PUBLIC sandbox_options ${LIBRARY_LINKS})
+    sandbox_precompile(sandbox_${name} library ${sandbox_common_headers})
 endfunction()
