@@ -23,6 +23,9 @@ struct Caller {
     int cgroup = -1;              // cgroup.procs of the group that the jail is to live in, where there is one
     int terminal = -1;            // the controlling terminal, where there is one
     bool takes_terminal = false;  // the command is to start in its foreground
+    // Namespaces that the jail is to be made in, to be entered in this order: of a job whose jails share the
+    // System V objects that ranks find each other by. The jail then has no ipc namespace of its own.
+    std::vector<int> namespaces;
     std::map<std::string, std::string> sockets;  // of helpers: name and path on the host
 };
 

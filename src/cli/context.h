@@ -28,7 +28,8 @@ struct Caller {
     host::DiskTree disk;
     // Where Slurm is the caller.
     std::optional<plan::JobRequest> job;
-    std::string job_session;  // that the job came from
+    std::string job_session;          // that the job came from
+    std::vector<int> job_namespaces;  // that its ranks share
 };
 Caller probe_environment();
 base::Status probe_working_directory(Caller& caller);

@@ -90,7 +90,8 @@ Ran run_command(const Invocation& call) {
     announce(call.output, *planned);
 
     session::Surroundings surroundings{.state_directory = planned->settings.place.files.state_directory,
-                                       .session = *session};
+                                       .session = *session,
+                                       .namespaces = call.caller.job_namespaces};
     if (planned->plan.slurm.is_open) surroundings.jobs = jobs_of(*planned, call.caller, arguments, *session);
     EndReview review;
     base::Result<session::Ending> ending = session::run(planned->plan, planned->facts, surroundings);

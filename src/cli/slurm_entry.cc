@@ -10,17 +10,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <csignal>
 
 #include "base/descriptors.h"
+#include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/output.h"
 #include "cli/run.h"
 #include "plan/mail.h"
+#include "session/job_namespaces.h"
 #include "session/job_place.h"
 #include "slurm/entry/payload.h"
+#include "slurm/entry/rank_channel.h"
 #include "slurm/jobs/spec.h"
 
 namespace cli {
@@ -45,9 +49,27 @@ std::vector<int> descriptors_of_ranks(const std::vector<std::string>& environmen
         std::string_view text = host::variable(environment, name).value_or("");
         int number = -1;
         std::from_chars(text.data(), text.data() + text.size(), number);
-        if (number > STDERR_FILENO && ::fcntl(number, F_GETFD) >= 0) descriptors.push_back(number);
+        if (number > STDERR_FILENO && ::fcntl(number, F_GETFD) >= 0 && slurm::guard_rank_channel(number))
+            descriptors.push_back(number);
     }
     return descriptors;
+}
+
+// No node has more ranks than this.
+constexpr unsigned kMostRanks = 4096;
+
+unsigned number_in(const std::vector<std::string>& environment, std::string_view name) {
+    std::string_view text = host::variable(environment, name).value_or("");
+    unsigned number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return std::min(number, kMostRanks);
+}
+
+// Open MPI, which comes by PMIx, tells its ranks apart by the numbers of their processes. MPICH, which comes
+// by PMI, looks whether the process of the other's number is alive, and finds itself where all have the same.
+unsigned distinct_number(const std::vector<std::string>& environment) {
+    if (!host::variable(environment, "PMIX_RANK")) return 0;
+    return number_in(environment, "SLURM_LOCALID");
 }
 
 // PMIx keeps sockets and memory of a step in a directory; Slurm makes it for the user alone.
@@ -60,11 +82,15 @@ std::vector<base::Path> directories_of_ranks(const std::vector<std::string>& env
     return is_ours ? std::vector<base::Path>{*path} : std::vector<base::Path>{};
 }
 
-// One way of copying between ranks looks into the other's memory by its number, which is another in every
-// jail.
+// Ways of exchanging data that reach into the other process by its number, which is another in every jail;
+// what goes by name works as ever.
+constexpr std::string_view kByName[] = {"OMPI_MCA_btl_vader_single_copy_mechanism=none",
+                                        "UCX_POSIX_USE_PROC_LINK=n"};
+
 void adapt_to_ranks(std::vector<std::string>& environment) {
-    constexpr std::string_view kCopy = "OMPI_MCA_btl_vader_single_copy_mechanism";
-    if (!host::variable(environment, kCopy)) environment.push_back(std::string(kCopy) + "=none");
+    for (std::string_view entry : kByName) {
+        if (!host::variable(environment, entry.substr(0, entry.find('=')))) environment.emplace_back(entry);
+    }
 }
 
 // What Slurm opened for words about the start; empty, it is nobody's.
@@ -91,6 +117,21 @@ int end_like(const Ran& ran) {
     return ran.exit_code;
 }
 
+// Threat: who can write beside the project puts another directory, or a link to one, in its place while the
+// job waits. The inode alone says so: nodes give the devices of a network file system numbers of their own.
+base::Status check_project(const slurm::Spec& spec) {
+    struct stat status;
+    if (::stat(spec.project.c_str(), &status) != 0) {
+        base::Error error = base::system_error("find the project " + spec.project, errno);
+        error.advice = "the node must have it under the same path";
+        return error;
+    }
+    if (status.st_ino == spec.project_inode) return base::success();
+    return base::Error{
+        .what = base::printable(spec.project) + " is another directory than when the job was submitted",
+        .advice = "submit it again"};
+}
+
 // The jail of the job, from its building to its end.
 Ran run_job(int argc, char** argv) {
     base::fill_standard_descriptors();
@@ -103,6 +144,7 @@ Ran run_job(int argc, char** argv) {
         error.advice = "the node must have it under the same path";
         return {output.fail(error), {}};
     }
+    if (base::Status same = check_project(*spec); !same) return {output.fail(same.error()), {}};
     if (base::Status found = probe_working_directory(caller); !found) return {output.fail(found.error()), {}};
     caller.environment.insert(caller.environment.end(), spec->variables.begin(), spec->variables.end());
     adapt_to_ranks(caller.environment);
@@ -117,10 +159,17 @@ Ran run_job(int argc, char** argv) {
 
     session::JobPlace place;
     place.enter(std::string(host::variable(caller.environment, "SLURM_JOB_ID").value_or("")));
+    // Where there is one rank there is nobody to share with.
+    session::JobNamespaces namespaces;
+    bool has_others = number_in(caller.environment, "SLURM_STEP_NUM_TASKS") > 1;
+    if (!spec->is_batch && has_others && !place.record().empty()) namespaces.join(place.record());
+    caller.job_namespaces = namespaces.descriptors();
     caller.job = plan::JobRequest{.spec = slurm::encode(*spec),
+                                  .project_inode = spec->project_inode,
                                   .is_batch = spec->is_batch,
                                   .script = spec->script,
                                   .descriptors = descriptors_of_ranks(caller.environment),
+                                  .rank_on_node = distinct_number(caller.environment),
                                   .rank_directories = directories_of_ranks(caller.environment),
                                   .temporary = place.temporary(),
                                   .shared_memory = place.shared_memory()};

@@ -8,7 +8,7 @@ namespace {
 
 // Changes with every change of the fields: the two ends are the same program, and must know when they are
 // not.
-constexpr std::string_view kVersion = "agent-sandbox orders 5";
+constexpr std::string_view kVersion = "agent-sandbox orders 6";
 
 using Writer = base::FieldWriter;
 using Reader = base::FieldReader;
@@ -76,6 +76,7 @@ std::string encode(const Orders& orders) {
     writer.add(orders.standard_error);
     writer.add(orders.kept_descriptors.size());
     for (int descriptor : orders.kept_descriptors) writer.add(descriptor);
+    writer.add(orders.skipped_processes);
     writer.add(orders.control);
     writer.add(orders.terminal);
     writer.add(int{orders.takes_terminal});
@@ -106,6 +107,7 @@ base::Result<Orders> decode(std::string_view text) {
     reader.get(orders.standard_error);
     orders.kept_descriptors.resize(reader.get_count());
     for (int& descriptor : orders.kept_descriptors) reader.get(descriptor);
+    reader.get(orders.skipped_processes);
     reader.get(orders.control);
     reader.get(orders.terminal);
     reader.get(orders.takes_terminal);

@@ -39,6 +39,9 @@ struct Orders {
     uint64_t open_files = 0;  // the caller's soft limit of descriptors, for the command; 0: as it is
     std::vector<ResourceLimit> limits;  // for the command
     std::vector<int> kept_descriptors;  // the command's, besides 0, 1 and 2
+    // Ranks of one program tell each other apart by the numbers of their processes, and in a namespace of its
+    // own each would be the second: so many numbers are passed over first.
+    unsigned skipped_processes = 0;
     int standard_error =
         2;              // the command's; descriptor 2 of the backend's program is a pipe to the supervisor
     int control = -1;   // socket to the supervisor: reports out, signals in

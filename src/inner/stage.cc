@@ -115,6 +115,14 @@ void restore_open_files_limit(uint64_t soft) {
     ::_exit(kFailed);
 }
 
+void skip_processes(unsigned count) {
+    for (unsigned i = 0; i < count; ++i) {
+        pid_t skipped = ::fork();
+        if (skipped == 0) ::_exit(0);
+        if (skipped > 0) ::waitpid(skipped, nullptr, 0);
+    }
+}
+
 // Starts the command and reports; its pid, or -1. A successful exec closes the pipe and nothing was written
 // to it.
 pid_t start(const Orders& orders, const landlock::Built& wall) {
@@ -237,6 +245,7 @@ int run_stage(int argc, char** argv) {
     base::Fd children(::signalfd(-1, &taken, SFD_CLOEXEC));
     std::vector<Request> early;
     if (!await_word(*orders, early)) return kFailed;
+    skip_processes(orders->skipped_processes);
     pid_t command = start(*orders, wall);
     wall.ruleset.reset();
     if (command < 0) return kFailed;

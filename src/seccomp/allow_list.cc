@@ -63,7 +63,7 @@ void add_call(std::vector<sock_filter>& program, const Allowed& call) {
 
 }  // namespace
 
-std::vector<sock_filter> compile_allow_list(std::span<const Allowed> allowed) {
+std::vector<sock_filter> compile_allow_list(std::span<const Allowed> allowed, Otherwise otherwise) {
     std::vector<sock_filter> program;
     program.push_back(load(offsetof(struct seccomp_data, arch)));
     program.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, kArchitecture, 1, 0));
@@ -74,12 +74,13 @@ std::vector<sock_filter> compile_allow_list(std::span<const Allowed> allowed) {
     for (const Allowed& call : allowed) {
         if (call.number >= 0) add_call(program, call);
     }
-    program.push_back(statement(BPF_RET | BPF_K, kRefused));
+    program.push_back(
+        statement(BPF_RET | BPF_K, otherwise == Otherwise::allowed ? SECCOMP_RET_ALLOW : kRefused));
     return program;
 }
 
-int install_allow_list(std::span<const Allowed> allowed) {
-    std::vector<sock_filter> filter = compile_allow_list(allowed);
+int install_allow_list(std::span<const Allowed> allowed, Otherwise otherwise) {
+    std::vector<sock_filter> filter = compile_allow_list(allowed, otherwise);
     sock_fprog program = {.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
     return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0 ? 0 : errno;
 }

@@ -20,10 +20,15 @@ struct Allowed {
     bool is_mask = false;
 };
 
+// What becomes of a call that is not listed. Where it is allowed, the list is one of calls that are held to
+// their values; one without any value is always refused.
+enum class Otherwise { refused, allowed };
+
 // Another architecture's calls kill the process. At most 255 instructions lie between a call and its verdict.
-std::vector<sock_filter> compile_allow_list(std::span<const Allowed> allowed);
+std::vector<sock_filter> compile_allow_list(std::span<const Allowed> allowed,
+                                            Otherwise otherwise = Otherwise::refused);
 
 // Zero or an errno. no_new_privs must be set.
-int install_allow_list(std::span<const Allowed> allowed);
+int install_allow_list(std::span<const Allowed> allowed, Otherwise otherwise = Otherwise::refused);
 
 }  // namespace seccomp

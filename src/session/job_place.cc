@@ -62,6 +62,7 @@ base::Fd lock_file(const std::string& path) {
 void remove_job(const std::string& own, const std::string& own_memory, const std::string& job) {
     remove_tree(own + "/" + job);
     remove_tree(own_memory + "/" + job);
+    ::unlink((own + "/" + job + ".ranks").c_str());
     ::unlink((own + "/" + job + std::string(kLock)).c_str());
 }
 

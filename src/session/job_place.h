@@ -26,6 +26,8 @@ class JobPlace {
     // The root where there is none.
     const base::Path& temporary() const { return temporary_; }
     const base::Path& shared_memory() const { return shared_memory_; }
+    // A file of the job on this node (job_namespaces.h); empty where there is none.
+    std::string record() const { return job_.empty() ? "" : own_ + "/" + job_ + ".ranks"; }
 
   private:
     std::string own_;  // the directory of this user's jobs below `files`

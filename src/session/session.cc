@@ -170,6 +170,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
                             .cgroup = limits->cgroup ? limits->cgroup->entrance() : -1,
                             .terminal = terminal.descriptor(),
                             .takes_terminal = terminal.is_given(),
+                            .namespaces = surroundings.namespaces,
                             .sockets = sockets_of(notices, chaperon)};
     Orphans orphans;
     base::Result<backends::Launched> launched = backends::bubblewrap::launch(plan, facts, caller);

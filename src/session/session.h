@@ -42,6 +42,7 @@ struct Surroundings {
     std::string state_directory;  // $XDG_STATE_HOME/agent-sandbox: placeholder records, logs
     std::string session;          // its id: names the log
     Jobs jobs;                    // where the plan opens Slurm
+    std::vector<int> namespaces;  // of a job, that the jail is made in (job_namespaces.h)
 };
 
 base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings);

@@ -70,6 +70,15 @@ TEST_F(Relay, EnvironmentIsTheContextsAlone) {
     ::unsetenv("LEAKED");
 }
 
+// Threat: srun starts programs for ranks that ask it to. salloc is there to start one.
+TEST_F(Relay, OnlySallocStartsAnything) {
+    serve_with();
+    EXPECT_EQ(run({"squeue", "sh", "-c", "/bin/echo started"}).output, "started\n")
+        << "control: not a name of Slurm's";
+    EXPECT_EQ(run({"squeue", "srun", "-c", "/bin/echo started"}).output, "");
+    EXPECT_EQ(run({"squeue", "srun", "-c", "echo builtin"}).output, "builtin\n");
+}
+
 TEST_F(Relay, NothingIsInherited) {
     serve_with();
     // The directory's own descriptor is the fourth.

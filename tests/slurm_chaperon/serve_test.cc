@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT
+#include <utility>
+
 #include "base/json.h"
 #include "slurm_chaperon/harness.h"
 
@@ -21,7 +23,17 @@ TEST_F(Serve, OnlyTheSameUserIsServed) {
     EXPECT_FALSE(is_served({.pid = 1, .uid = 1001, .gid = 1000}, 1000));
 }
 
+TEST_F(Serve, WithoutASocketTheStubSaysThatSlurmIsClosed) {
+    Ran ran = run({"squeue"});
+    EXPECT_EQ(ran.code(), 127);
+    EXPECT_TRUE(ran.errors.starts_with("squeue: Slurm is closed in this sandbox (slurm.mode); "))
+        << ran.errors;
+}
+
 TEST_F(Serve, WithoutAChaperonTheStubSaysSo) {
+    serve_with();
+    ::kill(chaperon_, SIGKILL);
+    ::waitpid(std::exchange(chaperon_, -1), nullptr, 0);
     Ran ran = run({"squeue"});
     EXPECT_EQ(ran.code(), 127);
     EXPECT_TRUE(ran.errors.starts_with("squeue: the sandbox's Slurm helper is not there; ")) << ran.errors;
@@ -268,7 +280,7 @@ TEST_F(Serve, SrunHasAMomentAtTheSessionsEnd) {
     const std::string file = folder_ + "/pid", mark = folder_ + "/given-back";
     Stub stub(socket_,
               {"squeue", "srun", "-c",
-               "trap 'touch " + mark + "; exit' TERM; echo $$ >" + file + "; while :; do sleep 0.05; done"});
+               "trap ': >" + mark + "; exit' TERM; echo $$ >" + file + "; while :; do :; done"});
     pid_t pid = 0;
     ASSERT_TRUE(happens([&] { return static_cast<bool>(std::ifstream(file) >> pid) && pid > 0; }));
     ::kill(chaperon_, SIGKILL);

@@ -61,6 +61,13 @@ base::Result<std::vector<inner::Check>> make_checks(const plan::Plan& plan) {
             if (base::Status identified = identify(mount.source, check); !identified)
                 return identified.error();
         }
+        bool is_another = mount.target == plan.project && plan.project_inode != 0 && check.has_identity &&
+                          check.inode != plan.project_inode;
+        if (is_another) {
+            return base::Error{
+                .what = plan.project.str() + " is another directory than when the job was submitted",
+                .advice = "submit it again"};
+        }
         checks.push_back(std::move(check));
     }
     return checks;

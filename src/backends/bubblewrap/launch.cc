@@ -2,6 +2,7 @@
 #include "backends/bubblewrap/launch.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -118,6 +119,7 @@ inner::Orders make_orders(const plan::Plan& plan, const Caller& caller, const In
     orders.open_files = caller.open_files;
     orders.limits = caller.limits;
     orders.kept_descriptors = plan.kept_descriptors;
+    orders.skipped_processes = plan.skipped_processes;
     orders.standard_error = inheritance.standard_error.get();
     orders.control = inheritance.control.get();
     orders.terminal = caller.terminal;
@@ -145,6 +147,9 @@ std::string separated(const std::vector<std::string>& words) {
     ::dup2(inheritance.diagnostics.get(), STDERR_FILENO);
     if (caller.cgroup >= 0 && !base::write_all(caller.cgroup, "0"))
         give_up("enter the control group of the limits");
+    for (int space : caller.namespaces) {
+        if (::setns(space, 0) != 0) give_up("enter the namespaces of the job");
+    }
     base::inherit_only(inheritance.numbers(caller.terminal, kept));
     inner::apply_signals({.ignored = inner::signal_bits(kShielded)});
     std::string arguments = std::to_string(inheritance.arguments.get());
@@ -178,6 +183,7 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
     inheritance.orders = *std::move(order_file);
 
     Opened opened{.unshares_user = !(facts.bwrap.is_setuid && facts.user_namespace_obstacle),
+                  .shares_ipc = !caller.namespaces.empty(),
                   .sockets = caller.sockets,
                   .information = inheritance.information.get()};
     for (const base::Fd& content : inheritance.contents) opened.contents.push_back(content.get());

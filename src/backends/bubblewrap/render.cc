@@ -18,17 +18,17 @@ void add(Arguments& arguments, std::initializer_list<std::string_view> words) {
     for (std::string_view word : words) arguments.emplace_back(word);
 }
 
-void add_namespaces(Arguments& arguments, const plan::Plan& plan, bool unshares_user) {
-    if (unshares_user) add(arguments, {"--unshare-user"});
+void add_namespaces(Arguments& arguments, const plan::Plan& plan, const Opened& opened) {
+    if (opened.unshares_user) add(arguments, {"--unshare-user"});
     add(arguments, {"--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"});
-    if (plan.processes.private_ipc) add(arguments, {"--unshare-ipc"});
+    if (plan.processes.private_ipc && !opened.shares_ipc) add(arguments, {"--unshare-ipc"});
     if (plan.network.reached != policy::NetworkMode::open) add(arguments, {"--unshare-net"});
     // As mapped root a command would keep every capability over its namespaces.
     add(arguments, {"--cap-drop", "ALL"});
 }
 
 void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int content,
-               const std::map<std::string, std::string>& sockets) {
+               const Opened& opened) {
     const std::string& target = mount.target.str();
     switch (mount.kind) {
         case MountKind::bind_readonly:
@@ -54,9 +54,11 @@ void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int
         case MountKind::empty_file:
             return add(arguments, {"--ro-bind-data", std::to_string(content), target});
         case MountKind::queues:
-            return add(arguments, {"--mqueue", target});
+            // Only who owns the ipc namespace can mount its queues; mq_open needs no mount.
+            if (!opened.shares_ipc) add(arguments, {"--mqueue", target});
+            return;
         case MountKind::helper_socket:
-            if (auto socket = sockets.find(mount.source); socket != sockets.end())
+            if (auto socket = opened.sockets.find(mount.source); socket != opened.sockets.end())
                 add(arguments, {"--ro-bind", socket->second, target});
             return;
         case MountKind::proc:
@@ -77,13 +79,13 @@ bool has_content(MountKind kind) {
 std::vector<std::string> render(const plan::Plan& plan, const Opened& opened) {
     Arguments arguments;
     add(arguments, {"--die-with-parent", "--as-pid-1"});
-    add_namespaces(arguments, plan, opened.unshares_user);
+    add_namespaces(arguments, plan, opened);
     if (opened.information >= 0) add(arguments, {"--info-fd", std::to_string(opened.information)});
     std::vector<Layer> layers = layers_of(plan.mounts);
     auto content = opened.contents.begin();
     for (size_t i = 0; i < plan.mounts.size(); ++i) {
         add_mount(arguments, plan.mounts[i], layers[i], has_content(plan.mounts[i].kind) ? *content++ : -1,
-                  opened.sockets);
+                  opened);
     }
     // The inner stage goes to the working directory itself and can then say why it could not.
     add(arguments, {"--chdir", "/"});

@@ -14,8 +14,9 @@ namespace backends::bubblewrap {
 struct Opened {
     std::vector<int> contents;  // one for each mount with has_content(kind), in the order of the mounts
     bool unshares_user = true;  // false: a set-uid bubblewrap on a host that closes user namespaces
+    bool shares_ipc = false;    // it is in the right ipc namespace already
     std::map<std::string, std::string> sockets;  // of helpers: name and path; others are left out
-    int information = -1;       // where bubblewrap says which process is in the namespaces
+    int information = -1;                        // where bubblewrap says which process is in the namespaces
 };
 
 bool has_content(plan::MountKind kind);

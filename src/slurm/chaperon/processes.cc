@@ -15,6 +15,7 @@
 #include <cstdlib>
 
 #include "base/descriptors.h"
+#include "seccomp/no_execution.h"
 
 namespace slurm::chaperon {
 namespace {
@@ -54,6 +55,13 @@ void execute(const Launch& launch, char** arguments, char** environment) {
     ::syscall(SYS_execveat, launch.program, "", arguments, environment, AT_EMPTY_PATH);
 }
 
+// A site may have put a script in front of the command, which starts it by its name.
+bool is_script(int program) {
+    base::Fd file(::open(("/proc/self/fd/" + std::to_string(program)).c_str(), O_RDONLY | O_CLOEXEC));
+    char first[2];
+    return file && ::read(file.get(), first, 2) == 2 && first[0] == '#' && first[1] == '!';
+}
+
 // In the new process; returns only on failure, with errno.
 void become(const Launch& launch, pid_t parent, char** arguments, char** environment) {
     if (launch.has_terminal) {
@@ -67,6 +75,12 @@ void become(const Launch& launch, pid_t parent, char** arguments, char** environ
     reset_signals();
     ::prctl(PR_SET_PDEATHSIG, launch.death_signal);
     if (::getppid() != parent) ::_exit(1);
+    // Threat: srun starts programs for whoever can ask it in the protocol of MPI's process managers
+    // ("spawn"). Test: tests/slurm/attacks.bats, "a rank starts nothing outside through its process manager".
+    if (launch.starts_nothing && !is_script(launch.program)) {
+        errno = seccomp::forbid_execution_by_name();
+        if (errno != 0) return;
+    }
     execute(launch, arguments, environment);
 }
 

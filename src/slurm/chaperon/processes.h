@@ -24,8 +24,9 @@ struct Launch {
     std::string directory = "/";
     // Its standard descriptors; -1: /dev/null.
     int input = -1, output = -1, errors = -1;
-    bool has_terminal = false;  // `input` is a terminal that is to control it, in a session of its own
-    int death_signal = 9;       // what it gets when this process dies
+    bool starts_nothing = true;  // false: it is to start a program, as salloc does
+    bool has_terminal = false;   // `input` is a terminal that is to control it, in a session of its own
+    int death_signal = 9;        // what it gets when this process dies
 };
 
 // Returns when the program was executed, or why it was not.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "slurm/chaperon/stub_conversation.h"
 
+#include "slurm/options/option.h"
+
 #include <utility>
 
 namespace slurm::chaperon {
@@ -18,6 +20,7 @@ base::Result<Launch> launch_of(const Context& context, std::string_view client,
     launch.arguments = arguments;
     launch.environment = context.environment;
     launch.death_signal = death_signal_of(client);
+    launch.starts_nothing = find_command(client) != nullptr && client != "salloc";
     return launch;
 }
 

@@ -118,9 +118,14 @@ int run_payload() {
 
     std::vector<char*> variables = pointers_to(environment);
     environ = variables.data();  // execvpe looks for PATH in the caller's own
-    ::execvpe(command.front().c_str(), pointers_to(command).data(), variables.data());
+    std::string program = command.front();
+    if (program.starts_with('.') && !spec->directory.empty()) program.insert(0, spec->directory + "/");
+    std::vector<char*> arguments = pointers_to(command);
+    ::execvpe(program.c_str(), arguments.data(), variables.data());
+    // To Slurm a name that no folder of the search path has may lie in the directory of the step.
+    if (errno == ENOENT) ::execve(program.c_str(), arguments.data(), variables.data());
     int number = errno;
-    return fail("execve(): " + base::printable(command.front()), number);
+    return fail("execve(): " + base::printable(program), number);
 }
 
 }  // namespace slurm
