@@ -48,6 +48,7 @@ ReturnToService=2
 SlurmdParameters=config_overrides
 SchedulerType=sched/backfill
 SchedulerParameters=bf_interval=1
+FirstJobId=1001
 MinJobAge=300
 KillWait=2
 CompleteWait=0

@@ -11,6 +11,7 @@ namespace {
 constexpr std::string_view kHead = "JobId=";
 constexpr std::string_view kIndent = "   ";
 constexpr std::string_view kComment = "   Comment=";
+constexpr std::string_view kCommand = "   Command=";
 // Keys of a head that name a job whose record this may be, the nearest first.
 constexpr std::string_view kNumbers[] = {"JobId=", "ArrayJobId=", "HetJobId="};
 
@@ -19,8 +20,8 @@ struct Wanted {
     std::string Record::*value;
 };
 constexpr Wanted kWanted[] = {
-    {"   Command=", &Record::command}, {"   WorkDir=", &Record::directory}, {"   StdErr=", &Record::error},
-    {"   StdIn=", &Record::input},     {"   StdOut=", &Record::output},
+    {kCommand, &Record::command},  {"   WorkDir=", &Record::directory}, {"   StdErr=", &Record::error},
+    {"   StdIn=", &Record::input}, {"   StdOut=", &Record::output},
 };
 
 std::optional<Record> record_of(std::string_view head, const FindRecord& find) {
@@ -33,6 +34,25 @@ std::optional<Record> record_of(std::string_view head, const FindRecord& find) {
         }
     }
     return {};
+}
+
+// What a record has in the place of the task's number, and what Slurm shows of an array whose tasks wait.
+constexpr std::string_view kTaskPattern = "%a";
+constexpr std::string_view kNoTask = "4294967294";
+constexpr std::string_view kTask = "ArrayTaskId=";
+
+std::string_view task_in(std::string_view head) {
+    for (std::string_view word : base::split(head, ' ')) {
+        if (word.starts_with(kTask) && parse_number(word.substr(kTask.size()), UINT32_MAX))
+            return word.substr(kTask.size());
+    }
+    return kNoTask;
+}
+
+std::string with_task(std::string path, std::string_view task) {
+    for (size_t at = 0; (at = path.find(kTaskPattern, at)) != path.npos; at += task.size())
+        path.replace(at, kTaskPattern.size(), task);
+    return path;
 }
 
 const Wanted* wanted_on(std::string_view line) {
@@ -49,20 +69,26 @@ bool is_empty_comment(std::string_view line) {
 
 }  // namespace
 
-std::string with_wanted_paths(std::string_view text, const FindRecord& find) {
+std::string with_wanted_paths(std::string_view text, const FindRecord& find, std::string_view program) {
     std::string result;
     std::optional<Record> record;
+    std::string_view task;
     while (!text.empty()) {
         size_t end = text.find('\n');
         std::string_view line = text.substr(0, end);
         std::string_view line_break = end == text.npos ? "" : "\n";
         text.remove_prefix(line.size() + line_break.size());
-        if (line.starts_with(kHead)) record = record_of(line, find);
+        if (line.starts_with(kHead)) {
+            record = record_of(line, find);
+            task = task_in(line);
+        }
         const Wanted* wanted = record ? wanted_on(line) : nullptr;
         std::string shown = without_tags(line);
         if (shown.size() != line.size() && is_empty_comment(shown)) continue;
         if (wanted && !((*record).*wanted->value).empty()) {
-            shown = std::string(wanted->key) + (*record).*wanted->value;
+            shown = std::string(wanted->key) + with_task((*record).*wanted->value, task);
+        } else if (!record && !program.empty() && line == std::string(kCommand) + std::string(program)) {
+            shown = std::string(kCommand) + "(null)";
         }
         result.append(shown).append(line_break);
     }

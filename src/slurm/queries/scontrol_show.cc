@@ -75,10 +75,11 @@ Arguments arguments_for_jobs(const Request& request, const std::string& entity, 
 }
 
 std::string adjusted_jobs(const Request& request, const JobSet& jobs, std::string_view text) {
-    std::string adjusted = with_wanted_paths(text, [&](uint32_t job) -> std::optional<Record> {
+    auto find = [&](uint32_t job) -> std::optional<Record> {
         if (!jobs.contains(job)) return {};
         return find_record(request.context.state_directory, std::to_string(job));
-    });
+    };
+    std::string adjusted = with_wanted_paths(text, find, request.context.program);
     return asks_for_one_line(request) ? one_line_each(adjusted) : adjusted;
 }
 

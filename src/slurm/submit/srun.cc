@@ -106,7 +106,9 @@ Answered run(const Context& context, const Call& call, const Asked& asked, Conve
     spec.command = asked.line.words;
     spec.environment = exported(call.environment, asked.value_of("export").value_or(""));
     spec.directory = directory_of(call, asked);
-    spec.submitted_from = call.directory;
+    // Within a job, Slurm tells where the job was submitted from.
+    if (!job.empty()) spec.submitted_from = value_of(call.environment, "SLURM_SUBMIT_DIR");
+    if (spec.submitted_from.empty()) spec.submitted_from = call.directory;
     spec.appends = asked.value_of("open-mode").value_or("").starts_with('a');
     set_file(asked, "output", spec.output, arguments);
     set_file(asked, "error", spec.error, arguments);

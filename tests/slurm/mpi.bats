@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+# Ranks of MPI, each in a jail. That the same programs work outside is in cluster.bats.
+
+load compare
+setup() { start_slurm_test; }
+teardown() { end_slurm_test; }
+
+# Nothing of a job stays behind on its nodes; said by a plain step.
+expect_clean_nodes() {
+    works srun --quiet --nodes=4 --ntasks=4 sh -c 'ls -A "/tmp/.agent-sandbox-$(id -u)" "/dev/shm/.agent-sandbox-$(id -u)" 2>/dev/null | grep -v : || true'
+    [[ -z ${output//$'\n'/} ]] || report "left behind on a node"
+}
+
+@test "MPICH: four ranks on one node, by a descriptor and shared memory, with the network closed as usual" {
+    run inside srun --quiet --mpi=pmi2 --nodes=1 --ntasks=4 "$SBX_STAGE/bin/hello-mpich"
+    ((status == 0)) || report "four ranks"
+    [[ $(grep -c '^rank [0-3] of 4 on node0, sum 6$' <<<"$output") == 4 ]] || report "four ranks"
+    expect_clean_nodes
+}
+
+@test "MPICH: two ranks on two nodes, with the network open" {
+    JAIL=(--network open)
+    works inside srun --quiet --mpi=pmi2 --nodes=2 --ntasks=2 "$SBX_STAGE/bin/hello-mpich"
+    [[ $(grep '^rank' <<<"$output" | sort) == $'rank 0 of 2 on node0, sum 1\nrank 1 of 2 on node1, sum 1' ]] || report "two ranks"
+    expect_clean_nodes
+}
+
+@test "Open MPI: four ranks on two nodes, by a socket, with the network open" {
+    JAIL=(--network open)
+    works inside srun --quiet --mpi=pmix --nodes=2 --ntasks=4 --ntasks-per-node=2 "$SBX_STAGE/bin/hello-openmpi"
+    [[ $(grep -c "of 4 on node[01], sum 6" <<<"$output") == 4 ]] || report "four ranks"
+    expect_clean_nodes
+}
+
+@test "ranks in a batch job" {
+    make_script job.sh "srun --quiet --mpi=pmi2 $SBX_STAGE/bin/hello-mpich"
+    submit_inside --ntasks=2 --nodes=1 --output=out job.sh
+    wait_for_job "$JOB"
+    [[ $(grep -c '^rank [01] of 2 on node0, sum 1$' out) == 2 ]] || { output=$(cat out) report "two ranks"; }
+}
+
+@test "ranks of one job on one node share /tmp and /dev/shm; another job does not see them" {
+    cat >rank.sh <<'SH'
+#!/bin/bash
+touch "/tmp/rank-$SLURM_PROCID" "/dev/shm/rank-$SLURM_PROCID"
+for _ in {1..500}; do
+    [[ -e /tmp/rank-0 && -e /tmp/rank-1 && -e /dev/shm/rank-0 && -e /dev/shm/rank-1 ]] && break
+    sleep 0.02
+done
+[[ $SLURM_PROCID == 0 ]] || { while [[ ! -e done ]]; do sleep 0.02; done; exit 0; }
+echo $(ls /tmp /dev/shm | grep ^rank) >met
+while [[ ! -e done ]]; do sleep 0.02; done
+SH
+    chmod +x rank.sh
+    inside srun --quiet --nodelist=node0 --ntasks=2 ./rank.sh 3>&- &
+    CHILDREN+=($!)
+    wait_until test -s met
+    prints "rank-0 rank-1 rank-0 rank-1" cat met
+    # The control: outside the jails it is there to be found.
+    works srun --quiet --nodelist=node0 sh -c 'ls /tmp/.agent-sandbox-*/*/rank-0'
+    prints "" inside srun --quiet --nodelist=node0 sh -c 'find /tmp /dev/shm -name "rank-*" 2>/dev/null; ls -d /tmp/.agent-sandbox-* 2>/dev/null || true'
+    touch done
+    wait "${CHILDREN[0]}"
+    expect_clean_nodes
+}

@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: MIT
+# The commands that look at jobs and change them do inside what they do outside, for the jobs of this project. Here all jobs are of
+# it, so that both sides must say the same.
+
+load compare
+setup() { start_slurm_test; }
+teardown() { end_slurm_test; }
+
+# Three jobs of this project, none of which starts: JOBS; the last is an array.
+three_jobs() {
+    JOBS=($(inside sh -c 'sbatch --parsable -H -J first --wrap=true; sbatch --parsable -H -J second -p other --time=5 --comment="a b" --wrap=true
+        sbatch --parsable -H -J third -a 1-3 --wrap=true'))
+    ((${#JOBS[@]} == 3))
+}
+
+# same COMMAND...: of the same jobs, so that numbers must be the same too; times of a report may pass. Tags are seen outside only.
+same() {
+    local outside_output outside_errors outside_status
+    run --separate-stderr outside "$@"
+    outside_output=$output outside_errors=$stderr outside_status=$status
+    run --separate-stderr inside "$@"
+    ((status == outside_status)) || { output+=$stderr; report "should end with $outside_status and '$outside_errors': $*"; }
+    same_text "$(untagged <<<"$outside_output")" "$output" "$*"
+    same_text "$outside_errors" "$stderr" "the complaints of $*"
+}
+untagged() { sed -E 's/ ?agent-sandbox:1:[0-9a-f]{32}:[0-9a-f]{32}//'; }
+
+running_job() {
+    submit_inside -J running -o /dev/null --wrap='srun -Q sleep 60' "$@"
+    wait_for_state "$JOB" RUNNING
+    wait_until has_step "$JOB"
+}
+has_step() { [[ $(squeue --noheader --steps --job="$1" --format=%i) == *"$1.0"* ]]; }
+tasks_left() { squeue --me --noheader --array --sort=i --format=%K | xargs; }
+
+# ---- squeue ----------------------------------------------------------------------------------------------------------
+
+@test "squeue selects and formats as squeue does" {
+    three_jobs
+    local ids=${JOBS[0]},${JOBS[2]} line
+    same squeue --me
+    while read -r line; do
+        [[ -n $line ]]
+        same squeue --me $line
+    done <<END
+-h
+-ho %i|%j|%u|%T|%P|%l|%D|%C|%r|%a|%q
+-O jobid,name:20,username,statecompact,partition,timelimit
+-j $ids
+-hj$ids -o%i
+--jobs=${JOBS[2]}_2
+--job ${JOBS[2]}_[1-2]
+-t PD
+-t R,CD -j $ids
+--states=all -j $ids
+-p other
+-p debug,other
+-n first,third
+--name=second -h
+--start
+-l
+-r
+--array --noheader
+-S -i
+--sort=P,j
+-u $SBX_USER
+-A lab
+-q normal
+-w node0
+--long --noheader
+END
+    same squeue -u "$SBX_USER" -h -o %i
+    same squeue --user="$(id -u)" --name first
+}
+
+@test "squeue says as squeue does that there is nothing, or no such thing" {
+    local line
+    while read -r line; do same squeue $line; done <<END
+--me
+--me --noheader
+-j 999999
+-j 999999,999998
+-h -j 999999
+-j none
+-t nothing
+-t COMPLETED -j 999999
+-p nothing
+-u nobody
+--steps --me
+--no-such-option
+-o
+--version
+--usage
+--help
+END
+}
+
+@test "squeue shows steps" {
+    running_job
+    same squeue --me --steps
+    same squeue -s -j "$JOB" -h -o %i
+    same squeue --steps="$JOB.0" -h -o "%i %j"
+    [[ $output == "$JOB.0"* ]] || report "the step"
+}
+
+@test "variables of squeue count" {
+    three_jobs
+    local line
+    for line in SQUEUE_FORMAT=%i:%j SQUEUE_FORMAT2=jobid,name SQUEUE_STATES=R SQUEUE_SORT=i SQUEUE_NAMES=first SQUEUE_PARTITION=other; do
+        same env "$line" squeue --me
+    done
+}
+
+# ---- scancel ---------------------------------------------------------------------------------------------------------
+
+@test "scancel ends jobs by number, by name, by state, all of them" {
+    three_jobs
+    works inside scancel "${JOBS[2]}_2"
+    prints "N/A N/A 1 3" tasks_left
+    works inside scancel "${JOBS[2]}_[1,3]" "${JOBS[0]}"
+    prints "N/A" tasks_left
+    works inside scancel --name=second
+    prints "" tasks_left
+    three_jobs
+    works inside scancel --me "${JOBS[0]}"
+    prints "N/A 1 2 3" tasks_left
+    works inside scancel --state=RUNNING --me
+    prints "N/A 1 2 3" tasks_left
+    works inside scancel -p other --me
+    prints "1 2 3" tasks_left
+    works inside scancel --state=PENDING --user="$SBX_USER"
+    prints "" tasks_left
+    three_jobs
+    works inside scancel --me
+    prints "" tasks_left
+    three_jobs
+    works inside scancel "${JOBS[@]}"
+    prints "" tasks_left
+}
+
+@test "scancel says what scancel says" {
+    three_jobs
+    local line
+    while read -r line; do same scancel $line; done <<END
+999999
+999999_1
+999999.0
+-v 999999
+-Q 999999
+999998 999999
+none
+--signal=NOTHING 999999
+--name=nothing
+--name=nothing -v
+--no-such-option
+--version
+--usage
+--help
+END
+    same scancel
+    outside scancel --me
+    wait_until is_queue_empty
+    # Of what has ended.
+    same scancel "${JOBS[0]}"
+    same scancel -v "${JOBS[0]}"
+}
+
+@test "scancel ends a step, and sends signals" {
+    printf '%s\n' '#!/bin/bash' 'trap "echo batch >>signals" USR1' 'srun -Q ./task.sh & step=$!' \
+        'while kill -0 $step; do sleep 0.1; done' 'echo "step ended" >>signals' 'while :; do sleep 0.1; done' >job.sh
+    make_script task.sh 'trap "echo task >>signals" USR1' 'touch ready' 'while :; do sleep 0.1; done'
+    submit_inside -o /dev/null job.sh
+    wait_until test -e ready
+    works inside scancel --signal=USR1 --batch "$JOB"
+    works inside scancel --signal=USR1 "$JOB.0"
+    has_signals() { [[ $(sort signals | xargs) == "$1" ]]; }
+    wait_until has_signals "batch task" || { cat signals >&2; return 1; }
+    works inside scancel --signal=usr1 "$JOB"
+    wait_until has_signals "batch task task" || { cat signals >&2; return 1; }
+    works inside scancel "$JOB.0"
+    wait_until grep -q "step ended" signals
+    prints RUNNING job_state "$JOB"
+    works inside scancel "$JOB"
+    wait_for_job "$JOB" CANCELLED
+}
+
+@test "a signal to all of a job reaches the script once, and leaves the jail standing" {
+    printf '%s\n' '#!/bin/bash' 'trap "echo usr1 >>signals" USR1' 'trap "echo term >>signals" TERM' 'touch ready' \
+        'until test -e end; do sleep 0.1; done' >job.sh
+    local side expected
+    for side in outside inside; do
+        rm -f ready signals end
+        works "$side" sbatch --parsable -o "$side.out" job.sh
+        JOB=$output
+        wait_until test -e ready
+        works "$side" scancel --full --signal=USR1 "$JOB"
+        wait_until grep -qs usr1 signals
+        works "$side" scancel --full --signal=TERM "$JOB"
+        wait_until grep -qs term signals
+        touch end
+        wait_for_job "$JOB"
+        [[ $side == inside ]] || expected=$(cat signals)
+    done
+    same_text "$expected" "$(cat signals)" "the signals"
+    fails "" grep agent-sandbox inside.out
+}
+
+# ---- scontrol --------------------------------------------------------------------------------------------------------
+
+@test "scontrol shows jobs as scontrol does" {
+    three_jobs
+    # Where Slurm believes the files and the command to be is another thing; what the agent sees is held against a job outside.
+    shown() { untagged | grep -vE '^   (Command|WorkDir|StdErr|StdIn|StdOut|Comment)=|AllocNode' | sed 's/ *$//'; }
+    local words
+    for words in "show job ${JOBS[0]}" "show job=${JOBS[1]}" "show JobId ${JOBS[2]}" "-d show job ${JOBS[0]}" "show job ${JOBS[2]}_2" "sho jobs ${JOBS[0]}"; do
+        works inside scontrol $words
+        same_text "$(outside scontrol $words | shown)" "$(shown <<<"$output")" "scontrol $words"
+    done
+    works inside scontrol -o show job "${JOBS[0]}"
+    ((${#lines[@]} == 1)) || report "one line"
+    works inside scontrol --oneliner show job
+    (($(grep -c "^JobId=" <<<"$output") >= 3)) || report "all jobs"
+    [[ $output != *agent-sandbox:1:* ]] || report "no tags"
+}
+
+@test "scontrol shows of a job inside what it shows of the same job outside" {
+    echo data >input
+    make_script job.sh true
+    local options
+    for options in "" "-o out-%j -e err-%x -i input" "-a 1-2" "--comment=text"; do
+        submit_both -H $options job.sh one "two three"
+        same_text "$(outside scontrol show job "$OUTSIDE" | plain)" "$(inside scontrol show job "$INSIDE" | plain)" "sbatch $options"
+    done
+    same_text "$(outside scontrol -o show job "$OUTSIDE" | plain)" "$(inside scontrol -o show job "$INSIDE" | plain)" "in one line"
+    # Of a step that has no job around it.
+    outside srun hostname >/dev/null
+    works inside srun -J mine hostname
+    works inside scontrol show job "$(squeue --me --states=all --noheader --name=mine --format=%i | tail -n 1)"
+    [[ $output != *agent-sandbox* ]] || report "the command is the user's own"
+}
+
+@test "scontrol holds, releases, requeues and changes jobs, keys in any case" {
+    submit_inside --wrap=true --begin=now+1hour -o /dev/null
+    works inside scontrol hold "$JOB"
+    prints JobHeldUser squeue --noheader --jobs="$JOB" --format=%r
+    works inside scontrol release "$JOB"
+    prints "None" sh -c "squeue --noheader --jobs=$JOB --format=%r | sed s/BeginTime/None/"
+    works inside scontrol update "JobId=$JOB" TimeLimit=7 Comment="new comment"
+    prints "7:00 new comment" inside squeue --noheader --jobs="$JOB" --format="%l %k"
+    works inside scontrol update "jobid=$JOB" timelimit=8 NAME=renamed
+    works inside scontrol update "JOBID=$JOB" Partition=other
+    prints "8:00 renamed other" squeue --noheader --jobs="$JOB" --format="%l %j %P"
+    prints "new comment" inside squeue --noheader --jobs="$JOB" --format=%k
+    works inside scontrol update job "$JOB" StartTime=now
+    wait_for_job "$JOB"
+    same scontrol hold "$JOB"
+    same scontrol update "JobId=$JOB" TimeLimit=9
+    running_job
+    works inside scontrol requeue "$JOB"
+    wait_for_state "$JOB" PENDING
+}
+
+@test "scontrol says what scontrol says" {
+    local line
+    while read -r line; do same scontrol $line; done <<END
+show job 999999
+show job 999999_1
+show job none
+show nothing
+show job 1 2
+hold 999999
+release 999999
+requeue 999999
+update JobId=999999 TimeLimit=5
+update JobId=999999 Nothing=5
+-o show job 999999
+-Q show job 999999
+--no-such-option
+nothing
+--version
+--usage
+END
+}
+
+@test "scontrol shows nodes, partitions and hosts" {
+    local line
+    while read -r line; do same scontrol $line; done <<END
+show hostnames node[0-2],node3
+show hostnames node0
+show hostlist node0,node1,node2
+show hostlistsorted node2,node1
+show partition
+show partition other
+-o show partition debug
+show nodes node9
+show partition nothing
+ping
+END
+    without_times() { grep -vE 'CPULoad|FreeMem|Time=|^$' | sed -E 's/CPULoad=\S+ ?//; s/FreeMem=\S+ ?//'; }
+    same_text "$(outside scontrol show node node1 | without_times)" "$(inside scontrol show node node1 | without_times)" "a node"
+    (($(inside scontrol -o show nodes | grep -c ^NodeName=) == 4))
+    works inside scontrol show config
+    [[ $output == *ClusterName*testcluster* ]] || report "the configuration"
+    prints $'node0\nnode1' inside salloc -Q -N2 scontrol show hostnames
+}
+
+# ---- Accounting and the cluster --------------------------------------------------------------------------------------
+
+@test "sacct shows own jobs" {
+    make_script accounted.sh 'srun -Q true; exit 7'
+    submit_inside -o /dev/null --comment="my comment" accounted.sh
+    wait_for_job "$JOB" FAILED
+    # What is told of the beginning may come after what is told of the end.
+    is_known() { [[ $(sacct -XnP -j "$JOB" -o JobName,State) == "accounted.sh|FAILED" ]]; }
+    wait_until is_known
+    same sacct -j "$JOB"
+    same sacct -nPj "$JOB" -o JobID,JobName,State,ExitCode,Account,Partition,User
+    same sacct -X --noheader --parsable2 --jobs="$JOB.batch" --format=JobID,State
+    prints "$JOB|accounted.sh|FAILED|7:0|my comment" inside sacct -XnP -j "$JOB" -o JobID,JobName,State,ExitCode,Comment
+    same sacct -j 999999
+    same sacct -n -j 999999
+    same sacct -j none
+    same sacct --name=nothing
+    same sacct --helpformat
+    same sacct --format=nothing
+    same sacct --no-such-option
+    same sacct --version
+    same sacct -Xn -o JobID -S now-1hour -E now -s FAILED --name=accounted.sh
+    [[ $output == *"$JOB"* ]] || report "the job among all"
+    works inside sacct
+    [[ ${lines[0]} == *JobID* && $output != *agent-sandbox:1:* ]] || report "all jobs"
+}
+
+@test "sstat and sprio show own jobs" {
+    running_job
+    wait_until sstat --noheader --jobs="$JOB.0" --format=JobID
+    same sstat -nP -j "$JOB.0" -o JobID
+    same sstat -nP -a -j "$JOB" -o JobID
+    same sstat -j 999999
+    same sstat
+    same sstat --helpformat
+    three_jobs
+    outside scontrol release "${JOBS[0]}"
+    submit_inside -N4 --exclusive --wrap=true
+    same sprio -h -j "$JOB" -o "%i %u"
+    same sprio -j 999999
+    same sprio -w
+    same sprio --no-such-option
+}
+
+@test "the cluster is seen as from outside" {
+    local line
+    while read -r line; do same $line; done <<END
+sinfo
+sinfo -N -l -h -o %N|%c|%P
+sinfo -s
+sinfo -p other -t idle -h -o %D
+sinfo -O nodelist,cpus,memory
+sinfo -n node1
+sinfo -R -h
+sinfo -p nothing
+sinfo --no-such-option
+sinfo --version
+sshare
+sshare -U -n
+sshare -m
+sacctmgr -nP show cluster format=Cluster,ControlHost
+sacctmgr show qos format=Name,Priority
+sacctmgr -n list tres
+sacctmgr --version
+sreport -P cluster utilization
+sreport -t hours cluster utilization start=2020-01-01 end=2020-01-02
+sdiag --version
+END
+    works inside sdiag
+    [[ $output == *"Jobs submitted"* && $output == *"Backfilling stats"* ]] || report "the controller's numbers"
+}
