@@ -55,7 +55,8 @@ TEST(Render, EveryKindInTheOrderOfThePlan) {
 TEST(Render, TheSocketForNoticesIsThereWhereThereIsOne) {
     plan::Plan plan;
     plan.mounts = {mount(MountKind::tmpfs, "/run"), mount(MountKind::helper_socket, "/run/notify", "notify")};
-    EXPECT_EQ(mounts_line(plan, {.sockets = {{"notify", "/state/s"}}}), "--tmpfs /run --ro-bind /state/s /run/notify");
+    EXPECT_EQ(mounts_line(plan, {.sockets = {{"notify", "/state/s"}}}),
+              "--tmpfs /run --ro-bind /state/s /run/notify");
     EXPECT_EQ(mounts_line(plan), "--tmpfs /run");
 }
 

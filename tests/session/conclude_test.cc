@@ -43,8 +43,8 @@ TEST(Conclude, AJailThatVanishedWasKilled) {
     }
 }
 
-// The gateway notices that nobody is in the namespaces; the reason is bubblewrap's all the same, also where it
-// said nothing.
+// The gateway notices that nobody is in the namespaces; the reason is bubblewrap's all the same, also where
+// it said nothing.
 TEST(Conclude, ABackendThatEndedIsNotTheNetworksFault) {
     auto silent = conclude(kPlan, Outcome{.gateway_failure = std::string(backends::bubblewrap::kNoJail)});
     ASSERT_FALSE(silent);

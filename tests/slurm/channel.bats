@@ -141,7 +141,7 @@ is_gone() { ! kill -0 "$1" 2>/dev/null; }
 @test "the agent can read what its session asked of Slurm, and not write it" {
     run inside sh -c 'sbatch --uid=0 --wrap=true; srun true; agent-sandbox slurm-log'
     [[ $output == *'"slurm-identity"'* && $output == *'"step"'* ]] || report "the log"
-    fails inside sh -c "ls $HOME/.local/state/agent-sandbox/slurm/log"
+    fails "No such file" inside sh -c "ls $HOME/.local/state/agent-sandbox/slurm/log"
     works ls "$HOME/.local/state/agent-sandbox/slurm/log"
-    fails outside "$SBX_PROGRAM" slurm-log
+    fails "inside of a jail" outside "$SBX_PROGRAM" slurm-log
 }

@@ -278,9 +278,8 @@ TEST_F(Serve, TheSessionsEndEndsRealCommands) {
 TEST_F(Serve, SrunHasAMomentAtTheSessionsEnd) {
     serve_with();
     const std::string file = folder_ + "/pid", mark = folder_ + "/given-back";
-    Stub stub(socket_,
-              {"squeue", "srun", "-c",
-               "trap ': >" + mark + "; exit' TERM; echo $$ >" + file + "; while :; do :; done"});
+    Stub stub(socket_, {"squeue", "srun", "-c",
+                        "trap ': >" + mark + "; exit' TERM; echo $$ >" + file + "; while :; do :; done"});
     pid_t pid = 0;
     ASSERT_TRUE(happens([&] { return static_cast<bool>(std::ifstream(file) >> pid) && pid > 0; }));
     ::kill(chaperon_, SIGKILL);

@@ -3,6 +3,7 @@
 // test has put in. The answer to the question about jobs is made from rows, with the nonce of the question.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -52,6 +53,10 @@ class PreparedConversation : public chaperon::Conversation {
             return answer_question(nonce);
         }
         ran.push_back({std::string(client), arguments});
+        if (std::string nonce = nonce_ahead(client, arguments); !nonce.empty()) {
+            if (question_answer.ending.status != 0) return question_answer;
+            return show_rows(nonce, std::ranges::find(arguments, "--noheader") == arguments.end());
+        }
         std::vector<chaperon::Captured>& prepared = answers[std::string(client)];
         if (prepared.empty()) return chaperon::Captured{};
         chaperon::Captured said = prepared.front();
@@ -81,8 +86,32 @@ class PreparedConversation : public chaperon::Conversation {
     static std::string question_nonce(std::string_view client, const std::vector<std::string>& arguments) {
         constexpr std::string_view kFormat = "--format=n";
         if (client != "squeue" || arguments.size() != 4 || arguments[1] != "--states=all") return "";
+        if (!arguments[2].starts_with("--user=")) return "";
         if (!arguments[3].starts_with(kFormat)) return "";
         return arguments[3].substr(kFormat.size() - 1, 33);
+    }
+
+    // Of a format that begins with the question.
+    static std::string nonce_ahead(std::string_view client, const std::vector<std::string>& arguments) {
+        constexpr std::string_view kFormat = "--format=n";
+        if (client != "squeue" || arguments.empty() || !arguments.back().starts_with(kFormat)) return "";
+        std::string nonce = arguments.back().substr(kFormat.size() - 1, 33);
+        return arguments.back().substr(kFormat.size() + 32).starts_with("%A" + nonce + "%F") ? nonce : "";
+    }
+
+    // Headings and what the user's format is taken to show: the id, and a second line.
+    chaperon::Captured show_rows(const std::string& nonce, bool has_headings) const {
+        chaperon::Captured said{.output = "", .errors = "a warning\n", .ending = {}};
+        auto add = [&](const PreparedJob& row) {
+            said.output += nonce;
+            for (const std::string& field : {row.job, row.array, row.id, row.state, row.comment}) {
+                said.output += field + nonce;
+            }
+            said.output += " shows " + row.id + "\nand more\n";
+        };
+        if (has_headings) add({"JOBID", "ARRAY_JOB_ID", "JOBID", "COMMENT", "STATE"});
+        for (const PreparedJob& job : jobs) add(job);
+        return said;
     }
 
     chaperon::Captured answer_question(const std::string& nonce) const {

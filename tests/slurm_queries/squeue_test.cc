@@ -9,15 +9,84 @@ namespace {
 using chaperon::Scope;
 using Lines = std::vector<std::string>;
 
-TEST(Squeue, IsGivenTheJobsInScope) {
+// What the user's format shows of these jobs.
+std::string rows_of(const Lines& ids) {
+    std::string text;
+    for (const std::string& id : ids) text += " shows " + id + "\nand more\n";
+    return text;
+}
+
+TEST(Squeue, IsAskedOnceAndShowsWhatIsInScope) {
+    Asked asked = Ask()("squeue", {"-p", "main", "--me", "-S", "i"});
+    EXPECT_EQ(asked.conversation.questions, 0);
+    ASSERT_EQ(asked.conversation.ran.size(), 1u);
+    Lines arguments = asked.last().arguments;
+    ASSERT_EQ(arguments.size(), 4u);
+    std::string nonce = arguments[3].substr(std::string("--format=").size(), 33);
+    EXPECT_EQ(arguments, (Lines{"--partitions=main", "--sort=i", "--users=1000",
+                                "--format=" + nonce + "%A" + nonce + "%F" + nonce + "%i" + nonce + "%T" +
+                                    nonce + "%k" + nonce + "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"}));
+    EXPECT_EQ(asked.conversation.output, rows_of({"JOBID", "17", "18", "20_[2-5%1]", "20_1", "32"}));
+    EXPECT_EQ(asked.conversation.errors, "a warning\n");
+}
+
+TEST(Squeue, ShowsInOneCallWhatEachScopeHas) {
+    Lines ours = {"17", "18", "20_[2-5%1]", "20_1", "32"};
+    EXPECT_EQ((Ask{.scope = Scope::session}("squeue", {"-h"}).conversation.output), rows_of(ours));
+    EXPECT_EQ((Ask{.scope = Scope::session, .launcher_job = "31"}("squeue", {"-h"}).conversation.output),
+              rows_of({"17", "18", "20_[2-5%1]", "20_1", "31", "32"}));
+    EXPECT_EQ((Ask{.scope = Scope::user}("squeue", {"-h"}).conversation.output),
+              rows_of({"17", "18", "20_[2-5%1]", "20_1", "30", "31", "32"}));
+    EXPECT_EQ((Ask{.jobs = {}}("squeue", {}).conversation.output), rows_of({"JOBID"}));
+    EXPECT_EQ((Ask{.jobs = {}}("squeue", {"-h"}).conversation.output), "");
+}
+
+TEST(Squeue, ShowsInOneCallWhatTwoCallsWouldOfMixedGroups) {
+    std::string ours = text_of(kOurs);
+    std::vector<PreparedJob> jobs = {{"40", "40", "40_[2-5]", ours},   {"41", "40", "40_1", "mine"},
+                                     {"50", "50", "50_[2-5]", "mine"}, {"51", "50", "50_1", ours},
+                                     {"60", "60", "60+0", ours},       {"61", "61", "60+1", ours},
+                                     {"70", "70", "70+0", ours},       {"71", "71", "70+1", "mine"}};
+    Ask ask{.jobs = jobs};
+    EXPECT_EQ(ask("squeue", {"-h"}).conversation.output, rows_of({"50_1", "60+0", "60+1"}));
+    EXPECT_EQ(ask("squeue", {"-l"}).argument("--jobs"), "--jobs=51,60,67108864");
+}
+
+// Threat: a comment that looks like rows of its own.
+TEST(Squeue, IsNotFooledByComments) {
+    std::string ours = text_of(kOurs);
+    std::string forged = "x\n" + std::string(33, 'n') + "30 " + ours + "\n shows 30\n";
+    Ask ask{.jobs = {{"17", "17", "17", forged + " " + ours}, {"30", "30", "30", forged}}};
+    EXPECT_EQ(ask("squeue", {"-h"}).conversation.output, rows_of({"17"}));
+}
+
+TEST(Squeue, HasItsOwnFormatsInOneCall) {
+    auto format = [](const Lines& arguments, const Lines& environment = {}) {
+        std::string whole = Ask{.environment = environment}("squeue", arguments).argument("--format=");
+        size_t nonces = std::string("--format=").size() + 6 * 33 + 5 * 2;
+        return whole.size() < nonces ? "" : whole.substr(nonces);
+    };
+    EXPECT_EQ(format({"--start"}), "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R");
+    EXPECT_EQ(format({"-o", "x %i", "--start"}), "x %i");
+    EXPECT_EQ(format({"-r", "-t", "all", "-u", "ann"}, {"SQUEUE_FORMAT=%j"}), "%j");
+    EXPECT_EQ(format({"-o", "%i"}, {"SQUEUE_FORMAT=%j"}), "%i");
+}
+
+TEST(Squeue, IsGivenTheJobsInScopeWhereOneCallDoesNotDo) {
     Asked asked = Ask()("squeue", {"-l", "-p", "main"});
     EXPECT_EQ(asked.last(), (Ran{"squeue", {"--long", "--partitions=main", "--jobs=17,18,20,32,67108864"}}));
     EXPECT_EQ(asked.conversation.questions, 1);
-    EXPECT_EQ((Ask{.scope = Scope::user}("squeue", {}).argument("--jobs")),
+    EXPECT_EQ((Ask{.scope = Scope::user}("squeue", {"-l"}).argument("--jobs")),
               "--jobs=17,18,20,30,31,32,67108864");
-    EXPECT_EQ((Ask{.scope = Scope::session}("squeue", {}).argument("--jobs")), "--jobs=17,18,20,32,67108864");
-    EXPECT_EQ((Ask{.scope = Scope::session, .launcher_job = "31"}("squeue", {}).argument("--jobs")),
+    EXPECT_EQ((Ask{.scope = Scope::session}("squeue", {"-l"}).argument("--jobs")),
+              "--jobs=17,18,20,32,67108864");
+    EXPECT_EQ((Ask{.scope = Scope::session, .launcher_job = "31"}("squeue", {"-l"}).argument("--jobs")),
               "--jobs=17,18,20,31,32,67108864");
+    for (const Lines& arguments :
+         {Lines{"-j", "17"}, Lines{"-s"}, Lines{"-v"}, Lines{"-O", "jobid"}, Lines{"-o", "%k"},
+          Lines{"-o", "%ALL"}, Lines{"-o", ""}, Lines{"-u", "ann,bob"}, Lines{"-U", "x"}}) {
+        EXPECT_EQ(Ask()("squeue", arguments).conversation.questions, 1) << arguments[0];
+    }
 }
 
 TEST(Squeue, IsNotRestrictedWithoutAScope) {
@@ -28,7 +97,7 @@ TEST(Squeue, IsNotRestrictedWithoutAScope) {
 }
 
 TEST(Squeue, HasOnlyItsHeadingWhereNothingIsInScope) {
-    EXPECT_EQ((Ask{.jobs = {}}("squeue", {}).argument("--jobs")), "--jobs=134217728,67108864");
+    EXPECT_EQ((Ask{.jobs = {}}("squeue", {"-l"}).argument("--jobs")), "--jobs=134217728,67108864");
 }
 
 // Threat: ids that exist answer otherwise than ids that do not.
@@ -73,8 +142,9 @@ TEST(Squeue, MarksCommentColumns) {
 
 TEST(Squeue, ReadsItsVariables) {
     Ask ask{.environment = {"SQUEUE_FORMAT=%i", "SQUEUE_PARTITION=main", "SLURM_TIME_FORMAT=relative"}};
-    EXPECT_EQ(ask("squeue", {}).argument("--format"), "--format=%i");
-    EXPECT_EQ(ask("squeue", {"-o", "%j"}).argument("--format"), "--format=%j");
+    EXPECT_TRUE(ask("squeue", {}).argument("--format").ends_with("%i"));
+    EXPECT_TRUE(ask("squeue", {"-o", "%j"}).argument("--format").ends_with("%j"));
+    EXPECT_EQ(ask("squeue", {}).argument("--partitions"), "--partitions=main");
     EXPECT_EQ(ask("squeue", {"-O", "jobid"}).argument("--format"), "");
 }
 
@@ -95,7 +165,13 @@ TEST(Squeue, SaysWhatSlurmSaysWhenItIsDown) {
     chaperon::Call call{.command = "squeue"};
     EXPECT_EQ(handle_squeue(context, call, conversation).status, 1);
     EXPECT_EQ(conversation.errors, "slurm_load_jobs error: Unable to contact slurm controller\n");
-    EXPECT_TRUE(conversation.ran.empty());
+    EXPECT_EQ(conversation.output, "");
+    EXPECT_EQ(conversation.ran.size(), 1u);
+    conversation.errors = "";
+    call.arguments = {"-l"};
+    EXPECT_EQ(handle_squeue(context, call, conversation).status, 1);
+    EXPECT_EQ(conversation.errors, "slurm_load_jobs error: Unable to contact slurm controller\n");
+    EXPECT_EQ(conversation.ran.size(), 1u);
 }
 
 }  // namespace

@@ -73,6 +73,30 @@ TEST(Rows, EndAtTheFirstThatIsNotOne) {
     EXPECT_TRUE(read_rows(cut.substr(0, cut.size() - 1), kNonce).empty());
 }
 
+TEST(ShownRows, ReachToTheNextNonce) {
+    EXPECT_EQ(format_with_question("%j", kNonce), question(1000, kNonce).back().substr(9) + "%j");
+    auto shown = [](std::string row, const std::string& text) {
+        row.insert(row.size() - 1, text);
+        return row;
+    };
+    std::string headings = shown(record("JOBID", "ARRAY_JOB_ID", "JOBID", "COMMENT", "STATE"), "NAME");
+    std::string rows =
+        shown(record("7", "7", "7", "two\nlines"), "a\nb") + shown(record("8", "8", "8", ""), "");
+    ShownRows read = read_shown_rows("above\n" + headings + rows, kNonce);
+    EXPECT_EQ(read.before, "above\n");
+    ASSERT_EQ(read.rows.size(), 3u);
+    EXPECT_FALSE(read.rows[0].job);
+    EXPECT_EQ(read.rows[0].text, "NAME\n");
+    EXPECT_EQ(read.rows[1].job->job, 7u);
+    EXPECT_EQ(read.rows[1].text, "a\nb\n");
+    EXPECT_EQ(read.rows[2].text, "\n");
+    // Headings anywhere else, or a row that is cut short: nothing from there on.
+    EXPECT_EQ(read_shown_rows(rows + headings + rows, kNonce).rows.size(), 2u);
+    EXPECT_EQ(read_shown_rows(rows.substr(0, rows.size() - 1), kNonce).rows.size(), 1u);
+    EXPECT_EQ(read_shown_rows(rows + rows.substr(0, 60), kNonce).rows.size(), 2u);
+    EXPECT_TRUE(read_shown_rows("", kNonce).rows.empty());
+}
+
 TEST(JobSet, IsBoundedBySessionOrProject) {
     std::string answer = record("1", "1", "1", tagged("", kOurs)) +
                          record("2", "2", "2", tagged("", {kOther.session, kOurs.project})) +

@@ -79,7 +79,7 @@ struct Denied {
 // Payloads above the limit are cut.
 std::string frame(Type type, std::string_view payload = {});
 // As many frames as it takes.
-std::string stream(Type type, std::string_view bytes);
+std::string stream(Type type, std::string_view rest);
 // An argument or a variable, with its beginning in pieces where it is long.
 std::string word(Type type, std::string_view text);
 std::string hello(std::string_view command);

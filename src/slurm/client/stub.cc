@@ -34,6 +34,14 @@ int say_gone(const std::string& name, const char* how) {
                kGone);
 }
 
+int say_closed(const std::string& name) {
+    return say(
+        name +
+            ": Slurm is closed in this sandbox (slurm.mode); this is policy, not a fault: do not retry or "
+            "work around it, ask the user",
+        kGone);
+}
+
 // What every request says. Strings of the environment that are no variables go nowhere, as with a shell.
 channel::Request request_of(const std::string& name, int argc, char** argv) {
     channel::Request request;
@@ -51,6 +59,7 @@ channel::Request request_of(const std::string& name, int argc, char** argv) {
     return request;
 }
 
+// Empty with errno.
 base::Fd connect_to(const char* path) {
     struct sockaddr_un address = {};
     address.sun_family = AF_UNIX;
@@ -60,7 +69,10 @@ base::Fd connect_to(const char* path) {
     do {
         result = ::connect(socket.get(), reinterpret_cast<struct sockaddr*>(&address), sizeof address);
     } while (result != 0 && errno == EINTR);
-    if (result != 0) socket.reset();
+    if (result == 0) return socket;
+    const int problem = errno;
+    socket.reset();
+    errno = problem;
     return socket;
 }
 
@@ -80,7 +92,8 @@ int run_stub(const std::string& name, int argc, char** argv, const char* path) {
     if (!redirection.problem.empty()) return say(redirection.problem, kRefused);
 
     base::Fd socket = connect_to(path);
-    if (!socket) return say_gone(name, "is not there");
+    // Who served it once has left a socket that refuses; where nobody was to serve there is none.
+    if (!socket) return errno == ENOENT ? say_closed(name) : say_gone(name, "is not there");
     const bool passes_signals = name == "srun" || name == "salloc";
     Session session(name, request.arguments, std::move(socket), passes_signals, std::move(redirection));
     auto exit = session.run(channel::render(request));

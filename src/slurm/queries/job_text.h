@@ -17,8 +17,8 @@ namespace slurm::queries {
 // which jobs are in scope.
 using FindRecord = std::function<std::optional<Record>(uint32_t job)>;
 
-// `text` is many lines to a job, without --oneliner. `program` is what Slurm was given as the command of a job
-// that has no record: a step's own.
+// `text` is many lines to a job, without --oneliner. `program` is what Slurm was given as the command of a
+// job that has no record: a step's own.
 std::string with_wanted_paths(std::string_view text, const FindRecord& find, std::string_view program = {});
 
 // As --oneliner lays out the same text.

@@ -37,23 +37,6 @@ Ending tell(const UsageError& error, Conversation& conversation) {
     return {.status = error.exit_code};
 }
 
-JobSet::Bounds bounds_of(const Context& context) {
-    JobSet::Bounds bounds;
-    switch (context.scope) {
-        case Scope::none:
-        case Scope::user:
-            break;
-        case Scope::project:
-            bounds.project = project_part(context.project);
-            break;
-        case Scope::session:
-            bounds.session = context.session;
-            break;
-    }
-    if (auto launcher = parse_job_id(context.launcher_job)) bounds.always = launcher->job;
-    return bounds;
-}
-
 void replace_number(std::string& text, const std::string& number, const std::string& with) {
     for (size_t at = 0; (at = text.find(number, at)) != text.npos; at += with.size()) {
         text.replace(at, number.size(), with);
@@ -144,6 +127,23 @@ OrEnding<Request> read_request(const Context& context, const Call& call, Convers
     std::ranges::copy_if(from.environment, std::back_inserter(request.variables),
                          [&](const std::string& text) { return stands_for_no_option(*command, text); });
     return request;
+}
+
+JobSet::Bounds bounds_of(const Context& context) {
+    JobSet::Bounds bounds;
+    switch (context.scope) {
+        case Scope::none:
+        case Scope::user:
+            break;
+        case Scope::project:
+            bounds.project = project_part(context.project);
+            break;
+        case Scope::session:
+            bounds.session = context.session;
+            break;
+    }
+    if (auto launcher = parse_job_id(context.launcher_job)) bounds.always = launcher->job;
+    return bounds;
 }
 
 OrEnding<JobSet> ask_jobs(const Request& request) {

@@ -59,6 +59,8 @@ struct Request {
 // Answers what needs no handler: usage errors, refused options, --help and --version.
 OrEnding<Request> read_request(const Context& context, const Call& call, Conversation& conversation);
 
+JobSet::Bounds bounds_of(const Context& context);
+
 // The user's jobs, with the bounds of the session's scope. One question to squeue; where it fails, Slurm's
 // own words are the answer.
 OrEnding<JobSet> ask_jobs(const Request& request);

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: MIT
-// squeue: the real one, with the user's own options, given the list of jobs that the session may know of. Its
-// filters narrow a list of ids, so the user's selection and ours combine in Slurm itself.
+// squeue: the real one, with the user's own options, in one of two ways.
+//
+// In one call, where the user names no ids: the real squeue selects, sorts and formats the user's jobs, each
+// row begins with our question (slurm/scope/rows.h), and only rows of jobs in scope are passed on, without
+// it.
+//
+// In two calls otherwise: squeue is given the list of jobs that the session may know of. Its filters narrow a
+// list of ids, so the user's selection and ours combine in Slurm itself.
+#include <algorithm>
+#include <set>
+
 #include "slurm/queries/handlers.h"
 #include "slurm/queries/marked_columns.h"
 #include "slurm/queries/request.h"
@@ -87,6 +96,79 @@ Ending show_with_comments(const Request& request, Arguments arguments, const Mar
     return request.answer(said);
 }
 
+// What one call can be made with; the rest changes what an answer is about, or takes no format beside it.
+constexpr std::string_view kOnceOptions[] = {
+    "accounts", "all", "array",       "array-unique", "format",   "hide",     "licenses",
+    "local",    "me",  "name",        "noconvert",    "nodelist", "noheader", "partitions",
+    "priority", "qos", "reservation", "sort",         "start",    "states",   "users"};
+
+// squeue's own formats.
+constexpr std::string_view kOwnFormat = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
+constexpr std::string_view kOwnFormatOfStarts = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R";
+
+// More is not kept until its end, but asked for in two calls.
+constexpr size_t kMostKept = 64u << 20;
+
+bool shows_every_field(std::string_view format) {
+    for (size_t at = 0; at < format.size(); ++at) {
+        if (starts_ignoring_case(format.substr(at), "all")) return true;
+    }
+    return false;
+}
+
+// The format for one call; nothing where it has to be two.
+std::optional<std::string> format_for_once(const Request& request) {
+    bool fits = std::ranges::all_of(request.parsed.options, [](const Given& given) {
+        return std::ranges::find(kOnceOptions, given.option->name) != std::end(kOnceOptions);
+    });
+    // Other users' jobs are not asked for.
+    std::optional<std::string> users = request.parsed.value_of("users");
+    if (!fits || (users && !is_own_user(request.context, *users))) return {};
+    if (auto format = request.parsed.value_of("format")) {
+        if (format->empty() || shows_every_field(*format)) return {};
+        return format;
+    }
+    return std::string(request.parsed.has("start") ? kOwnFormatOfStarts : kOwnFormat);
+}
+
+std::string rows_in_scope(std::string_view answer, std::string_view nonce, JobSet::Bounds bounds) {
+    ShownRows shown = read_shown_rows(answer, nonce);
+    std::vector<JobRow> rows;
+    for (const ShownRow& row : shown.rows) {
+        if (row.job) rows.push_back(*row.job);
+    }
+    // As two calls would name them: an array by its own number where all of it is in scope.
+    std::vector<uint32_t> numbers = JobSet(std::move(rows), std::move(bounds)).numbers();
+    std::set<uint32_t> known(numbers.begin(), numbers.end());
+    std::string text = std::move(shown.before);
+    for (const ShownRow& row : shown.rows) {
+        if (!row.job || known.contains(row.job->job) || known.contains(row.job->leader)) {
+            text += without_tags(row.text);
+        }
+    }
+    return text;
+}
+
+// Nothing: the answer is too long for this way.
+std::optional<Ending> show_in_one_call(const Request& request, std::string_view format) {
+    base::Result<std::string> nonce = make_nonce();
+    if (!nonce) return request.deny(code::unavailable, nonce.error().line());
+    Arguments arguments = request.passed({"format"});
+    arguments.push_back("--users=" + std::to_string(request.context.uid));
+    arguments.push_back("--format=" + format_with_question(format, *nonce));
+    std::string answer;
+    bool is_too_long = false;
+    Ending ending = request.relay(arguments, [&](std::string_view line) {
+        is_too_long |= answer.size() + line.size() > kMostKept;
+        if (!is_too_long) answer += line;
+        return std::string();
+    });
+    if (is_too_long) return {};
+    std::string text = rows_in_scope(answer, *nonce, bounds_of(request.context));
+    if (!text.empty()) request.conversation.out(text);
+    return ending;
+}
+
 }  // namespace
 
 Ending handle_squeue(const Context& context, const Call& call, Conversation& conversation) {
@@ -109,6 +191,9 @@ Ending handle_squeue(const Context& context, const Call& call, Conversation& con
     OrEnding<std::optional<MarkedFormat>> marked = mark_comments(request);
     if (auto* ending = std::get_if<Ending>(&marked)) return *ending;
     auto& format = std::get<std::optional<MarkedFormat>>(marked);
+    if (auto wanted = format_for_once(request); wanted && !format && context.scope != Scope::none) {
+        if (auto ending = show_in_one_call(request, *wanted)) return *ending;
+    }
     // squeue refuses two formats, and says which came first.
     bool is_marked = format && !has_two_formats;
     Arguments arguments = is_marked ? request.passed({"format", "Format"}) : request.passed();

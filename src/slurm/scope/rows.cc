@@ -29,7 +29,22 @@ std::optional<std::string_view> take_field(std::string_view& rest, std::string_v
     return field;
 }
 
-std::optional<JobRow> read_row(const std::array<std::string_view, kFieldCount>& fields) {
+using Fields = std::array<std::string_view, kFieldCount>;
+
+// Takes what the question's own format has shown, from its first nonce to its last.
+std::optional<Fields> take_fields(std::string_view& rest, std::string_view nonce) {
+    if (!rest.starts_with(nonce)) return {};
+    rest.remove_prefix(nonce.size());
+    Fields fields;
+    for (std::string_view& field : fields) {
+        std::optional<std::string_view> taken = take_field(rest, nonce);
+        if (!taken) return {};
+        field = *taken;
+    }
+    return fields;
+}
+
+std::optional<JobRow> read_row(const Fields& fields) {
     const auto& [job, array, id, state, comment] = fields;
     auto own = parse_job_id(job), leader = parse_job_id(array);
     if (!own || !leader || own->tasks || own->step || leader->tasks || leader->step) return {};
@@ -62,27 +77,42 @@ base::Result<std::string> make_nonce() {
 }
 
 std::vector<std::string> question(uint32_t uid, std::string_view nonce) {
-    std::string format(nonce);
-    for (std::string_view field : kFields) format.append(field).append(nonce);
-    return {"--noheader", "--states=all", "--user=" + std::to_string(uid), "--format=" + format};
+    return {"--noheader", "--states=all", "--user=" + std::to_string(uid),
+            "--format=" + format_with_question("", nonce)};
 }
 
 std::vector<JobRow> read_rows(std::string_view answer, std::string_view nonce) {
     std::vector<JobRow> rows;
-    while (answer.starts_with(nonce)) {
-        answer.remove_prefix(nonce.size());
-        std::array<std::string_view, kFieldCount> fields;
-        for (std::string_view& field : fields) {
-            std::optional<std::string_view> taken = take_field(answer, nonce);
-            if (!taken) return rows;
-            field = *taken;
-        }
-        std::optional<JobRow> row = read_row(fields);
+    while (std::optional<Fields> fields = take_fields(answer, nonce)) {
+        std::optional<JobRow> row = read_row(*fields);
         if (!row || !answer.starts_with('\n')) return rows;
         rows.push_back(*std::move(row));
         answer.remove_prefix(1);
     }
     return rows;
+}
+
+std::string format_with_question(std::string_view format, std::string_view nonce) {
+    std::string whole(nonce);
+    for (std::string_view field : kFields) whole.append(field).append(nonce);
+    return whole.append(format);
+}
+
+ShownRows read_shown_rows(std::string_view answer, std::string_view nonce) {
+    auto take_to_nonce = [&] {
+        std::string_view taken = answer.substr(0, answer.find(nonce));
+        answer.remove_prefix(taken.size());
+        return std::string(taken);
+    };
+    ShownRows shown{.before = take_to_nonce(), .rows = {}};
+    while (std::optional<Fields> fields = take_fields(answer, nonce)) {
+        ShownRow row{.job = read_row(*fields), .text = take_to_nonce()};
+        // Headings come first, and have words where a job has its number.
+        bool is_understood = row.job || shown.rows.empty();
+        if (!is_understood || !row.text.ends_with('\n')) return shown;
+        shown.rows.push_back(std::move(row));
+    }
+    return shown;
 }
 
 JobSet::JobSet(std::vector<JobRow> rows, Bounds bounds)

@@ -33,6 +33,20 @@ struct JobRow {
 std::vector<std::string> question(uint32_t uid, std::string_view nonce);
 std::vector<JobRow> read_rows(std::string_view answer, std::string_view nonce);
 
+// The same question ahead of the user's own format, so that one answer has both: what a row shows, and of
+// which job it is. What the user's format shows may hold line breaks too; it reaches to the next nonce.
+std::string format_with_question(std::string_view format, std::string_view nonce);
+
+struct ShownRow {
+    std::optional<JobRow> job;  // none: the headings
+    std::string text;           // of the user's format alone, with its line break
+};
+struct ShownRows {
+    std::string before;  // whatever squeue has to say above the headings
+    std::vector<ShownRow> rows;
+};
+ShownRows read_shown_rows(std::string_view answer, std::string_view nonce);
+
 // The jobs of the user, and which of them the jail may know of.
 class JobSet {
   public:

@@ -49,9 +49,11 @@ bool is_among(const std::vector<Given>& options, const Option* option) {
 }
 
 const Given* last_of(std::span<const Given> options, std::string_view name) {
-    for (auto given = options.rbegin(); given != options.rend(); ++given)
-        if (given->option->name == name) return &*given;
-    return nullptr;
+    const Given* last = nullptr;
+    for (const Given& given : options) {
+        if (given.option->name == name) last = &given;
+    }
+    return last;
 }
 
 // Addresses that are the account's own: its name, or its name at any host.
