@@ -162,7 +162,8 @@ Parse Parser::parse() {
         if (const auto* denial = std::get_if<Denial>(&*problem)) return *denial;
         return std::get<UsageError>(*problem);
     }
-    parsed_.words.insert(parsed_.words.end(), arguments_.begin() + next_, arguments_.end());
+    parsed_.words.insert(parsed_.words.end(), arguments_.begin() + static_cast<ptrdiff_t>(next_),
+                         arguments_.end());
     if (source_ == Source::command_line && !parsed_.informs &&
         begins_another_component(command_.colon, parsed_.words))
         return Denial{
