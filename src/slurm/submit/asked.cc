@@ -38,12 +38,6 @@ std::variant<Parsed, Answered> read_directives(const Command& command, std::stri
     return settle(parse_directives(command, directives), conversation);
 }
 
-// A colon between words makes components of a heterogeneous job or step.
-bool is_heterogeneous(const Command& command, const std::vector<std::string>& words) {
-    if (command.name == "srun") return std::ranges::find(words, ":") != words.end();
-    return !words.empty() && words.front() == ":";
-}
-
 bool is_among(const std::vector<Given>& options, const Option* option) {
     return std::ranges::find(options, option, &Given::option) != options.end();
 }
@@ -96,11 +90,6 @@ std::variant<Asked, Answered> read_call(const Call& call, std::string_view scrip
     if (const auto* answered = std::get_if<Answered>(&line)) return *answered;
     Asked asked{.line = std::get<Parsed>(std::move(line))};
     if (asked.line.informs) return asked;
-    if (is_heterogeneous(command, asked.line.words)) {
-        return conversation.deny({std::string(code::heterogeneous),
-                                  "':': heterogeneous jobs are not made from inside the jail",
-                                  "submit the components as jobs of their own"});
-    }
 
     auto variables = options_from_variables(command, call.environment);
     if (const auto* denial = std::get_if<Denial>(&variables)) return conversation.deny(*denial);
@@ -131,8 +120,7 @@ std::optional<Denial> add_common(const Context& context, const Asked& asked,
     return std::nullopt;
 }
 
-std::optional<Denial> add_name(const Asked& asked, std::string_view otherwise,
-                               std::vector<std::string>& arguments) {
+void add_name(const Asked& asked, std::string_view otherwise, std::vector<std::string>& arguments) {
     std::string name = asked.value_of("job-name").value_or("");
     if (name.empty()) {
         // Slurm puts no such question to a name that it takes from a file.
@@ -140,7 +128,6 @@ std::optional<Denial> add_name(const Asked& asked, std::string_view otherwise,
             name += letter == '/' || !::isprint(static_cast<unsigned char>(letter)) ? '_' : letter;
     }
     arguments.push_back("--job-name=" + name);
-    return std::nullopt;
 }
 
 Spec spec_for(const Context& context) {

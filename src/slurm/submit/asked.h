@@ -40,8 +40,7 @@ std::variant<Asked, Answered> read_call(const chaperon::Call& call, std::string_
 std::optional<Denial> add_common(const chaperon::Context& context, const Asked& asked,
                                  std::vector<std::string>& arguments);
 // The job's name: asked for, or `otherwise` made fit.
-std::optional<Denial> add_name(const Asked& asked, std::string_view otherwise,
-                               std::vector<std::string>& arguments);
+void add_name(const Asked& asked, std::string_view otherwise, std::vector<std::string>& arguments);
 
 // The parts of the spec that the session decides.
 Spec spec_for(const chaperon::Context& context);

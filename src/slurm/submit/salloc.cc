@@ -44,8 +44,7 @@ Ending handle_salloc(const Context& context, const Call& call, Conversation& con
     if (std::optional<Denial> denial = add_common(context, understood, arguments))
         return conversation.deny(*denial);
     std::string name = words.empty() ? std::string(kNameOfShell) : base_name(words.front());
-    if (std::optional<Denial> denial = add_name(understood, name, arguments))
-        return conversation.deny(*denial);
+    add_name(understood, name, arguments);
     arguments.push_back("--chdir=" + context.project.str());
     conversation.record("allocation", {{"name", name}});
     if (understood.has("no-shell")) {

@@ -47,9 +47,7 @@ std::string absolute(std::string_view path, std::string_view directory) {
 
 // Where the job writes and reads, as patterns.
 void set_files(Spec& spec, const Asked& asked) {
-    bool is_array = asked.has("array") || std::ranges::any_of(asked.line.options, [](const Given& given) {
-                        return given.option->name == "array";
-                    });
+    bool is_array = asked.has("array");
     spec.output = asked.value_of("output").value_or("");
     if (spec.output.empty()) spec.output = is_array ? kDefaultArrayOutput : kDefaultOutput;
     spec.error = asked.value_of("error").value_or("");
@@ -123,8 +121,7 @@ Answered submit(const Context& context, const Call& call, const Asked& asked, Sc
     std::vector<std::string> arguments = emit(asked.line);
     if (std::optional<Denial> denial = add_common(context, asked, arguments))
         return conversation.deny(*denial);
-    if (std::optional<Denial> denial = add_name(asked, script.name, arguments))
-        return conversation.deny(*denial);
+    add_name(asked, script.name, arguments);
     std::string name = arguments.back().substr(arguments.back().find('=') + 1);
 
     Spec spec = spec_for(context);

@@ -99,8 +99,7 @@ Answered run(const Context& context, const Call& call, const Asked& asked, Conve
         arguments.push_back("--jobid=" + job);
         variables.push_back("SLURM_JOB_ID=" + job);
     }
-    if (std::optional<Denial> denial = add_name(asked, base_name(asked.line.words.front()), arguments))
-        return conversation.deny(*denial);
+    add_name(asked, base_name(asked.line.words.front()), arguments);
 
     Spec spec = spec_for(context);
     spec.command = asked.line.words;
