@@ -2,9 +2,10 @@
 # Two commands matter: `make run` and `make test`. Both install what is missing, build what has changed, and do their job.
 
 PREFIX ?= /usr/local
+SHARED = $(PREFIX)/share/agent-sandbox
 export CMD
 
-.PHONY: help run test install bench build setup unit structure format fuzz sanitize tidy jail egress slurm test-agents fix clean
+.PHONY: help run test install uninstall bench build setup unit structure format fuzz sanitize tidy jail egress slurm test-agents fix clean
 
 help:
 	@echo "make run               build, then a short tour in a real jail and a shell in it"
@@ -45,10 +46,23 @@ test-agents: build
 	@scripts/setup test egress
 	@scripts/test-agents
 
+# Nothing is set-user-ID: the program has no more rights than whoever calls it.
 # Builds only what is missing, so that `sudo make install` after `make build` writes nothing into the build folder.
 install:
 	@test -x build/agent-sandbox || { scripts/setup build && scripts/build program; }
 	install -D -m 0755 build/agent-sandbox "$(DESTDIR)$(PREFIX)/bin/agent-sandbox"
+	install -d -m 0755 "$(DESTDIR)$(SHARED)/admin" "$(DESTDIR)$(SHARED)/apparmor"
+	install -m 0644 share/admin/*.toml "$(DESTDIR)$(SHARED)/admin/"
+	install -m 0644 share/apparmor/bwrap "$(DESTDIR)$(SHARED)/apparmor/bwrap"
+	sed 's|/usr/local/bin/agent-sandbox|$(PREFIX)/bin/agent-sandbox|' share/apparmor/agent-sandbox \
+		>"$(DESTDIR)$(SHARED)/apparmor/agent-sandbox"
+	chmod 0644 "$(DESTDIR)$(SHARED)/apparmor/agent-sandbox"
+
+# What the administrator wrote in /etc/agent-sandbox stays.
+uninstall:
+	rm -f "$(DESTDIR)$(PREFIX)/bin/agent-sandbox"
+	rm -rf "$(DESTDIR)$(SHARED)/admin" "$(DESTDIR)$(SHARED)/apparmor"
+	-rmdir "$(DESTDIR)$(SHARED)"
 
 bench: build
 	@scripts/setup egress slurm bench

@@ -27,6 +27,8 @@ struct Caller {
     // System V objects that ranks find each other by. The jail then has no ipc namespace of its own.
     std::vector<int> namespaces;
     std::map<std::string, std::string> sockets;  // of helpers: name and path on the host
+    // Where a backend hands connections to the gateway one by one (plan/backend.h): the socket for that.
+    int door = -1;
 };
 
 // A started jail. The process is our child and dies with us; unless it is killed itself, the jail is gone

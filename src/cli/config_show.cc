@@ -37,6 +37,7 @@ Json scalar_json(const config::Setting& setting, const std::string& text) {
         case config::Type::name_list:
         case config::Type::pattern_list:
         case config::Type::rule_list:
+        case config::Type::level_list:
         case config::Type::assignments:
         case config::Type::file_texts:
             return text.empty() ? Json() : Json(text);

@@ -6,7 +6,11 @@
 #include <cerrno>
 #include <climits>
 
+#include "base/file.h"
+#include "cli/modules.h"
+#include "doorman/doorman.h"
 #include "host/private_files.h"
+#include "plan/backend.h"
 #include "plan/make_plan.h"
 
 namespace cli {
@@ -46,13 +50,37 @@ std::string shortened(const base::Path& path, const base::Path& home) {
     return path == home ? "~" : "~/" + std::string(path.relative_to(home));
 }
 
+namespace {
+
+// The current directory as the caller's shell names it: the links on the way there, such as /scratch, are
+// what scripts are written with, and the jail shows them too. Only where that is the same directory.
+base::Path named_directory(const Caller& caller) {
+    base::Result<base::Path> named =
+        base::Path::parse(host::variable(caller.environment, "PWD").value_or(""));
+    if (!named) return caller.working_directory;
+    base::Result<host::Tree::Resolved> physical = caller.disk.resolve(*named);
+    bool is_same = physical && physical->exists && physical->path == caller.working_directory;
+    return is_same ? *named : caller.working_directory;
+}
+
+}  // namespace
+
 base::Result<Place> find_place(const Caller& caller, const Arguments& arguments) {
     base::Result<host::Identity> identity = host::probe_identity(caller.environment);
     if (!identity) return identity.error();
     Place place{.identity = *std::move(identity)};
     place.files = config::places_for(place.identity.home, caller.environment);
+    // Threat: `~` in the administrator's files would be wherever HOME points
+    // (tests/admin/ceiling_attacks.bats).
+    if (base::file_exists(place.files.admin_directory)) {
+        std::optional<base::Path> home = host::account_home(caller.disk, place.identity.uid);
+        if (home && *home != place.identity.home) {
+            place.identity.home = *home;
+            place.files = config::places_for(place.identity.home, caller.environment);
+        }
+    }
 
-    place.project = caller.working_directory;
+    place.project = named_directory(caller);
     place.project_origin = "the current directory";
     if (arguments.project) {
         base::Result<base::Path> asked =
@@ -183,6 +211,19 @@ base::Result<Settings> load_settings(const Caller& caller, const Arguments& argu
                     std::move(policy)};
 }
 
+void probe_other_backends(const Caller& caller, const policy::Policy& policy, host::Facts& facts) {
+    const std::string& asked = policy.isolation.backend;
+    const plan::BackendTraits& best = plan::backends().front();
+    bool is_best = (asked == "auto" || asked == best.name) && !plan::obstacle_of(best, facts);
+    if (is_best) return;
+    host::probe_others(caller.disk, policy.isolation.firejail, facts);
+    facts.can_answer_calls = doorman::is_possible();
+    if (!facts.can_answer_calls)
+        facts.answers_obstacle =
+            "the memory of the jail's processes can't be read from outside, or an outer "
+            "filter has taken their notifications";
+}
+
 base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,
                                 const std::vector<std::string>& command) {
     base::Result<Settings> settings = load_settings(caller, arguments);
@@ -190,8 +231,12 @@ base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments
     base::Result<host::Facts> facts =
         host::probe(caller.disk, caller.environment, settings->policy.isolation.bwrap);
     if (!facts) return facts.error();
-    // Whether the jail gets a user namespace of its own depends on it.
-    if (facts->bwrap.is_setuid) host::probe_files(caller.disk, *facts);
+    facts->identity = settings->place.identity;
+    if (caller.namespace_failure) facts->user_namespace_obstacle = caller.namespace_failure;
+    probe_other_backends(caller, settings->policy, *facts);
+
+    base::Result<modules::Loaded> modules = load_modules(*settings, caller);
+    if (!modules) return modules.error();
 
     plan::Request request{.project = settings->place.project,
                           .project_origin = settings->place.project_origin,
@@ -202,12 +247,14 @@ base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments
                           .config_directory = base::Path::known(settings->place.files.user_directory),
                           .state_directory = base::Path::known(settings->place.files.state_directory),
                           .job = caller.job};
+    if (!settings->policy.modules.load.empty()) use_modules(*modules, request);
     facts->private_etc = host::find_private_files(base::Path::known("/etc"),
                                                   settings->place.files.state_directory + "/private-etc");
     base::Result<plan::Plan> plan = plan::make_plan(
         {request, settings->policy, *facts, caller.disk,
          settings->agents.chosen ? &*settings->agents.chosen : nullptr, settings->agents.others});
     if (!plan) return plan.error();
+    tell_modules(*modules, *plan);
     return Planned{*std::move(settings), *std::move(facts), *std::move(plan)};
 }
 

@@ -30,6 +30,8 @@ struct Caller {
     std::optional<plan::JobRequest> job;
     std::string job_session;          // that the job came from
     std::vector<int> job_namespaces;  // that its ranks share
+    // Why user namespaces can't be made, where a launch found out what no file says.
+    std::optional<std::string> namespace_failure;
 };
 Caller probe_environment();
 base::Status probe_working_directory(Caller& caller);
@@ -70,6 +72,9 @@ struct Planned {
 };
 base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,
                                 const std::vector<std::string>& command);
+
+// What is known of the other backends, where the best can't be had or another is asked for.
+void probe_other_backends(const Caller& caller, const policy::Policy& policy, host::Facts& facts);
 
 // `path` with the home directory written as ~, for messages.
 std::string shortened(const base::Path& path, const base::Path& home);

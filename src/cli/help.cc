@@ -6,6 +6,7 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/arguments.h"
+#include "cli/backends_page.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "config/reference.h"
@@ -60,6 +61,8 @@ std::string placeholder_of(const config::Setting& setting) {
             return "PATTERN";
         case config::Type::rule_list:
             return "HOST";
+        case config::Type::level_list:
+            return "CONTROL=LEVEL";
         case config::Type::assignments:
             return "NAME=VALUE";
         case config::Type::file_texts:
@@ -137,6 +140,7 @@ std::string verb_page(const config::Verb& verb, bool is_coloured) {
 int help_verb(const Invocation& call) {
     bool is_coloured = call.output.colours_results();
     const Arguments& arguments = call.arguments;
+    if (arguments.has_own("--backends")) return call.output.result(backends_page());
     if (arguments.has_own("--reference")) return call.output.result(config::reference_page());
 
     // `why --help` and `help why` are the same question.

@@ -2,6 +2,7 @@
 // One executable plays every part; the name of a mailer or of a Slurm command, or its first word, says which.
 #include <sys/auxv.h>
 
+#include "base/own_place.h"
 #include "cli/mail_stub.h"
 #include "cli/program.h"
 #include "cli/slurm_entry.h"
@@ -27,7 +28,7 @@ int main(int argc, char** argv) {
     if (auto mailer = cli::mailer_name(executed ? executed : "", argc > 0 ? argv[0] : ""))
         return cli::run_mail_stub(*mailer, argc > 0 ? argc - 1 : 0);
     if (auto command = slurm::client::stub_name(executed ? executed : "", argc > 0 ? argv[0] : ""))
-        return slurm::client::run_stub(*command, argc, argv);
+        return slurm::client::run_stub(*command, argc, argv, base::own_path(base::kSlurmSocket));
     if (argc > 1 && argv[1] == slurm::kEntryRole) return cli::run_slurm_entry(argc, argv);
     if (argc > 1 && argv[1] == slurm::kPayloadRole) return slurm::run_payload();
     if (argc > 1 && argv[1] == slurm::kHoldRole) return slurm::run_hold();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/not_found.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/text.h"
@@ -10,11 +11,10 @@
 namespace cli {
 namespace {
 
-std::string_view search_path(const Caller& caller) {
-    for (std::string_view variable : caller.environment) {
-        if (variable.starts_with("PATH=")) return variable.substr(5);
-    }
-    return {};
+// The command's own: modules may have added to it.
+std::string_view search_path(const plan::Plan& plan) {
+    auto path = std::ranges::find(plan.environment.passed, "PATH", &plan::Variable::name);
+    return path == plan.environment.passed.end() ? std::string_view() : path->value;
 }
 
 bool is_program(const host::Tree& tree, const base::Path& path) {
@@ -22,13 +22,13 @@ bool is_program(const host::Tree& tree, const base::Path& path) {
     return node && node->kind == host::Kind::file && (node->mode & 0111) != 0;
 }
 
-std::optional<base::Path> find_outside(const host::Tree& tree, const std::string& word,
-                                       const Caller& caller) {
+std::optional<base::Path> find_outside(const host::Tree& tree, const plan::Plan& plan, const Caller& caller) {
+    const std::string& word = plan.command.front();
     if (word.find('/') != std::string::npos) {
         base::Path path = word.front() == '/' ? base::Path() / word : caller.working_directory / word;
         return is_program(tree, path) ? std::optional(path) : std::nullopt;
     }
-    for (std::string_view directory : base::split(search_path(caller), ':')) {
+    for (std::string_view directory : base::split(search_path(plan), ':')) {
         if (!directory.starts_with('/')) continue;
         base::Path path = base::Path() / directory / word;
         if (is_program(tree, path)) return path;
@@ -64,7 +64,7 @@ base::Error with_hint(base::Error error, const Planned& planned, const Caller& c
     if (error.exit_code != base::ExitCode::not_found || planned.plan.command.empty()) return error;
     const std::string& word = planned.plan.command.front();
     const host::Tree& tree = caller.disk;
-    std::optional<base::Path> program = find_outside(tree, word, caller);
+    std::optional<base::Path> program = find_outside(tree, planned.plan, caller);
     if (!program) {
         std::string hint = verb_hint(word);
         error.advice = hint.empty() ? "it is not there outside the jail either" : hint;

@@ -9,11 +9,11 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/own_place.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "inner/stage.h"
 #include "session/notice.h"
 
 namespace cli {
@@ -30,8 +30,9 @@ base::Status send(std::string_view text) {
     base::Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     struct sockaddr_un address = {};
     address.sun_family = AF_UNIX;
-    static_assert(session::kNoticeSocket.size() < sizeof address.sun_path);
-    std::memcpy(address.sun_path, session::kNoticeSocket.data(), session::kNoticeSocket.size());
+    std::string path = base::own_path(base::kNotifySocket);
+    if (path.size() >= sizeof address.sun_path) return nobody("the jail has no terminal to ring");
+    std::memcpy(address.sun_path, path.data(), path.size());
     struct timeval patience = {.tv_sec = 3, .tv_usec = 0};
     ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (::sendto(socket.get(), text.data(), text.size(), MSG_NOSIGNAL,
@@ -52,7 +53,7 @@ int notify_verb(const Invocation& call) {
                                  .exit_code = base::ExitCode::usage});
     }
     std::string text = session::notice_text(base::join(call.arguments.words, " "));
-    if (base::file_exists(std::string(inner::kProgram))) {
+    if (base::file_exists(base::own_path(base::kOwnProgram))) {
         base::Status sent = send(text);
         return sent ? 0 : call.output.fail(sent.error());
     }

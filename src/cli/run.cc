@@ -14,6 +14,8 @@
 #include "cli/review.h"
 #include "cli/run.h"
 #include "cli/verbs.h"
+#include "host/trial.h"
+#include "plan/backend.h"
 #include "session/session.h"
 
 namespace cli {
@@ -76,26 +78,41 @@ base::Result<std::string> make_session_id() {
     return id;
 }
 
-Ran run_command(const Invocation& call) {
-    const Arguments& arguments = call.arguments;
-    if (base::Status understood = check(arguments); !understood)
-        return {call.output.fail(understood.error()), {}};
+namespace {
 
-    base::Result<std::string> session = make_session_id();
-    if (!session) return {call.output.fail(session.error()), {}};
-    base::Result<Planned> planned = make_plan(call.caller, arguments, *session, arguments.words);
+// What no file says is found out by the launch: an outer filter or a security module closes user namespaces.
+// Nothing has run then, and where the choice is ours the next backend is taken, and told.
+std::optional<std::string> namespaces_failure(const Planned& planned) {
+    bool is_choice = planned.settings.policy.isolation.backend == "auto";
+    bool is_best = planned.plan.backend == plan::backends().front().name;
+    if (!is_choice || !is_best || planned.facts.bwrap.is_setuid) return std::nullopt;
+    return host::try_user_namespace();
+}
+
+Ran attempt(const Invocation& call, const std::string& session) {
+    const Arguments& arguments = call.arguments;
+    base::Result<Planned> planned = make_plan(call.caller, arguments, session, arguments.words);
     if (!planned) return {call.output.fail(planned.error()), {}};
     call.output.set_quiet(planned->settings.policy.ui.quiet);
     call.output.set_verbose(planned->settings.policy.ui.verbose);
     announce(call.output, *planned);
 
     session::Surroundings surroundings{.state_directory = planned->settings.place.files.state_directory,
-                                       .session = *session,
+                                       .session = session,
                                        .namespaces = call.caller.job_namespaces};
-    if (planned->plan.slurm.is_open) surroundings.jobs = jobs_of(*planned, call.caller, arguments, *session);
+    if (planned->plan.slurm.is_open) surroundings.jobs = jobs_of(*planned, call.caller, arguments, session);
     EndReview review;
     base::Result<session::Ending> ending = session::run(planned->plan, planned->facts, surroundings);
-    if (!ending) return {call.output.fail(with_hint(ending.error(), *planned, call.caller)), {}};
+    if (!ending) {
+        bool was_built = ending.error().exit_code != base::ExitCode::jail_failed;
+        std::optional<std::string> failure = was_built ? std::nullopt : namespaces_failure(*planned);
+        if (failure && !call.caller.namespace_failure) {
+            Caller caller = call.caller;
+            caller.namespace_failure = failure;
+            return attempt({caller, arguments, call.output}, session);
+        }
+        return {call.output.fail(with_hint(ending.error(), *planned, call.caller)), {}};
+    }
     if (ending->by_limit) {
         call.output.protection(ending->reason);
     } else if (!ending->reason.empty() && !call.caller.job) {
@@ -105,6 +122,16 @@ Ran run_command(const Invocation& call) {
     tell_network(call.output, *ending);
     review.tell(call.output, call.caller, planned->plan);
     return {ending->exit_code, *ending};
+}
+
+}  // namespace
+
+Ran run_command(const Invocation& call) {
+    if (base::Status understood = check(call.arguments); !understood)
+        return {call.output.fail(understood.error()), {}};
+    base::Result<std::string> session = make_session_id();
+    if (!session) return {call.output.fail(session.error()), {}};
+    return attempt(call, *session);
 }
 
 int run_verb(const Invocation& call) {

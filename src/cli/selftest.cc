@@ -8,6 +8,7 @@
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/output.h"
+#include "cli/run.h"
 #include "cli/verbs.h"
 #include "config/layer.h"
 #include "selftest/print.h"
@@ -59,7 +60,9 @@ base::Result<selftest::Jail> plan_jail(const Invocation& call, const selftest::J
                                               change.value, config::from_flag("selftest"));
         if (!added) return added.error();
     }
-    base::Result<Planned> planned = make_plan(caller, arguments, "selftest", request.command);
+    base::Result<std::string> session = make_session_id();
+    if (!session) return session.error();
+    base::Result<Planned> planned = make_plan(caller, arguments, *session, request.command);
     if (!planned) return planned.error();
     std::string state = planned->settings.place.files.state_directory;
     return selftest::Jail{std::move(planned->plan), std::move(planned->facts),
@@ -80,6 +83,10 @@ int selftest_verb(const Invocation& call) {
         return call.output.fail(understood.error());
     if (call.arguments.has_own("--list")) return list(call);
     selftest::Options options{.asked = call.arguments.words, .candidates = candidates(call)};
+    if (call.arguments.has_own("--in-home")) {
+        options.home = host::variable(call.caller.environment, "HOME").value_or("");
+        options.candidates = {"/var/tmp", "/tmp"};
+    }
     auto make_jail = [&](const selftest::JailRequest& request) { return plan_jail(call, request); };
     base::Result<std::vector<selftest::Judgement>> judgements = selftest::run(options, make_jail);
     if (!judgements) return call.output.fail(judgements.error());

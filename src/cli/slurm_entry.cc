@@ -20,7 +20,7 @@
 #include "cli/context.h"
 #include "cli/output.h"
 #include "cli/run.h"
-#include "plan/mail.h"
+#include "inner/stage.h"
 #include "session/job_namespaces.h"
 #include "session/job_place.h"
 #include "slurm/entry/payload.h"
@@ -151,7 +151,7 @@ Ran run_job(int argc, char** argv) {
     caller.job_session = spec->session;
 
     std::vector<std::string> words = spec->options;
-    for (std::string word : {"--project=" + spec->project, std::string("--"), std::string(plan::kOwnProgram),
+    for (std::string word : {"--project=" + spec->project, std::string("--"), std::string(inner::kProgram),
                              std::string(slurm::kPayloadRole)})
         words.push_back(std::move(word));
     base::Result<Arguments> arguments = parse_arguments(words, caller.working_directory);

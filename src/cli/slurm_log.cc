@@ -2,10 +2,10 @@
 // `slurm-log`: inside a jail, what its session asked of Slurm. The log itself lies outside, where the jail
 // can't write it.
 #include "base/file.h"
+#include "base/own_place.h"
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "inner/stage.h"
 #include "slurm/client/stub.h"
 
 namespace cli {
@@ -16,14 +16,14 @@ int slurm_log_verb(const Invocation& call) {
                                  .advice = usage_of("slurm-log"),
                                  .exit_code = base::ExitCode::usage});
     }
-    if (!base::file_exists(std::string(inner::kProgram))) {
+    if (!base::file_exists(base::own_path(base::kOwnProgram))) {
         return call.output.fail({.what = "this is for the inside of a jail",
                                  .advice = "outside, read ~/.local/state/agent-sandbox/slurm/log",
                                  .exit_code = base::ExitCode::usage});
     }
     std::string name = "log";
     char* words[] = {name.data(), nullptr};
-    return slurm::client::run_stub(name, 1, words);
+    return slurm::client::run_stub(name, 1, words, base::own_path(base::kSlurmSocket));
 }
 
 }  // namespace cli

@@ -35,13 +35,19 @@ constexpr Verb kVerbs[] = {
      "widen it,\n"
      "too; a changed file has to be trusted again. What it widens is printed."},
     {"untrust", untrust_verb, ""},
-    {"doctor", doctor_verb, "Exit status: 0 when a jail can be built here, 1 when it can't."},
+    {"doctor", doctor_verb,
+     "Each backend and each control with the level that it reaches here, and the exact remedy for what is "
+     "missing.\n"
+     "--admin-note  prints a letter to the administrator instead, the narrowest remedy first\n"
+     "Exit status: 0 when a jail can be built here, 1 when it can't."},
     {"selftest", selftest_verb,
      "Every probe is tried outside first, where it must succeed, and then in a real jail. All is done in a "
      "scratch\n"
      "directory, also below --project DIR; it and everything else that was made is removed again.\n"
      "GROUP or PROBE  only these; --list shows them and what each attempts\n"
      "--backend B     with this backend\n"
+     "--in-home       plants in the home directory itself, for an account made for the test; firejail needs "
+     "it\n"
      "Exit status: 0 when all held, 1 when one escaped or could not be judged."},
     {"notify", notify_verb,
      "A bell, and the text where the terminal or tmux shows notices; at most one in a second. Only plain "

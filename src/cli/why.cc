@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/own_place.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/output.h"
@@ -26,7 +27,7 @@ struct Asked {
 };
 
 base::Result<Asked> asked_about(const Caller& caller, const Arguments& arguments) {
-    std::string summary(plan::kSummaryPath);
+    std::string summary = base::own_path(base::kSummary);
     if (base::file_exists(summary)) {
         base::Result<std::string> text = base::read_file(summary);
         if (!text) return text.error();
@@ -56,7 +57,7 @@ Answer why_path(const Invocation& call, const std::string& text) {
 
 // A variable that is not set here is judged as if it were: whoever asks wants to know before setting it.
 Answer why_env(const Invocation& call, const std::string& name) {
-    if (base::file_exists(std::string(plan::kSummaryPath))) {
+    if (base::file_exists(base::own_path(base::kSummary))) {
         base::Result<Asked> asked = asked_about(call.caller, call.arguments);
         if (!asked) return asked.error();
         return plan::explain_variable(asked->plan, name);

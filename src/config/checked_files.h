@@ -19,11 +19,12 @@ namespace config {
 struct Believable {
     std::optional<uid_t> owner;  // unset: anybody's
     mode_t forbidden = 0;        // permission bits that nobody may have
+    bool may_be_empty = true;
 };
 
 // Whoever else can write the administrator's files could lift the ceiling.
 inline Believable owned_by_administrator(uid_t owner = 0) {
-    return {.owner = owner, .forbidden = 022};
+    return {.owner = owner, .forbidden = 022, .may_be_empty = false};
 }
 // A user's files may be a group's (shared laboratories link to one file), never everybody's.
 inline Believable not_for_everybody() {
@@ -44,6 +45,6 @@ base::Result<std::optional<FileText>> read_one(const std::string& directory, con
                                                const Believable& believable);
 
 // Names in a directory that end in ".toml", sorted, hidden ones left out.
-std::vector<std::string> list_toml_files(int directory);
+base::Result<std::vector<std::string>> list_toml_files(int directory);
 
 }  // namespace config

@@ -48,6 +48,7 @@ Completes completes_for(Type type) {
         case Type::name_list:
         case Type::pattern_list:
         case Type::rule_list:
+        case Type::level_list:
         case Type::assignments:
         case Type::file_texts:
             return Completes::nothing;

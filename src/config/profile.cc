@@ -19,7 +19,9 @@ constexpr std::string_view kFolder = "agents/", kEnding = ".toml";
 base::Status add_directory(const std::string& directory, std::map<std::string, ProfileText>& found) {
     base::Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd) return base::success();
-    for (const std::string& file : list_toml_files(fd.get())) {
+    base::Result<std::vector<std::string>> files = list_toml_files(fd.get());
+    if (!files) return files.error();
+    for (const std::string& file : *files) {
         base::Result<std::optional<FileText>> text = read_one(directory, file, not_for_everybody());
         if (!text) return text.error();
         std::string name = file.substr(0, file.size() - kEnding.size());

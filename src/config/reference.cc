@@ -37,6 +37,7 @@ std::string_view example_of(Type type) {
         case Type::name_list:
         case Type::pattern_list:
         case Type::rule_list:
+        case Type::level_list:
             return "[]";
     }
     return "";

@@ -67,12 +67,18 @@ constexpr Setting kSettings[] = {
     {"env.block_patterns", pattern_list, list_restricts, "", "", "@environment/block_patterns", kStatic,
      "patterns of variable names that never pass; a trailing /i ignores case"},
 
-    {"isolation.backend", choice, trusted, "--backend", "auto|bwrap", "auto", kStatic,
-     "what builds the jail"},
+    {"isolation.backend", choice, trusted, "--backend", "auto|bwrap|firejail|landlock", "auto", kStatic,
+     "what builds the jail; auto takes the best that this machine can have"},
     {"isolation.bwrap", path, trusted, "", "", "", kStatic,
      "the bubblewrap program to use instead of the one found in the system directories"},
-    {"isolation.require", choice, choices_ascend, "--require", "absent|cooperative|denied|hidden", "denied",
-     kStatic, "the weakest level of a control that a run may start with"},
+    {"isolation.firejail", path, trusted, "", "", "", kStatic,
+     "the firejail program to use instead of the one found in the system directories"},
+    {"isolation.require", choice, choices_ascend, "--require", "absent|auto|cooperative|denied|hidden",
+     "auto", kStatic,
+     "the weakest level of a control that a run may start with; auto asks for denied in files, credentials, "
+     "processes, privileges, system calls, environment, network and Slurm, and tells of the others"},
+    {"isolation.require_each", level_list, list_restricts, "", "", "", kStatic,
+     "levels of single controls that a run must reach: \"temporary files=hidden\""},
     {"isolation.private_tmp", boolean, true_is_strict, "", "", "true", kStatic,
      "/tmp and /var/tmp belong to the jail alone"},
     {"isolation.private_ipc", boolean, true_is_strict, "", "", "true", kStatic,
@@ -152,6 +158,12 @@ constexpr Setting kSettings[] = {
     {"slurm.program", path, trusted, "", "", "", kStatic,
      "where the nodes have this program, if not where it is here"},
 
+    {"modules.load", name_list, list_grants, "--module", "", "", kStatic,
+     "modules of the site (Lmod, Environment Modules) that are loaded for the command"},
+    {"modules.command", path, trusted, "", "", "", kStatic,
+     "the site's module command, where it is not found; one that the administrator names may belong to "
+     "another than root"},
+
     {"ui.quiet", boolean, neutral, "--quiet", "", "false", kStatic,
      "no information at start and end; warnings about protection and errors stay"},
     {"ui.verbose", boolean, neutral, "--verbose", "", "false", kStatic, "say more about what was decided"},
@@ -228,6 +240,7 @@ bool is_list(Type type) {
         case name_list:
         case pattern_list:
         case rule_list:
+        case level_list:
         case assignments:
         case file_texts:
             return true;
@@ -285,6 +298,8 @@ std::string expectation(const Setting& setting) {
             return "a list of patterns";
         case rule_list:
             return "a list of rules such as \"example.org\", \"*.example.org:443\" or \"10.0.0.0/8\"";
+        case level_list:
+            return "a list of CONTROL=LEVEL";
         case assignments:
             return "a table of NAME = \"value\"";
         case file_texts:

@@ -25,6 +25,7 @@ enum class Type {
     name_list,     // exact names
     pattern_list,  // names with * and ?; a trailing /i ignores case
     rule_list,     // network rules
+    level_list,    // CONTROL=LEVEL
     assignments,   // NAME=VALUE; a table in a file
     file_texts,    // PATH=CONTENT; a table in a file
 };

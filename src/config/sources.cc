@@ -85,8 +85,9 @@ bool is_preset_name(std::string_view name) {
 void add_names_in(const std::string& directory, std::vector<std::string>& names) {
     Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!fd) return;
-    for (const std::string& name : list_toml_files(fd.get()))
-        names.push_back(name.substr(0, name.size() - 5));
+    Result<std::vector<std::string>> files = list_toml_files(fd.get());
+    if (!files) return;
+    for (const std::string& name : *files) names.push_back(name.substr(0, name.size() - 5));
 }
 
 }  // namespace

@@ -193,8 +193,19 @@ Result<std::string> canonical_key(const Setting& setting, std::string_view raw) 
 
 Result<std::string> canonical_plain(const Setting& setting, std::string_view raw);
 
+// It becomes a word of the module command, which takes one that begins with a dash for an option.
+Result<std::string> canonical_module(const Setting& setting, std::string_view raw) {
+    bool is_word = !raw.starts_with('-') && raw.find_first_of(" \t;=") == std::string_view::npos;
+    if (!is_word) {
+        return unexpected(setting, raw, "is not the name of a module",
+                          "write it as 'module load' takes it, such as gcc/12.2.0");
+    }
+    return canonical_plain(setting, raw);
+}
+
 Result<std::string> canonical_name(const Setting& setting, std::string_view raw) {
     if (setting.key == "lock") return canonical_key(setting, raw);
+    if (setting.key == "modules.load") return canonical_module(setting, raw);
     // Programs and packages have names of their own kind: "@anthropic-ai/claude-code".
     if (setting.key == "agent.commands" || setting.key == "agent.packages")
         return canonical_plain(setting, raw);
@@ -296,6 +307,7 @@ Result<std::string> canonical_text(const Setting& setting, std::string_view raw)
         case Type::choice:
             return canonical_choice(setting, raw);
         case Type::text:
+        case Type::level_list:
             return canonical_plain(setting, raw);
         case Type::path:
         case Type::path_list:

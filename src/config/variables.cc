@@ -13,8 +13,9 @@ namespace {
 constexpr std::string_view kPrefix = "AGENT_SANDBOX_";
 
 // What a jail says about itself to the command inside; a second launch in there must not stumble over it.
-constexpr std::array<std::string_view, 4> kSetInside = {"AGENT_SANDBOX_SESSION", "AGENT_SANDBOX_PROJECT",
-                                                        "AGENT_SANDBOX_BACKEND", "AGENT_SANDBOX_NETWORK"};
+constexpr std::array<std::string_view, 5> kSetInside = {"AGENT_SANDBOX_SESSION", "AGENT_SANDBOX_PROJECT",
+                                                        "AGENT_SANDBOX_BACKEND", "AGENT_SANDBOX_NETWORK",
+                                                        "AGENT_SANDBOX_PLACE"};
 
 std::string as_variable(std::string_view key) {
     std::string name(kPrefix);

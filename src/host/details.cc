@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 
 #include "base/glob.h"
 #include "base/text.h"
@@ -109,15 +110,29 @@ bool ask_seccomp() {
 
 }  // namespace
 
-void probe_files(const Tree& tree, Facts& facts) {
-    facts.os_name = find_os_name(tree);
+void probe_namespaces(const Tree& tree, Facts& facts) {
     facts.apparmor_restricts_user_namespaces =
         read_word(tree, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1";
-    facts.apparmor_profile_for_bwrap = has_apparmor_profile_for_bwrap(tree);
+    // The directory is looked at only where it matters: this is a launch's way.
+    facts.apparmor_profile_for_bwrap =
+        facts.apparmor_restricts_user_namespaces && has_apparmor_profile_for_bwrap(tree);
     facts.namespace_obstacle = find_namespace_obstacle(tree, facts);
     if (facts.namespace_obstacle != NamespaceObstacle::none) {
         facts.user_namespace_obstacle = cause_for_person(facts.namespace_obstacle);
     }
+}
+
+void probe_others(const Tree& tree, const std::optional<base::Path>& pinned_firejail, Facts& facts) {
+    facts.firejail = find_firejail(tree, pinned_firejail);
+    facts.landlock_abi = ask_landlock_abi();
+}
+
+void probe_files(const Tree& tree, Facts& facts) {
+    facts.os_name = find_os_name(tree);
+    probe_namespaces(tree, facts);
+    facts.lsm_list = read_word(tree, "/sys/kernel/security/lsm").value_or("");
+    facts.ptrace_scope =
+        std::atoi(read_word(tree, "/proc/sys/kernel/yama/ptrace_scope").value_or("0").c_str());
     facts.has_cgroup_namespace = exists(tree, "/proc/self/ns/cgroup");
     facts.gpu_devices = find_gpu_devices(tree);
 }

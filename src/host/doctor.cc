@@ -1,104 +1,43 @@
 // SPDX-License-Identifier: MIT
 #include "host/doctor.h"
 
-#include <algorithm>
-
 #include "base/text.h"
+#include "host/remedies.h"
 
 namespace host {
 namespace {
 
-constexpr std::string_view kDefaultBwrap = "/usr/bin/bwrap";
-
-base::Path bwrap_path(const Facts& facts) {
-    return facts.bwrap.path.is_root() ? base::Path::known(kDefaultBwrap) : facts.bwrap.path;
+std::string handed_over(const std::vector<Way>& ways) {
+    if (ways.empty()) return "";
+    return "Hand this to the administrator; 'agent-sandbox doctor --admin-note' prints it\nas a letter.\n\n" +
+           to_text(ways);
 }
 
-// Narrowest first: the distribution's profile takes the capabilities away again from what bwrap starts.
-constexpr std::string_view kProfileNote = R"(Hand this to the administrator:
-  AppArmor keeps unprivileged programs from using user namespaces on this
-  machine. That can stay so; bubblewrap needs a profile of its own. Where the
-  distribution brings one (Ubuntu: package apparmor-profiles), install that:
-    cd /usr/share/apparmor/extra-profiles
-    install -m 0644 bwrap-userns-restrict /etc/apparmor.d/
-    apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict
-  Where there is none, write the following to /etc/apparmor.d/bwrap and load it
-  with apparmor_parser -r. It lets everyone who may run bwrap make user
-  namespaces through it, and no other program:
-
-)";
-
-std::string apparmor_remedy(const Facts& facts) {
-    return std::string(kProfileNote) + apparmor_profile(bwrap_path(facts));
+// The problem of a program is "what; what to do".
+void split_problem(const std::string& problem, Finding& finding) {
+    size_t semicolon = problem.find("; ");
+    finding.detail = problem.substr(0, semicolon);
+    if (semicolon != std::string::npos) finding.fix = problem.substr(semicolon + 2) + "\n";
 }
 
-std::string sysctl_remedy(const Facts& facts, const std::string& setting) {
-    return "Hand this to the administrator:\n"
-           "  User namespaces are closed on this machine: " +
-           setting +
-           ".\n"
-           "  A bubblewrap that is set-user-ID root works without them, which opens\n"
-           "  namespaces to that one program:\n"
-           "    chmod u+s " +
-           bwrap_path(facts).str() +
-           "\n"
-           "  If the site prefers user namespaces for everyone, the setting above is\n"
-           "  the one to change, in a file under /etc/sysctl.d.\n";
-}
-
-std::string namespace_remedy(const Facts& facts) {
-    switch (facts.namespace_obstacle) {
-        case NamespaceObstacle::none:
-            return "";
-        case NamespaceObstacle::not_built_in:
-            return "Hand this to the administrator: a kernel with CONFIG_USER_NS is\n"
-                   "needed, or a bubblewrap that is set-user-ID root.\n";
-        case NamespaceObstacle::limit_is_zero:
-            return sysctl_remedy(facts, "user.max_user_namespaces = 0");
-        case NamespaceObstacle::clone_is_restricted:
-            return sysctl_remedy(facts, "kernel.unprivileged_userns_clone = 0");
-        case NamespaceObstacle::apparmor:
-            return apparmor_remedy(facts);
-    }
-    return "";
-}
-
-std::string failed_trial_remedy(const Facts& facts) {
-    if (facts.nested_in == "agent-sandbox") {
-        return "A jail does not let its processes make namespaces: run agent-sandbox outside of it.\n";
-    }
-    if (facts.nested_in == "container") {
-        return "The container's seccomp filter or its runtime refuses. Run agent-sandbox\n"
-               "on the host and start the container's work from there, or start the\n"
-               "container with a seccomp profile that allows unshare, clone with\n"
-               "namespace flags, mount, umount2 and pivot_root without privilege.\n";
-    }
-    return "No setting that is known to close user namespaces is set, so a security\n"
-           "module or a filter refuses: show the line above to the administrator,\n"
-           "with the denials of that time in the kernel log.\n";
+// Where AppArmor has a profile for bwrap, a trial by this program says nothing about bwrap.
+bool is_exempt(const Facts& facts) {
+    return facts.apparmor_restricts_user_namespaces && facts.apparmor_profile_for_bwrap;
 }
 
 Finding judge_namespaces(const Facts& facts, const Trials& trials) {
     Finding finding{.name = "user-namespaces"};
     if (facts.user_namespace_obstacle) {
         // A set-user-ID bwrap needs none.
-        bool is_bypassed = facts.bwrap.state == BwrapState::usable && facts.bwrap.is_setuid;
+        bool is_bypassed = facts.bwrap.state == ProgramState::usable && facts.bwrap.is_setuid;
         finding.verdict = is_bypassed ? Verdict::warning : Verdict::bad;
         finding.detail = "closed to unprivileged processes: " + *facts.user_namespace_obstacle;
         if (is_bypassed) finding.detail += "; the set-user-ID bubblewrap works without them";
-        if (!is_bypassed) finding.fix = namespace_remedy(facts);
+        if (!is_bypassed) finding.fix = handed_over(ways_to_a_jail(facts));
         return finding;
     }
-    // Where AppArmor has a profile for bwrap, a trial by this program says nothing about bwrap.
-    bool is_exempt = facts.apparmor_restricts_user_namespaces && facts.apparmor_profile_for_bwrap;
-    if (is_exempt) {
+    if (is_exempt(facts)) {
         finding.detail = "restricted by AppArmor, which has a profile for bwrap";
-        return finding;
-    }
-    if (trials.user_namespace_failure) {
-        finding.verdict = Verdict::bad;
-        finding.detail = "could not be made: " + *trials.user_namespace_failure;
-        finding.fix = failed_trial_remedy(facts);
         return finding;
     }
     finding.detail =
@@ -108,29 +47,13 @@ Finding judge_namespaces(const Facts& facts, const Trials& trials) {
 
 Finding judge_bwrap(const Facts& facts, const Trials& trials) {
     Finding finding{.name = "bubblewrap"};
-    if (facts.bwrap.state != BwrapState::usable) {
+    if (facts.bwrap.state != ProgramState::usable) {
         finding.verdict = Verdict::bad;
-        // The problem is "what; what to do".
-        size_t semicolon = facts.bwrap.problem.find("; ");
-        finding.detail = facts.bwrap.problem.substr(0, semicolon);
-        if (semicolon != std::string::npos) finding.fix = facts.bwrap.problem.substr(semicolon + 2) + "\n";
+        split_problem(facts.bwrap.problem, finding);
         return finding;
     }
     finding.detail = facts.bwrap.path.str();
-    if (trials.bwrap_version && !trials.bwrap_version->ok()) {
-        const base::Error& problem = trials.bwrap_version->error();
-        finding.verdict = Verdict::bad;
-        finding.detail = problem.what;
-        finding.fix = problem.advice.empty() ? "" : problem.advice + "\n";
-        return finding;
-    }
     if (trials.bwrap_version) finding.detail += ", version " + (*trials.bwrap_version)->text();
-    if (trials.bwrap_version && **trials.bwrap_version < kOldestBwrap) {
-        finding.verdict = Verdict::bad;
-        finding.detail += " is older than " + kOldestBwrap.text();
-        finding.fix = "install a newer bubblewrap, for instance from the distribution's backports\n";
-        return finding;
-    }
     if (facts.bwrap.is_setuid) {
         finding.verdict = Verdict::warning;
         finding.detail += ", set-user-ID root: what needs a user namespace of the caller's own is missing";
@@ -138,16 +61,77 @@ Finding judge_bwrap(const Facts& facts, const Trials& trials) {
     return finding;
 }
 
-Finding judge_landlock(const Facts& facts) {
-    if (facts.landlock_abi > 0) {
-        return {.name = "landlock", .detail = "ABI " + std::to_string(facts.landlock_abi)};
+// It is the second choice: nothing is wrong with a machine that does without.
+Finding judge_firejail(const Facts& facts) {
+    Finding finding{.name = "firejail"};
+    if (facts.firejail.state == ProgramState::usable) {
+        finding.detail = facts.firejail.path.str();
+        return finding;
     }
-    return {.name = "landlock",
+    bool is_needed = facts.bwrap.state != ProgramState::usable ||
+                     (facts.user_namespace_obstacle && !facts.bwrap.is_setuid);
+    split_problem(facts.firejail.problem.empty() ? "not installed" : facts.firejail.problem, finding);
+    finding.verdict = is_needed ? Verdict::warning : Verdict::good;
+    if (!is_needed) finding.detail += "; not needed while bubblewrap works";
+    // Where it would help to install it, that is one of the ways for bubblewrap's obstacle.
+    if (!is_needed || facts.firejail.state == ProgramState::missing) finding.fix.clear();
+    return finding;
+}
+
+Finding judge_landlock(const Facts& facts) {
+    Finding finding{.name = "landlock"};
+    if (facts.landlock_abi > 0) {
+        finding.detail = "ABI " + std::to_string(facts.landlock_abi);
+        return finding;
+    }
+    finding.verdict = Verdict::warning;
+    constexpr std::string_view kLoss = ": the jail has one layer less";
+    if (!is_kernel_at_least(facts, 5, 13)) {
+        finding.detail =
+            "kernel " + facts.kernel + " is older than 5.13, which brought it" + std::string(kLoss);
+    } else if (facts.lsm_list.empty()) {
+        finding.detail = "not in kernel " + facts.kernel + " or not switched on" + std::string(kLoss);
+        finding.fix =
+            "Kernels from 5.13 on have it where CONFIG_SECURITY_LANDLOCK is built in and lsm= at boot\n"
+            "names landlock.\n";
+    } else if (facts.lsm_list.find("landlock") == std::string::npos) {
+        finding.detail =
+            "not among the security modules of this boot (" + facts.lsm_list + ")" + std::string(kLoss);
+        finding.fix = handed_over(ways_to_landlock(facts));
+    } else {
+        finding.detail =
+            "the kernel has it, and a filter around this process refuses it" + std::string(kLoss);
+    }
+    return finding;
+}
+
+// Only the backends without a network of their own need it.
+Finding judge_answers(const Facts& facts) {
+    Finding finding{.name = "call-answers"};
+    if (facts.can_answer_calls) {
+        finding.detail = "system calls of jailed processes can be answered from outside (tried)";
+        return finding;
+    }
+    finding.verdict = Verdict::warning;
+    finding.detail = "system calls of jailed processes can't be answered";
+    if (!facts.answers_obstacle.empty()) finding.detail += ": " + facts.answers_obstacle;
+    if (!is_kernel_at_least(facts, 5, 6)) {
+        finding.detail += " (kernel " + facts.kernel + " is older than 5.6)";
+    } else if (facts.ptrace_scope > 1) {
+        finding.detail += " (kernel.yama.ptrace_scope is " + std::to_string(facts.ptrace_scope) + ")";
+    }
+    finding.detail += "; firejail and Landlock then have no filtered or proxied network";
+    return finding;
+}
+
+// A launch by root works, and holds less.
+Finding judge_caller(const Facts& facts) {
+    if (facts.identity.uid != 0) return {.name = "caller", .detail = "an ordinary user"};
+    return {.name = "caller",
             .verdict = Verdict::warning,
-            .detail = "not in kernel " + facts.kernel + " or not switched on: the jail has one layer less",
-            .fix =
-                "Kernels from 5.13 on have it where CONFIG_SECURITY_LANDLOCK is built in and lsm= at boot "
-                "names landlock.\n"};
+            .detail =
+                "root: files that only root may read count as readable, and limits.processes does not count",
+            .fix = "Run it as the user that the work belongs to: runuser -u NAME -- agent-sandbox …\n"};
 }
 
 Finding judge_seccomp(const Facts& facts) {
@@ -198,36 +182,41 @@ Finding judge_gpu(const Facts& facts) {
 
 Trials run_trials(const Facts& facts) {
     Trials trials{.tried_user_namespace = true, .user_namespace_failure = try_user_namespace()};
-    if (facts.bwrap.state == BwrapState::usable) trials.bwrap_version = probe_bwrap_version(facts.bwrap);
+    if (facts.bwrap.state == ProgramState::usable) trials.bwrap_version = probe_bwrap_version(facts.bwrap);
     return trials;
 }
 
+void take_in(const Trials& trials, Facts& facts) {
+    bool is_new = trials.user_namespace_failure && !facts.user_namespace_obstacle && !is_exempt(facts);
+    if (is_new) {
+        facts.user_namespace_obstacle = "could not be made when tried: " + *trials.user_namespace_failure;
+    }
+    if (!trials.bwrap_version || facts.bwrap.state != ProgramState::usable) return;
+    const base::Result<BwrapVersion>& version = *trials.bwrap_version;
+    if (version && *version >= kOldestBwrap) return;
+    facts.bwrap.state = ProgramState::not_executable;
+    facts.bwrap.problem =
+        version
+            ? facts.bwrap.path.str() + ", version " + version->text() + " is older than " +
+                  kOldestBwrap.text() +
+                  "; install a newer bubblewrap, for instance from the distribution's backports"
+            : version.error().what + (version.error().advice.empty() ? "" : "; " + version.error().advice);
+}
+
 std::vector<Finding> diagnose(const Facts& facts, const Trials& trials) {
-    return {judge_namespaces(facts, trials),
-            judge_bwrap(facts, trials),
-            judge_landlock(facts),
-            judge_seccomp(facts),
-            judge_cgroup(facts),
-            judge_nesting(facts),
-            judge_slurm(facts),
-            judge_gpu(facts)};
-}
-
-bool can_jail(const std::vector<Finding>& findings) {
-    return std::ranges::none_of(findings,
-                                [](const Finding& finding) { return finding.verdict == Verdict::bad; });
-}
-
-std::string apparmor_profile(const base::Path& bwrap) {
-    return "abi <abi/4.0>,\n"
-           "include <tunables/global>\n"
-           "\n"
-           "profile bwrap " +
-           bwrap.str() +
-           " flags=(unconfined) {\n"
-           "  userns,\n"
-           "  include if exists <local/bwrap>\n"
-           "}\n";
+    Facts known = facts;
+    take_in(trials, known);
+    return {judge_namespaces(known, trials),
+            judge_bwrap(known, trials),
+            judge_firejail(known),
+            judge_landlock(known),
+            judge_seccomp(known),
+            judge_answers(known),
+            judge_cgroup(known),
+            judge_nesting(known),
+            judge_caller(known),
+            judge_slurm(known),
+            judge_gpu(known)};
 }
 
 std::string_view to_text(Verdict verdict) {

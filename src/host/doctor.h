@@ -35,13 +35,11 @@ struct Trials {
 
 Trials run_trials(const Facts& facts);
 
+// What trying taught beyond what was looked at becomes a fact, so that a backend that would fail is known to.
+void take_in(const Trials& trials, Facts& facts);
+
+// One finding for each thing that a jail is built with. A bad one closes a backend, not every jail.
 std::vector<Finding> diagnose(const Facts& facts, const Trials& trials = {});
-
-// Whether a jail can be built at all.
-bool can_jail(const std::vector<Finding>& findings);
-
-// The text for /etc/apparmor.d that lets this bwrap make user namespaces.
-std::string apparmor_profile(const base::Path& bwrap);
 
 base::Json to_json(const Finding& finding);
 

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/own_place.h"
+
 namespace host {
 namespace {
 
@@ -44,18 +46,24 @@ base::Result<base::Path> find_own_program() {
 }
 
 // A set-group bwrap, an access list or a noexec mount can only be judged by the kernel.
-void check_permission(Bwrap& bwrap) {
-    if (bwrap.state != BwrapState::usable || ::access(bwrap.path.c_str(), X_OK) == 0) return;
-    bwrap.state = BwrapState::not_executable;
+void check_permission(TrustedProgram& bwrap) {
+    if (bwrap.state != ProgramState::usable || ::access(bwrap.path.c_str(), X_OK) == 0) return;
+    bwrap.state = ProgramState::not_executable;
     bwrap.problem =
         bwrap.path.str() + " may not be executed by you; ask the administrator for permission to run it";
+}
+
+bool is_in_jail(const Tree& tree, const Variables& environment) {
+    base::Result<base::Path> place =
+        base::Path::parse(variable(environment, base::kPlaceVariable).value_or(base::kOwnDirectory));
+    return place && tree.look(*place);
 }
 
 }  // namespace
 
 std::string probe_nesting(const Tree& tree, const Variables& environment) {
     bool is_marked = variable(environment, "AGENT_SANDBOX") == "1";
-    if (is_marked && tree.look(base::Path::known("/run/agent-sandbox"))) return "agent-sandbox";
+    if (is_marked && is_in_jail(tree, environment)) return "agent-sandbox";
     bool is_container = !variable(environment, "container").value_or("").empty() ||
                         std::ranges::any_of(kContainerMarks, [&](std::string_view mark) {
                             return tree.look(base::Path::known(mark)).has_value();
@@ -77,6 +85,7 @@ base::Result<Facts> probe(const Tree& tree, const Variables& environment,
     Facts facts{.identity = *std::move(identity), .kernel = system.release, .machine = system.machine};
     facts.bwrap = find_bwrap(tree, pinned_bwrap);
     check_permission(facts.bwrap);
+    probe_namespaces(tree, facts);
     facts.slurm_job.id = variable(environment, "SLURM_JOB_ID").value_or("");
     facts.slurm_job.node = variable(environment, "SLURMD_NODENAME").value_or("");
     facts.nested_in = probe_nesting(tree, environment);

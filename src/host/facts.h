@@ -25,10 +25,11 @@ struct Identity {
     base::Path home;  // as the caller writes it; Tree::resolve gives the physical one
 };
 
-enum class BwrapState { usable, missing, untrusted, not_executable };
+enum class ProgramState { usable, missing, untrusted, not_executable };
 
-struct Bwrap {
-    BwrapState state = BwrapState::missing;
+// A program that builds jails: bubblewrap or firejail.
+struct TrustedProgram {
+    ProgramState state = ProgramState::missing;
     base::Path path;
     bool is_setuid = false;
     std::string problem;  // why it may not be used, for a person
@@ -47,7 +48,13 @@ struct Facts {
     Identity identity;
     std::string kernel;   // release
     std::string machine;  // x86_64, aarch64
-    Bwrap bwrap;
+    TrustedProgram bwrap;
+    // What closes user namespaces as far as files tell; a trial knows more (trial.h). Nothing means that an
+    // unprivileged process may make them; else the cause, for a person.
+    NamespaceObstacle namespace_obstacle = NamespaceObstacle::none;
+    std::optional<std::string> user_namespace_obstacle;
+    bool apparmor_restricts_user_namespaces = false;
+    bool apparmor_profile_for_bwrap = false;  // then the restriction does not reach bwrap
     SlurmJob slurm_job;
     std::string nested_in;   // "container", "agent-sandbox": what we run inside of; empty on the host
     base::Path own_program;  // this executable
@@ -55,14 +62,17 @@ struct Facts {
     std::vector<base::Path>
         private_etc;  // below /etc, readable by the caller but not by everyone (private_files.h)
 
+    // ---- From probe_others: what the other backends need, where bubblewrap can't be had or another one is
+    // asked for.
+    TrustedProgram firejail;
+    int landlock_abi = 0;           // 0: none
+    bool can_answer_calls = false;  // of our descendants (src/doorman): tried by who may know that folder
+    std::string answers_obstacle;   // why not, for a person
+
     // ---- From probe_details: what doctor and plan tell, and what explains a launch that failed.
-    std::string os_name;  // PRETTY_NAME
-    NamespaceObstacle namespace_obstacle = NamespaceObstacle::none;
-    // Nothing means that an unprivileged process may make user namespaces; else the cause, for a person.
-    std::optional<std::string> user_namespace_obstacle;
-    bool apparmor_restricts_user_namespaces = false;
-    bool apparmor_profile_for_bwrap = false;  // then the restriction does not reach bwrap
-    int landlock_abi = 0;                     // 0: none
+    std::string os_name;   // PRETTY_NAME
+    std::string lsm_list;  // of security modules that this kernel was started with; empty: not known
+    int ptrace_scope = 0;  // of the Yama module; 0 without it
     bool has_seccomp = true;
     bool has_cgroup_namespace = true;
     std::vector<std::string> gpu_devices;  // nodes under /dev
@@ -70,12 +80,18 @@ struct Facts {
 
 using Variables = std::vector<std::string>;  // "NAME=value"
 
-// The cheap part: some twenty system calls. Probes by looking, never by running a program. `environment` is
+// The cheap part: some thirty system calls. Probes by looking, never by running a program. `environment` is
 // the caller's; `pinned_bwrap` is isolation.bwrap.
 base::Result<Facts> probe(const Variables& environment, const std::optional<base::Path>& pinned_bwrap);
 // The same through a tree that the plan will use too, so that nothing is looked at twice.
 base::Result<Facts> probe(const Tree& tree, const Variables& environment,
                           const std::optional<base::Path>& pinned_bwrap);
+
+// The part of probe that is about user namespaces, for a tree of one's own.
+void probe_namespaces(const Tree& tree, Facts& facts);
+
+// Adds what the other backends need.
+void probe_others(const Tree& tree, const std::optional<base::Path>& pinned_firejail, Facts& facts);
 
 // Adds what only doctor, plan and the explanation of a failed launch need. `facts.bwrap` must be known.
 void probe_details(Facts& facts);
@@ -88,18 +104,26 @@ base::Result<Identity> probe_identity(const Variables& environment);
 base::Result<Identity> probe_identity(const Tree& tree, uint32_t uid, uint32_t gid,
                                       const Variables& environment);
 
+// The home directory that the account database's files give this user, whatever HOME says; nothing where they
+// are silent or it is no directory of that user.
+std::optional<base::Path> account_home(const Tree& tree, uint32_t uid);
+
 // What the caller runs inside of; see Facts::nested_in.
 std::string probe_nesting(const Tree& tree, const Variables& environment);
 
 // The first bubblewrap that may be run: owned by root, not writable by others, nor any directory above it.
 // Its path is physical, so that what was checked is what is run.
-Bwrap find_bwrap(const std::optional<base::Path>& pinned);
-Bwrap find_bwrap(const Tree& tree, const std::optional<base::Path>& pinned, uint32_t trusted_owner = 0);
+TrustedProgram find_bwrap(const std::optional<base::Path>& pinned);
+TrustedProgram find_bwrap(const Tree& tree, const std::optional<base::Path>& pinned,
+                          uint32_t trusted_owner = 0);
+// The same of firejail, which does nothing unless it is set-user-ID root.
+TrustedProgram find_firejail(const Tree& tree, const std::optional<base::Path>& pinned,
+                             uint32_t trusted_owner = 0);
 
 // The value of a variable, the first of that name; nothing where it is not set.
 std::optional<std::string_view> variable(const Variables& environment, std::string_view name);
 
-std::string_view to_text(BwrapState state);
+std::string_view to_text(ProgramState state);
 std::string_view to_text(NamespaceObstacle obstacle);
 
 // Every fact, in a stable order; what is absent in the JSON keeps its default, a value that is none of ours

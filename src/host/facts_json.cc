@@ -4,8 +4,8 @@
 namespace host {
 namespace {
 
-constexpr BwrapState kBwrapStates[] = {BwrapState::usable, BwrapState::missing, BwrapState::untrusted,
-                                       BwrapState::not_executable};
+constexpr ProgramState kProgramStates[] = {ProgramState::usable, ProgramState::missing,
+                                           ProgramState::untrusted, ProgramState::not_executable};
 constexpr NamespaceObstacle kObstacles[] = {
     NamespaceObstacle::none, NamespaceObstacle::not_built_in, NamespaceObstacle::limit_is_zero,
     NamespaceObstacle::clone_is_restricted, NamespaceObstacle::apparmor};
@@ -55,7 +55,7 @@ base::Json to_json(const Identity& identity) {
     return json;
 }
 
-base::Json to_json(const Bwrap& bwrap) {
+base::Json to_json(const TrustedProgram& bwrap) {
     base::Json json = base::Json::object();
     json.set("state", to_text(bwrap.state)).set("path", bwrap.path.str());
     json.set("is_setuid", bwrap.is_setuid).set("problem", bwrap.problem);
@@ -70,9 +70,9 @@ Identity read_identity(Reader& reader, const base::Json& json) {
     return identity;
 }
 
-Bwrap read_bwrap(Reader& reader, const base::Json& json) {
-    Bwrap bwrap{.is_setuid = json.truth("is_setuid"), .problem = json.text("problem")};
-    reader.word(json, "state", kBwrapStates, bwrap.state);
+TrustedProgram read_program(Reader& reader, const base::Json& json) {
+    TrustedProgram bwrap{.is_setuid = json.truth("is_setuid"), .problem = json.text("problem")};
+    reader.word(json, "state", kProgramStates, bwrap.state);
     reader.path(json, "path", bwrap.path);
     return bwrap;
 }
@@ -85,7 +85,12 @@ void read_details(Reader& reader, const base::Json& json, Facts& facts) {
     }
     facts.apparmor_restricts_user_namespaces = json.truth("apparmor_restricts_user_namespaces");
     facts.apparmor_profile_for_bwrap = json.truth("apparmor_profile_for_bwrap");
+    if (const base::Json* firejail = json.find("firejail")) facts.firejail = read_program(reader, *firejail);
     facts.landlock_abi = static_cast<int>(json.number("landlock_abi"));
+    facts.can_answer_calls = json.truth("can_answer_calls");
+    facts.answers_obstacle = json.text("answers_obstacle");
+    facts.lsm_list = json.text("lsm_list");
+    facts.ptrace_scope = static_cast<int>(json.number("ptrace_scope"));
     facts.has_seccomp = json.truth("has_seccomp", true);
     facts.has_cgroup_namespace = json.truth("has_cgroup_namespace", true);
     for (const base::Json& device : json.items("gpu_devices")) {
@@ -105,7 +110,8 @@ base::Json to_json(const Facts& facts) {
     base::Json json = base::Json::object();
     json.set("identity", to_json(facts.identity));
     json.set("kernel", facts.kernel).set("machine", facts.machine);
-    json.set("bwrap", to_json(facts.bwrap)).set("slurm_job", std::move(slurm));
+    json.set("bwrap", to_json(facts.bwrap)).set("firejail", to_json(facts.firejail));
+    json.set("slurm_job", std::move(slurm));
     json.set("nested_in", facts.nested_in).set("own_program", facts.own_program.str());
     json.set("working_directory", facts.working_directory.str());
     base::Json private_etc = base::Json::array();
@@ -116,7 +122,9 @@ base::Json to_json(const Facts& facts) {
     json.set("user_namespace_obstacle", obstacle ? base::Json(*obstacle) : base::Json());
     json.set("apparmor_restricts_user_namespaces", facts.apparmor_restricts_user_namespaces);
     json.set("apparmor_profile_for_bwrap", facts.apparmor_profile_for_bwrap);
-    json.set("landlock_abi", facts.landlock_abi);
+    json.set("landlock_abi", facts.landlock_abi).set("can_answer_calls", facts.can_answer_calls);
+    json.set("answers_obstacle", facts.answers_obstacle);
+    json.set("lsm_list", facts.lsm_list).set("ptrace_scope", facts.ptrace_scope);
     json.set("has_seccomp", facts.has_seccomp).set("has_cgroup_namespace", facts.has_cgroup_namespace);
     json.set("gpu_devices", std::move(devices));
     return json;
@@ -133,7 +141,7 @@ base::Result<Facts> facts_from_json(const base::Json& json) {
     Facts facts{.identity = read_identity(reader, part("identity")),
                 .kernel = json.text("kernel"),
                 .machine = json.text("machine"),
-                .bwrap = read_bwrap(reader, part("bwrap")),
+                .bwrap = read_program(reader, part("bwrap")),
                 .slurm_job = {.id = part("slurm_job").text("id"), .node = part("slurm_job").text("node")},
                 .nested_in = json.text("nested_in")};
     reader.path(json, "own_program", facts.own_program);

@@ -68,9 +68,9 @@ bool is_plain_name(std::string_view name) {
            has_plain_letters;
 }
 
-// HOME where it is an absolute path to a directory of the caller's.
-std::optional<base::Path> home_of_variable(const Tree& tree, uint32_t uid, const Variables& environment) {
-    base::Result<base::Path> home = base::Path::parse(variable(environment, "HOME").value_or(""));
+// An absolute path to a directory of the caller's.
+std::optional<base::Path> own_directory(const Tree& tree, uint32_t uid, std::string_view text) {
+    base::Result<base::Path> home = base::Path::parse(text);
     if (!home || home->is_root()) return std::nullopt;
     std::optional<Node> node = tree.look_through(*home);
     bool is_own = node && node->kind == Kind::directory && node->owner == uid;
@@ -120,7 +120,7 @@ base::Result<Identity> probe_identity(const Tree& tree, uint32_t uid, uint32_t g
 
     Identity identity{.uid = uid, .gid = gid};
     identity.group = group_name({groups, kGroupColons}, gid);
-    std::optional<base::Path> home = home_of_variable(tree, uid, environment);
+    std::optional<base::Path> home = own_directory(tree, uid, variable(environment, "HOME").value_or(""));
 
     if (std::string_view account = find_line(accounts, kUid, std::to_string(uid)); !account.empty()) {
         base::Result<base::Path> listed = base::Path::parse(field(account, kHome));
@@ -136,6 +136,12 @@ base::Result<Identity> probe_identity(const Tree& tree, uint32_t uid, uint32_t g
     identity.shell = shell_of_variable(tree, environment);
     if (identity.user.empty()) return unknown_user(uid, environment);
     return identity;
+}
+
+std::optional<base::Path> account_home(const Tree& tree, uint32_t uid) {
+    std::string passwd = read_database(tree, "/etc/passwd");
+    std::string_view account = find_line({passwd, kPasswdColons}, kUid, std::to_string(uid));
+    return account.empty() ? std::nullopt : own_directory(tree, uid, field(account, kHome));
 }
 
 base::Result<Identity> probe_identity(const Variables& environment) {

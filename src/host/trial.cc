@@ -74,8 +74,8 @@ base::Result<BwrapVersion> parse_bwrap_version(std::string_view output) {
     return version;
 }
 
-base::Result<BwrapVersion> probe_bwrap_version(const Bwrap& bwrap) {
-    if (bwrap.state != BwrapState::usable) return base::Error{.what = bwrap.problem};
+base::Result<BwrapVersion> probe_bwrap_version(const TrustedProgram& bwrap) {
+    if (bwrap.state != ProgramState::usable) return base::Error{.what = bwrap.problem};
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return base::system_error("make a pipe", errno);
     base::Fd answer(ends[0]), output(ends[1]);

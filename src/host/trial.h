@@ -26,7 +26,7 @@ inline constexpr BwrapVersion kOldestBwrap{.major = 0, .minor = 4, .patch = 0};
 base::Result<BwrapVersion> parse_bwrap_version(std::string_view output);
 
 // Runs `bwrap --version` with an empty environment; only for a bwrap that is usable.
-base::Result<BwrapVersion> probe_bwrap_version(const Bwrap& bwrap);
+base::Result<BwrapVersion> probe_bwrap_version(const TrustedProgram& bwrap);
 
 // Makes a user namespace with a mount namespace of its own in a short-lived child. Nothing where that worked,
 // else the reason.

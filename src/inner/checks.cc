@@ -30,9 +30,17 @@ bool is_mount_point(const struct statx& status) {
            (status.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
+// What can't be reached is as good as gone.
+int failure_of_other(const Check& check) {
+    struct statx status;
+    if (::statx(AT_FDCWD, check.target.c_str(), 0, STATX_TYPE | STATX_INO, &status) != 0) return 0;
+    return has_identity(status, check) ? EEXIST : 0;
+}
+
 }  // namespace
 
 int failure_of(const Check& check) {
+    if (check.is_other) return failure_of_other(check);
     base::Result<base::Path> target = base::Path::parse(check.target);
     if (!target) return EINVAL;
     base::Fd fd(base::open_without_links(*target, O_PATH));

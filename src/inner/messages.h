@@ -26,14 +26,17 @@ struct Report {
 
 // Steps that can fail before the command runs.
 inline constexpr std::string_view kStepOrders = "orders";
-inline constexpr std::string_view kStepCheck = "check";          // the view is not the one that was meant
-inline constexpr std::string_view kStepDirectory = "directory";  // chdir
-inline constexpr std::string_view kStepKeyring = "keyring";      // a session keyring of the jail's own
-inline constexpr std::string_view kStepFilter = "filter";        // seccomp
-inline constexpr std::string_view kStepWall = "wall";            // Landlock
-inline constexpr std::string_view kStepStart = "start";          // fork and what belongs to it
-inline constexpr std::string_view kStepLimits = "limits";        // setrlimit
-inline constexpr std::string_view kStepExecute = "execute";      // the command itself
+inline constexpr std::string_view kStepCheck = "check";            // the view is not the one that was meant
+inline constexpr std::string_view kStepDirectory = "directory";    // chdir
+inline constexpr std::string_view kStepKeyring = "keyring";        // a session keyring of the jail's own
+inline constexpr std::string_view kStepPrivileges = "privileges";  // giving them up
+inline constexpr std::string_view kStepWarden = "warden";          // whoever ends what the command leaves
+inline constexpr std::string_view kStepDoorman = "doorman";        // the calls that the stage is asked about
+inline constexpr std::string_view kStepFilter = "filter";          // seccomp
+inline constexpr std::string_view kStepWall = "wall";              // Landlock
+inline constexpr std::string_view kStepStart = "start";            // fork and what belongs to it
+inline constexpr std::string_view kStepLimits = "limits";          // setrlimit
+inline constexpr std::string_view kStepExecute = "execute";        // the command itself
 inline constexpr std::string_view kStepInterpreter =
     "interpreter";  // the command is there, its interpreter is not
 

@@ -8,7 +8,7 @@ namespace {
 
 // Changes with every change of the fields: the two ends are the same program, and must know when they are
 // not.
-constexpr std::string_view kVersion = "agent-sandbox orders 6";
+constexpr std::string_view kVersion = "agent-sandbox orders 9";
 
 using Writer = base::FieldWriter;
 using Reader = base::FieldReader;
@@ -17,6 +17,7 @@ void add_check(Writer& writer, const Check& check) {
     writer.add(std::string_view(check.target));
     writer.add(int{check.is_readonly});
     writer.add(int{check.has_identity});
+    writer.add(int{check.is_other});
     writer.add(check.device);
     writer.add(check.inode);
     writer.add(check.type);
@@ -26,6 +27,7 @@ void get_check(Reader& reader, Check& check) {
     reader.get(check.target);
     reader.get(check.is_readonly);
     reader.get(check.has_identity);
+    reader.get(check.is_other);
     reader.get(check.device);
     reader.get(check.inode);
     reader.get(check.type);
@@ -43,6 +45,9 @@ void add_wall(Writer& writer, const landlock::Wall& wall) {
     writer.add(int{wall.guards_files});
     writer.add(wall.writable);
     writer.add(wall.used);
+    writer.add(int{wall.guards_reading});
+    writer.add(wall.readable);
+    writer.add(int{wall.refuses_tcp});
 }
 
 void get_wall(Reader& reader, landlock::Wall& wall) {
@@ -50,6 +55,44 @@ void get_wall(Reader& reader, landlock::Wall& wall) {
     reader.get(wall.guards_files);
     reader.get(wall.writable);
     reader.get(wall.used);
+    reader.get(wall.guards_reading);
+    reader.get(wall.readable);
+    reader.get(wall.refuses_tcp);
+}
+
+void add_doorman(Writer& writer, const doorman::Orders& orders) {
+    writer.add(int{orders.is_wanted});
+    writer.add(int{orders.is_answered});
+    writer.add(int{orders.refuses_system_v});
+    writer.add(static_cast<int>(orders.internet));
+    writer.add(orders.gateway);
+    writer.add(int{orders.guards_sockets});
+    writer.add(orders.sockets);
+    writer.add(int{orders.refuses_abstract});
+    writer.add(int{orders.guards_attributes});
+    writer.add(orders.changeable);
+    writer.add(int{orders.guards_truncation});
+    writer.add(int{orders.guards_processes});
+    writer.add(int{orders.guards_signals});
+}
+
+void get_doorman(Reader& reader, doorman::Orders& orders) {
+    int internet = 0;
+    reader.get(orders.is_wanted);
+    reader.get(orders.is_answered);
+    reader.get(orders.refuses_system_v);
+    reader.get(internet);
+    if (internet < 0 || internet > static_cast<int>(doorman::Internet::handed)) reader.reject();
+    orders.internet = static_cast<doorman::Internet>(internet);
+    reader.get(orders.gateway);
+    reader.get(orders.guards_sockets);
+    reader.get(orders.sockets);
+    reader.get(orders.refuses_abstract);
+    reader.get(orders.guards_attributes);
+    reader.get(orders.changeable);
+    reader.get(orders.guards_truncation);
+    reader.get(orders.guards_processes);
+    reader.get(orders.guards_signals);
 }
 
 }  // namespace
@@ -63,8 +106,16 @@ std::string encode(const Orders& orders) {
     writer.add(orders.world_writable);
     writer.add(orders.checks.size());
     for (const Check& check : orders.checks) add_check(writer, check);
+    writer.add(orders.laid.size());
+    for (const Laid& laid : orders.laid) {
+        writer.add(std::string_view(laid.path));
+        writer.add(std::string_view(laid.content));
+        writer.add(int{laid.is_link});
+    }
     writer.add(orders.system_calls.index());
     add_wall(writer, orders.wall);
+    writer.add(int{orders.has_namespaces});
+    add_doorman(writer, orders.doorman);
     writer.add(orders.signals.ignored);
     writer.add(orders.signals.blocked);
     writer.add(orders.open_files);
@@ -81,6 +132,7 @@ std::string encode(const Orders& orders) {
     writer.add(orders.terminal);
     writer.add(int{orders.takes_terminal});
     writer.add(int{orders.awaits_word});
+    writer.add(int{orders.ends_others});
     return writer.take();
 }
 
@@ -94,8 +146,16 @@ base::Result<Orders> decode(std::string_view text) {
     reader.get(orders.world_writable);
     orders.checks.resize(reader.get_count());
     for (Check& check : orders.checks) get_check(reader, check);
+    orders.laid.resize(reader.get_count());
+    for (Laid& laid : orders.laid) {
+        reader.get(laid.path);
+        reader.get(laid.content);
+        reader.get(laid.is_link);
+    }
     orders.system_calls = get_switches(reader);
     get_wall(reader, orders.wall);
+    reader.get(orders.has_namespaces);
+    get_doorman(reader, orders.doorman);
     reader.get(orders.signals.ignored);
     reader.get(orders.signals.blocked);
     reader.get(orders.open_files);
@@ -112,6 +172,7 @@ base::Result<Orders> decode(std::string_view text) {
     reader.get(orders.terminal);
     reader.get(orders.takes_terminal);
     reader.get(orders.awaits_word);
+    reader.get(orders.ends_others);
     if (!reader.is_complete() || orders.command.empty()) return base::Error{.what = "the orders are damaged"};
     return orders;
 }

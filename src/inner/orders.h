@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "doorman/orders.h"
 #include "inner/limits.h"
 #include "inner/signals.h"
 #include "landlock/wall.h"
@@ -22,9 +23,19 @@ struct Check {
     std::string target;
     bool is_readonly = false;
     bool has_identity = false;  // the fields below count
+    // The opposite: whatever is at the target, links followed, is not what the fields below say. For a
+    // backend whose program passes over in silence what it can't close.
+    bool is_other = false;
     uint64_t device = 0;
     uint64_t inode = 0;
     uint32_t type = 0;  // S_IFMT bits
+};
+
+// See lay.h.
+struct Laid {
+    std::string path;
+    std::string content;  // or what a link leads to
+    bool is_link = false;
 };
 
 struct Orders {
@@ -33,8 +44,13 @@ struct Orders {
     std::string working_directory = "/";
     std::vector<std::string> world_writable;  // directories to give mode 1777: /tmp, /dev/shm
     std::vector<Check> checks;
+    std::vector<Laid> laid;
     seccomp::Switches system_calls;  // which of the ready filters
     landlock::Wall wall;
+    // Without namespaces the stage is no pid 1: it ends what the command leaves behind itself (descendants.h)
+    // and gives up the caller's privileges itself.
+    bool has_namespaces = true;
+    doorman::Orders doorman;
     SignalState signals;      // the caller's, for the command
     uint64_t open_files = 0;  // the caller's soft limit of descriptors, for the command; 0: as it is
     std::vector<ResourceLimit> limits;  // for the command
@@ -48,6 +64,9 @@ struct Orders {
     int terminal = -1;  // the caller's controlling terminal, where there is one
     bool takes_terminal = false;  // the command starts in the foreground of that terminal
     bool awaits_word = false;     // nothing is started before the supervisor's word (messages.h)
+    // The stage is not pid 1 of its namespace, and ends all others in it when it ends. A check must have
+    // shown that the namespace is one of the jail's own.
+    bool ends_others = false;
 };
 
 // Versioned text of fields that each end with NUL; decode refuses anything else.

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The stage prepares, forks the command, and from then on waits for two things: children
-// (a signalfd with SIGCHLD, the only signal that it takes) and requests of the supervisor (the control
-// socket).
+// Theory of operation. The stage prepares, forks the command, and from then on waits for three things:
+// children (a signalfd with SIGCHLD, the only signal that it takes), requests of the supervisor (the control
+// socket) and, where there is a doorman, calls to answer.
 //
 // The command has a process group of its own. In the supervisor's group it could signal, with kill(0, …), the
 // supervisor and every process of the caller's job; a group is the one thing that a pid namespace does not
 // close. So the stage does for the command what a job-control shell does: it makes the group, gives it the
 // terminal, and says when it stops.
+//
+// In a pid namespace the stage is pid 1, and the kernel ends the jail with it. Without one it must live to
+// end the jail itself, and a warden stands above it for the case that it does not (descendants.h).
 #include "inner/stage.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,12 +25,16 @@
 
 #include "base/descriptors.h"
 #include "base/file.h"
+#include "doorman/doorman.h"
 #include "inner/checks.h"
 #include "inner/confine.h"
-#include "inner/execute.h"
-#include "inner/limits.h"
+#include "inner/descendants.h"
+#include "inner/lay.h"
 #include "inner/messages.h"
 #include "inner/orders.h"
+#include "inner/privileges.h"
+#include "inner/report.h"
+#include "inner/start.h"
 #include "landlock/wall.h"
 #include "seccomp/install.h"
 
@@ -38,81 +43,57 @@ namespace {
 
 constexpr int kFailed = static_cast<int>(base::ExitCode::jail_failed);
 
-void send(int control, const Report& report) {
-    std::string frame = encode(report);
-    // MSG_NOSIGNAL: a supervisor that is gone is seen by the next read.
-    (void)!::send(control, frame.data(), frame.size(), MSG_NOSIGNAL);
-}
-
-int fail(const Orders& orders, std::string_view step, std::string_view object, int number) {
-    send(orders.control, Report{.kind = Report::Kind::failed,
-                                .number = number,
-                                .step = std::string(step),
-                                .object = std::string(object)});
-    return kFailed;
-}
-
 // Descriptors: 0, 1, 2 and those that are kept are the command's, the control socket and the terminal are
-// ours, the rest is closed.
+// ours, like the doorman's way to the gateway; the rest is closed.
 void settle_descriptors(const Orders& orders) {
     if (orders.standard_error != STDERR_FILENO) ::dup2(orders.standard_error, STDERR_FILENO);
     ::fcntl(orders.control, F_SETFD, FD_CLOEXEC);
-    if (orders.terminal >= 0) ::fcntl(orders.terminal, F_SETFD, FD_CLOEXEC);
+    for (int ours : {orders.terminal, orders.doorman.gateway}) {
+        if (ours >= 0) ::fcntl(ours, F_SETFD, FD_CLOEXEC);
+    }
     std::vector<int> kept = orders.kept_descriptors;
-    kept.insert(kept.end(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, orders.control, orders.terminal});
+    kept.insert(kept.end(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, orders.control, orders.terminal,
+                             orders.doorman.gateway});
     base::close_others(std::move(kept));
 }
 
 // What must hold and be done before a process of the user's may run. Zero, or what run_stage returns.
 int prepare(const Orders& orders) {
+    if (!orders.has_namespaces) {
+        if (int number = give_up_privileges(); number != 0)
+            return report_failure(orders, kStepPrivileges, "", number);
+        ::prctl(PR_SET_DUMPABLE, 0);
+        if (int number = leave_warden(); number != 0) return report_failure(orders, kStepWarden, "", number);
+    }
+    // Of a process whose parent is gone the doorman may ask nothing, unless it is the parent then.
+    if (orders.doorman.is_wanted) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (const Check& check : orders.checks) {
         if (int number = failure_of(check); number != 0)
-            return fail(orders, kStepCheck, check.target, number);
+            return report_failure(orders, kStepCheck, check.target, number);
     }
+    lay(orders.laid);
     // Without effect on a sealed mount, and then nobody misses the mode.
     for (const std::string& directory : orders.world_writable) (void)!::chmod(directory.c_str(), 01777);
     if (::chdir(orders.working_directory.c_str()) != 0) {
-        return fail(orders, kStepDirectory, orders.working_directory, errno);
+        return report_failure(orders, kStepDirectory, orders.working_directory, errno);
     }
-    if (int number = leave_keyring(orders); number != 0) return fail(orders, kStepKeyring, "", number);
+    if (int number = leave_keyring(orders); number != 0)
+        return report_failure(orders, kStepKeyring, "", number);
     forbid_core_dumps();
     return 0;
 }
 
 // The last thing before the command is started, and the filter the last of all: it refuses openat2, by which
 // the places of the wall were opened, and keyctl. The stage stays outside the wall, in which nothing can then
-// signal it, and inside the filter.
+// signal it, and inside the filter, unless that is for the command alone.
 int confine(const Orders& orders, landlock::Built& wall) {
     wall = landlock::build(orders.wall, landlock::kernel_abi(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
-    if (wall.failure != 0) return fail(orders, kStepWall, wall.failed_at, wall.failure);
+    if (wall.failure != 0) return report_failure(orders, kStepWall, wall.failed_at, wall.failure);
     ::prctl(PR_SET_DUMPABLE, 0);
+    if (is_filtered_alone(orders)) return 0;
     if (int number = seccomp::install(orders.system_calls); number != 0)
-        return fail(orders, kStepFilter, "", number);
+        return report_failure(orders, kStepFilter, "", number);
     return 0;
-}
-
-void restore_open_files_limit(uint64_t soft) {
-    struct rlimit limit;
-    if (soft == 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = soft;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-// In the child; every signal is still blocked, so that SIGTTOU can't stop it when it takes the terminal.
-[[noreturn]] void become_command(const Orders& orders, const landlock::Built& wall, int failures) {
-    ::setpgid(0, 0);
-    if (orders.takes_terminal) ::tcsetpgrp(orders.terminal, ::getpid());
-    restore_open_files_limit(orders.open_files);
-    apply_signals(orders.signals);
-    ExecuteFailure failure{apply_limits(orders.limits), kStepLimits};
-    if (failure.number == 0) failure = {landlock::enter(wall), kStepWall};
-    if (failure.number == 0) failure = execute(orders);
-    Report report{.kind = Report::Kind::failed,
-                  .number = failure.number,
-                  .step = std::string(failure.step),
-                  .object = orders.command.front()};
-    (void)base::write_all(failures, encode(report));
-    ::_exit(kFailed);
 }
 
 void skip_processes(unsigned count) {
@@ -123,48 +104,19 @@ void skip_processes(unsigned count) {
     }
 }
 
-// Starts the command and reports; its pid, or -1. A successful exec closes the pipe and nothing was written
-// to it.
-pid_t start(const Orders& orders, const landlock::Built& wall) {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) {
-        fail(orders, kStepStart, "pipe", errno);
-        return -1;
-    }
-    base::Fd failures(ends[0]), child_end(ends[1]);
-    send(orders.control, Report{.kind = Report::Kind::starting, .number = wall.abi});
-    pid_t command = ::fork();
-    if (command < 0) {
-        fail(orders, kStepStart, "fork", errno);
-        return -1;
-    }
-    if (command == 0) become_command(orders, wall, child_end.get());
-    child_end.reset();
-    // The child does the same: whoever comes first, nobody signals a group that is not there yet.
-    ::setpgid(command, command);
-    base::Result<std::string> failure = base::read_descriptor(failures.get());
-    Report report;
-    if (failure && take_report(*failure, report)) {
-        send(orders.control, report);
-        return -1;
-    }
-    send(orders.control, Report{.kind = Report::Kind::started});
-    return command;
-}
-
 // All that has happened to children; true when the command has ended.
 bool reap(const Orders& orders, pid_t command) {
     int status = 0;
     for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
         if (pid != command) continue;
         if (WIFSTOPPED(status)) {
-            send(orders.control, Report{.kind = Report::Kind::stopped, .number = WSTOPSIG(status)});
+            send_report(orders, Report{.kind = Report::Kind::stopped, .number = WSTOPSIG(status)});
             continue;
         }
         bool by_signal = WIFSIGNALED(status);
-        send(orders.control, Report{.kind = Report::Kind::ended,
-                                    .number = by_signal ? WTERMSIG(status) : WEXITSTATUS(status),
-                                    .by_signal = by_signal});
+        send_report(orders, Report{.kind = Report::Kind::ended,
+                                   .number = by_signal ? WTERMSIG(status) : WEXITSTATUS(status),
+                                   .by_signal = by_signal});
         return true;
     }
     return false;
@@ -206,17 +158,23 @@ bool await_word(const Orders& orders, std::vector<Request>& early) {
 
 // Until the command ends or the supervisor is gone. When pid 1 returns, the kernel ends all that is left in
 // the jail.
-void attend(const Orders& orders, pid_t command, int children) {
+void attend(const Orders& orders, pid_t command, int children, doorman::Doorman& doorman) {
     std::string received;
-    struct pollfd watched[] = {{children, POLLIN, 0}, {orders.control, POLLIN, 0}};
+    struct pollfd watched[] = {
+        {children, POLLIN, 0}, {orders.control, POLLIN, 0}, {doorman.events(), POLLIN, 0}};
     for (;;) {
-        if (::poll(watched, 2, -1) < 0 && errno != EINTR) return;
+        if (::poll(watched, std::size(watched), -1) < 0 && errno != EINTR) return;
         if (watched[0].revents) {
             struct signalfd_siginfo information;
             (void)!::read(children, &information, sizeof information);
             if (reap(orders, command)) return;
         }
         if (watched[1].revents && !take_requests(orders, command, received)) return;
+        if (watched[2].revents & POLLIN) {
+            doorman.answer();
+        } else if (watched[2].revents) {
+            watched[2].fd = -1;  // the last who could ask is gone
+        }
     }
 }
 
@@ -246,14 +204,17 @@ int run_stage(int argc, char** argv) {
     std::vector<Request> early;
     if (!await_word(*orders, early)) return kFailed;
     skip_processes(orders->skipped_processes);
-    pid_t command = start(*orders, wall);
+    Started started = start(*orders, wall);
     wall.ruleset.reset();
-    if (command < 0) return kFailed;
-    for (const Request& request : early) obey(*orders, command, request);
+    if (started.command < 0) return kFailed;
+    for (const Request& request : early) obey(*orders, started.command, request);
     // The ends of the command's pipes are the command's alone: a reader must see when it closes them.
     for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
     for (int fd : orders->kept_descriptors) ::close(fd);
-    attend(*orders, command, children.get());
+    doorman::Doorman doorman(orders->doorman, std::move(started.listener));
+    attend(*orders, started.command, children.get(), doorman);
+    if (!orders->has_namespaces) end_descendants();
+    if (orders->ends_others) ::kill(-1, SIGKILL);
     return 0;
 }
 

@@ -57,6 +57,18 @@ uint64_t rights_to_use(int abi) {
     return chosen(abi, [](const Right& right) { return right.is_for_a_file; });
 }
 
+uint64_t rights_to_read() {
+    return kExecute | kReadFile | kReadDirectory;
+}
+
+uint64_t rights_of_files(int abi) {
+    return rights_to_use(abi) | kExecute | kReadFile;
+}
+
+uint64_t guarded_network(int abi) {
+    return abi >= 4 ? kListenTcp | kConnectTcp : 0;
+}
+
 uint64_t guarded_scopes(int abi) {
     return abi >= 6 ? kScopeAbstractSockets | kScopeSignals : 0;
 }

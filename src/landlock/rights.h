@@ -10,6 +10,8 @@ namespace landlock {
 
 inline constexpr uint64_t kExecute = 1u << 0;
 inline constexpr uint64_t kWriteFile = 1u << 1;
+inline constexpr uint64_t kReadFile = 1u << 2;
+inline constexpr uint64_t kReadDirectory = 1u << 3;
 inline constexpr uint64_t kRemoveDirectory = 1u << 4;
 inline constexpr uint64_t kRemoveFile = 1u << 5;
 inline constexpr uint64_t kMakeCharacterDevice = 1u << 6;
@@ -23,6 +25,9 @@ inline constexpr uint64_t kMoveBetweenDirectories = 1u << 13;  // "refer"
 inline constexpr uint64_t kTruncate = 1u << 14;
 inline constexpr uint64_t kControlDevice = 1u << 15;  // "ioctl_dev"
 
+inline constexpr uint64_t kListenTcp = 1u << 0;   // "bind_tcp"
+inline constexpr uint64_t kConnectTcp = 1u << 1;  // "connect_tcp"
+
 inline constexpr uint64_t kScopeAbstractSockets = 1u << 0;
 inline constexpr uint64_t kScopeSignals = 1u << 1;
 
@@ -35,7 +40,7 @@ struct RulesetAttributes {
 size_t size_for(int abi);
 
 // Before this version a file can't be moved or linked from one directory to another at all, which breaks
-// ordinary programs (Linux 5.19 brought it).
+// ordinary programs (Linux 5.19 brought it). A second wall is not worth that; the only one is.
 inline constexpr int kFirstUsableAbi = 2;
 
 // Rights that a wall takes away everywhere and gives back in places. Nothing that is about reading.
@@ -45,6 +50,12 @@ uint64_t rights_to_write(int abi);
 // What can be given for a single file, and for places whose files are used and not made: /dev, /proc.
 uint64_t rights_to_use(int abi);
 
+// What a wall takes away besides when it is the only one: reading, listing, executing.
+uint64_t rights_to_read();
+// Of those two groups, what the kernel takes for anything but a directory.
+uint64_t rights_of_files(int abi);
+
+uint64_t guarded_network(int abi);  // every TCP connection, every TCP port to listen on
 uint64_t guarded_scopes(int abi);
 
 }  // namespace landlock

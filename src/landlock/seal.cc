@@ -11,19 +11,12 @@
 #include "landlock/wall.h"
 
 namespace landlock {
-namespace {
-
-constexpr uint64_t kReadFile = 1u << 2;
-constexpr uint64_t kReadDirectory = 1u << 3;
-constexpr uint64_t kListenTcp = 1u << 0;  // "bind_tcp", ABI 4
-
-}  // namespace
 
 int give_up_files() {
     int abi = kernel_abi();
     if (abi == 0) return ENOSYS;
     // Handled and granted nowhere: a rule set without rules.
-    RulesetAttributes attributes{.files = guarded_rights(abi) | kExecute | kReadFile | kReadDirectory,
+    RulesetAttributes attributes{.files = guarded_rights(abi) | rights_to_read(),
                                  .network = abi >= 4 ? kListenTcp : 0,
                                  .scoped = guarded_scopes(abi)};
     base::Fd ruleset(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, size_for(abi), 0)));

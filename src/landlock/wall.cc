@@ -44,26 +44,45 @@ int add_place(const Built& built, const std::string& text, uint64_t rights) {
     if (!place) return is_out_of_reach(-place.get()) ? 0 : -place.get();
     struct stat status;
     if (::fstat(place.get(), &status) != 0) return errno;
-    if (!S_ISDIR(status.st_mode)) rights &= rights_to_use(built.abi);
+    if (!S_ISDIR(status.st_mode)) rights &= rights_of_files(built.abi);
     return add_rule(built, place.get(), rights);
+}
+
+// What a descriptor was opened for, as rights of what it leads to. Never a directory: a rule for one is a
+// rule for all that lies below.
+uint64_t rights_of_opened(int descriptor, uint64_t handled) {
+    struct stat status;
+    int flags = ::fcntl(descriptor, F_GETFL);
+    if (flags < 0 || flags & O_PATH || ::fstat(descriptor, &status) != 0 || S_ISDIR(status.st_mode)) return 0;
+    int mode = flags & O_ACCMODE;
+    uint64_t rights = 0;
+    if (mode != O_RDONLY) rights |= kWriteFile | kTruncate | kControlDevice;
+    if (mode != O_WRONLY && handled & kReadFile) rights |= kReadFile | kControlDevice;
+    return rights & handled;
 }
 
 // A terminal or a file of the caller's, opened by the shell that started us. Pipes and sockets have no place
 // in a file system: EBADFD, and no need of a rule.
-int add_reopened(const Built& built, int descriptor) {
-    int flags = ::fcntl(descriptor, F_GETFL);
-    bool can_write = flags >= 0 && (flags & O_ACCMODE) != O_RDONLY && !(flags & O_PATH);
-    if (!can_write) return 0;
-    int number = add_rule(built, descriptor, rights_to_use(built.abi));
+int add_reopened(const Built& built, int descriptor, uint64_t handled) {
+    uint64_t rights = rights_of_opened(descriptor, handled);
+    if (rights == 0) return 0;
+    int number = add_rule(built, descriptor, rights);
     return number == EBADFD ? 0 : number;
 }
 
-int create(Built& built, uint64_t files, uint64_t scopes) {
-    RulesetAttributes attributes{.files = files, .scoped = scopes};
+int create(Built& built, const RulesetAttributes& attributes) {
     long descriptor = ::syscall(SYS_landlock_create_ruleset, &attributes, size_for(built.abi), 0);
     if (descriptor < 0) return errno;
     built.ruleset = base::Fd(static_cast<int>(descriptor));
     return 0;
+}
+
+RulesetAttributes attributes_of(const Wall& wall, int abi) {
+    RulesetAttributes attributes{.scoped = guarded_scopes(abi)};
+    if (wall.guards_files && abi >= kFirstUsableAbi) attributes.files = guarded_rights(abi);
+    if (wall.guards_reading) attributes.files = guarded_rights(abi) | rights_to_read();
+    if (wall.refuses_tcp) attributes.network = guarded_network(abi);
+    return attributes;
 }
 
 Built failed(int number, std::string at) {
@@ -78,22 +97,31 @@ int kernel_abi() {
 }
 
 Built build(const Wall& wall, int abi, const std::vector<int>& reopened) {
-    uint64_t files = wall.guards_files && abi >= kFirstUsableAbi ? guarded_rights(abi) : 0;
-    uint64_t scopes = guarded_scopes(abi);
-    if (!wall.is_wanted || (files == 0 && scopes == 0)) return {};
+    RulesetAttributes attributes = attributes_of(wall, abi);
+    if (!wall.is_wanted) return {};
+    // Where it is the only wall, none is not enough.
+    if (wall.guards_reading && abi < 1) return failed(ENOSYS, "Landlock");
+    if (attributes.files == 0 && attributes.network == 0 && attributes.scoped == 0) return {};
     Built built{.abi = abi};
-    if (int number = create(built, files, scopes); number != 0) return failed(number, "ruleset");
-    if (files == 0) return built;
-    for (const std::string& place : wall.writable) {
-        if (int number = add_place(built, place, rights_to_write(abi)); number != 0)
-            return failed(number, place);
-    }
-    for (const std::string& place : wall.used) {
-        if (int number = add_place(built, place, rights_to_use(abi)); number != 0)
-            return failed(number, place);
+    if (int number = create(built, attributes); number != 0) return failed(number, "ruleset");
+    if (attributes.files == 0) return built;
+
+    struct Given {
+        const std::vector<std::string>& places;
+        uint64_t rights;
+    };
+    const Given all[] = {{wall.readable, rights_to_read()},
+                         {wall.writable, rights_to_write(abi) | rights_to_read()},
+                         {wall.used, rights_to_use(abi) | kReadFile | kReadDirectory}};
+    for (const Given& given : all) {
+        uint64_t rights = given.rights & attributes.files;
+        for (const std::string& place : given.places) {
+            if (rights == 0) break;
+            if (int number = add_place(built, place, rights); number != 0) return failed(number, place);
+        }
     }
     for (int descriptor : reopened) {
-        if (int number = add_reopened(built, descriptor); number != 0)
+        if (int number = add_reopened(built, descriptor, attributes.files); number != 0)
             return failed(number, "descriptor " + std::to_string(descriptor));
     }
     return built;

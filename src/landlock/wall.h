@@ -5,6 +5,10 @@
 //
 // It can't take away what lies below a place that it gives: a protected path inside the writable project is
 // held by its mount alone.
+//
+// Where there is no view it is the only wall (guards_reading): then it also says what can be read, listed and
+// executed, and a kernel without Landlock is a failure. With version 1 a file can't be moved or linked from
+// one directory to another (EXDEV).
 #pragma once
 
 #include <string>
@@ -22,6 +26,10 @@ struct Wall {
     std::vector<std::string>
         writable;  // files and directories, with all below; one that is not there is passed over
     std::vector<std::string> used;  // the same for what is written but not made: devices, /proc
+
+    bool guards_reading = false;
+    std::vector<std::string> readable;  // of such a wall; what is writable or used is readable as well
+    bool refuses_tcp = false;           // since version 4: connecting, and listening
 
     bool operator==(const Wall&) const = default;
 };

@@ -183,7 +183,7 @@ bool has_login(const Draft& draft, const Profile& profile) {
 }  // namespace
 
 base::Path agent_directory(const Draft& draft, std::string_view agent) {
-    base::Path directory = draft.inputs.request.state_directory / "agents" / std::string(agent);
+    base::Path directory = draft.state_directory() / "agents" / std::string(agent);
     if (!draft.policy().agents.per_project_state) return directory;
     return directory / "projects" / base::sha256(draft.project.str()).substr(0, 16);
 }

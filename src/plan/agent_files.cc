@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "base/own_place.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/toml_text.h"
@@ -15,7 +16,6 @@ namespace {
 
 using config::Item;
 
-constexpr std::string_view kNotice = "/run/agent-sandbox/notice.md";
 constexpr size_t kLargestInstructions = 1u << 20;
 
 std::string network_words(const Plan& plan) {
@@ -177,7 +177,7 @@ void lay_agent_files(Draft& draft) {
     std::string notice = notice_for(draft);
     if (!notice.empty()) {
         draft.assembled.push_back(Mount{.kind = MountKind::file,
-                                        .target = base::Path::known(kNotice),
+                                        .target = draft.own / base::kNotice,
                                         .source = notice,
                                         .reason = {"what the agent is told about the jail", {}}});
     }

@@ -27,7 +27,7 @@ void add_caches(Draft& draft) {
     // A home directory that is shown as it is has the user's own.
     if (draft.home_is_real || !draft.policy().home.caches) return;
     const base::Path kept =
-        draft.inputs.request.state_directory / "caches" / base::sha256(draft.project.str()).substr(0, 16);
+        draft.state_directory() / "caches" / base::sha256(draft.project.str()).substr(0, 16);
     for (const config::DataRow& row : config::data_list("home/caches")) {
         const base::Path target = draft.home / row.entry;
         bool meets_project = target.is_within(draft.project) || draft.project.is_within(target);

@@ -61,7 +61,8 @@ class Reader {
         }
         if (client_.variables.empty()) return std::move(entries_);
         for (std::string_view name : base::split(client_.variables, ' ')) {
-            std::optional<std::string_view> value = host::variable(draft_.inputs.request.environment, name);
+            std::optional<std::string_view> value =
+                host::variable(draft_.inputs.request.policy_environment(), name);
             if (!value) continue;
             for (std::string_view word : base::split(*value, ' ')) add(network::entry_of_url(word));
         }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What the jail promises in this run, control by control, and the check that none is weaker than what was
 // required.
+#include <algorithm>
+
 #include "base/text.h"
 #include "landlock/rights.h"
 #include "plan/draft.h"
@@ -21,7 +23,7 @@ void add_walls(Draft& draft) {
     std::vector<Control>& controls = draft.plan.controls;
     controls.push_back(Control{.name = "system calls",
                                .level = facts.has_seccomp ? Level::denied : Level::absent,
-                               .detail = "calls that reach around the jail or deep into the kernel"});
+                               .detail = std::string(control_row("system calls").detail)});
     bool guards_files = wall.guards_files && facts.landlock_abi >= landlock::kFirstUsableAbi;
     bool keeps_signals = landlock::guarded_scopes(facts.landlock_abi) != 0;
     std::string detail = guards_files ? "writes once more by Landlock" : "writes by the mounts alone";
@@ -79,6 +81,140 @@ void add_slurm(Draft& draft) {
         .origin = slurm.is_open ? draft.policy().slurm.scope_origin : draft.policy().slurm.mode_origin});
 }
 
+void add_project_controls(Draft& draft) {
+    const Plan& plan = draft.plan;
+    auto has = [&](Access access) {
+        return std::ranges::any_of(plan.rules, [&](const PathRule& rule) {
+            return rule.access == access && rule.path.is_strictly_within(draft.project);
+        });
+    };
+    bool is_protected = has(Access::readonly) && plan.project_is_writable;
+    draft.plan.controls.push_back(Control{.name = "protected paths",
+                                          .level = Level::denied,
+                                          .is_asked = is_protected,
+                                          .detail = is_protected
+                                                        ? "hooks and settings in the project can't be changed"
+                                                        : "the project has none"});
+    bool is_masked = has(Access::masked);
+    draft.plan.controls.push_back(
+        Control{.name = "masked files",
+                .level = Level::denied,
+                .is_asked = is_masked,
+                .detail = is_masked ? "secrets of the project can't be read" : "the project has none"});
+}
+
+// What this backend does not reach, whatever the settings ask for.
+void lower_to_backend(Draft& draft) {
+    for (Control& control : draft.plan.controls) {
+        const Reach* reach = lesser_reach(control.name, draft.plan.backend);
+        if (reach == nullptr || reach->level >= control.level) continue;
+        control.level = reach->level;
+        control.detail = reach->detail;
+    }
+    const host::Facts& facts = draft.inputs.facts;
+    bool signals_get_out = !draft.backend().has_namespaces && !facts.can_answer_calls &&
+                           landlock::guarded_scopes(facts.landlock_abi) == 0;
+    if (!signals_get_out) return;
+    Control& processes = *std::ranges::find(draft.plan.controls, "processes", &Control::name);
+    processes.level = Level::absent;
+    processes.detail =
+        "processes outside can be signalled: this kernel's Landlock does not keep signals inside, "
+        "and " +
+        facts.answers_obstacle;
+}
+
+// Never weaker in silence.
+void tell_absent(Draft& draft) {
+    std::vector<std::string> names;
+    for (const Control& control : draft.plan.controls) {
+        // These two are told with the mode (network.cc).
+        bool is_told = control.name == "network" || control.name == "mail";
+        if (control.is_asked && control.level == Level::absent && !is_told) names.push_back(control.name);
+    }
+    if (names.empty()) return;
+    draft.note(NoteKind::protection, "not held by this backend: " + base::join(names, ", "));
+}
+
+struct Required {
+    Level level = Level::absent;
+    config::Origin origin;
+};
+
+// "temporary files=hidden"
+base::Result<Level> level_asked_for(const config::Item& item, const std::string& control) {
+    size_t equals = item.text.find('=');
+    if (item.text.substr(0, equals) != control) return Level::absent;
+    for (Level level : {Level::absent, Level::cooperative, Level::denied, Level::hidden}) {
+        if (equals != std::string::npos && item.text.substr(equals + 1) == policy::to_text(level))
+            return level;
+    }
+    return entry_error(item, "'" + item.text + "' names no level",
+                       "write CONTROL=LEVEL with absent, cooperative, denied or hidden");
+}
+
+base::Result<Required> requirement_for(const Draft& draft, const std::string& control) {
+    const auto& isolation = draft.policy().isolation;
+    Required required{.origin = isolation.require_origin};
+    switch (isolation.require) {
+        case policy::Requirement::absent:
+        case policy::Requirement::automatic:
+            break;
+        case policy::Requirement::cooperative:
+            required.level = Level::cooperative;
+            break;
+        case policy::Requirement::denied:
+            required.level = Level::denied;
+            break;
+        case policy::Requirement::hidden:
+            required.level = Level::hidden;
+            break;
+    }
+    // Who asks for a fall to an open network has it, and is told.
+    bool is_given_up =
+        control == "network" && draft.policy().network.fallback == policy::NetworkFallback::open;
+    bool is_held =
+        isolation.require != policy::Requirement::absent && control_row(control).is_core && !is_given_up;
+    if (is_held) required.level = std::max(required.level, Level::denied);
+    for (const config::Item& item : isolation.require_each) {
+        base::Result<Level> asked = level_asked_for(item, control);
+        if (!asked) return asked.error();
+        if (*asked > required.level) required = {*asked, item.origin};
+    }
+    return required;
+}
+
+// A mistyped name must not leave anybody with less than he asked for.
+base::Status check_names(const Draft& draft) {
+    std::vector<std::string_view> names;
+    for (const Control& control : draft.plan.controls) names.push_back(control.name);
+    for (const config::Item& item : draft.policy().isolation.require_each) {
+        std::string name = item.text.substr(0, item.text.find('='));
+        // Slurm's is there only where Slurm is.
+        if (name == "slurm" || std::ranges::find(names, name) != names.end()) continue;
+        std::string near = base::nearest(name, names);
+        return entry_error(
+            item, "there is no control '" + name + "'",
+            near.empty() ? "'agent-sandbox doctor' names them" : "did you mean '" + near + "'?");
+    }
+    return base::success();
+}
+
+base::Status check_requirements(const Draft& draft) {
+    if (base::Status known = check_names(draft); !known) return known;
+    for (const Control& control : draft.plan.controls) {
+        base::Result<Required> required = requirement_for(draft, control.name);
+        if (!required) return required.error();
+        // What the policy itself turned off was not asked for; a level that names the control was.
+        if (!control.is_asked || control.level >= required->level) continue;
+        return base::Error{.what = "the control '" + control.name + "' would reach only " +
+                                   std::string(policy::to_text(control.level)) + " (" + control.detail +
+                                   "), and " + std::string(policy::to_text(required->level)) + " is required",
+                           .advice = "change the setting named here, or ask for less with --require",
+                           .where = required->origin.describe()};
+    }
+    return base::success();
+}
+
 }  // namespace
 
 base::Status add_controls(Draft& draft) {
@@ -89,37 +225,28 @@ base::Status add_controls(Draft& draft) {
         controls.push_back(Control{std::move(name), level, is_asked, std::move(detail), std::move(origin)});
     };
 
-    add("files", Level::hidden, true, "what no rule shows does not exist");
+    auto detail = [](std::string_view name) { return std::string(control_row(name).detail); };
+    add("files", Level::hidden, true, detail("files"));
     // Inside a home that is shown as a whole, a name can be covered but not taken away.
     add("credentials", draft.home_is_real ? Level::denied : Level::hidden, true,
-        draft.home_is_real ? "names are seen, content is not" : "they do not exist",
+        draft.home_is_real ? "names are seen, content is not" : detail("credentials"),
         policy.home.access_origin);
     add("other users", policy.isolation.filter_passwd ? Level::hidden : Level::absent,
-        policy.isolation.filter_passwd, "accounts and home directories",
-        policy.isolation.filter_passwd_origin);
+        policy.isolation.filter_passwd, detail("other users"), policy.isolation.filter_passwd_origin);
     add("temporary files", policy.isolation.private_tmp ? Level::hidden : Level::absent,
-        policy.isolation.private_tmp, "/tmp and /var/tmp", policy.isolation.private_tmp_origin);
+        policy.isolation.private_tmp, detail("temporary files"), policy.isolation.private_tmp_origin);
     add("shared memory", policy.isolation.private_ipc ? Level::hidden : Level::absent,
-        policy.isolation.private_ipc, "/dev/shm, System V and POSIX queues",
-        policy.isolation.private_ipc_origin);
-    add("processes", Level::hidden, true, "processes outside can't be seen, signalled or traced");
-    add("privileges", Level::denied, true, "no capability, no gain through setuid programs");
+        policy.isolation.private_ipc, detail("shared memory"), policy.isolation.private_ipc_origin);
+    add("processes", Level::hidden, true, detail("processes"));
+    add("privileges", Level::denied, true, detail("privileges"));
     add_walls(draft);
-    add("environment", Level::hidden, true, "secrets are taken out before anything runs",
-        policy.env.mode_origin);
+    add("environment", Level::hidden, true, detail("environment"), policy.env.mode_origin);
     add_network(draft);
     add_slurm(draft);
-
-    for (const Control& control : controls) {
-        if (!control.is_asked || control.level >= policy.isolation.require) continue;
-        return base::Error{.what = "the control '" + control.name + "' would reach only " +
-                                   std::string(policy::to_text(control.level)) + " (" + control.detail +
-                                   "), and " + std::string(policy::to_text(policy.isolation.require)) +
-                                   " is required",
-                           .advice = "change the setting named here, or ask for less with --require",
-                           .where = policy.isolation.require_origin.describe()};
-    }
-    return base::success();
+    add_project_controls(draft);
+    lower_to_backend(draft);
+    tell_absent(draft);
+    return check_requirements(draft);
 }
 
 }  // namespace plan

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "base/own_place.h"
 #include "base/result.h"
 #include "config/data.h"
+#include "plan/backend.h"
 #include "plan/home_names.h"
 #include "plan/make_plan.h"
 #include "plan/plan.h"
@@ -26,10 +28,12 @@ struct Draft {
     const Inputs& inputs;
     base::Path home;            // physical
     base::Path project;         // physical
+    base::Path own;             // the sandbox's own directory inside the jail
     HomeNames home_names;       // of the physical home
     bool home_is_real = false;  // home.access shows the real directory (read, write)
     bool git_config_is_protected = false;
     std::vector<Variable> adjusted;  // variables whose value the view makes wrong, with the right one
+    std::vector<Variable> added;     // of the backend's own
     Rules rules;
     std::vector<host::Tree::Link> links;     // symbolic links that were followed and must exist inside too
     std::vector<Mount> assembled;            // mounts of places that are put together entry by entry
@@ -41,6 +45,15 @@ struct Draft {
 
     const host::Tree& tree() const { return inputs.tree; }
     const policy::Policy& policy() const { return inputs.policy; }
+    // Where the sandbox keeps what is this caller's. What is made there is made without following links, so
+    // those that lead there are followed here: homes behind a link, ~/.local on another file system. A link
+    // that the jail could exchange is refused (own_places.cc).
+    base::Path state_directory() const {
+        base::Result<host::Tree::Resolved> physical = tree().resolve(inputs.request.state_directory);
+        return physical ? physical->path : inputs.request.state_directory;
+    }
+    const BackendTraits& backend() const { return traits_of(plan.backend); }
+    base::Path own_program() const { return own / base::kOwnProgram; }
 
     void add_rule(base::Path path, Access access, Reason reason, Backing backing = Backing::host) {
         rules.add(PathRule{
@@ -70,17 +83,17 @@ bool is_below_parents(const Draft& draft, const base::Path& path);
 
 // ---- The steps, in order
 // ---------------------------------------------------------------------------------------------
-base::Status choose_backend(Draft& draft);
-base::Status check_project(Draft& draft);  // project_check.cc
-void add_system(Draft& draft);             // system.cc: system trees, /tmp, /run, /dev, the program itself
-void assemble_etc(Draft& draft);           // etc.cc
-base::Status add_home(Draft& draft);       // home.cc: access mode, lists, credentials
-void add_agent(Draft& draft);              // agent.cc: an agent's state, what of it is protected, its files
-void add_caches(Draft& draft);             // caches.cc, when the rules are settled
-void lay_agent_files(Draft& draft);        // agent_files.cc, when the rules are settled
-base::Status add_mounts(Draft& draft);     // extra_mounts.cc: mounts.*, sockets
-base::Status add_devices(Draft& draft);    // devices.cc: devices.*, graphics processors
-base::Status add_project(Draft& draft);    // project.cc: the project, git, protected and masked paths
+base::Status choose_backend(Draft& draft);  // backend_choice.cc
+base::Status check_project(Draft& draft);   // project_check.cc
+void add_system(Draft& draft);              // system.cc: system trees, /tmp, /run, /dev, the program itself
+void assemble_etc(Draft& draft);            // etc.cc
+base::Status add_home(Draft& draft);        // home.cc: access mode, lists, credentials
+void add_agent(Draft& draft);               // agent.cc: an agent's state, what of it is protected, its files
+void add_caches(Draft& draft);              // caches.cc, when the rules are settled
+void lay_agent_files(Draft& draft);         // agent_files.cc, when the rules are settled
+base::Status add_mounts(Draft& draft);      // extra_mounts.cc: mounts.*, sockets
+base::Status add_devices(Draft& draft);     // devices.cc: devices.*, graphics processors
+base::Status add_project(Draft& draft);     // project.cc: the project, git, protected and masked paths
 base::Status apply_deny_writable(Draft& draft);  // extra_mounts.cc
 void add_seeded_files(Draft& draft);             // home.cc, when the rules are settled
 void hide_slurm(Draft& draft);                   // slurm.cc
@@ -96,5 +109,6 @@ void set_limits(Draft& draft);                   // limits.cc
 void add_environment(Draft& draft);              // environment.cc
 base::Status add_controls(Draft& draft);         // controls.cc
 base::Status finish_mounts(Draft& draft);        // make_plan.cc
+void lay_place(Draft& draft);                    // place.cc, when the mounts are finished
 
 }  // namespace plan

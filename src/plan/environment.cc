@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
-#include "plan/mail.h"
 #include "plan/network_choice.h"
 #include "plan/seeded.h"
 #include "policy/cover.h"
@@ -97,6 +96,9 @@ class Filter {
             return pass(name, value, "env.mode = inherit", env_.mode_origin);
         if (const config::DataRow* row = passes_.find(name))
             return pass(name, value, std::string(row->reason), {});
+        const std::vector<std::string>& from_modules = draft_.inputs.request.modules.set;
+        if (std::ranges::binary_search(from_modules, name))
+            return pass(name, value, "set by a module (modules.load)", {});
         remove(name, "on no list of variables that pass", env_.mode_origin);
     }
 
@@ -158,6 +160,16 @@ void reset_temporary(Draft& draft) {
     }
 }
 
+// /tmp is everybody's where there is no view of our own.
+void use_own_temporary(Draft& draft) {
+    for (std::string_view name : {"TMPDIR", "TMP", "TEMP"}) {
+        bool is_wanted = name == "TMPDIR" || find_variable(draft.plan.environment, name) != nullptr;
+        if (is_wanted && draft.policy().isolation.private_tmp)
+            set(draft.plan.environment, name, (draft.own / base::kTemporary).str(),
+                {"a directory of the session's, as /tmp is closed", {}});
+    }
+}
+
 void drop_absent_runtime_directory(Environment& environment) {
     auto found = std::ranges::find(environment.passed, "XDG_RUNTIME_DIR", &Variable::name);
     if (found == environment.passed.end()) return;
@@ -183,12 +195,12 @@ void keep_git_from_tracking(Environment& environment) {
     set(environment, "GIT_CONFIG_VALUE_" + std::to_string(number), "false", reason);
 }
 
-void put_stubs_first(Environment& environment) {
+void put_stubs_first(Environment& environment, const base::Path& stubs) {
     const Variable* path = find_variable(environment, "PATH");
     if (path == nullptr) return;
     Reason reason = path->reason;
     reason.why += "; the sandbox's own names come first";
-    set(environment, "PATH", std::string(kStubDirectory) + ":" + path->value, std::move(reason));
+    set(environment, "PATH", stubs.str() + ":" + path->value, std::move(reason));
 }
 
 }  // namespace
@@ -202,7 +214,11 @@ void add_environment(Draft& draft) {
         std::string_view text = assignment;
         filter.consider(text.substr(0, equals), text.substr(equals + 1));
     }
-    reset_temporary(draft);
+    if (draft.backend().has_view) {
+        reset_temporary(draft);
+    } else {
+        use_own_temporary(draft);
+    }
     drop_absent_runtime_directory(environment);
 
     const host::Identity& caller = draft.inputs.facts.identity;
@@ -218,11 +234,13 @@ void add_environment(Draft& draft) {
         bool is_passed = find_variable(environment, variable.name) != nullptr;
         if (is_passed) set(environment, variable.name, variable.value, variable.reason);
     }
+    for (const Variable& variable : draft.added)
+        set(environment, variable.name, variable.value, variable.reason);
     for (const Item& item : draft.policy().env.set) {
         size_t equals = item.text.find('=');
         set(environment, item.text.substr(0, equals), item.text.substr(equals + 1), {"env.set", item.origin});
     }
-    put_stubs_first(environment);
+    put_stubs_first(environment, draft.own / base::kStubs);
     if (draft.git_config_is_protected) keep_git_from_tracking(environment);
     set(environment, "AGENT_SANDBOX", "1", ours);
     set(environment, "AGENT_SANDBOX_SESSION", draft.inputs.request.session, ours);

@@ -4,6 +4,8 @@
 // mounts are asked.
 #include "plan/explain.h"
 
+#include "plan/backend.h"
+
 #include <algorithm>
 
 #include "base/table.h"
@@ -158,6 +160,27 @@ void judge_by_mount(Explanation& explanation, const Question& question, const Pa
     }
 }
 
+// Where there is no view of the jail's own, what is granted decides, and nothing takes it back.
+void judge_by_grants(Explanation& explanation, const Question& question, const PathRule* rule) {
+    const Grant* widest = nullptr;
+    for (const Grant& grant : question.plan.grants) {
+        bool covers = question.physical.is_within(grant.path);
+        if (covers && (widest == nullptr || grant.kind > widest->kind)) widest = &grant;
+    }
+    if (widest != nullptr) {
+        Access access = widest->kind == GrantKind::read ? Access::readonly : Access::writable;
+        judge_by_access(explanation, question, access, widest->reason);
+        if (!explanation.is_allowed) explanation.change = flag_for(question);
+        return;
+    }
+    explanation.verdict = "closed";
+    explanation.reason = rule ? rule->reason : Reason{why_without_rule(question.plan, question.physical), {}};
+    if (rule && rule->access >= Access::readonly)
+        explanation.reason.why += "; this backend can't show it beside what is closed around it";
+    explanation.change =
+        rule && rule->access < Access::readonly ? change_for(question, *rule) : flag_for(question);
+}
+
 std::string advice_without_change(const Explanation& explanation) {
     if (explanation.reason.origin.layer == config::Layer::admin) {
         return "ask the administrator: " + explanation.reason.origin.describe() + " decides";
@@ -178,6 +201,11 @@ Explanation explain_path(const Plan& plan, const host::Tree& tree, const base::P
     if (resolved->path != path) explanation.subject += " -> " + resolved->path.str();
     Question question{plan, path, resolved->path, tree.look(resolved->path), to_write};
 
+    const PathRule* rule = deciding_rule(plan.rules, resolved->path);
+    if (!traits_of(plan.backend).has_view) {
+        judge_by_grants(explanation, question, rule);
+        return explanation;
+    }
     for (const host::Tree::Link& link : resolved->links) {
         if (shows_link(plan, link.path)) continue;
         explanation.verdict = "hidden";
@@ -187,7 +215,6 @@ Explanation explain_path(const Plan& plan, const host::Tree& tree, const base::P
         return explanation;
     }
 
-    const PathRule* rule = deciding_rule(plan.rules, resolved->path);
     const Mount* mount = covering_mount(plan, resolved->path);
     bool is_stand_in = mount && mount->kind == MountKind::bind_readonly && mount->target == resolved->path &&
                        mount->source != mount->target.str() && question.node &&

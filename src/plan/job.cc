@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The jail of a Slurm job or step: what Slurm's step manager does for the command outside is done in the
 // jail, by a process that reads these files.
+#include "base/own_place.h"
 #include "plan/draft.h"
 
 namespace plan {
@@ -20,14 +21,13 @@ void add_job(Draft& draft) {
     draft.plan.project_inode = job->project_inode;
     draft.plan.kept_descriptors = job->descriptors;
     draft.plan.skipped_processes = job->rank_on_node;
-    const base::Path own = base::Path::known("/run/agent-sandbox");
     draft.assembled.push_back(Mount{.kind = MountKind::file,
-                                    .target = own / "job",
+                                    .target = draft.own / base::kJob,
                                     .source = job->spec,
                                     .reason = {"what the job is to do", {}}});
     if (job->is_batch) {
         draft.assembled.push_back(Mount{.kind = MountKind::file,
-                                        .target = own / "slurm_script",
+                                        .target = draft.own / base::kJobScript,
                                         .source = job->script,
                                         .is_executable = true,
                                         .reason = {"the job's script", {}}});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/own_place.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
@@ -55,8 +56,8 @@ bool is_mailer_name(std::string_view base_name) {
 
 void close_mail(Draft& draft) {
     draft.assembled.push_back(Mount{.kind = MountKind::symlink,
-                                    .target = base::Path::known(kStubDirectory) / "agent-sandbox",
-                                    .source = std::string(kOwnProgram),
+                                    .target = draft.own / base::kStubs / base::kOwnProgram,
+                                    .source = draft.own_program().str(),
                                     .reason = {"agent-sandbox why and notify, inside", {}}});
     if (!draft.plan.network.closes_mail) return;
     const config::Origin& origin = draft.policy().network.mail_block_origin;
@@ -78,8 +79,8 @@ void close_mail(Draft& draft) {
     }
     for (const config::DataRow& row : config::data_list("network/mailers")) {
         draft.assembled.push_back(Mount{.kind = MountKind::symlink,
-                                        .target = base::Path::known(kStubDirectory) / row.entry,
-                                        .source = std::string(kOwnProgram),
+                                        .target = draft.own / base::kStubs / row.entry,
+                                        .source = draft.own_program().str(),
                                         .reason = {"mail is closed, and this says so", origin}});
     }
 }

@@ -11,9 +11,4 @@ namespace plan {
 // "exim-4.96-1".
 bool is_mailer_name(std::string_view base_name);
 
-// Where the jail has a link for every name of the list; first in its PATH.
-inline constexpr std::string_view kOwnProgram = "/run/agent-sandbox/agent-sandbox";
-// First in PATH: names under which the program is called inside.
-inline constexpr std::string_view kStubDirectory = "/run/agent-sandbox/stubs";
-
 }  // namespace plan

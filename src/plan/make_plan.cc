@@ -15,7 +15,6 @@
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
-#include "plan/mail.h"
 #include "plan/mounts.h"
 #include "plan/summary.h"
 
@@ -68,13 +67,24 @@ void lay_caches(Draft& draft) {
 }
 
 // What the jail may know of itself, beside the program that reads it.
-void add_summary(Plan& plan) {
-    auto program = std::ranges::find(plan.mounts, base::Path::known(kOwnProgram), &Mount::target);
+void add_summary(Plan& plan, const base::Path& own) {
+    if (!plan.place.directory.is_root()) {
+        plan.place.files.push_back({std::string(base::kSummary), encode_summary(plan)});
+        return;
+    }
+    auto program = std::ranges::find(plan.mounts, own / base::kOwnProgram, &Mount::target);
     if (program == plan.mounts.end()) return;
     plan.mounts.insert(program + 1, Mount{.kind = MountKind::file,
-                                          .target = base::Path::known(kSummaryPath),
+                                          .target = own / base::kSummary,
                                           .source = encode_summary(plan),
                                           .reason = {"agent-sandbox why, inside", {}}});
+}
+
+// Commands of our own making name the program where bubblewrap shows it.
+void name_own_program(Draft& draft) {
+    std::vector<std::string>& command = draft.plan.command;
+    const base::Path usual = base::Path::known(base::kOwnDirectory) / base::kOwnProgram;
+    if (!command.empty() && command.front() == usual.str()) command.front() = draft.own_program().str();
 }
 
 // A bind of the rules shows a path at its own place.
@@ -113,14 +123,6 @@ std::string reason_for(std::string_view list, std::string_view setting, const co
         }
     }
     return std::string(setting);
-}
-
-base::Status choose_backend(Draft& draft) {
-    const host::Bwrap& bwrap = draft.inputs.facts.bwrap;
-    draft.plan.backend = "bwrap";
-    if (bwrap.state == host::BwrapState::usable) return base::success();
-    return base::Error{.what = bwrap.problem,
-                       .advice = "'agent-sandbox doctor' says what this machine can do"};
 }
 
 base::Status finish_mounts(Draft& draft) {
@@ -165,6 +167,7 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     if (inputs.agent != nullptr) draft.plan.agent = inputs.agent->name;
 
     if (base::Status done = choose_backend(draft); !done) return done.error();
+    name_own_program(draft);
     if (base::Status done = check_project(draft); !done) return done.error();
     if (base::Status done = choose_network(draft); !done) return done.error();
     add_system(draft);
@@ -188,11 +191,12 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     assemble_etc(draft);
     draft.plan.working_directory = inner_directory(draft);
     if (base::Status done = finish_mounts(draft); !done) return done.error();
+    lay_place(draft);
     raise_walls(draft);
     set_limits(draft);
     add_environment(draft);
     if (base::Status done = add_controls(draft); !done) return done.error();
-    add_summary(draft.plan);
+    add_summary(draft.plan, draft.own);
     return std::move(draft.plan);
 }
 

@@ -33,18 +33,10 @@ std::optional<NetworkMode> reachable_mode(NetworkMode asked, NetworkFallback fal
     return std::nullopt;
 }
 
-std::span<const NetworkMode> offered_modes(const host::Facts& facts) {
-    static constexpr NetworkMode kAll[] = {NetworkMode::open, NetworkMode::filtered, NetworkMode::proxied,
-                                           NetworkMode::isolated};
-    static constexpr NetworkMode kWithoutGateway[] = {NetworkMode::open, NetworkMode::isolated};
-    bool is_callers = !(facts.bwrap.is_setuid && facts.user_namespace_obstacle);
-    return is_callers ? std::span<const NetworkMode>(kAll) : std::span<const NetworkMode>(kWithoutGateway);
-}
-
 base::Status choose_network(Draft& draft) {
     const auto& asked = draft.policy().network;
     std::optional<NetworkMode> reached =
-        reachable_mode(asked.mode, asked.fallback, offered_modes(draft.inputs.facts));
+        reachable_mode(asked.mode, asked.fallback, offered_modes(draft.backend(), draft.inputs.facts));
     std::string mode(policy::to_text(asked.mode));
     if (!reached) {
         return base::Error{.what = "network.mode = " + mode +

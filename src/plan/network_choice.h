@@ -5,7 +5,6 @@
 #include <span>
 #include <string_view>
 
-#include "host/facts.h"
 #include "policy/policy.h"
 
 namespace plan {
@@ -14,11 +13,6 @@ namespace plan {
 // strict of the stricter ones, `open` the strictest of the less strict ones.
 std::optional<policy::NetworkMode> reachable_mode(policy::NetworkMode asked, policy::NetworkFallback fallback,
                                                   std::span<const policy::NetworkMode> offered);
-
-// What bubblewrap offers on this machine. With a gateway it is all four modes, and the gateway needs a
-// network namespace that can be set up from outside: one that belongs to a user namespace of the caller's. A
-// set-uid bubblewrap makes none where the host closes user namespaces.
-std::span<const policy::NetworkMode> offered_modes(const host::Facts& facts);
 
 // The variables that tell programs of the site's proxy.
 bool is_proxy_variable(std::string_view name);

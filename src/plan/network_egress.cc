@@ -30,7 +30,8 @@ struct Assignment {
 // The first of `names` that is set to something.
 Assignment first_set(const Draft& draft, std::span<const std::string_view> names) {
     for (std::string_view name : names) {
-        std::optional<std::string_view> value = host::variable(draft.inputs.request.environment, name);
+        std::optional<std::string_view> value =
+            host::variable(draft.inputs.request.policy_environment(), name);
         if (value && !value->empty()) return {name, *value};
     }
     return {};
@@ -129,15 +130,20 @@ base::Status set_egress(Draft& draft) {
     if (!is_filtering) {
         egress.udp_ports.clear();
         egress.tcp_ports.clear();
-        bool can_connect = std::ranges::count(offered_modes(draft.inputs.facts), NetworkMode::filtered) > 0;
-        if (egress.published.empty() || can_connect) return base::success();
-        const config::Origin& origin = egress.published.front().origin;
-        return base::Error{.what =
-                               "network.publish can't be had with this backend: the network namespace can't "
-                               "be entered from outside",
-                           .advice = "remove it, or use --network open",
-                           .where = origin.describe()};
     }
+    // The gateway connects into the jail by a process that it has put there.
+    const BackendTraits& backend = draft.backend();
+    bool can_connect =
+        !backend.hands_connections &&
+        std::ranges::count(offered_modes(backend, draft.inputs.facts), NetworkMode::filtered) > 0;
+    if (!egress.published.empty() && !can_connect) {
+        return base::Error{.what =
+                               "network.publish can't be had with this backend: nothing outside can connect "
+                               "into the jail",
+                           .advice = "remove it, or use --network open",
+                           .where = egress.published.front().origin.describe()};
+    }
+    if (!is_filtering) return base::success();
     for (const std::string& warning : engine->warnings()) draft.note(NoteKind::information, warning);
     return set_upstream(draft, egress);
 }

@@ -176,6 +176,39 @@ struct Control {
     config::Origin origin;
 };
 
+// A file or link of the sandbox's own, below the session's directory.
+struct PlacedFile {
+    std::string name;  // "stubs/sendmail"
+    std::string content;
+    bool is_executable = false;
+};
+struct PlacedLink {
+    std::string name;
+    std::string target;
+};
+
+// What a backend that can't mount gives the jail in place of /run/agent-sandbox: made by the session before
+// the launch, removed when the jail is dead.
+struct Place {
+    base::Path directory;  // the root: this backend needs none
+    std::vector<PlacedFile> files;
+    std::vector<PlacedLink> links;
+};
+
+// What Landlock alone is told: what is granted is granted with all below it, and nothing takes it back.
+enum class GrantKind {
+    read,   // read, listed, executed
+    use,    // read and written, not made: devices
+    write,  // everything
+};
+std::string_view to_text(GrantKind kind);
+
+struct Grant {
+    base::Path path;
+    GrantKind kind = GrantKind::read;
+    Reason reason;
+};
+
 enum class NoteKind { information, protection };  // protection is shown even with --quiet
 
 struct Note {
@@ -184,7 +217,7 @@ struct Note {
 };
 
 struct Plan {
-    std::string backend;         // "bwrap"
+    std::string backend;         // "bwrap"; see backend.h
     base::Path project;          // physical
     uint64_t project_inode = 0;  // that it must have; 0: any
     bool project_is_writable = true;
@@ -192,6 +225,9 @@ struct Plan {
     std::vector<std::string> command;
     std::vector<int> kept_descriptors;  // of the caller's, for the command; besides 0, 1 and 2
     unsigned skipped_processes = 0;     // numbers that the command's process passes over
+
+    Place place;
+    std::vector<Grant> grants;  // of a backend without a view
 
     std::vector<PathRule> rules;  // sorted by path
     std::vector<Mount> mounts;    // in the order of mounting

@@ -24,16 +24,29 @@ struct JobRequest {
     base::Path temporary, shared_memory;
 };
 
+// What modules did to the environment (modules.load).
+struct LoadedModules {
+    std::vector<std::string> set;                 // names of variables, sorted
+    std::vector<std::string> search_places;       // directories that they put on search paths
+    std::vector<std::string> environment_before;  // where modules must not decide; empty: there are none
+};
+
 struct Request {
     base::Path project;          // as given, absolute; the plan resolves it
     std::string project_origin;  // "--project" or "the current directory"
     base::Path working_directory;
     std::vector<std::string> command;      // words, untouched
-    std::vector<std::string> environment;  // "NAME=value", the caller's
+    std::vector<std::string> environment;  // "NAME=value", the caller's, with what modules made of it
     std::string session;                   // id, set in the jail's environment
     base::Path config_directory;           // the sandbox's own, of this caller
     base::Path state_directory;
     std::optional<JobRequest> job;
+    LoadedModules modules;
+
+    // The caller's own, for what is a matter of policy.
+    const std::vector<std::string>& policy_environment() const {
+        return modules.environment_before.empty() ? environment : modules.environment_before;
+    }
 };
 
 }  // namespace plan

@@ -3,15 +3,13 @@
 // files and runs hooks as the user outside of any jail; so whatever can speak to Slurm is kept out, and what
 // the jail has in its place are stubs. The chaperon, outside, holds the credentials; here it is decided which
 // commands it may run, and under which names the stubs stand.
-#include "plan/slurm.h"
-
 #include <strings.h>
 
 #include <algorithm>
 
+#include "base/own_place.h"
 #include "base/text.h"
 #include "plan/draft.h"
-#include "plan/mail.h"
 #include "slurm/options/option.h"
 
 namespace plan {
@@ -166,8 +164,8 @@ void open_slurm(Draft& draft) {
     }
     for (const SlurmCommand& command : slurm.commands) {
         draft.assembled.push_back(Mount{.kind = MountKind::symlink,
-                                        .target = base::Path::known(kStubDirectory) / command.name,
-                                        .source = std::string(kOwnProgram),
+                                        .target = draft.own / base::kStubs / command.name,
+                                        .source = draft.own_program().str(),
                                         .reason = reason});
     }
     slurm.scope = policy.scope;
@@ -182,7 +180,7 @@ void open_slurm(Draft& draft) {
     }
     slurm.is_open = true;
     draft.assembled.push_back(Mount{.kind = MountKind::helper_socket,
-                                    .target = base::Path::known(kSlurmSocket),
+                                    .target = draft.own / base::kSlurmSocket,
                                     .source = "slurm",
                                     .reason = reason});
 }

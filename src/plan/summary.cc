@@ -110,7 +110,15 @@ void read_bundle(Reader& reader, network::EngineSettings& rules) {
 }
 
 void read_row(Reader& reader, std::string_view row, Plan& plan) {
-    if (row == "project") {
+    if (row == "backend") {
+        plan.backend = reader.next();
+    } else if (row == "grant") {
+        Grant grant{.path = reader.path()};
+        grant.kind = static_cast<GrantKind>(reader.number());
+        grant.reason.why = reader.next();
+        grant.reason.origin = reader.origin();
+        plan.grants.push_back(std::move(grant));
+    } else if (row == "project") {
         plan.project = reader.path();
         plan.project_is_writable = reader.number() == 1;
     } else if (row == "rule") {
@@ -151,6 +159,15 @@ void read_row(Reader& reader, std::string_view row, Plan& plan) {
 std::string encode_summary(const Plan& plan) {
     Writer writer;
     writer.add(kVersion);
+    writer.add("backend");
+    writer.add(plan.backend);
+    for (const Grant& grant : plan.grants) {
+        writer.add("grant");
+        writer.add(grant.path.str());
+        writer.add(static_cast<int>(grant.kind));
+        writer.add(grant.reason.why);
+        writer.add(grant.reason.origin);
+    }
     writer.add("project");
     writer.add(plan.project.str());
     writer.add(plan.project_is_writable ? 1 : 0);
@@ -189,7 +206,6 @@ base::Result<Plan> decode_summary(std::string_view text) {
     Reader reader(text);
     if (reader.next() != kVersion) return base::Error{.what = "the jail's summary is of another version"};
     Plan plan;
-    plan.backend = "bwrap";
     plan.is_seen_from_inside = true;
     while (!reader.is_at_end() && !reader.has_failed()) read_row(reader, reader.next(), plan);
     if (reader.has_failed()) return base::Error{.what = "the jail's summary is damaged"};

@@ -12,8 +12,6 @@
 
 namespace plan {
 
-inline constexpr std::string_view kSummaryPath = "/run/agent-sandbox/summary";
-
 std::string encode_summary(const Plan& plan);
 // A plan with these parts filled in, for explain.h.
 base::Result<Plan> decode_summary(std::string_view text);

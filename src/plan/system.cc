@@ -2,14 +2,13 @@
 // The system's part of the view: what programs need to run, nothing that belongs to anybody.
 #include <algorithm>
 
+#include "base/own_place.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
 
 namespace plan {
 namespace {
-
-constexpr std::string_view kOwnDirectory = "/run/agent-sandbox";
 
 // Places that a variable may never open, whatever it says: people's files, run-time state, and what the plan
 // builds itself.
@@ -23,6 +22,16 @@ void add_tree(Draft& draft, const base::Path& path, std::string why, config::Ori
     draft.add_rule(resolved->path, Access::readonly, {std::move(why), std::move(origin)});
 }
 
+bool is_open_to_variables(const Draft& draft, const base::Path& literal) {
+    if (literal.depth() == 0) return false;
+    base::Result<host::Tree::Resolved> root = draft.tree().resolve(literal);
+    if (!root || !root->exists) return false;
+    return !root->path.is_within(draft.home) && !draft.home.is_within(root->path) &&
+           std::ranges::none_of(kNeverFromVariables, [&](std::string_view place) {
+               return root->path.is_within(base::Path::known(place));
+           });
+}
+
 // Module trees, Spack and conda roots live where a site puts them; the caller's variables name them.
 void add_trees_from_variables(Draft& draft) {
     for (const config::DataRow& row : config::data_list("system/trees_from_environment")) {
@@ -31,18 +40,26 @@ void add_trees_from_variables(Draft& draft) {
             if (!variable.starts_with(prefix)) continue;
             for (std::string_view text : base::split(std::string_view(variable).substr(prefix.size()), ':')) {
                 base::Result<base::Path> literal = base::Path::parse(text);
-                if (!literal || literal->depth() == 0) continue;
-                base::Result<host::Tree::Resolved> root = draft.tree().resolve(*literal);
-                if (!root || !root->exists) continue;
-                bool is_personal = root->path.is_within(draft.home) || draft.home.is_within(root->path) ||
-                                   std::ranges::any_of(kNeverFromVariables, [&](std::string_view place) {
-                                       return root->path.is_within(base::Path::known(place));
-                                   });
-                if (!is_personal)
+                if (literal && is_open_to_variables(draft, *literal))
                     add_tree(draft, *literal, std::string(row.reason),
                              config::from_variable(std::string(row.entry)));
             }
         }
+    }
+}
+
+// The software of a loaded module. Modules name directories of programs and libraries; what these need beside
+// them lies below the directory above. Never one level below the root, where a site keeps everybody's files.
+// Built-in as a reason: a hide by anybody wins over it.
+void add_trees_of_modules(Draft& draft) {
+    constexpr std::string_view kBelowPrefix[] = {"bin", "sbin", "lib", "lib64", "include"};
+    for (const std::string& text : draft.inputs.request.modules.search_places) {
+        base::Result<base::Path> literal = base::Path::parse(text);
+        if (!literal || !is_open_to_variables(draft, *literal)) continue;
+        bool is_below_prefix = std::ranges::find(kBelowPrefix, literal->name()) != std::end(kBelowPrefix) &&
+                               literal->depth() > 2 && is_open_to_variables(draft, literal->parent());
+        add_tree(draft, is_below_prefix ? literal->parent() : *literal, "software of a module (modules.load)",
+                 {});
     }
 }
 
@@ -170,22 +187,28 @@ void add_system(Draft& draft) {
         add_tree(draft, base::Path::known(row.entry), std::string(row.reason), {});
     }
     add_trees_from_variables(draft);
+    add_trees_of_modules(draft);
     add_temporary(draft);
     draft.add_rule(base::Path::known("/run"), Access::readonly, {"run-time files of the host are absent", {}},
                    Backing::ephemeral);
     add_resolver_configuration(draft);
     add_network_devices(draft);
 
-    const base::Path own_directory = base::Path::known(kOwnDirectory);
     draft.assembled.push_back(Mount{.kind = MountKind::bind_readonly,
-                                    .target = own_directory / "agent-sandbox",
+                                    .target = draft.own_program(),
                                     .source = draft.inputs.facts.own_program.str(),
                                     .reason = {"the program itself: pid 1 of the jail", {}}});
     draft.assembled.push_back(Mount{.kind = MountKind::helper_socket,
-                                    .target = own_directory / "notify",
+                                    .target = draft.own / base::kNotifySocket,
                                     .source = "notify",
                                     .reason = {"rings the user's terminal: agent-sandbox notify", {}}});
-    draft.add_rule(own_directory, Access::readonly, {"the program itself", {}}, Backing::assembled);
+    // A directory of the session's is one of the host's.
+    bool is_on_host = !draft.backend().lays_files;
+    draft.add_rule(draft.own, Access::readonly, {"the program itself", {}},
+                   is_on_host ? Backing::host : Backing::assembled);
+    if (!is_on_host) return;
+    draft.add_rule(draft.own / base::kTemporary, Access::writable, {"temporary files of the session", {}});
+    draft.add_rule(draft.inputs.facts.own_program, Access::readonly, {"the program itself", {}});
 }
 
 }  // namespace plan

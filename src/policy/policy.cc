@@ -36,7 +36,8 @@ std::string_view to_text(NetworkMode mode) {
     return choice_text("network.mode", static_cast<size_t>(mode));
 }
 std::string_view to_text(Level level) {
-    return choice_text("isolation.require", static_cast<size_t>(level));
+    constexpr std::string_view kWords[] = {"absent", "cooperative", "denied", "hidden"};
+    return kWords[static_cast<size_t>(level)];
 }
 
 std::string_view to_text(SlurmScope scope) {
@@ -79,7 +80,11 @@ Policy policy_from(const Effective& effective) {
     if (const std::string& pinned = effective.text("isolation.bwrap"); !pinned.empty()) {
         policy.isolation.bwrap = base::Path::known(pinned);
     }
-    policy.isolation.require = choice_of<Level>(effective, "isolation.require");
+    if (const std::string& pinned = effective.text("isolation.firejail"); !pinned.empty()) {
+        policy.isolation.firejail = base::Path::known(pinned);
+    }
+    policy.isolation.require_each = effective.items("isolation.require_each");
+    policy.isolation.require = choice_of<Requirement>(effective, "isolation.require");
     policy.isolation.require_origin = effective.origin("isolation.require");
     policy.isolation.private_tmp = effective.is_true("isolation.private_tmp");
     policy.isolation.private_tmp_origin = effective.origin("isolation.private_tmp");
@@ -133,6 +138,11 @@ Policy policy_from(const Effective& effective) {
     policy.slurm.network = effective.text("slurm.network");
     if (const std::string& program = effective.text("slurm.program"); !program.empty()) {
         policy.slurm.program = base::Path::known(program);
+    }
+    policy.modules.load = effective.items("modules.load");
+    if (const std::string& command = effective.text("modules.command"); !command.empty()) {
+        policy.modules.command = base::Path::known(command);
+        policy.modules.command_origin = effective.origin("modules.command");
     }
     policy.ui.quiet = effective.is_true("ui.quiet");
     policy.ui.verbose = effective.is_true("ui.verbose");

@@ -22,6 +22,7 @@ enum class SlurmMode { automatic, off };
 enum class SlurmScope { none, user, project, session };
 enum class Gpu { on, automatic, off };
 enum class Level { absent, cooperative, denied, hidden };  // weakest first
+enum class Requirement { absent, automatic, cooperative, denied, hidden };
 
 std::string_view to_text(HomeAccess access);
 std::string_view to_text(NetworkMode mode);
@@ -64,9 +65,10 @@ struct Policy {
     struct {
         std::string backend;
         config::Origin backend_origin;
-        std::optional<base::Path> bwrap;
-        Level require = Level::denied;
+        std::optional<base::Path> bwrap, firejail;
+        Requirement require = Requirement::automatic;
         config::Origin require_origin;
+        Items require_each;
         bool private_tmp = true, private_ipc = true, filter_passwd = true;
         config::Origin private_tmp_origin, private_ipc_origin, filter_passwd_origin;
         bool allow_nested_namespaces = false, allow_ptrace = true, allow_perf = false, allow_keyrings = false;
@@ -102,6 +104,11 @@ struct Policy {
         std::string network;  // of jobs: a mode, or "session"
         std::optional<base::Path> program;
     } slurm;
+    struct {
+        Items load;
+        std::optional<base::Path> command;
+        config::Origin command_origin;
+    } modules;
     struct {
         bool quiet = false, verbose = false;
     } ui;

@@ -9,8 +9,8 @@
 
 #include <cerrno>
 
+#include "base/own_place.h"
 #include "base/text.h"
-#include "inner/stage.h"
 #include "selftest/attempt.h"
 #include "selftest/catalogue.h"
 
@@ -92,7 +92,7 @@ Finding see_account(const World&) {
 // The program that is pid 1, and that runs on the host the next time.
 Finding overwrite_program(const World& world) {
     if (!world.is_inside) return mounted_writable("/proc/self/exe");
-    return mounted_writable(std::string(inner::kProgram).c_str());
+    return mounted_writable(base::own_path(base::kOwnProgram).c_str());
 }
 
 Finding make_device(const World& world) {

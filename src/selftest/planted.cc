@@ -60,11 +60,6 @@ std::string random_text() {
     return hexadecimal(bytes, sizeof bytes);
 }
 
-base::Status write(const std::string& path, std::string_view content, unsigned mode = 0600) {
-    base::Status made = base::make_directories(path.substr(0, path.rfind('/')), 0700);
-    return made ? base::write_file_atomically(path, content, mode) : made;
-}
-
 std::string handle_of(const std::string& path) {
     alignas(struct file_handle) unsigned char buffer[sizeof(struct file_handle) + MAX_HANDLE_SZ] = {};
     auto* handle = reinterpret_cast<struct file_handle*>(buffer);
@@ -101,8 +96,9 @@ std::vector<std::string> project_entries() {
     return entries;
 }
 
-base::Result<Planted> Planted::make(const std::string& parent) {
+base::Result<Planted> Planted::make(const std::string& parent, const std::string& home) {
     Planted planted;
+    planted.world_.home = home;
     std::string root = parent + "/agent-sandbox-selftest.XXXXXX";
     if (::mkdtemp(root.data()) == nullptr) return base::system_error("make a directory in " + parent, errno);
     // The jail shows physical paths.
@@ -120,6 +116,7 @@ Planted::Planted(Planted&& other) noexcept
       other_master_(std::move(other.other_master_)),
       other_terminal_(std::move(other.other_terminal_)),
       neighbour_(std::move(other.neighbour_)) {
+    in_home_ = std::move(other.in_home_);
     other.world_.root.clear();
 }
 
@@ -132,15 +129,40 @@ Planted::~Planted() {
     }
     std::error_code ignored;
     std::filesystem::remove_all(world_.root, ignored);
+    unplant();
+}
+
+// Files of ours, and the directories that hold nothing any more.
+void Planted::unplant() const {
+    for (const std::string& path : in_home_) {
+        ::unlink(path.c_str());
+        for (std::string parent = path.substr(0, path.rfind('/'));
+             parent.size() > world_.home.size() && ::rmdir(parent.c_str()) == 0;) {
+            parent = parent.substr(0, parent.rfind('/'));
+        }
+    }
+}
+
+base::Status Planted::write(const std::string& path, std::string_view content, unsigned mode) {
+    bool is_foreign = !path.starts_with(world_.root);
+    if (is_foreign && base::file_exists(path)) {
+        return base::Error{.what = path + " is there already",
+                           .advice = "--in-home is for an account that was made for the test"};
+    }
+    base::Status made = base::make_directories(path.substr(0, path.rfind('/')), 0700);
+    if (!made) return made;
+    if (is_foreign) in_home_.push_back(path);
+    return base::write_file_atomically(path, content, mode);
 }
 
 base::Status Planted::plant() {
     world_.secret = random_text();
-    world_.home = world_.root + "/home";
+    if (world_.home.empty()) world_.home = world_.root + "/home";
     world_.project = world_.root + "/project";
     world_.neighbour = world_.root + "/neighbour";
     std::string tag = std::filesystem::path(world_.root).filename();
     world_.home_socket = world_.home + "/service.sock";
+    if (!world_.home.starts_with(world_.root)) in_home_.push_back(world_.home_socket);
     world_.temporary_socket = "/tmp/" + tag + ".sock";
     world_.abstract_socket = "@" + tag;
     if (base::Status done = plant_files(); !done) return done;
@@ -166,6 +188,7 @@ base::Status Planted::plant_files() {
         if (base::Status done = write(path, content); !done) return done;
     }
     for (const char* name : {"/.bashrc", "/.profile"}) {
+        if (base::file_exists(world_.home + name)) continue;
         if (base::Status done = write(world_.home + name, "# planted\n"); !done) return done;
     }
     base::Result<std::string> program = base::read_file("/bin/true");

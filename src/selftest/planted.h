@@ -32,8 +32,10 @@ std::vector<std::string> project_entries();
 
 class Planted {
   public:
-    // The scratch directory is made in `parent`, which must exist.
-    static base::Result<Planted> make(const std::string& parent);
+    // The scratch directory is made in `parent`, which must exist. The home directory is one in it, or
+    // `home`, one that was made for a test: nothing that is there is touched, and what was planted is
+    // removed.
+    static base::Result<Planted> make(const std::string& parent, const std::string& home = {});
 
     Planted(Planted&& other) noexcept;
     Planted& operator=(Planted&&) = delete;
@@ -53,7 +55,11 @@ class Planted {
     base::Status plant_files();
     base::Status open_terminals();
 
+    base::Status write(const std::string& path, std::string_view content, unsigned mode = 0600);
+    void unplant() const;
+
     World world_;
+    std::vector<std::string> in_home_;        // planted in a home that is not ours to remove
     base::Fd master_, terminal_;              // the probes' own terminal
     base::Fd other_master_, other_terminal_;  // somebody else's
     Neighbour neighbour_;

@@ -78,6 +78,8 @@ int run_probes(const std::vector<std::string>& words) {
     base::Result<std::vector<const Probe*>> selected = select_probes(std::span(words).subspan(3));
     if (!world || !selected) return static_cast<int>(base::ExitCode::usage);
     ::signal(SIGPIPE, SIG_IGN);
+    // The stage, which no process of the jail can break into, is what started the command.
+    if (world->is_inside) world->guardian = ::getppid();
     for (const Probe* probe : *selected) {
         std::string_view scenario = row_of(probe->scenario).name;
         if (words[2] != kEveryScenario && words[2] != scenario) continue;

@@ -49,7 +49,6 @@ base::Status read_reports(std::string_view text, Reports& reports) {
 JailRequest request_for(const Planted& planted, const ScenarioRow& scenario,
                         const std::vector<std::string>& asked) {
     World inside = planted.world();
-    inside.guardian = 1;
     inside.is_inside = 1;
     JailRequest request{.environment = planted.environment(),
                         .project = base::Path::known(inside.project),
@@ -62,11 +61,11 @@ JailRequest request_for(const Planted& planted, const ScenarioRow& scenario,
 
 // The first place that can be written and in which the settings permit a project. A refusal by the settings
 // says more than that some other place is not there.
-base::Result<Planted> plant(const Options& options, const MakeJail& make_jail) {
+base::Result<Planted> plant(const Options& options, const std::string& home, const MakeJail& make_jail) {
     base::Error unmakeable{.what = "there is no place to plant the probes' files in"};
     std::optional<base::Error> refusal;
     for (const std::string& candidate : options.candidates) {
-        base::Result<Planted> planted = Planted::make(candidate);
+        base::Result<Planted> planted = Planted::make(candidate, home);
         if (!planted) {
             unmakeable = planted.error();
             continue;
@@ -154,9 +153,9 @@ base::Result<std::vector<Judgement>> run(const Options& options, const MakeJail&
     if (!probes) return probes.error();
     // Before anything is made that must be taken away again.
     Launcher launcher;
-    base::Result<Planted> attacked_inside = plant(options, make_jail);
+    base::Result<Planted> attacked_inside = plant(options, options.home, make_jail);
     if (!attacked_inside) return attacked_inside.error();
-    base::Result<Planted> attacked_outside = plant(options, make_jail);
+    base::Result<Planted> attacked_outside = plant(options, {}, make_jail);
     if (!attacked_outside) return attacked_outside.error();
 
     Run run(options, make_jail, *std::move(probes));

@@ -34,6 +34,7 @@ using MakeJail = std::function<base::Result<Jail>(const JailRequest&)>;
 
 struct Options {
     std::vector<std::string> asked;       // groups and names; none: all
+    std::string home;                     // of an account made for a test, to plant in; empty: one is made
     std::vector<std::string> candidates;  // directories to make the scratch directories in, the best first
 };
 

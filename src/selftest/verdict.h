@@ -34,7 +34,7 @@ struct Judgement {
 // Escapes that a backend can't prevent, each with the reason that a user is told.
 struct Exception {
     std::string_view backend;
-    std::string_view probe;
+    std::string_view probe;  // a name, or a pattern of names
     std::string_view reason;
     int below_landlock = 0;  // only where the kernel's Landlock is older than this; 0: always
 };

@@ -95,11 +95,10 @@ void step_aside(pid_t supervisor, std::vector<int> kept) {
 
 }  // namespace
 
-base::Status Chaperon::open(const std::string& state_directory, const std::string& session) {
-    bool is_open = socket_.open(state_directory + "/slurm/sockets", session, SOCK_STREAM) &&
-                   ::listen(socket_.get(), kBacklog) == 0;
+base::Status Chaperon::open(const std::string& directory, const std::string& name) {
+    bool is_open = socket_.open(directory, name, SOCK_STREAM) && ::listen(socket_.get(), kBacklog) == 0;
     if (is_open) return base::success();
-    base::Error error = base::system_error("make the socket for Slurm in " + state_directory, errno);
+    base::Error error = base::system_error("make the socket for Slurm in " + directory, errno);
     error.advice = "make room there, or use --slurm off";
     return error;
 }

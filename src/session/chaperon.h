@@ -26,6 +26,7 @@ class Chaperon {
     base::Status open(const std::string& state_directory, const std::string& session);
     const std::string& path() const { return socket_.path(); }
     void forget_name() { socket_.forget_name(); }
+    pid_t process() const { return process_; }  // -1: there is none
 
     // `open_files` is the caller's own limit, which jobs inherit. Failing to start leaves the jail without
     // Slurm, and its stubs say so.

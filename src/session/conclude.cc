@@ -5,10 +5,10 @@
 #include <csignal>
 #include <cstring>
 
-#include "backends/bubblewrap/diagnose.h"
 #include "backends/bubblewrap/launch.h"
 #include "base/text.h"
 #include "plan/limits.h"
+#include "session/backends.h"
 
 namespace session {
 namespace {
@@ -39,6 +39,11 @@ base::Error failure_error(const inner::Report& failure) {
     if (failure.step == inner::kStepExecute || failure.step == inner::kStepInterpreter)
         return execute_error(failure);
     std::string object = base::printable(failure.object);
+    if (failure.step == inner::kStepCheck && failure.number == EEXIST) {
+        return base::Error{
+            .what = "the backend left " + object + " as the host has it; nothing was run",
+            .advice = "use another backend; 'agent-sandbox doctor' says what this machine can do"};
+    }
     if (failure.step == inner::kStepCheck) {
         return base::Error{.what = object + " changed while the jail was built (" +
                                    std::strerror(failure.number) + "); nothing was run",
@@ -57,7 +62,18 @@ base::Error failure_error(const inner::Report& failure) {
     if (failure.step == inner::kStepKeyring)
         return base::system_error("give the jail a session keyring of its own", failure.number);
     if (failure.step == inner::kStepWall)
-        return base::system_error("raise the second wall (Landlock) at " + object, failure.number);
+        return base::system_error("raise the wall of Landlock at " + object, failure.number);
+    if (failure.step == inner::kStepPrivileges)
+        return base::system_error("give up the caller's privileges", failure.number);
+    if (failure.step == inner::kStepWarden)
+        return base::system_error("start the process that ends the jail", failure.number);
+    if (failure.step == inner::kStepDoorman) {
+        base::Error error = base::system_error("answer system calls of the jail", failure.number);
+        error.advice = failure.number == EBUSY
+                           ? "something around this program answers them already; use another backend"
+                           : "'agent-sandbox doctor' says what this machine can do";
+        return error;
+    }
     return base::system_error("start the command (" + failure.step + " " + object + ")", failure.number);
 }
 
@@ -87,7 +103,7 @@ std::string refusals(const plan::Limits& limits, uint64_t processes) {
 
 base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
     if (outcome.failure) return failure_error(*outcome.failure);
-    // bubblewrap's own failure comes first: without a jail there is no namespace to set up.
+    // The backend's own failure comes first: without a jail there is no namespace to set up.
     bool is_of_network = !outcome.gateway_failure.empty() &&
                          outcome.gateway_failure != backends::bubblewrap::kNoJail &&
                          outcome.diagnostics.empty();
@@ -95,7 +111,7 @@ base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
         return base::Error{.what = "the network could not be set up: " + outcome.gateway_failure,
                            .advice = "use --network isolated, or look at 'agent-sandbox doctor'"};
     }
-    if (!outcome.may_have_run) return backends::bubblewrap::diagnose(outcome.diagnostics);
+    if (!outcome.may_have_run) return diagnose(plan.backend, outcome.diagnostics);
     if (!outcome.reached.empty()) return ending_by_limit(plan.limits, outcome.reached);
     std::string name = base::printable(plan.command.front());
     if (!outcome.ending) {

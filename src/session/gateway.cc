@@ -67,7 +67,7 @@ Gateway::~Gateway() {
     end();
 }
 
-base::Status Gateway::start(const network::Egress& egress, base::Fd information, const std::string& journal) {
+base::Status Gateway::start(const network::Egress& egress, Source source, const std::string& journal) {
     base::Result<base::Fd> file = open_journal(journal);
     if (!file) return file.error();
     journal_ = journal;
@@ -84,15 +84,16 @@ base::Status Gateway::start(const network::Egress& egress, base::Fd information,
     if (process_ > 0) return base::success();
 
     control_.release();
-    step_aside(supervisor, {theirs.get(), information.get(), file->get()});
-    auto await_jailed = [&information, &journal] {
+    step_aside(supervisor, {theirs.get(), source.information.get(), source.handed.get(), file->get()});
+    auto await_jailed = [&source, &journal] {
         // There is time: bubblewrap is making its namespaces.
         remove_old_logs(journal.substr(0, journal.rfind('/')), ::time(nullptr));
-        base::Result<pid_t> jailed = backends::bubblewrap::jailed_process(information.get());
-        information.reset();
+        base::Result<pid_t> jailed = backends::bubblewrap::jailed_process(source.information.get());
+        source.information.reset();
         return jailed;
     };
-    ::_exit(network::gateway::run(egress, {await_jailed, *std::move(file), std::move(theirs)}));
+    ::_exit(network::gateway::run(
+        egress, {await_jailed, *std::move(file), std::move(theirs), std::move(source.handed)}));
 }
 
 Gateway::News Gateway::take() {

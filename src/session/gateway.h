@@ -23,9 +23,13 @@ class Gateway {
     Gateway(const Gateway&) = delete;
     Gateway& operator=(const Gateway&) = delete;
 
-    // `information` is Launched::information. The journal is a file that is made, and removed at the end if
-    // nothing was written to it.
-    base::Status start(const network::Egress& egress, base::Fd information, const std::string& journal);
+    // Where the jail's traffic comes from.
+    struct Source {
+        base::Fd information;  // Launched::information: a network namespace that is to be set up
+        base::Fd handed;       // or connections that the jail's doorman hands over one by one
+    };
+    // The journal is a file that is made, and removed at the end if nothing was written to it.
+    base::Status start(const network::Egress& egress, Source source, const std::string& journal);
     pid_t process() const { return process_; }  // -1: there is none
 
     // Readable when there is news; -1 where there is none to come.

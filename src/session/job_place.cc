@@ -15,6 +15,8 @@
 #include <cctype>
 #include <filesystem>
 
+#include "base/remove_tree.h"
+
 namespace session {
 namespace {
 
@@ -37,18 +39,6 @@ bool make_shared(const std::string& path) {
     return ::chmod(path.c_str(), 01777) == 0;
 }
 
-// A job may have taken its own rights away; nothing of it runs any more.
-void remove_tree(const std::string& path) {
-    std::error_code ignored;
-    for (fs::recursive_directory_iterator entry(path, fs::directory_options::skip_permission_denied, ignored),
-         end;
-         !ignored && entry != end; entry.increment(ignored)) {
-        if (entry->is_directory(ignored) && !entry->is_symlink(ignored))
-            fs::permissions(entry->path(), fs::perms::owner_all, ignored);
-    }
-    fs::remove_all(path, ignored);
-}
-
 bool is_still_named(int lock, const std::string& path) {
     struct stat held, named;
     return ::fstat(lock, &held) == 0 && ::lstat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
@@ -60,8 +50,8 @@ base::Fd lock_file(const std::string& path) {
 }
 
 void remove_job(const std::string& own, const std::string& own_memory, const std::string& job) {
-    remove_tree(own + "/" + job);
-    remove_tree(own_memory + "/" + job);
+    base::remove_tree(own + "/" + job);
+    base::remove_tree(own_memory + "/" + job);
     ::unlink((own + "/" + job + ".ranks").c_str());
     ::unlink((own + "/" + job + std::string(kLock)).c_str());
 }

@@ -62,15 +62,16 @@ void Keeper::start(Kept kept, int stage) {
     if (kept.is_empty() || stage < 0 || !make_pair(ends)) return;
     base::Fd life(ends[0]);
     life_ = base::Fd(ends[1]);
-    pid_t process = ::fork();
-    if (process < 0) life_.reset();
-    if (process != 0) return;
+    process_ = ::fork();
+    if (process_ < 0) life_.reset();
+    if (process_ != 0) return;
     step_aside(kept, life.get(), stage);
     // A jail that is still alive keeps its mount points; the next launch takes them away.
     if (!was_dismissed(life.get()) && becomes_readable(stage, kLongestDeath)) {
         kept.terminal.recover_for_the_dead();
         kept.placeholders.release();
         if (kept.cgroup) kept.cgroup->remove();
+        kept.place.remove();
     }
     tidy(state_directory_);
     ::_exit(0);

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "session/cgroup.h"
+#include "session/place.h"
 #include "session/placeholders.h"
 #include "session/terminal.h"
 
@@ -19,8 +20,9 @@ struct Kept {
     Placeholders& placeholders;
     Terminal& terminal;
     std::optional<Cgroup>& cgroup;
+    Place& place;
 
-    bool is_empty() const { return placeholders.is_empty() && !terminal && !cgroup; }
+    bool is_empty() const { return placeholders.is_empty() && !terminal && !cgroup && place.is_empty(); }
 };
 
 class Keeper {
@@ -32,12 +34,14 @@ class Keeper {
 
     // Does nothing where there is nothing to keep, or without a pidfd (-1): then the next launch cleans up.
     void start(Kept kept, int stage);
+    pid_t process() const { return process_; }  // -1: there is none
     // The supervisor has done its part, or there was none to do.
     void dismiss();
 
   private:
     std::string state_directory_;
     base::Fd life_;  // of a pair of sockets; it closes when the supervisor ends
+    pid_t process_ = -1;
     bool is_dismissed_ = false;
 };
 

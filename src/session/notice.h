@@ -8,8 +8,6 @@
 
 namespace session {
 
-// Where the jail finds the socket that takes notices, one datagram each.
-inline constexpr std::string_view kNoticeSocket = "/run/agent-sandbox/notify";
 inline constexpr size_t kLargestNotice = 512;  // bytes; the rest of a longer one is cut off
 
 // At most 200 characters in one line. Whatever is not plain text becomes a blank.

@@ -31,8 +31,8 @@ std::optional<std::string> last_of(int socket) {
 
 }  // namespace
 
-void Notices::open(const std::string& state_directory, const std::string& session) {
-    if (has_terminal()) (void)socket_.open(state_directory + "/notify", session, SOCK_DGRAM);
+void Notices::open(const std::string& directory, const std::string& name) {
+    if (has_terminal()) (void)socket_.open(directory, name, SOCK_DGRAM);
 }
 
 int Notices::events(Clock::time_point now) const {

@@ -17,7 +17,7 @@ class Notices {
 
     // Makes the socket. Where nobody could be told, or no socket can be made, there is none, and the jail's
     // `notify` says so; the command runs all the same.
-    void open(const std::string& state_directory, const std::string& session);
+    void open(const std::string& directory, const std::string& name);
     // On the host; empty: there is none.
     const std::string& path() const { return socket_.path(); }
     void forget_name() { socket_.forget_name(); }

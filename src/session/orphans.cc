@@ -44,4 +44,25 @@ void Orphans::end(pid_t spared) const {
     }
 }
 
+void Orphans::end_all(std::span<const pid_t> spared) const {
+    auto is_spared = [&](pid_t child) {
+        return std::ranges::find(spared, child) != spared.end() ||
+               std::ranges::find(inherited_, child) != inherited_.end();
+    };
+    // What is killed leaves its own children to us; who forks faster than we look is stopped first.
+    for (bool is_found = true; is_found;) {
+        is_found = false;
+        for (int signal : {SIGSTOP, SIGKILL}) {
+            for (pid_t child : children()) {
+                if (!is_spared(child)) ::kill(child, signal);
+            }
+        }
+        for (pid_t child : children()) {
+            if (is_spared(child)) continue;
+            is_found = true;
+            while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+        }
+    }
+}
+
 }  // namespace session

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <span>
 #include <vector>
 
 namespace session {
@@ -17,6 +18,9 @@ class Orphans {
 
     // Ends and reaps all that became children since, but one.
     void end(pid_t spared) const;
+    // The same until no more come: of a jail without a pid namespace whose own reaper was killed. `spared`
+    // are our helpers.
+    void end_all(std::span<const pid_t> spared) const;
 
   private:
     std::vector<pid_t> inherited_;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,15 +14,18 @@
 #include <cerrno>
 #include <ctime>
 
-#include "backends/bubblewrap/launch.h"
 #include "base/descriptors.h"
 #include "base/no_links.h"
+#include "base/own_place.h"
+#include "plan/backend.h"
+#include "session/backends.h"
 #include "session/chaperon.h"
 #include "session/conclude.h"
 #include "session/gateway.h"
 #include "session/keeper.h"
 #include "session/limits.h"
 #include "session/notices.h"
+#include "session/place.h"
 #include "session/placeholders.h"
 #include "session/supervise.h"
 #include "session/terminal.h"
@@ -125,6 +129,37 @@ std::map<std::string, std::string> sockets_of(const Notices& notices, const Chap
     return sockets;
 }
 
+struct SocketName {
+    std::string directory;
+    std::string name;
+};
+
+// Of a helper's socket on the host: in the session's own directory, where there is one.
+SocketName socket_name(const plan::Plan& plan, const Surroundings& surroundings, std::string_view inside,
+                       std::string_view outside) {
+    if (!plan.place.directory.is_root()) return {plan.place.directory.str(), std::string(inside)};
+    return {surroundings.state_directory + "/" + std::string(outside), surroundings.session};
+}
+
+// Notices are datagrams, which a jail without namespaces can't send (src/doorman).
+bool can_be_notified(const plan::Plan& plan) {
+    return plan::traits_of(plan.backend).has_namespaces;
+}
+
+// Through which the jail's doorman hands connections to the gateway.
+struct Door {
+    base::Fd jails, gateways;
+};
+
+base::Result<Door> open_door(const plan::Plan& plan) {
+    bool is_needed = plan::traits_of(plan.backend).hands_connections && plan.network.egress.needs_gateway();
+    if (!is_needed) return Door{};
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return base::system_error("make a socket", errno);
+    return Door{base::Fd(ends[0]), base::Fd(ends[1])};
+}
+
 // What the kernel did for a limit is known afterwards. Running out of memory ends all of the group at once.
 void look_back(const Cgroup& cgroup, Outcome& outcome) {
     Cgroup::Events events = cgroup.events();
@@ -157,13 +192,18 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     base::Result<Enforcement> limits = enforce(plan.limits, facts);
     if (!limits) return limits.error();
 
+    Place place;
+    if (base::Status made = place.make(plan.place); !made) return made.error();
     Notices notices;
-    notices.open(surroundings.state_directory, surroundings.session);
+    SocketName notify = socket_name(plan, surroundings, base::kNotifySocket, "notify");
+    if (can_be_notified(plan)) notices.open(notify.directory, notify.name);
     Chaperon chaperon;
     if (plan.slurm.is_open) {
-        base::Status opened = chaperon.open(surroundings.state_directory, surroundings.session);
-        if (!opened) return opened.error();
+        SocketName name = socket_name(plan, surroundings, base::kSlurmSocket, "slurm/sockets");
+        if (base::Status opened = chaperon.open(name.directory, name.name); !opened) return opened.error();
     }
+    base::Result<Door> door = open_door(plan);
+    if (!door) return door.error();
     backends::Caller caller{.signals = signals.before(),
                             .open_files = open_files.before(),
                             .limits = limits->resources,
@@ -171,25 +211,33 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
                             .terminal = terminal.descriptor(),
                             .takes_terminal = terminal.is_given(),
                             .namespaces = surroundings.namespaces,
-                            .sockets = sockets_of(notices, chaperon)};
+                            .sockets = sockets_of(notices, chaperon),
+                            .door = door->jails.get()};
     Orphans orphans;
-    base::Result<backends::Launched> launched = backends::bubblewrap::launch(plan, facts, caller);
+    base::Result<backends::Launched> launched = launch(plan, facts, caller);
     if (!launched) return launched.error();
+    door->jails.reset();
 
     Gateway gateway;
     std::string journal = journal_path(surroundings);
     if (plan.network.egress.needs_gateway()) {
-        base::Status started = gateway.start(plan.network.egress, std::move(launched->information), journal);
+        base::Status started = gateway.start(
+            plan.network.egress, {std::move(launched->information), std::move(door->gateways)}, journal);
         if (!started) return abandon(*launched, orphans, started.error());
     }
     Supervisor supervisor(*launched, signals, orphans, terminal, limits->watch, gateway, notices);
     Outcome outcome = supervisor.attend([&](const Supervisor::Stage& stage) {
-        notices.forget_name();
-        chaperon.forget_name();
-        keeper.start({*placeholders, terminal, limits->cgroup}, stage.descriptor);
+        // A mount keeps the sockets; in a directory of the session's the names are what leads to them.
+        if (place.is_empty()) {
+            notices.forget_name();
+            chaperon.forget_name();
+        }
+        keeper.start({*placeholders, terminal, limits->cgroup, place}, stage.descriptor);
         start_watch(limits->watch, plan, stage.process);
         if (plan.slurm.is_open) chaperon.start(plan, facts, surroundings, open_files.before());
     });
+    if (!plan::traits_of(plan.backend).has_namespaces)
+        orphans.end_all(std::vector{gateway.process(), chaperon.process(), keeper.process()});
     chaperon.end();
     network::gateway::Summary refusals = gateway.finish();
     notices.finish();
@@ -197,6 +245,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     share_interrupt(terminal, outcome);
     terminal.recover();
     placeholders->release();
+    place.remove();
     keeper.dismiss();
     base::Result<Ending> ending = conclude(plan, outcome);
     if (ending) {

@@ -87,16 +87,19 @@ HeldSignals::~HeldSignals() {
 }
 
 Outcome Supervisor::attend(const OnStart& on_start) {
-    struct pollfd watched[] = {{signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}, {}, {}};
+    struct pollfd watched[] = {
+        {signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}, {}, {}, {}};
     while (is_running_ || is_connected_) {
         // A negative number is passed over: a closed connection would be ready for ever.
         watched[1].fd = is_connected_ ? launched_.control.get() : -1;
         watched[2] = {gateway_.events(), POLLIN, 0};
         watched[3] = {notices_.events(Notices::Clock::now()), POLLIN, 0};
-        int ready = ::poll(watched, 4, patience());
+        watched[4] = {is_stage_gone_ ? -1 : stage_.get(), POLLIN, 0};
+        int ready = ::poll(watched, 5, patience());
         hold_limits();
         if (ready <= 0) continue;
         if (watched[1].revents) take_reports(on_start);
+        if (watched[4].revents) lose_stage(on_start);
         if (watched[2].revents) hear_gateway();
         if (watched[3].revents) notices_.take(Notices::Clock::now());
         if (watched[0].revents) take_signals();
@@ -129,7 +132,12 @@ void Supervisor::take_signals() {
             int status = 0;
             if (is_running_ && ::waitpid(launched_.process, &status, WNOHANG) == launched_.process) {
                 is_running_ = false;
-                if (stage_process_ < 0) orphans_.end(gateway_.process());
+                // A stage that outlives the backend's process is alone with the jail.
+                if (stage_process_ < 0) {
+                    orphans_.end(gateway_.process());
+                } else {
+                    end_jail();
+                }
             }
         } else if (signal == SIGCONT) {
             continue_command();
@@ -205,6 +213,15 @@ void Supervisor::hold_limits() {
             end_jail();
             return;
     }
+}
+
+// Where the stage is not pid 1, the backend's own program may go on for whoever is left in the jail. A stage
+// that ended as it should has ended them, and that program then tidies up after itself.
+void Supervisor::lose_stage(const OnStart& on_start) {
+    is_stage_gone_ = true;
+    if (is_connected_) take_reports(on_start);  // its last words
+    bool has_spoken = outcome_.ending || outcome_.failure;
+    if (is_running_ && !has_spoken) ::kill(launched_.process, SIGKILL);
 }
 
 // Without pid 1, or without its parent, the kernel ends all that is left.

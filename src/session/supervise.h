@@ -78,6 +78,7 @@ class Supervisor {
     void obey(const inner::Report& report, const OnStart& on_start);
     int patience() const;
     void hold_limits();
+    void lose_stage(const OnStart& on_start);
     void end_jail() const;
     void send(const inner::Request& request);
     void follow_stop(int signal);
@@ -96,8 +97,9 @@ class Supervisor {
     std::string received_;
     base::Fd stage_;
     pid_t stage_process_ = -1;
-    bool is_running_ = true;       // the backend's process
-    bool is_connected_ = true;     // the stage
+    bool is_running_ = true;    // the backend's process
+    bool is_connected_ = true;  // the stage
+    bool is_stage_gone_ = false;
     bool wants_terminal_ = false;  // when the caller's job is continued in the foreground
 };
 

@@ -23,7 +23,8 @@ TEST(OptionsOfJobs, MeanTheSameAgain) {
                          "--env",      "PASSED",       "--env=A=b=c", "--limit",      "memory=2G",
                          "--limit",    "wall_time=2h", "--read-only", "--allow-host", "*.example.org:443",
                          "--preset",   "review",       "--agent",     "claude",       "--home",
-                         "restricted", "--hide=~/x",   "true"};
+                         "restricted", "--hide=~/x",   "--module",    "gcc/12",       "--module=openmpi",
+                         "true"};
     cli::Arguments first = parsed(words);
     Words options = cli::options_of(first);
     cli::Arguments again = parsed(options);

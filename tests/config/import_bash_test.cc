@@ -206,7 +206,7 @@ TEST(ImportBash, LaterAssignmentsWin) {
 
 TEST(ImportBash, LeavesOutValuesThatNoLongerExist) {
     Imported imported = config::import_bash(
-        "SANDBOX_BACKEND=firejail\nHOME_READONLY=(/etc/x a/../../b)\nREADONLY_MOUNTS=(relative /data/{a,b} "
+        "SANDBOX_BACKEND=docker\nHOME_READONLY=(/etc/x a/../../b)\nREADONLY_MOUNTS=(relative /data/{a,b} "
         "${X:-/y})\n");
     EXPECT_EQ(scalar(imported, "isolation.backend"), "(none)");
     EXPECT_EQ(imported.left_out.size(), 6u);

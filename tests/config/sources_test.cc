@@ -154,6 +154,30 @@ TEST_F(Sources, AnAdminNameThatIsNoFileStopsTheStart) {
     EXPECT_FALSE(read_admin().ok());
 }
 
+TEST_F(Sources, AnEmptyAdminFileIsOneThatIsBeingWritten) {
+    write("etc/config.toml", "");
+    ASSERT_FALSE(read_admin().ok());
+    EXPECT_NE(read_admin().error().what.find("is empty"), std::string::npos);
+    write("etc/config.toml", "# nothing yet\n");
+    EXPECT_TRUE(read_admin().ok());
+    write("config/config.toml", "");
+    EXPECT_TRUE(config::read_user_files(places, project).ok()) << "a user's may be";
+}
+
+TEST_F(Sources, AnAdminDirectoryThatCantBeListedStopsTheStart) {
+    write("etc/conf.d/a.toml", kQuiet);
+    std::string parts = places.admin_directory + "/conf.d";
+    bool is_root = ::getuid() == 0;
+    ASSERT_EQ(::chmod(directory.path().c_str(), 0755), 0);
+    ASSERT_EQ(::chmod(parts.c_str(), is_root ? 0744 : 0400), 0);
+    ASSERT_EQ(is_root ? ::seteuid(65534) : 0, 0);
+    auto files = read_admin();
+    ASSERT_EQ(is_root ? ::seteuid(0) : 0, 0);
+    ::chmod(parts.c_str(), 0755);
+    ASSERT_FALSE(files.ok()) << "the files in it would be lost";
+    EXPECT_NE(files.error().line().find("conf.d"), std::string::npos) << files.error().line();
+}
+
 TEST_F(Sources, UserFilesCountOnlyForProjectsThatMatch) {
     write("config/config.toml", kQuiet);
     write("config/conf.d/other.toml", "[match]\nproject = \"/lab/**\"\n");

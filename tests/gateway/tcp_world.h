@@ -108,6 +108,7 @@ class TcpWorld {
     }
 
     Loop& loop() { return loop_; }
+    Desk& desk() { return *desk_; }
     Door& door() { return *door_; }
     void close_door() { door_.reset(); }
     Journal& journal() { return *journal_; }

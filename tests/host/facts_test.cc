@@ -29,7 +29,7 @@ TEST(Probe, KnowsWhereAndAsWhomItRuns) {
 TEST(Probe, LooksForThePinnedBwrapOnly) {
     base::Result<Facts> facts = probe({}, Path::known("/none/bwrap"));
     ASSERT_TRUE(facts);
-    EXPECT_EQ(facts->bwrap.state, BwrapState::missing);
+    EXPECT_EQ(facts->bwrap.state, ProgramState::missing);
 }
 
 TEST(Probe, ARemovedWorkingDirectoryIsAClearError) {

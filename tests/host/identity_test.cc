@@ -52,6 +52,13 @@ TEST_F(IdentityTest, ComesFromTheFirstCompleteLineOfTheFiles) {
     EXPECT_EQ(ann->gid, kAnn);
 }
 
+TEST_F(IdentityTest, TheAccountsHomeIsTheFilesWhateverHomeSays) {
+    EXPECT_EQ(probe(kAnn, kAnn, {"HOME=/data/ann"})->home, Path::known("/data/ann"));
+    EXPECT_EQ(account_home(tree_, kAnn), Path::known("/home/ann"));
+    EXPECT_EQ(account_home(tree_, kBob), std::nullopt) << "a directory service alone knows this one";
+    EXPECT_EQ(account_home(tree_, 7), std::nullopt) << "it is not there";
+}
+
 TEST_F(IdentityTest, AnAccountWithoutAShellHasThePosixOneAndAGroupWithoutANameItsNumber) {
     base::Result<Identity> bare = probe(7, 77, {});
     ASSERT_TRUE(bare);

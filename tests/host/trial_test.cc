@@ -34,10 +34,10 @@ TEST(BwrapVersion, IsComparedByNumbers) {
 
 class FakeBwrap : public testing::Test {
   protected:
-    Bwrap fake(std::string_view script) const {
+    TrustedProgram fake(std::string_view script) const {
         std::string path = directory_.write("bwrap", script);
         ::chmod(path.c_str(), 0755);
-        return {.state = BwrapState::usable, .path = Path::known(path)};
+        return {.state = ProgramState::usable, .path = Path::known(path)};
     }
     testing_support::TemporaryDirectory directory_;
 };
@@ -54,8 +54,8 @@ TEST_F(FakeBwrap, IsRunWithNothingButTheQuestion) {
 TEST_F(FakeBwrap, FailuresAreErrors) {
     EXPECT_FALSE(probe_bwrap_version(fake("#!/bin/sh\necho bubblewrap 0.8.0; exit 3\n")));
     EXPECT_FALSE(probe_bwrap_version(fake("#!/no/such/interpreter\n")));
-    Bwrap untrusted = fake("#!/bin/sh\necho bubblewrap 0.8.0\n");
-    untrusted.state = BwrapState::untrusted;
+    TrustedProgram untrusted = fake("#!/bin/sh\necho bubblewrap 0.8.0\n");
+    untrusted.state = ProgramState::untrusted;
     untrusted.problem = "not trusted";
     EXPECT_EQ(probe_bwrap_version(untrusted).error().what, "not trusted");
 }

@@ -44,6 +44,21 @@ TEST(Checks, WhatIsNoMountPointIsRefused) {
     EXPECT_EQ(inner::failure_of(identity_of(directory.path())), EPERM);
 }
 
+TEST(Checks, WhatMustBeSomethingElseIsRefusedWhereItIsTheSame) {
+    testing_support::TemporaryDirectory directory;
+    for (const std::string& path : {std::string("/proc/self/ns/pid"), directory.path()}) {
+        Check check = identity_of(path);
+        check.is_other = true;
+        EXPECT_EQ(inner::failure_of(check), EEXIST) << path;
+        ++check.inode;
+        EXPECT_EQ(inner::failure_of(check), 0) << path;
+    }
+    Check absent = identity_of(directory.path());
+    absent.is_other = true;
+    absent.target = directory / "absent";
+    EXPECT_EQ(inner::failure_of(absent), 0);
+}
+
 TEST(Checks, LinksAndNothingAreRefused) {
     testing_support::TemporaryDirectory directory;
     std::filesystem::create_symlink("/proc", directory / "link");

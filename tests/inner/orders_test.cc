@@ -15,17 +15,36 @@ Orders example() {
     orders.checks = {Check{.target = "/p/.git",
                            .is_readonly = true,
                            .has_identity = true,
+                           .is_other = true,
                            .device = 7,
                            .inode = ~0ull,
                            .type = 4}};
     orders.system_calls = {.allow_ptrace = false, .allow_keyrings = true};
     orders.wall = {.guards_files = false, .writable = {"/p", "/tmp"}, .used = {"/dev"}};
+    orders.wall.guards_reading = true;
+    orders.wall.readable = {"/usr"};
+    orders.wall.refuses_tcp = true;
+    orders.has_namespaces = false;
+    orders.doorman = {.is_wanted = true,
+                      .internet = doorman::Internet::handed,
+                      .gateway = 11,
+                      .guards_sockets = true,
+                      .sockets = {"/p/s"},
+                      .refuses_abstract = true,
+                      .guards_attributes = true,
+                      .changeable = {"/p"},
+                      .guards_truncation = true,
+                      .guards_processes = true,
+                      .guards_signals = true};
     orders.signals = {.ignored = 1ull << 63, .blocked = 5};
     orders.open_files = 1024;
     orders.standard_error = 9;
     orders.control = 10;
     orders.takes_terminal = true;
     orders.awaits_word = true;
+    orders.ends_others = true;
+    orders.laid = {{.path = "/h/.bashrc", .content = "a\nb"},
+                   {.path = "/h/l", .content = "x", .is_link = true}};
     return orders;
 }
 
@@ -38,6 +57,8 @@ TEST(Orders, SurviveTheWay) {
     EXPECT_TRUE(decoded->checks[0].is_readonly);
     EXPECT_EQ(decoded->system_calls.index(), example().system_calls.index());
     EXPECT_EQ(decoded->wall, example().wall);
+    EXPECT_FALSE(decoded->has_namespaces);
+    EXPECT_EQ(decoded->doorman, example().doorman);
     EXPECT_EQ(decoded->signals, example().signals);
     EXPECT_EQ(decoded->terminal, -1);
     EXPECT_TRUE(decoded->takes_terminal);

@@ -45,6 +45,21 @@ TEST(Rights, DevicesAreControlledOnlyWhereDevicesAre) {
     EXPECT_EQ(rights_to_use(1), kWriteFile);
 }
 
+TEST(Rights, ReadingIsAsOldAsLandlockAndFilesHaveNoEntries) {
+    EXPECT_EQ(rights_to_read(), 0xdu);
+    for (const Version& version : kVersions) {
+        EXPECT_EQ(rights_to_read() & guarded_rights(version.abi), 0u);
+        uint64_t all = rights_to_read() | guarded_rights(version.abi);
+        EXPECT_EQ(rights_of_files(version.abi) & ~all, 0u) << version.abi;
+        EXPECT_EQ(rights_of_files(version.abi) & (kReadDirectory | kMakeFile | kRemoveFile), 0u);
+    }
+}
+
+TEST(Rights, TcpComesWithVersionFour) {
+    EXPECT_EQ(guarded_network(3), 0u);
+    EXPECT_EQ(guarded_network(4), kListenTcp | kConnectTcp);
+}
+
 TEST(Rights, ScopesComeWithVersionSix) {
     EXPECT_EQ(guarded_scopes(5), 0u);
     EXPECT_EQ(guarded_scopes(6), kScopeAbstractSockets | kScopeSignals);

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "plan/make_plan.h"
 #include "plan/rules.h"
 #include "policy/layers.h"
@@ -42,11 +44,13 @@ struct Case {
     std::vector<std::string> environment = {"HOME=/home/ann", "PATH=/usr/bin"};
     std::vector<std::string> private_etc = {};
     std::string slurm_job = {};
-    bool closes_user_namespaces = false;  // and has a set-uid bubblewrap instead
-    std::string agent = {};               // the text of a profile
-    std::string other_agent = {};         // and of one that is not run
+    bool closes_user_namespaces = false;             // and has a set-uid bubblewrap instead
+    std::string agent = {};                          // the text of a profile
+    std::string other_agent = {};                    // and of one that is not run
+    std::function<void(host::Facts&)> machine = {};  // changes what is known of it
     std::string config_home = "/home/ann/.config";
     std::string state_home = "/home/ann/.local/state";
+    plan::LoadedModules modules = {};
 };
 
 inline host::MemoryTree tree_of(const Case& example) {
@@ -76,11 +80,12 @@ inline base::Result<plan::Plan> planned(const Case& example) {
                       .group = "ann",
                       .shell = "/bin/bash",
                       .home = base::Path::known("/home/ann")};
-    facts.bwrap = {.state = host::BwrapState::usable, .path = base::Path::known("/usr/bin/bwrap")};
+    facts.bwrap = {.state = host::ProgramState::usable, .path = base::Path::known("/usr/bin/bwrap")};
     if (example.closes_user_namespaces) {
         facts.bwrap.is_setuid = true;
         facts.user_namespace_obstacle = "user.max_user_namespaces is 0";
     }
+    if (example.machine) example.machine(facts);
     facts.own_program = base::Path::known("/usr/bin/agent-sandbox");
     facts.slurm_job.id = example.slurm_job;
     for (const std::string& path : example.private_etc) facts.private_etc.push_back(base::Path::known(path));
@@ -92,6 +97,7 @@ inline base::Result<plan::Plan> planned(const Case& example) {
                           .session = "0123456789abcdef",
                           .config_directory = base::Path::known(example.config_home) / "agent-sandbox",
                           .state_directory = base::Path::known(example.state_home) / "agent-sandbox"};
+    request.modules = example.modules;
     std::span<const config::Profile> all(agents);
     const config::Profile* agent = example.agent.empty() ? nullptr : &agents.front();
     return plan::make_plan({request, policy, facts, tree, agent, agent ? all.subspan(1) : all});

@@ -76,6 +76,8 @@ class Generator {
                 return word({"A", "A_TOKEN", "B"});
             case Type::pattern_list:
                 return word({"A*", "*_TOKEN", "b*/i"});
+            case Type::level_list:
+                return word({"files=denied", "temporary files=hidden", "mail=cooperative"});
             case Type::rule_list:
                 return word({"*", "*.x.org", "a.x.org", "a.x.org:443", "10.0.0.0/8", "10.1.2.3", "443"});
             case Type::assignments:

@@ -115,6 +115,16 @@ says() {
     works bash -c '"$SBX_PROGRAM" doctor --json | perl -MJSON::PP -e "local \$/; decode_json(<STDIN>)"'
 }
 
+@test "doctor knows every backend, and a letter to the administrator is one or says that there is nothing to ask for" {
+    works agent_sandbox doctor
+    local backend
+    for backend in bwrap firejail landlock; do
+        grep -Eq "^  $backend +(taken|works|not here: )" <<<"$output" || report "nothing of $backend"
+    done
+    works agent_sandbox doctor --admin-note
+    [[ $output == "To the administrator"* || $output == "There is nothing to ask"* ]] || report "neither"
+}
+
 @test "config init writes a file that changes nothing, once" {
     works agent_sandbox config init
     works test -s "$HOME/.config/agent-sandbox/config.toml"

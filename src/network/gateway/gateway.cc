@@ -3,7 +3,8 @@
 //
 //   1. the rules are read, ports of the host are opened, where the user published some, and the resolver's
 //      files are read, while the jail's namespaces are still being made
-//   2. the network namespace is set up and its sockets come out     (a child that enters it and ends)
+//   2. the network namespace is set up and its sockets come out     (a child that enters it and ends; where
+//      connections are handed over by the inner stage, there is nothing to set up)
 //   3. the gateway confines itself: no file, no program, no other process
 //   4. it tells the supervisor, which lets the jail start
 //   5. the first byte of the jail is read
@@ -15,11 +16,14 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 
+#include <optional>
+
 #include "base/pass_descriptors.h"
 #include "network/gateway/confine.h"
 #include "network/gateway/datagrams.h"
 #include "network/gateway/desk.h"
 #include "network/gateway/door.h"
+#include "network/gateway/handed_door.h"
 #include "network/gateway/messages.h"
 #include "network/gateway/name_server.h"
 #include "network/gateway/pipe_pool.h"
@@ -125,6 +129,10 @@ base::Result<Early> prepare_early(const Egress& egress) {
 
 base::Result<Prepared> prepare(const Egress& egress, const Surroundings& surroundings) {
     base::Result<Early> early = prepare_early(egress);
+    if (surroundings.handed) {
+        if (!early) return early.error();
+        return Prepared{std::move(early->engine), {}, {}, std::move(early->files)};
+    }
     // Waited for in any case: whoever makes the namespaces stumbles when nobody hears what it says.
     base::Result<pid_t> jailed = surroundings.await_jailed();
     if (!early) return early.error();
@@ -157,6 +165,8 @@ int serve(const Egress& egress, Prepared prepared, Surroundings surroundings, bo
             datagrams.listen(std::move(prepared.listeners.udp[i]),
                              egress.udp_ports[i % egress.udp_ports.size()]);
         }
+        std::optional<HandedDoor> handed;
+        if (surroundings.handed) handed.emplace(desk, door, std::move(surroundings.handed));
         for (size_t i = 0; i < prepared.published.size(); ++i) {
             publish.listen(std::move(prepared.published[i]), egress.published[i]);
         }

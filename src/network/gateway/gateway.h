@@ -17,6 +17,9 @@ struct Surroundings {
     std::function<base::Result<pid_t>()> await_jailed;
     base::Fd journal;  // opened for appending; none: nothing is recorded
     base::Fd control;  // to the supervisor (messages.h)
+    // Where the inner stage hands connections over (handed_door.h). There is no namespace to set up then, and
+    // nobody is waited for.
+    base::Fd handed;
 };
 
 // Runs until the supervisor says that the jail has ended, or is gone itself. The exit status of the process.

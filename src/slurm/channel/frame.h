@@ -25,9 +25,6 @@
 
 namespace slurm::channel {
 
-// The name of the chaperon's socket in the jail.
-inline constexpr const char* kSocketPath = "/run/agent-sandbox/slurm";
-
 inline constexpr uint32_t kVersion = 1;
 inline constexpr size_t kHeaderSize = 5;
 inline constexpr size_t kMaximumPayload = 64u << 10;

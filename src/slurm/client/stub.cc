@@ -60,10 +60,10 @@ channel::Request request_of(const std::string& name, int argc, char** argv) {
 }
 
 // Empty with errno.
-base::Fd connect_to(const char* path) {
+base::Fd connect_to(const std::string& path) {
     struct sockaddr_un address = {};
     address.sun_family = AF_UNIX;
-    std::strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
     base::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     int result;
     do {
@@ -78,7 +78,7 @@ base::Fd connect_to(const char* path) {
 
 }  // namespace
 
-int run_stub(const std::string& name, int argc, char** argv, const char* path) {
+int run_stub(const std::string& name, int argc, char** argv, const std::string& path) {
     base::fill_standard_descriptors();
     channel::Request request = request_of(name, argc, argv);
     if (name == "sbatch") {

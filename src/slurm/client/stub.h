@@ -19,6 +19,6 @@ std::optional<std::string> stub_name(std::string_view executed, std::string_view
 
 // Returns the exit code of the process, or does not return: a command that was ended by a signal ends this
 // process by the same one.
-int run_stub(const std::string& name, int argc, char** argv, const char* path = channel::kSocketPath);
+int run_stub(const std::string& name, int argc, char** argv, const std::string& path);
 
 }  // namespace slurm::client

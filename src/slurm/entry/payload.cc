@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/own_place.h"
 #include "base/text.h"
 #include "slurm/jobs/environment.h"
 #include "slurm/jobs/patterns.h"
@@ -100,7 +101,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 }  // namespace
 
 int run_payload() {
-    base::Result<std::string> text = base::read_file(std::string(kJobPath), kLargest);
+    base::Result<std::string> text = base::read_file(base::own_path(base::kJob), kLargest);
     if (!text) return fail(text.error().what, 0), kCouldNotPrepare;
     base::Result<Spec> spec = decode_spec(*text);
     if (!spec) return fail(spec.error().what, 0), kCouldNotPrepare;
@@ -113,7 +114,7 @@ int run_payload() {
     std::vector<std::string> environment = laid_over(given, spec->environment);
     set_facts(environment, *spec);
     std::vector<std::string> command = spec->command;
-    if (spec->is_batch) command.insert(command.begin(), std::string(kScriptPath));
+    if (spec->is_batch) command.insert(command.begin(), base::own_path(base::kJobScript));
     if (command.empty()) return fail("no command", 0), kCouldNotPrepare;
 
     std::vector<char*> variables = pointers_to(environment);

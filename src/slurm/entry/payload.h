@@ -9,9 +9,6 @@
 namespace slurm {
 
 inline constexpr std::string_view kPayloadRole = "slurm-payload";
-// In the jail of a job: what is to be done, and the script of a batch job.
-inline constexpr std::string_view kJobPath = "/run/agent-sandbox/job";
-inline constexpr std::string_view kScriptPath = "/run/agent-sandbox/slurm_script";
 
 // Returns only when the command could not be started, with the exit code that Slurm's own would have.
 int run_payload();

@@ -14,15 +14,15 @@ class BwrapTest : public testing::Test {
   protected:
     void SetUp() override { put("/usr/bin/bwrap", {.kind = Kind::file, .mode = 0755}); }
     void put(std::string_view path, Node node) { tree_.add(Path::known(path), std::move(node)); }
-    Bwrap find(std::optional<std::string_view> pinned = std::nullopt, uint32_t owner = 0) const {
+    TrustedProgram find(std::optional<std::string_view> pinned = std::nullopt, uint32_t owner = 0) const {
         return find_bwrap(tree_, pinned ? std::optional(Path::known(*pinned)) : std::nullopt, owner);
     }
     MemoryTree tree_;
 };
 
 TEST_F(BwrapTest, IsUsableWhereRootInstalledIt) {
-    Bwrap bwrap = find();
-    EXPECT_EQ(bwrap.state, BwrapState::usable) << bwrap.problem;
+    TrustedProgram bwrap = find();
+    EXPECT_EQ(bwrap.state, ProgramState::usable) << bwrap.problem;
     EXPECT_EQ(bwrap.path.str(), kBwrap);
     EXPECT_FALSE(bwrap.is_setuid);
     EXPECT_TRUE(bwrap.problem.empty());
@@ -30,13 +30,13 @@ TEST_F(BwrapTest, IsUsableWhereRootInstalledIt) {
 
 TEST_F(BwrapTest, SetUserIdIsNoted) {
     put(kBwrap, {.kind = Kind::file, .mode = 04755});
-    EXPECT_EQ(find().state, BwrapState::usable);
+    EXPECT_EQ(find().state, ProgramState::usable);
     EXPECT_TRUE(find().is_setuid);
 }
 
 TEST_F(BwrapTest, MissingSaysHowToInstall) {
-    Bwrap bwrap = find_bwrap(MemoryTree(), std::nullopt);
-    EXPECT_EQ(bwrap.state, BwrapState::missing);
+    TrustedProgram bwrap = find_bwrap(MemoryTree(), std::nullopt);
+    EXPECT_EQ(bwrap.state, ProgramState::missing);
     EXPECT_EQ(bwrap.problem,
               "bubblewrap (bwrap) is not installed; install bubblewrap: apt install bubblewrap / dnf install "
               "bubblewrap");
@@ -44,8 +44,8 @@ TEST_F(BwrapTest, MissingSaysHowToInstall) {
 
 TEST_F(BwrapTest, OwnedBySomeoneElseIsUntrusted) {
     put(kBwrap, {.kind = Kind::file, .mode = 0755, .owner = 1000});
-    Bwrap bwrap = find();
-    EXPECT_EQ(bwrap.state, BwrapState::untrusted);
+    TrustedProgram bwrap = find();
+    EXPECT_EQ(bwrap.state, ProgramState::untrusted);
     EXPECT_TRUE(
         bwrap.problem.starts_with("/usr/bin/bwrap is owned by uid 1000: only a root-owned bwrap is run"));
 }
@@ -53,7 +53,7 @@ TEST_F(BwrapTest, OwnedBySomeoneElseIsUntrusted) {
 TEST_F(BwrapTest, WritableByOthersIsUntrusted) {
     for (uint32_t mode : {0775u, 0757u, 04777u}) {
         put(kBwrap, {.kind = Kind::file, .mode = mode});
-        EXPECT_EQ(find().state, BwrapState::untrusted) << std::oct << mode;
+        EXPECT_EQ(find().state, ProgramState::untrusted) << std::oct << mode;
     }
 }
 
@@ -62,11 +62,11 @@ TEST_F(BwrapTest, EveryDirectoryAboveCounts) {
         SetUp();
         Node sound{.kind = Kind::directory, .mode = 0755};
         put(directory, {.kind = Kind::directory, .mode = 01777});
-        EXPECT_EQ(find().state, BwrapState::untrusted) << directory << " is writable, sticky or not";
+        EXPECT_EQ(find().state, ProgramState::untrusted) << directory << " is writable, sticky or not";
         put(directory, {.kind = Kind::directory, .mode = 0755, .owner = 1000});
-        EXPECT_EQ(find().state, BwrapState::untrusted) << directory;
+        EXPECT_EQ(find().state, ProgramState::untrusted) << directory;
         put(directory, sound);
-        EXPECT_EQ(find().state, BwrapState::usable) << directory;
+        EXPECT_EQ(find().state, ProgramState::usable) << directory;
     }
 }
 
@@ -74,7 +74,7 @@ TEST_F(BwrapTest, ALinkIsJudgedAndRunByWhereItLeads) {
     put(kBwrap, {.kind = Kind::symlink, .link = "/home/ann/bwrap"});
     put("/home/ann", {.kind = Kind::directory, .mode = 0755, .owner = 1000});
     put("/home/ann/bwrap", {.kind = Kind::file, .mode = 0755});
-    EXPECT_EQ(find().state, BwrapState::untrusted) << "root's file in a directory of ann's";
+    EXPECT_EQ(find().state, ProgramState::untrusted) << "root's file in a directory of ann's";
     put(kBwrap, {.kind = Kind::symlink, .link = "../../opt/bwrap"});
     put("/opt/bwrap", {.kind = Kind::file, .mode = 0755});
     EXPECT_EQ(find().path, Path::known("/opt/bwrap"));
@@ -82,29 +82,29 @@ TEST_F(BwrapTest, ALinkIsJudgedAndRunByWhereItLeads) {
 
 TEST_F(BwrapTest, WhatIsNoProgramIsNotExecutable) {
     put(kBwrap, {.kind = Kind::directory, .mode = 0755});
-    EXPECT_EQ(find().state, BwrapState::not_executable);
+    EXPECT_EQ(find().state, ProgramState::not_executable);
     put(kBwrap, {.kind = Kind::file, .mode = 0644});
-    EXPECT_EQ(find().state, BwrapState::not_executable);
+    EXPECT_EQ(find().state, ProgramState::not_executable);
 }
 
 TEST_F(BwrapTest, AnUntrustedOneDoesNotHideAUsableOne) {
     put(kBwrap, {.kind = Kind::file, .mode = 0777});
     put("/usr/local/bin/bwrap", {.kind = Kind::file, .mode = 0755});
     EXPECT_EQ(find().path, Path::known("/usr/local/bin/bwrap"));
-    EXPECT_EQ(find().state, BwrapState::usable);
+    EXPECT_EQ(find().state, ProgramState::usable);
 }
 
 TEST_F(BwrapTest, APinnedPathIsTheOnlyOneAndIsJudgedAlike) {
-    EXPECT_EQ(find("/opt/site/bwrap").state, BwrapState::missing) << "no fall to /usr/bin/bwrap";
+    EXPECT_EQ(find("/opt/site/bwrap").state, ProgramState::missing) << "no fall to /usr/bin/bwrap";
     EXPECT_TRUE(find("/opt/site/bwrap").problem.starts_with("/opt/site/bwrap does not exist"));
     put("/opt/site/bwrap", {.kind = Kind::file, .mode = 0755, .owner = 1000});
-    EXPECT_EQ(find("/opt/site/bwrap").state, BwrapState::untrusted);
+    EXPECT_EQ(find("/opt/site/bwrap").state, ProgramState::untrusted);
     put("/opt/site/bwrap", {.kind = Kind::file, .mode = 0755});
     EXPECT_EQ(find("/opt/site/bwrap").path, Path::known("/opt/site/bwrap"));
 }
 
 TEST_F(BwrapTest, TheTrustedOwnerIsTheOneThatIsAskedFor) {
-    EXPECT_EQ(find(std::nullopt, 1000).state, BwrapState::untrusted);
+    EXPECT_EQ(find(std::nullopt, 1000).state, ProgramState::untrusted);
 }
 
 TEST_F(BwrapTest, InsideAnotherUserNamespaceTheCauseIsNamed) {

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "backends/channels.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/descriptors.h"
+
+namespace backends {
+namespace {
+
+// A backend's program shares the caller's process group. What a terminal or a kill of the group sends must
+// reach the command through the supervisor, not end the jail by ending that program.
+constexpr int kShielded[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+                             SIGALRM, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU};
+
+landlock::Wall wall_of(const plan::SecondWall& planned) {
+    landlock::Wall wall{.is_wanted = planned.is_wanted, .guards_files = planned.guards_files};
+    for (const base::Path& path : planned.writable) wall.writable.push_back(path.str());
+    for (const base::Path& path : planned.used) wall.used.push_back(path.str());
+    return wall;
+}
+
+}  // namespace
+
+std::vector<int> Inheritance::numbers() const {
+    std::vector<int> all = kept;
+    all.insert(all.end(), {orders.get(), control.get(), standard_error.get()});
+    for (const base::Fd& other : others) all.push_back(other.get());
+    return all;
+}
+
+base::Status open_channels(const plan::Plan& plan, const Caller& caller, Inheritance& inheritance,
+                           Launched& launched) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        return base::system_error("make a socket", errno);
+    }
+    launched.control = base::Fd(ends[0]);
+    inheritance.control = base::Fd(ends[1]);
+    // With each report comes the pid of the stage as we see it, vouched for by the kernel.
+    int on = 1;
+    ::setsockopt(launched.control.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+    if (::pipe2(ends, O_CLOEXEC) != 0) return base::system_error("make a pipe", errno);
+    launched.diagnostics = base::Fd(ends[0]);
+    inheritance.diagnostics = base::Fd(ends[1]);
+    inheritance.standard_error = base::Fd(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3));
+    if (!inheritance.standard_error) return base::system_error("keep the standard error", errno);
+    inheritance.kept = plan.kept_descriptors;
+    if (caller.terminal >= 0) inheritance.kept.push_back(caller.terminal);
+    if (caller.door >= 0) inheritance.kept.push_back(caller.door);
+    return base::success();
+}
+
+inner::Orders stage_orders(const plan::Plan& plan, const Caller& caller, const Inheritance& inheritance) {
+    inner::Orders orders{.command = plan.command};
+    orders.environment.reserve(plan.environment.passed.size());
+    for (const plan::Variable& variable : plan.environment.passed) {
+        orders.environment.push_back(variable.name + "=" + variable.value);
+    }
+    orders.working_directory = plan.working_directory.str();
+    orders.system_calls = plan.system_calls;
+    orders.wall = wall_of(plan.second_wall);
+    orders.signals = caller.signals;
+    orders.open_files = caller.open_files;
+    orders.limits = caller.limits;
+    orders.kept_descriptors = plan.kept_descriptors;
+    orders.skipped_processes = plan.skipped_processes;
+    orders.standard_error = inheritance.standard_error.get();
+    orders.control = inheritance.control.get();
+    orders.terminal = caller.terminal;
+    orders.takes_terminal = caller.takes_terminal;
+    orders.awaits_word = plan.network.egress.needs_gateway();
+    return orders;
+}
+
+base::Status write_orders(const inner::Orders& orders, Inheritance& inheritance) {
+    base::Result<base::Fd> file = base::memory_file("orders", inner::encode(orders));
+    if (!file) return file.error();
+    inheritance.orders = *std::move(file);
+    return base::success();
+}
+
+void give_up(const std::string& act) {
+    (void)base::write_all(STDERR_FILENO, "cannot " + act + ": " + std::strerror(errno));
+    ::_exit(static_cast<int>(base::ExitCode::jail_failed));
+}
+
+void prepare_child(const Inheritance& inheritance, const Caller& caller, pid_t parent) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(0);
+    ::dup2(inheritance.diagnostics.get(), STDERR_FILENO);
+    if (caller.cgroup >= 0 && !base::write_all(caller.cgroup, "0"))
+        give_up("enter the control group of the limits");
+    for (int space : caller.namespaces) {
+        if (::setns(space, 0) != 0) give_up("enter the namespaces of the job");
+    }
+    base::inherit_only(inheritance.numbers());
+    inner::apply_signals({.ignored = inner::signal_bits(kShielded)});
+}
+
+}  // namespace backends

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// Whether this firejail has the options that the jail needs, by looking into its file: versions are patched
+// by distributions, and to run it would cost more than the jail.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace backends::firejail {
+
+base::Status knows_options(const std::string& program);
+
+}  // namespace backends::firejail

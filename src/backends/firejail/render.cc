@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. firejail takes every path for a pattern, so what is special in one is put into
+// brackets. Some characters it refuses in any path, and a line of a profile ends at a '#' and has its blanks
+// counted as one: such a path is an argument of its own. Nothing of a path is ever left to luck: it is told
+// exactly, or the launch is refused with a line that names it.
+//
+// A profile that is named on the command line is the only one that is read: neither the user's
+// (~/.config/firejail) nor the administrator's (/etc/firejail) can add to it. (tests/jail/firejail.bats)
+#include "backends/firejail/render.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace backends::firejail {
+namespace {
+
+constexpr std::string_view kRefused = "\\&!\"<>%^{};,";
+constexpr size_t kLongestPath = 4000;  // with the name of the act in front
+constexpr size_t kMostLateOptions = 80;
+
+// --writable-var: firejail would make all of /var read-only and nothing in it executable, a project there
+// among it; what of /var is shown has rules like everything else. As for the others, no program of the
+// system's may gain anything, nothing reaches the user's services, kinds of devices stay out. The green
+// prompt, the clean-up of ~/.config/pulse and a home directory without completion are firejail's own ideas.
+constexpr std::string_view kAlways[] = {
+    "--quiet",       "--caps.drop=all", "--nonewprivs", "--private-dev", "--nosound",           "--novideo",
+    "--notv",        "--nodvd",         "--nou2f",      "--noinput",     "--keep-config-pulse", "--tab",
+    "--writable-var"};
+
+std::string_view word_of(Act act) {
+    switch (act) {
+        case Act::whitelist:
+            return "whitelist";
+        case Act::read_only:
+            return "read-only";
+        case Act::read_write:
+            return "read-write";
+        case Act::blacklist:
+            return "blacklist";
+        case Act::tmpfs:
+            return "tmpfs";
+    }
+    return "";
+}
+
+bool is_control(char character) {
+    auto byte = static_cast<unsigned char>(character);
+    return byte < 0x20 || byte == 0x7f;
+}
+
+bool can_be_told(std::string_view path) {
+    bool is_refused = std::ranges::any_of(path, [](char character) {
+        return is_control(character) || kRefused.find(character) != std::string_view::npos;
+    });
+    return !is_refused && path.find("..") == std::string_view::npos && path.size() <= kLongestPath;
+}
+
+bool fits_a_line(std::string_view path) {
+    return path.find('#') == std::string_view::npos && path.find("  ") == std::string_view::npos &&
+           !path.ends_with(' ');
+}
+
+// As a pattern that this path alone matches.
+std::string pattern_of(std::string_view path) {
+    std::string pattern;
+    for (char character : path) {
+        bool is_special = character == '*' || character == '?' || character == '[';
+        if (is_special) {
+            pattern += {'[', character, ']'};
+        } else {
+            pattern += character;
+        }
+    }
+    return pattern;
+}
+
+base::Error refuse(const base::Path& path) {
+    return base::Error{.what = "firejail can't be told of " + base::printable(path.str()) +
+                               ": its paths have none of " + std::string(kRefused) +
+                               ", no two dots and no control characters in them",
+                       .advice = "rename it, or use another backend"};
+}
+
+std::vector<std::string> options_of(const plan::Plan& plan, const View& view) {
+    std::vector<std::string> options(std::begin(kAlways), std::end(kAlways));
+    bool is_networked = plan.network.reached == policy::NetworkMode::open;
+    // With the host's network firejail would end where an X server has a socket without a file; nobody gets a
+    // key to that server in any case.
+    if (!is_networked) options.insert(options.end(), {"--net=none", "--x11=none"});
+    options.emplace_back(plan.processes.private_ipc ? "--ipc-namespace" : "--keep-dev-shm");
+    if (!view.shows_graphics) options.emplace_back("--no3d");
+    if (view.keeps_var_tmp) options.emplace_back("--keep-var-tmp");
+    if (view.shows_all_homes) options.emplace_back("--allusers");
+    return options;
+}
+
+}  // namespace
+
+base::Result<Rendered> render(const plan::Plan& plan, const View& view) {
+    Rendered rendered{.options = options_of(plan, view)};
+    for (const Entry& entry : view.entries) {
+        const std::string& path = entry.path.str();
+        if (!can_be_told(path)) return refuse(entry.path);
+        std::string pattern = pattern_of(path);
+        std::string word(word_of(entry.act));
+        if (fits_a_line(path)) {
+            rendered.profile += word + " " + pattern + "\n";
+        } else {
+            rendered.late_options.push_back("--" + word + "=" + pattern);
+        }
+    }
+    if (rendered.late_options.size() > kMostLateOptions) {
+        return base::Error{
+            .what = "firejail can't be told of so many paths with '#' or with blanks side by side",
+            .advice = "rename them, or use another backend"};
+    }
+    return rendered;
+}
+
+}  // namespace backends::firejail

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+#include "backends/firejail/view.h"
+
+#include <algorithm>
+#include <set>
+
+#include "backends/firejail/devices.h"
+#include "base/text.h"
+#include "plan/rules.h"
+
+namespace backends::firejail {
+namespace {
+
+using plan::Access;
+using plan::Backing;
+using plan::Mount;
+using plan::MountKind;
+using plan::PathRule;
+
+const base::Path kHomes = base::Path::known("/home");
+const base::Path kEtc = base::Path::known("/etc");
+const base::Path kHostEtc = base::Path::known("/run/host/etc");  // where the plan covers parts of /etc
+
+const base::Path kUserServices = base::Path::known("/run/user");
+
+const base::Path kVarTmp = base::Path::known("/var/tmp");
+
+// firejail lays these into an empty home before it shows anything there, and then keeps its own.
+constexpr std::string_view kLaidByFirejail[] = {".bashrc", ".zshrc", ".cshrc"};
+
+// In a directory that has nothing to show.
+constexpr std::string_view kNobodysName = ".agent-sandbox-shows-nothing-here";
+
+// Built by firejail or for it; what rules say about them is done one by one.
+constexpr std::string_view kBuilt[] = {"/proc", "/sys", "/dev", "/etc", "/home"};
+
+// firejail has these read-only by itself.
+constexpr std::string_view kReadOnly[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"};
+
+// One tmpfs each; firejail knows no more of them than 64, and the home and /run/user are counted too.
+constexpr size_t kMostTops = 56;
+
+template <size_t kCount>
+bool is_one_of(const std::string_view (&names)[kCount], const base::Path& path) {
+    return std::ranges::find(names, path.str()) != std::end(names);
+}
+
+bool is_grant(const PathRule& rule) {
+    return rule.access == Access::readonly || rule.access == Access::writable;
+}
+
+base::Path top_of(const base::Path& path) {
+    return base::Path() / path.components().front();
+}
+
+enum class Around { nothing, ephemeral, readonly, writable };
+
+Around around(const PathRule* above) {
+    if (above == nullptr || !is_grant(*above)) return Around::nothing;
+    if (above->backing != Backing::host) return Around::ephemeral;
+    return above->access == Access::writable ? Around::writable : Around::readonly;
+}
+
+class Maker {
+  public:
+    Maker(const plan::Plan& plan, const Host& host) : plan_(plan), host_(host) {}
+
+    base::Result<View> make() {
+        if (base::Status devices = allow_devices(plan_, host_.tree, view_); !devices) return devices.error();
+        view_.keeps_var_tmp = std::ranges::any_of(plan_.rules, [](const PathRule& rule) {
+            return is_grant(rule) && rule.path.is_strictly_within(kVarTmp);
+        });
+        for (const PathRule& rule : plan_.rules) {
+            if (!rule.path.is_root()) add_rule(rule);
+        }
+        cover_parts();
+        collect_links();
+        close_home();
+        close_tops();
+        return std::move(view_);
+    }
+
+  private:
+    void add(Act act, const base::Path& path) { view_.entries.push_back({act, path}); }
+
+    // Below /home firejail shows the caller's home alone, or all.
+    bool is_elsewhere_in_homes(const base::Path& path) const {
+        return path.is_within(kHomes) && !path.is_within(host_.home) && !host_.home.is_within(path);
+    }
+
+    void add_rule(const PathRule& rule) {
+        const base::Path top = top_of(rule.path);
+        bool is_built = is_one_of(kBuilt, top) && top != kHomes;
+        if (is_built) return add_built(rule);
+        Around surroundings = around(plan::deciding_rule(plan_.rules, rule.path.parent()));
+        bool shows_host = surroundings == Around::readonly || surroundings == Around::writable;
+        if (!is_grant(rule)) {
+            if (shows_host && host_.tree.look(rule.path)) add(Act::blacklist, rule.path);
+            return;
+        }
+        if (rule.backing == Backing::assembled) return;
+        if (rule.backing == Backing::ephemeral) return add_empty(rule, surroundings);
+        shows_host ? change(rule, surroundings) : show(rule);
+    }
+
+    // Of /proc and /etc parts are closed; the rest of them, and all of /dev, is built without a rule.
+    void add_built(const PathRule& rule) {
+        const base::Path top = top_of(rule.path);
+        bool is_granted = is_grant(rule);
+        if (top.str() == "/sys") shows_sys_ = shows_sys_ || is_granted;
+        bool is_closed = !is_granted && (top.str() == "/proc" || top == kEtc);
+        if (is_closed && host_.tree.look(rule.path)) add(Act::blacklist, rule.path);
+    }
+
+    // Where nothing of the host's is seen yet.
+    void show(const PathRule& rule) {
+        if (is_elsewhere_in_homes(rule.path)) {
+            // A tree that we look for on every host is not worth the list of its users.
+            if (rule.reason.origin.layer == config::Layer::builtin) return;
+            view_.shows_all_homes = true;
+        }
+        bool is_laid = home_is_empty_ && rule.path.parent() == host_.home &&
+                       std::ranges::find(kLaidByFirejail, rule.path.name()) != std::end(kLaidByFirejail);
+        if (is_laid) return view_.copied.push_back(rule.path);
+        bool is_whole_top = rule.path.depth() == 1;
+        if (is_whole_top) shown_tops_.insert(rule.path);
+        // firejail brings the home back by itself when the directory that it lies in is emptied.
+        bool is_shown_anyway = is_whole_top || rule.path == host_.home;
+        if (!is_shown_anyway) whitelist(rule.path);
+        if (rule.access == Access::readonly && !is_one_of(kReadOnly, rule.path))
+            add(Act::read_only, rule.path);
+    }
+
+    // What lies in the home or in /run/user empties that place alone.
+    void whitelist(const base::Path& path) {
+        add(Act::whitelist, path);
+        if (path.is_strictly_within(host_.home)) {
+            has_part_of_home_ = true;
+        } else if (path.is_within(kUserServices)) {
+            has_part_of_services_ = true;
+        } else {
+            opened_tops_.insert(top_of(path));
+        }
+    }
+
+    // Inside something of the host's.
+    void change(const PathRule& rule, Around surroundings) {
+        if (rule.access == Access::readonly) {
+            if (surroundings == Around::writable) add(Act::read_only, rule.path);
+            return;
+        }
+        if (surroundings == Around::readonly) return add(Act::read_write, rule.path);
+        // Only what was read-only becomes a mount point of its own, and only its owner's is given back.
+        std::optional<host::Node> node = host_.tree.look(rule.path);
+        bool can_be_held = rule.holds_name && node && node->owner == host_.user;
+        if (!can_be_held) return;
+        add(Act::read_only, rule.path);
+        add(Act::read_write, rule.path);
+    }
+
+    void add_empty(const PathRule& rule, Around surroundings) {
+        bool shows_host = surroundings == Around::readonly || surroundings == Around::writable;
+        if (rule.path == host_.home) {
+            home_is_empty_ = true;
+        } else if (rule.path == kVarTmp) {
+            if (view_.keeps_var_tmp) return;
+            whitelist(rule.path);  // a tmpfs of firejail's
+            view_.emptied.push_back(rule.path);
+        } else if (shows_host) {
+            bool is_writable = rule.access == Access::writable;
+            bool can_be_empty = is_writable && rule.path.is_strictly_within(host_.home);
+            add(can_be_empty ? Act::tmpfs : is_writable ? Act::read_only : Act::blacklist, rule.path);
+        }
+    }
+
+    // What the plan lays something of its own on, which firejail can't: it is closed instead. Mailers and
+    // Slurm's commands have stubs that PATH finds first.
+    void cover_parts() {
+        for (const Mount& mount : plan_.mounts) {
+            bool is_stub = mount.kind == MountKind::bind_readonly && mount.source == host_.program.str() &&
+                           mount.target != host_.program;
+            if (is_stub) add(Act::blacklist, mount.target);
+            bool is_cover = mount.kind == MountKind::tmpfs || mount.kind == MountKind::empty_file;
+            if (is_cover && mount.target.is_within(kHostEtc)) {
+                cover_etc(kEtc / mount.target.relative_to(kHostEtc));
+            }
+        }
+    }
+
+    // firejail's own of these two list the system's accounts and the caller's.
+    void cover_etc(const base::Path& path) {
+        bool is_filtered = path == kEtc / "passwd" || path == kEtc / "group";
+        view_.filters_accounts = view_.filters_accounts || is_filtered;
+        if (!is_filtered) add(Act::blacklist, path);
+    }
+
+    // Dotfiles that are kept elsewhere.
+    void collect_links() {
+        if (!home_is_empty_) return;
+        for (const Mount& mount : plan_.mounts) {
+            bool is_of_home = mount.kind == MountKind::symlink && mount.target.is_strictly_within(host_.home);
+            if (is_of_home) view_.links.push_back({mount.target, mount.source});
+        }
+    }
+
+    void close_home() {
+        if (!home_is_empty_) return;
+        view_.emptied.push_back(host_.home);
+        // Into an empty home firejail copies these of the user's.
+        for (std::string_view name : {".Xauthority", ".asoundrc"}) {
+            if (host_.tree.look(host_.home / name)) add(Act::blacklist, host_.home / name);
+        }
+        if (!has_part_of_home_) add(Act::whitelist, host_.home / kNobodysName);
+    }
+
+    void close_tops() {
+        const base::Path root;
+        for (const host::Entry& entry : host_.tree.list(root)) {
+            const base::Path top = root / entry.name;
+            if (is_one_of(kBuilt, top) || shown_tops_.contains(top) || entry.kind == host::Kind::symlink)
+                continue;
+            if (entry.kind != host::Kind::directory) {
+                add(Act::blacklist, top);
+                continue;
+            }
+            bool is_open = opened_tops_.contains(top);
+            if (!is_open && opened_tops_.size() >= kMostTops) {
+                add(Act::blacklist, top);
+                continue;
+            }
+            view_.emptied.push_back(top);
+            if (!is_open) whitelist(top / kNobodysName);
+        }
+        // Brought back by firejail, with the sockets of the user's own services.
+        if (!has_part_of_services_) add(Act::blacklist, kUserServices);
+        add(Act::blacklist, base::Path::known("/dev/log"));
+        if (!shows_sys_) add(Act::blacklist, base::Path::known("/sys"));
+    }
+
+    const plan::Plan& plan_;
+    const Host& host_;
+    View view_;
+    std::set<base::Path> shown_tops_, opened_tops_;
+    bool has_part_of_home_ = false;
+    bool has_part_of_services_ = false;
+    bool home_is_empty_ = false;
+    bool shows_sys_ = false;
+};
+
+}  // namespace
+
+base::Result<View> make_view(const plan::Plan& plan, const Host& host) {
+    return Maker(plan, host).make();
+}
+
+}  // namespace backends::firejail

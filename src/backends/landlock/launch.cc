@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+#include "backends/landlock/launch.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "backends/channels.h"
+#include "base/text.h"
+#include "inner/orders.h"
+#include "inner/stage.h"
+
+namespace backends::landlock {
+namespace {
+
+constexpr int kGuardsTruncation = 3;  // versions of Landlock
+constexpr int kScopes = 6;
+
+doorman::Internet internet_of(policy::NetworkMode mode) {
+    switch (mode) {
+        case policy::NetworkMode::open:
+            return doorman::Internet::host;
+        case policy::NetworkMode::isolated:
+            return doorman::Internet::refused;
+        case policy::NetworkMode::filtered:
+        case policy::NetworkMode::proxied:
+            return doorman::Internet::handed;
+    }
+    return doorman::Internet::refused;
+}
+
+// Our own program as this process has it, whatever has happened to its name since. The environment is empty:
+// a library path that points into the project would run the project's code outside the jail.
+[[noreturn]] void become_stage(int program, const Inheritance& inheritance, const Caller& caller,
+                               pid_t parent) {
+    prepare_child(inheritance, caller, parent);
+    std::string orders = std::to_string(inheritance.orders.get());
+    const char* words[] = {"agent-sandbox", inner::kRole.data(), orders.c_str(), nullptr};
+    const char* no_environment[] = {nullptr};
+    ::fexecve(program, const_cast<char* const*>(words), const_cast<char* const*>(no_environment));
+    give_up("execute agent-sandbox");
+}
+
+}  // namespace
+
+::landlock::Wall wall_of(const plan::Plan& plan) {
+    ::landlock::Wall wall{.guards_reading = true};
+    // In the other modes nothing of the jail connects itself: the doorman does.
+    wall.refuses_tcp = plan.network.reached != policy::NetworkMode::open;
+    for (const plan::Grant& grant : plan.grants) {
+        switch (grant.kind) {
+            case plan::GrantKind::read:
+                wall.readable.push_back(grant.path.str());
+                break;
+            case plan::GrantKind::use:
+                wall.used.push_back(grant.path.str());
+                break;
+            case plan::GrantKind::write:
+                wall.writable.push_back(grant.path.str());
+                break;
+        }
+    }
+    return wall;
+}
+
+doorman::Orders doorman_of(const plan::Plan& plan, const Caller& caller, int abi) {
+    doorman::Orders orders{.is_wanted = true,
+                           .internet = internet_of(plan.network.reached),
+                           .gateway = caller.door,
+                           .guards_sockets = true,
+                           .refuses_abstract = abi < kScopes,
+                           .guards_attributes = true,
+                           .guards_truncation = abi < kGuardsTruncation,
+                           .guards_processes = true,
+                           .guards_signals = abi < kScopes,
+                           .refuses_system_v = plan.processes.private_ipc};
+    // What the jail may write is its own: sockets that it made there, and those that the policy lets in.
+    for (const plan::Grant& grant : plan.grants) {
+        if (grant.kind != plan::GrantKind::write) continue;
+        orders.changeable.push_back(grant.path.str());
+        orders.sockets.push_back(grant.path.str());
+    }
+    for (const auto& [name, path] : caller.sockets) orders.sockets.push_back(path);
+    return orders;
+}
+
+base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, const Caller& caller) {
+    Launched launched;
+    Inheritance inheritance;
+    if (base::Status opened = open_channels(plan, caller, inheritance, launched); !opened)
+        return opened.error();
+    base::Fd program(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+    if (!program) return base::system_error("open agent-sandbox", errno);
+
+    inner::Orders orders = stage_orders(plan, caller, inheritance);
+    orders.has_namespaces = false;
+    orders.wall = wall_of(plan);
+    orders.doorman = doorman_of(plan, caller, ::landlock::kernel_abi());
+    // Without answers no Unix socket can be made: those of the host's services would be open to the jail.
+    orders.doorman.is_answered = facts.can_answer_calls;
+    if (base::Status written = write_orders(orders, inheritance); !written) return written.error();
+
+    pid_t parent = ::getpid();
+    launched.process = ::fork();
+    if (launched.process < 0) return base::system_error("start the jail", errno);
+    if (launched.process == 0) become_stage(program.get(), inheritance, caller, parent);
+    return launched;
+}
+
+base::Error diagnose(std::string_view standard_error) {
+    std::string words = base::printable(base::trim(standard_error));
+    return base::Error{.what = "the jail could not be built" + (words.empty() ? "" : ": " + words),
+                       .advice = "run 'agent-sandbox doctor' for the cause"};
+}
+
+}  // namespace backends::landlock

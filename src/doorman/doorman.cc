@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+#include "doorman/doorman.h"
+
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <vector>
+
+#include "doorman/attributes.h"
+#include "doorman/calls.h"
+#include "doorman/processes.h"
+#include "doorman/sockets.h"
+#include "doorman/waiting_room.h"
+
+namespace doorman {
+namespace {
+
+// As long as this kernel wants it, which may know more fields than we do.
+template <typename T>
+class Message {
+  public:
+    explicit Message(size_t size)
+        : bytes_((std::max(size, sizeof(T)) + sizeof(uint64_t) - 1) / sizeof(uint64_t)) {}
+    T& get() { return *reinterpret_cast<T*>(bytes_.data()); }
+    void clear() { std::ranges::fill(bytes_, 0); }
+
+  private:
+    std::vector<uint64_t> bytes_;
+};
+
+struct seccomp_notif_sizes message_sizes() {
+    struct seccomp_notif_sizes sizes = {};
+    ::syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
+    return sizes;
+}
+
+Answer judge(const Caller& caller, const Sockets& sockets) {
+    switch (caller.call()) {
+        case SYS_connect:
+            return answer_connect(caller, sockets);
+        case SYS_listen:
+            return answer_listen(caller);
+        case SYS_prlimit64:
+        case SYS_sched_setaffinity:
+        case SYS_sched_setscheduler:
+        case SYS_sched_setparam:
+        case SYS_sched_setattr:
+        case SYS_setpriority:
+        case SYS_ioprio_set:
+        case SYS_migrate_pages:
+        case SYS_move_pages:
+        case SYS_kill:
+        case SYS_tkill:
+        case SYS_tgkill:
+        case SYS_rt_sigqueueinfo:
+        case SYS_rt_tgsigqueueinfo:
+        case kPidfdSendSignal:
+            return answer_for_process(caller);
+        default:
+            return answer_attributes(caller, sockets.orders);
+    }
+}
+
+}  // namespace
+
+struct Doorman::State {
+    State(const Orders& wanted, base::Fd fd)
+        : orders(wanted),
+          listener(std::move(fd)),
+          gate(::epoll_create1(EPOLL_CLOEXEC)),
+          waiting_room(gate.get()),
+          sizes(message_sizes()),
+          notice(sizes.seccomp_notif),
+          response(sizes.seccomp_notif_resp) {}
+
+    bool receive() {
+        int returned = 0;
+        do {
+            notice.clear();  // the kernel refuses a message that says something already
+            returned = ::ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &notice.get());
+        } while (returned != 0 && errno == EINTR);
+        return returned == 0;  // ENOENT: the caller is gone
+    }
+
+    void send(uint64_t id, Answer answer) {
+        if (answer.kind == Answer::Kind::postponed) return;
+        response.clear();
+        struct seccomp_notif_resp& said = response.get();
+        said.id = id;
+        said.error = -answer.error;
+        if (answer.kind == Answer::Kind::proceeds) said.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        int returned = 0;
+        do {
+            returned = ::ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_SEND, &said);
+        } while (returned != 0 && errno == EINTR);
+    }
+
+    bool is_waiting(uint64_t id) const {
+        return ::ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+    }
+
+    const Orders& orders;
+    base::Fd listener;
+    base::Fd gate;
+    WaitingRoom waiting_room;
+    struct seccomp_notif_sizes sizes;
+    Message<struct seccomp_notif> notice;
+    Message<struct seccomp_notif_resp> response;
+};
+
+Doorman::Doorman(const Orders& orders, base::Fd listener)
+    : state_(std::make_unique<State>(orders, std::move(listener))) {
+    struct epoll_event event = {.events = EPOLLIN, .data = {}};
+    ::epoll_ctl(state_->gate.get(), EPOLL_CTL_ADD, state_->listener.get(), &event);
+    // A gateway that does not keep up must not stop the stage.
+    if (orders.gateway >= 0) ::fcntl(orders.gateway, F_SETFL, ::fcntl(orders.gateway, F_GETFL) | O_NONBLOCK);
+}
+
+Doorman::~Doorman() = default;
+
+int Doorman::events() const {
+    return state_->listener ? state_->gate.get() : -1;
+}
+
+void Doorman::answer() {
+    State& state = *state_;
+    if (!state.listener) return;
+    state.waiting_room.review([&](uint64_t id) { return state.is_waiting(id); },
+                              [&](uint64_t id, Answer answer) { state.send(id, answer); });
+    struct pollfd ready = {state.listener.get(), POLLIN, 0};
+    if (::poll(&ready, 1, 0) != 1) return;
+    if (!(ready.revents & POLLIN)) {
+        state.listener.reset();  // nobody is left behind the filter
+        return;
+    }
+    if (!state.receive()) return;
+    struct seccomp_notif& notice = state.notice.get();
+    Caller caller(state.listener.get(), notice);
+    Sockets sockets{state.orders, state.listener.get(), state.waiting_room};
+    state.send(notice.id, judge(caller, sockets));
+}
+
+}  // namespace doorman

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+#include "doorman/filter.h"
+
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "doorman/calls.h"
+
+namespace doorman {
+namespace {
+
+using Rows = std::vector<Row>;
+
+constexpr uint32_t kAllow = SECCOMP_RET_ALLOW;
+constexpr uint32_t kAsk = SECCOMP_RET_USER_NOTIF;
+constexpr uint32_t kNotPermitted = SECCOMP_RET_ERRNO | EPERM;
+constexpr uint32_t kNoAccess = SECCOMP_RET_ERRNO | EACCES;
+constexpr uint32_t kNotSupported = SECCOMP_RET_ERRNO | EOPNOTSUPP;
+constexpr uint32_t kNoSuchCall = SECCOMP_RET_ERRNO | ENOSYS;
+
+constexpr uint32_t kSocketType = 0xf;  // without SOCK_CLOEXEC and SOCK_NONBLOCK
+
+Test is(uint8_t argument, uint32_t value) {
+    return {.argument = argument, .value = value};
+}
+
+Test has_bits(uint8_t argument, uint32_t mask, uint32_t value) {
+    return {.argument = argument, .mask = mask, .value = value};
+}
+
+void add(Rows& rows, const Rows& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+}
+
+struct SocketOption {
+    uint32_t level;
+    uint32_t name;
+    uint32_t verdict;
+};
+// Threat: a connection that the stage makes on loopback leaves the machine after all when the socket has a
+// source route or is tied to an interface, and its first packet can carry a secret in its port. Options are
+// the caller's own to set at any moment, so they are refused here and not looked at later
+// (tests/doorman/internet_test.cc). With fast open the first packet waits for the first write, and the other
+// end for it.
+constexpr SocketOption kOptions[] = {
+    {SOL_SOCKET, SO_BINDTODEVICE, kNotPermitted},
+    {SOL_SOCKET, 62 /* SO_BINDTOIFINDEX */, kNotPermitted},
+    {SOL_IP, 4 /* IP_OPTIONS */, kNotPermitted},
+    {SOL_IP, 50 /* IP_UNICAST_IF */, kNotPermitted},
+    {SOL_IPV6, 5 /* IPV6_2292RTHDR */, kNotPermitted},
+    {SOL_IPV6, 6 /* IPV6_2292PKTOPTIONS */, kNotPermitted},
+    {SOL_IPV6, 50 /* IPV6_PKTINFO */, kNotPermitted},
+    {SOL_IPV6, 57 /* IPV6_RTHDR */, kNotPermitted},
+    {SOL_IPV6, 76 /* IPV6_UNICAST_IF */, kNotPermitted},
+    {IPPROTO_TCP, TCP_FASTOPEN_CONNECT, kNotSupported},
+};
+
+void add_handed_internet(Rows& rows) {
+    for (uint32_t family : {AF_INET, AF_INET6}) {
+        for (uint32_t protocol : {0, int{IPPROTO_TCP}}) {
+            rows.push_back({SYS_socket,
+                            {is(0, family), has_bits(1, kSocketType, SOCK_STREAM), is(2, protocol)},
+                            kAllow});
+        }
+        rows.push_back({SYS_socket, {is(0, family)}, kNoAccess});
+    }
+    rows.push_back({SYS_listen, {}, kAsk});
+    // A connection without connect().
+    constexpr uint32_t kFastOpen = MSG_FASTOPEN;
+    add(rows, {{SYS_sendto, {has_bits(3, kFastOpen, kFastOpen)}, kNotSupported},
+               {SYS_sendmsg, {has_bits(2, kFastOpen, kFastOpen)}, kNotSupported},
+               {SYS_sendmmsg, {has_bits(3, kFastOpen, kFastOpen)}, kNotSupported}});
+    for (const SocketOption& option : kOptions) {
+        rows.push_back({SYS_setsockopt, {is(1, option.level), is(2, option.name)}, option.verdict});
+    }
+}
+
+void add_internet(Rows& rows, Internet internet) {
+    switch (internet) {
+        case Internet::host:
+            return;
+        case Internet::refused:
+            for (uint32_t family : {AF_INET, AF_INET6}) {
+                rows.push_back({SYS_socket, {is(0, family)}, kNoAccess});
+            }
+            return;
+        case Internet::handed:
+            return add_handed_internet(rows);
+    }
+}
+
+// Threat: a datagram names its addressee in memory, message by message, and sendmsg() is too busy a call to
+// ask for. A pair of such sockets is no better: it can be taken apart and led elsewhere. SOCK_RAW is the same
+// to this family (tests/doorman/sockets_test.cc).
+void add_sockets(Rows& rows) {
+    for (int call : {SYS_socket, SYS_socketpair}) {
+        for (uint32_t type : {SOCK_DGRAM, SOCK_RAW}) {
+            rows.push_back({call, {is(0, AF_UNIX), has_bits(1, kSocketType, type)}, kNoAccess});
+        }
+    }
+}
+
+// Requests that change a file or a directory whose descriptor was opened for reading, which no rule about
+// files sees: flags, project and encryption of a file; subvolumes of btrfs, made and removed.
+constexpr uint32_t kFileRequests[] = {
+    0x40086602,  // FS_IOC_SETFLAGS
+    0x40087602,  // FS_IOC_SETVERSION
+    0x401c5820,  // FS_IOC_FSSETXATTR
+    0x800c6613,  // FS_IOC_SET_ENCRYPTION_POLICY
+    0x50009401,  // BTRFS_IOC_SNAP_CREATE
+    0x50009417,  // BTRFS_IOC_SNAP_CREATE_V2
+    0x5000940e,  // BTRFS_IOC_SUBVOL_CREATE
+    0x50009418,  // BTRFS_IOC_SUBVOL_CREATE_V2
+    0x5000940f,  // BTRFS_IOC_SNAP_DESTROY
+    0x5000943f,  // BTRFS_IOC_SNAP_DESTROY_V2
+    0x4008941a,  // BTRFS_IOC_SUBVOL_SETFLAGS
+};
+
+void add_attributes(Rows& rows) {
+    for (int call : {kChmod, int{SYS_fchmod}, int{SYS_fchmodat}, kFchmodat2, kChown, kLchown, int{SYS_fchown},
+                     int{SYS_fchownat}, kUtime, kUtimes, kFutimesat, int{SYS_utimensat}, int{SYS_setxattr},
+                     int{SYS_lsetxattr}, int{SYS_fsetxattr}, int{SYS_removexattr}, int{SYS_lremovexattr},
+                     int{SYS_fremovexattr}}) {
+        rows.push_back({call, {}, kAsk});
+    }
+    // Young enough that every library knows how to do without.
+    for (int call : {kSetxattrat, kRemovexattrat, kFileSetattr}) rows.push_back({call, {}, kNoSuchCall});
+    for (uint32_t request : kFileRequests) rows.push_back({SYS_ioctl, {is(1, request)}, kNotPermitted});
+}
+
+void add_truncation(Rows& rows) {
+    rows.push_back({SYS_truncate, {}, kAsk});
+    // Landlock then judges by the descriptor that comes out, and it is not for writing: for reading (0), or
+    // for neither (3).
+    for (uint32_t access : {0u, 3u}) {
+        for (auto [call, flags] : {std::pair{kOpen, uint8_t{1}}, std::pair{int{SYS_openat}, uint8_t{2}}}) {
+            rows.push_back({call, {has_bits(flags, O_TRUNC | 3u, O_TRUNC | access)}, kNoAccess});
+        }
+    }
+}
+
+// Zero is the caller itself.
+void add_processes(Rows& rows) {
+    for (int call : {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam,
+                     SYS_sched_setattr, SYS_migrate_pages, SYS_move_pages}) {
+        rows.push_back({call, {is(0, 0)}, kAllow});
+        rows.push_back({call, {}, kAsk});
+    }
+    constexpr uint32_t kOneProcess = 1;  // IOPRIO_WHO_PROCESS, and a group is one more
+    for (auto [call, process] :
+         {std::pair{SYS_setpriority, uint32_t{PRIO_PROCESS}}, std::pair{SYS_ioprio_set, kOneProcess}}) {
+        add(rows, {{call, {is(0, process), is(1, 0)}, kAllow},
+                   {call, {is(0, process)}, kAsk},
+                   // Threat: group 0 is the caller's when the kernel looks, and another thread may have put
+                   // it into a group of the host by then.
+                   {call, {is(0, process + 1), is(1, 0)}, kNotPermitted},
+                   {call, {is(0, process + 1)}, kAsk},
+                   {call, {}, kNotPermitted}});  // all processes of a user
+    }
+    rows.push_back({kProcessMrelease, {}, kNotPermitted});
+}
+
+void add_signals(Rows& rows) {
+    // The number 0 sends nothing.
+    add(rows, {{SYS_kill, {is(1, 0)}, kAllow},
+               {SYS_kill, {is(0, 0xffffffff)}, kNotPermitted},
+               {SYS_kill, {}, kAsk},
+               {SYS_tkill, {is(1, 0)}, kAllow},
+               {SYS_tkill, {}, kAsk},
+               {SYS_tgkill, {is(2, 0)}, kAllow},
+               {SYS_tgkill, {}, kAsk},
+               {SYS_rt_sigqueueinfo, {}, kAsk},
+               {SYS_rt_tgsigqueueinfo, {}, kAsk},
+               {kPidfdSendSignal, {}, kAsk}});
+    // The kernel would send them when a descriptor becomes ready.
+    for (uint32_t command : {F_SETOWN, F_SETSIG, 15 /* F_SETOWN_EX */}) {
+        rows.push_back({SYS_fcntl, {is(1, command)}, kNotPermitted});
+    }
+    constexpr uint32_t kSetOwner[] = {0x8901, 0x8902};  // FIOSETOWN, SIOCSPGRP
+    for (uint32_t request : kSetOwner) rows.push_back({SYS_ioctl, {is(1, request)}, kNotPermitted});
+}
+
+// The doorman could not look at a process that hides from its own user, and would have to refuse it all. It
+// is told that it hides; what else there is in the jail is its equal anyway.
+void add_visibility(Rows& rows) {
+    rows.push_back({SYS_prctl, {is(0, PR_SET_DUMPABLE), is(1, 0)}, SECCOMP_RET_ERRNO | 0});
+}
+
+void add_system_v(Rows& rows) {
+    for (int call : {SYS_shmget, SYS_shmat, SYS_shmctl, SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl,
+                     SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl})
+        rows.push_back({call, {}, kNoAccess});
+}
+
+// Nobody is there to ask. connect() passes: without Unix sockets to connect it is the host's network, or
+// there are no sockets at all.
+void refuse_questions(Rows& rows, const Orders& orders) {
+    std::erase_if(rows, [](const Row& row) { return row.call == SYS_connect && row.verdict == kAsk; });
+    for (Row& row : rows) {
+        if (row.verdict == kAsk) row.verdict = kNotPermitted;
+    }
+    if (orders.guards_sockets) rows.insert(rows.begin(), {SYS_socket, {is(0, AF_UNIX)}, kNoAccess});
+}
+
+}  // namespace
+
+std::vector<Row> rows_for(const Orders& orders) {
+    Rows rows;
+    if (orders.refuses_system_v) add_system_v(rows);
+    add_internet(rows, orders.internet);
+    if (orders.internet == Internet::handed || orders.guards_sockets) rows.push_back({SYS_connect, {}, kAsk});
+    if (orders.guards_sockets) add_sockets(rows);
+    if (orders.guards_attributes) add_attributes(rows);
+    if (orders.guards_truncation) add_truncation(rows);
+    if (orders.guards_processes) add_processes(rows);
+    if (orders.guards_signals) add_signals(rows);
+    if (!orders.is_answered) refuse_questions(rows, orders);
+    bool asks = std::ranges::any_of(rows, [](const Row& row) { return row.verdict == kAsk; });
+    if (asks) add_visibility(rows);
+    return rows;
+}
+
+}  // namespace doorman

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// A filter program from rows, made at run time: what is asked for depends on the orders. The first row whose
+// tests all hold decides a call; a call without one is allowed. Other architectures are killed.
+#pragma once
+
+#include <linux/filter.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace doorman {
+
+// Of one argument, as the kernel passes it: never of what it points to.
+struct Test {
+    enum class Kind : uint8_t {
+        equal,    // (the lower 32 bits & mask) == value; the kernel takes numbers and flags as 32 bits
+        differs,  // the opposite
+        is_null,  // all 64 bits are zero: pointers
+    };
+    uint8_t argument = 0;
+    Kind kind = Kind::equal;
+    uint32_t mask = 0xffffffff;
+    uint32_t value = 0;
+};
+
+struct Row {
+    int call = -1;  // of this architecture; negative: it has no such call
+    std::vector<Test> tests;
+    uint32_t verdict = 0;  // SECCOMP_RET_*
+};
+
+std::vector<sock_filter> compile(std::span<const Row> rows);
+
+}  // namespace doorman

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Threat: a bwrap or firejail that someone else can replace is someone else's program, run with the caller's
+// rights and trusted to build the jail. So PATH is never searched, and a candidate counts only if none but
+// root could have put it there (tests/host/programs_test.cc).
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "host/facts.h"
+
+namespace host {
+namespace {
+
+struct Wanted {
+    std::string_view name;   // of the program
+    std::string_view title;  // of what it belongs to
+    std::string_view package;
+    std::array<std::string_view, 3> places;
+    bool must_be_setuid;
+
+    std::string install() const {
+        std::string package_name(package);
+        return "install " + package_name + ": apt install " + package_name + " / dnf install " + package_name;
+    }
+};
+
+constexpr Wanted kBwrap = {"bwrap",
+                           "bubblewrap (bwrap)",
+                           "bubblewrap",
+                           {"/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"},
+                           false};
+constexpr Wanted kFirejail = {"firejail",
+                              "firejail",
+                              "firejail",
+                              {"/usr/bin/firejail", "/bin/firejail", "/usr/local/bin/firejail"},
+                              true};
+constexpr uint32_t kUnmappedOwner = 65534;
+
+TrustedProgram rejected(ProgramState state, const base::Path& path, const std::string& problem) {
+    return TrustedProgram{.state = state, .path = path, .problem = problem};
+}
+
+std::string owner_problem(const Wanted& wanted, const base::Path& path, uint32_t owner) {
+    std::string text = path.str() + " is owned by uid " + std::to_string(owner) + ": only a root-owned " +
+                       std::string(wanted.name) + " is run";
+    if (owner == kUnmappedOwner)
+        return text + "; inside another user namespace root can't be told from others";
+    return text + "; " + wanted.install();
+}
+
+// Why someone other than `trusted_owner` could change the file at this physical path; empty where nobody
+// could.
+std::string find_untrusted(const Tree& tree, const Wanted& wanted, const base::Path& program,
+                           uint32_t trusted_owner) {
+    const std::string name(wanted.name);
+    for (base::Path path = program;; path = path.parent()) {
+        std::optional<Node> node = tree.look(path);
+        if (!node) return path.str() + " can't be examined: only a root-owned " + name + " is run";
+        if (node->owner != trusted_owner) return owner_problem(wanted, path, node->owner);
+        if ((node->mode & 0022) != 0) {
+            return path.str() + " is writable by others than root: such a " + name +
+                   " is not run; ask the administrator to run: chmod go-w " + path.str();
+        }
+        if (path.is_root()) return {};
+    }
+}
+
+TrustedProgram examine(const Tree& tree, const Wanted& wanted, const base::Path& place,
+                       uint32_t trusted_owner) {
+    base::Result<Tree::Resolved> resolved = tree.resolve(place);
+    std::optional<Node> node = resolved && resolved->exists ? tree.look(resolved->path) : std::nullopt;
+    if (!node) {
+        return rejected(ProgramState::missing, place, place.str() + " does not exist; " + wanted.install());
+    }
+    const base::Path& path = resolved->path;
+    if (node->kind != Kind::file) {
+        return rejected(ProgramState::not_executable, path,
+                        path.str() + " is not a program; " + wanted.install());
+    }
+    if (std::string problem = find_untrusted(tree, wanted, path, trusted_owner); !problem.empty()) {
+        return rejected(ProgramState::untrusted, path, problem);
+    }
+    if ((node->mode & 0111) == 0) {
+        return rejected(ProgramState::not_executable, path,
+                        path.str() + " is not executable; " + wanted.install());
+    }
+    bool is_setuid = (node->mode & 04000) != 0;
+    if (wanted.must_be_setuid && !is_setuid) {
+        return rejected(ProgramState::not_executable, path,
+                        path.str() +
+                            " is not set-user-ID root, without which it can do nothing; ask the "
+                            "administrator to install it as its package does");
+    }
+    return TrustedProgram{.state = ProgramState::usable, .path = path, .is_setuid = is_setuid};
+}
+
+TrustedProgram find(const Tree& tree, const Wanted& wanted, const std::optional<base::Path>& pinned,
+                    uint32_t trusted_owner) {
+    if (pinned) return examine(tree, wanted, *pinned, trusted_owner);
+    TrustedProgram best{.problem = std::string(wanted.title) + " is not installed; " + wanted.install()};
+    for (std::string_view place : wanted.places) {
+        TrustedProgram found = examine(tree, wanted, base::Path::known(place), trusted_owner);
+        if (found.state == ProgramState::usable) return found;
+        if (best.state == ProgramState::missing && found.state != ProgramState::missing) best = found;
+    }
+    return best;
+}
+
+}  // namespace
+
+TrustedProgram find_bwrap(const Tree& tree, const std::optional<base::Path>& pinned, uint32_t trusted_owner) {
+    return find(tree, kBwrap, pinned, trusted_owner);
+}
+
+TrustedProgram find_bwrap(const std::optional<base::Path>& pinned) {
+    return find_bwrap(DiskTree(), pinned);
+}
+
+TrustedProgram find_firejail(const Tree& tree, const std::optional<base::Path>& pinned,
+                             uint32_t trusted_owner) {
+    return find(tree, kFirejail, pinned, trusted_owner);
+}
+
+std::string_view to_text(ProgramState state) {
+    switch (state) {
+        case ProgramState::usable:
+            return "usable";
+        case ProgramState::missing:
+            return "missing";
+        case ProgramState::untrusted:
+            return "untrusted";
+        case ProgramState::not_executable:
+            return "not-executable";
+    }
+    return "";
+}
+
+}  // namespace host

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// Runs the module command to its end, with a limit on its time and on what it writes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/path.h"
+#include "base/result.h"
+
+namespace modules {
+
+struct Output {
+    std::string answer;  // standard output
+    std::string words;   // standard error
+    int exit_code = 0;   // 128+n for a signal
+};
+
+// From the root directory and without input: nothing of where the caller happens to be counts.
+base::Result<Output> run_command(const base::Path& program, const std::vector<std::string>& arguments,
+                                 const std::vector<std::string>& environment);
+
+}  // namespace modules

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Connections that come from the inner stage, one by one, where the jail has no network namespace of its own
+// (doorman/doorman.h): each with a note that says where its client wanted to go.
+#pragma once
+
+#include "base/file.h"
+#include "network/gateway/desk.h"
+#include "network/gateway/door.h"
+
+namespace network::gateway {
+
+class HandedDoor : public Watcher {
+  public:
+    HandedDoor(Desk& desk, Door& door, base::Fd stage);
+    ~HandedDoor() override;
+
+    void on_ready(uint32_t events, int which) override;
+    // False: the stage is gone and nothing more will come.
+    bool is_open() const { return bool(stage_); }
+
+  private:
+    void close();
+
+    Desk& desk_;
+    Door& door_;
+    base::Fd stage_;
+    Loop::Slot slot_ = nullptr;
+};
+
+}  // namespace network::gateway

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+#include "plan/backend.h"
+
+#include <algorithm>
+
+namespace plan {
+namespace {
+
+using policy::Level;
+using policy::NetworkMode;
+
+constexpr BackendTraits kBackends[] = {
+    {"bwrap", "bubblewrap", true, true, true, false},
+    {"firejail", "firejail", true, false, true, true},
+    {"landlock", "Landlock alone", false, false, false, true},
+};
+
+constexpr ControlRow kControls[] = {
+    {"files", Level::hidden, true, "what no rule shows does not exist"},
+    {"credentials", Level::hidden, true, "they do not exist"},
+    {"other users", Level::hidden, false, "accounts and home directories"},
+    {"temporary files", Level::hidden, false, "/tmp and /var/tmp"},
+    {"shared memory", Level::hidden, false, "/dev/shm, System V and POSIX queues"},
+    {"processes", Level::hidden, true, "processes outside can't be seen, signalled or traced"},
+    {"privileges", Level::denied, true, "no capability, no gain through setuid programs"},
+    {"system calls", Level::denied, true, "calls that reach around the jail or deep into the kernel"},
+    {"second wall", Level::denied, false, "writes, signals and abstract sockets once more by Landlock"},
+    {"environment", Level::hidden, true, "secrets are taken out before anything runs"},
+    {"network", Level::denied, true, "by name, address and port, for every program"},
+    {"mail", Level::denied, false, "the ports are closed, and mailers say so"},
+    {"slurm", Level::hidden, true, "the chaperon alone speaks to it"},
+    {"protected paths", Level::denied, false, "hooks and settings in the project can't be changed"},
+    {"masked files", Level::denied, false, "secrets of the project can't be read"},
+};
+
+constexpr Reach kLesser[] = {
+    {"files", "landlock", Level::denied, "names can be seen; content can't be read, nothing can be changed"},
+    {"credentials", "landlock", Level::denied, "names can be seen, content is not"},
+    {"other users", "landlock", Level::absent, "/etc/passwd lists the accounts; home directories are closed"},
+    {"temporary files", "landlock", Level::denied, "/tmp is closed; TMPDIR is a directory of the session's"},
+    {"shared memory", "landlock", Level::denied, "/dev/shm is closed, System V objects are refused"},
+    {"processes", "landlock", Level::denied,
+     "processes outside are listed with their command lines; they can't be signalled, traced or read"},
+    {"protected paths", "landlock", Level::absent,
+     "a rule can't take back what the project's own rule gives: hooks and settings in the project can be "
+     "changed; the review at the end lists them"},
+    {"masked files", "landlock", Level::absent,
+     "a rule can't take back what the project's own rule gives: .env and the like can be read"},
+    {"second wall", "landlock", Level::absent, "Landlock is the first wall here, and there is no other"},
+    {"slurm", "firejail", Level::denied, "stubs in PATH; the real commands are there and can't be run"},
+    {"slurm", "landlock", Level::denied,
+     "stubs in PATH; the real commands reach neither munge nor their configuration"},
+    {"mail", "firejail", Level::denied, "the ports are closed; stubs in PATH say so"},
+    {"mail", "landlock", Level::denied, "the ports are closed; stubs in PATH say so"},
+    {"network", "landlock", Level::denied, "sockets are judged one by one; there is no network of its own"},
+};
+
+std::optional<std::string> bwrap_obstacle(const host::Facts& facts) {
+    if (facts.bwrap.state != host::ProgramState::usable) return facts.bwrap.problem;
+    if (facts.bwrap.is_setuid || !facts.user_namespace_obstacle) return std::nullopt;
+    return "bubblewrap can't make user namespaces: " + *facts.user_namespace_obstacle;
+}
+
+std::optional<std::string> firejail_obstacle(const host::Facts& facts) {
+    if (facts.firejail.state == host::ProgramState::usable) return std::nullopt;
+    return facts.firejail.problem.empty() ? "firejail is not installed" : facts.firejail.problem;
+}
+
+std::optional<std::string> landlock_obstacle(const host::Facts& facts) {
+    if (facts.landlock_abi > 0) return std::nullopt;
+    return "kernel " + facts.kernel + " has no Landlock, or was started without it";
+}
+
+}  // namespace
+
+std::span<const BackendTraits> backends() {
+    return kBackends;
+}
+
+const BackendTraits& traits_of(std::string_view name) {
+    const auto* found = std::ranges::find(kBackends, name, &BackendTraits::name);
+    return found == std::end(kBackends) ? kBackends[0] : *found;
+}
+
+std::optional<std::string> obstacle_of(const BackendTraits& backend, const host::Facts& facts) {
+    if (!facts.has_seccomp) return "kernel " + facts.kernel + " is built without seccomp filters";
+    if (backend.name == "firejail") return firejail_obstacle(facts);
+    if (backend.name == "landlock") return landlock_obstacle(facts);
+    return bwrap_obstacle(facts);
+}
+
+// With a gateway it is all four modes. bubblewrap's gateway needs a network namespace that can be set up from
+// outside, one that belongs to a user namespace of the caller's; a set-uid bubblewrap makes none where the
+// host closes user namespaces. The others need a doorman.
+std::vector<NetworkMode> offered_modes(const BackendTraits& backend, const host::Facts& facts) {
+    bool has_gateway = backend.hands_connections ? facts.can_answer_calls
+                                                 : !(facts.bwrap.is_setuid && facts.user_namespace_obstacle);
+    if (!has_gateway) return {NetworkMode::open, NetworkMode::isolated};
+    return {NetworkMode::open, NetworkMode::filtered, NetworkMode::proxied, NetworkMode::isolated};
+}
+
+std::span<const Reach> lesser_reaches() {
+    return kLesser;
+}
+
+const Reach* lesser_reach(std::string_view control, std::string_view backend) {
+    for (const Reach& reach : kLesser) {
+        if (reach.control == control && reach.backend == backend) return &reach;
+    }
+    return nullptr;
+}
+
+std::span<const ControlRow> control_rows() {
+    return kControls;
+}
+
+const ControlRow& control_row(std::string_view control) {
+    const auto* found = std::ranges::find(kControls, control, &ControlRow::name);
+    return found == std::end(kControls) ? kControls[0] : *found;
+}
+
+Level level_with(std::string_view control, std::string_view backend) {
+    const Reach* reach = lesser_reach(control, backend);
+    return reach == nullptr ? control_row(control).best : reach->level;
+}
+
+}  // namespace plan

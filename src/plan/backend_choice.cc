@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Which backend builds the jail. One that was asked for and can't be had is an error, never a fall to
+// another; where the choice is ours, the best that this machine can have, and a lesser one is told.
+#include "base/text.h"
+#include "plan/backend.h"
+#include "plan/draft.h"
+
+namespace plan {
+namespace {
+
+constexpr std::string_view kAdvice = "'agent-sandbox doctor' says what this machine can do";
+
+// A problem may bring its remedy along: "what; what to do".
+std::string without_remedy(std::string_view problem) {
+    return std::string(problem.substr(0, problem.find("; ")));
+}
+
+base::Error none_works(const host::Facts& facts) {
+    std::vector<std::string> causes;
+    for (const BackendTraits& backend : backends()) {
+        if (auto obstacle = obstacle_of(backend, facts))
+            causes.push_back(std::string(backend.name) + ": " + without_remedy(*obstacle));
+    }
+    return base::Error{.what = "no backend can build a jail here (" + base::join(causes, "; ") + ")",
+                       .advice = std::string(kAdvice)};
+}
+
+base::Status take(Draft& draft, const BackendTraits& backend) {
+    draft.plan.backend = backend.name;
+    const std::string& session = draft.inputs.request.session;
+    // Where a backend can't mount, the sandbox's own things lie in a directory of the session's.
+    draft.own = base::Path::known(base::kOwnDirectory);
+    if (backend.lays_files) return base::success();
+    draft.own =
+        base::Path::known("/tmp/agent-sandbox-" + (session.empty() ? "session" : session.substr(0, 16)));
+    draft.plan.place.directory = draft.own;
+    return base::success();
+}
+
+}  // namespace
+
+base::Status choose_backend(Draft& draft) {
+    const auto& isolation = draft.policy().isolation;
+    const host::Facts& facts = draft.inputs.facts;
+    if (isolation.backend != "auto") {
+        const BackendTraits& forced = traits_of(isolation.backend);
+        std::optional<std::string> obstacle = obstacle_of(forced, facts);
+        if (!obstacle) return take(draft, forced);
+        return base::Error{.what = *obstacle,
+                           .advice = "isolation.backend asks for " + std::string(forced.name) +
+                                     " and no other is taken in its place; " + std::string(kAdvice),
+                           .where = isolation.backend_origin.describe()};
+    }
+    std::string passed_over;
+    for (const BackendTraits& backend : backends()) {
+        std::optional<std::string> obstacle = obstacle_of(backend, facts);
+        if (obstacle) {
+            if (passed_over.empty()) passed_over = without_remedy(*obstacle);
+            continue;
+        }
+        if (!passed_over.empty()) {
+            draft.note(NoteKind::protection, passed_over + ": " + std::string(backend.title) +
+                                                 " builds the jail instead, which is weaker "
+                                                 "('agent-sandbox doctor' says where)");
+        }
+        return take(draft, backend);
+    }
+    // The whole story is known only where the others were looked at.
+    bool knows_others = !facts.firejail.problem.empty() || facts.landlock_abi > 0;
+    if (!knows_others && facts.bwrap.state != host::ProgramState::usable)
+        return base::Error{.what = facts.bwrap.problem, .advice = std::string(kAdvice)};
+    return none_works(facts);
+}
+
+}  // namespace plan

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// What bubblewrap mounts and other backends can't: the sandbox's own things go to a directory of the
+// session's, a copy of git's configuration is named by a variable, and what there is no other way for is
+// told.
+#include <algorithm>
+
+#include "base/text.h"
+#include "plan/draft.h"
+#include "plan/grants.h"
+
+namespace plan {
+namespace {
+
+using policy::NetworkMode;
+
+void place(Draft& draft, const Mount& mount) {
+    std::string name(mount.target.relative_to(draft.own));
+    Place& place = draft.plan.place;
+    switch (mount.kind) {
+        case MountKind::file:
+            place.files.push_back({std::move(name), mount.source, mount.is_executable});
+            return;
+        case MountKind::symlink:
+        case MountKind::bind_readonly:  // the program itself
+            place.links.push_back({std::move(name), mount.source});
+            return;
+        default:  // sockets are the session's to make
+            return;
+    }
+}
+
+bool is_copy(const Mount& mount) {
+    return mount.kind == MountKind::file || mount.kind == MountKind::private_file;
+}
+
+// The user's configuration without its secrets; git takes the place of another from a variable.
+void place_git_configuration(Draft& draft) {
+    const base::Path own_file = draft.home / ".gitconfig";
+    auto copy = std::ranges::find_if(
+        draft.plan.mounts, [&](const Mount& mount) { return is_copy(mount) && mount.target == own_file; });
+    if (copy == draft.plan.mounts.end()) return;
+    constexpr std::string_view kName = "gitconfig";
+    draft.plan.place.files.push_back({std::string(kName), copy->source});
+    draft.added.push_back({"GIT_CONFIG_GLOBAL",
+                           (draft.own / kName).str(),
+                           {"git's configuration without its secrets", copy->reason.origin}});
+    draft.plan.mounts.erase(copy);
+}
+
+// Where connections are handed over one by one there is TCP alone: the C library asks for names over it when
+// it is told to, and who resolves names in another way finds the gateway's proxy.
+void name_gateway(Draft& draft) {
+    NetworkMode mode = draft.plan.network.reached;
+    if (mode != NetworkMode::filtered && mode != NetworkMode::proxied) return;
+    const Reason reason{"connections are handed to the gateway one by one", draft.plan.network.reason.origin};
+    auto add = [&](std::string_view name, std::string_view value) {
+        draft.added.push_back({std::string(name), std::string(value), reason});
+    };
+    add("RES_OPTIONS", "use-vc");
+    for (std::string_view name : {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"})
+        add(name, "http://198.18.0.1:3128");
+    for (std::string_view name : {"ALL_PROXY", "all_proxy"}) add(name, "socks5h://198.18.0.1:1080");
+    for (std::string_view name : {"NO_PROXY", "no_proxy"}) add(name, "localhost,127.0.0.1,::1");
+}
+
+// Files that nothing can stand in for. Those of /etc are the host's own here.
+void tell_missing(Draft& draft) {
+    std::vector<std::string> missing;
+    for (const Mount& mount : draft.plan.mounts) {
+        bool is_of_etc = mount.target.is_within(base::Path::known("/etc"));
+        if (is_copy(mount) && !is_of_etc) missing.push_back(base::printable(mount.target.str()));
+    }
+    for (const EtcFile& file : draft.etc_files) missing.push_back("/etc/" + file.name);
+    if (missing.empty()) return;
+    draft.note(NoteKind::information,
+               "this backend can't lay files of the jail's own: " + base::join(missing, ", "));
+}
+
+// Rules of a backend that has no view, and what they can't say.
+void grant_rules(Draft& draft) {
+    Plan& plan = draft.plan;
+    Grants made = make_grants({.rules = plan.rules,
+                               .mounts = plan.mounts,
+                               .tree = draft.tree(),
+                               .project = draft.project,
+                               .program = draft.inputs.facts.own_program,
+                               .private_ipc = draft.policy().isolation.private_ipc,
+                               .private_etc = draft.inputs.facts.private_etc,
+                               .kept = {draft.inputs.request.config_directory},
+                               .new_directories = plan.new_directories});
+    plan.grants = std::move(made.grants);
+    // Made by the session, so that it is not there yet.
+    plan.grants.push_back({draft.own, GrantKind::read, {"the sandbox's own files", {}}});
+    plan.grants.push_back(
+        {draft.own / base::kTemporary, GrantKind::write, {"temporary files of the session", {}}});
+    std::ranges::move(made.notes, std::back_inserter(plan.notes));
+}
+
+}  // namespace
+
+void lay_place(Draft& draft) {
+    Plan& plan = draft.plan;
+    if (draft.backend().lays_files) return;
+    std::erase_if(plan.mounts, [&](const Mount& mount) {
+        if (!mount.target.is_within(draft.own)) return false;
+        bool is_whole = mount.target == draft.own;  // shown by a rule of its own
+        if (!is_whole) place(draft, mount);
+        return true;
+    });
+    place_git_configuration(draft);
+    tell_missing(draft);
+    draft.added.push_back(
+        {std::string(base::kPlaceVariable), draft.own.str(), {"where the sandbox's own files lie", {}}});
+    name_gateway(draft);
+    if (draft.backend().has_view) return;
+    grant_rules(draft);
+    plan.mounts.clear();
+}
+
+}  // namespace plan

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: MIT
+# automount.pl POINT SOURCE: an automounter of the kernel's own kind (autofs). POINT/NAME becomes SOURCE/NAME when a process
+# other than this one first asks for it. Makes the file POINT.ready when it listens.
+use strict;
+use warnings;
+
+# <linux/auto_fs.h>: one packet for each request, and how it is answered.
+use constant {PACKET => 304, MISSING_INDIRECT => 3, READY => 0x9360, FAIL => 0x9361};
+
+my ($point, $source) = @ARGV;
+$^F = 255;    # the end that the kernel writes to must reach mount(8)
+setpgrp 0, 0;
+pipe my $requests, my $theirs or die "pipe: $!";
+my $options = "fd=" . fileno($theirs) . ",pgrp=" . getpgrp() . ",minproto=5,maxproto=5,indirect";
+system("mount", "-i", "-t", "autofs", "-o", $options, "automount", $point) == 0 or die "mount";
+close $theirs;
+open my $root, "<", $point or die "$point: $!";
+open my $ready, ">", "$point.ready" or die "$point.ready: $!";
+close $ready;
+
+while (sysread $requests, my $packet, PACKET) {
+    my (undef, $type, $token, undef, undef, undef, undef, undef, undef, $length, $name) = unpack "iiLLQLLLLLa256", $packet;
+    $name = substr $name, 0, $length;
+    my $is_mounted = 0;
+    if ($type == MISSING_INDIRECT && -d "$source/$name") {
+        mkdir "$point/$name";
+        $is_mounted = system("mount", "-i", "--bind", "$source/$name", "$point/$name") == 0;
+    }
+    ioctl $root, $is_mounted ? READY : FAIL, $token;
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# What an administrator's files of firejail can do to the jail that it builds: take it away, never open it.
+
+load helper
+setup() {
+    start_admin_test
+    JAIL=(--backend firejail --network isolated)
+    SECRET=/srv/agent-sandbox-test.$SBX_TAG/secret
+}
+teardown() { end_admin_test; }
+
+refuses() {
+    refused 125 "$1" in_jail touch "$PROJECT/ran"
+    [[ ! -e $PROJECT/ran ]]
+}
+
+firejail_says() { printf '%s\n' "$@" >>"$STAGE/etc/firejail/firejail.config"; }
+
+@test "control: firejail works, and the secret is hidden" {
+    works in_jail true
+    works as_user cat "$SECRET"
+    fails "No such file" in_jail cat "$SECRET"
+}
+
+@test "profiles of the site add nothing to what is shown" {
+    local name
+    for name in globals.local default.local default.profile agent-sandbox.profile; do
+        printf 'whitelist %s\nignore whitelist\nignore blacklist\nnoblacklist /\nallusers\n' "$SECRET" >"$STAGE/etc/firejail/$name"
+    done
+    works on_stage firejail --quiet --profile=/etc/firejail/default.profile cat "$SECRET"
+    fails "No such file" in_jail cat "$SECRET"
+    fails "No such file" in_jail cat "$SBX_NEIGHBOUR_HOME/secret"
+}
+
+# firejail then shows all of /srv, and says so in a message that --quiet keeps back.
+@test "a directory that firejail may not empty ends the launch" {
+    firejail_says "whitelist-disable-topdir /srv"
+    refuses /srv
+}
+
+@test "who may not use firejail is told so" {
+    echo root >"$STAGE/etc/firejail/firejail.users"
+    refuses "not for everybody"
+}
+
+# firejail looks for kernel threads among the first processes, and where there are none it takes itself to be inside a sandbox
+# and runs the program without one.
+@test "where firejail builds no jail, nothing runs" {
+    in_jail() {
+        unshare --mount --pid --fork --mount-proc --propagation private \
+            runuser -u "$SBX_USER" -- env HOME="$SBX_HOME" USER="$SBX_USER" sh -c 'cd "$1" && shift && exec "$@"' sh "$PROJECT" \
+            "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@"
+    }
+    refuses "as the host has it"
+}

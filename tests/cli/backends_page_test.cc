@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "cli/backends_page.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "plan/backend.h"
+#include "selftest/verdict.h"
+
+namespace {
+
+TEST(BackendsPage, IsWhatTheDocumentationShows) {
+    auto page = base::read_file(TEST_DATA "/../docs/security.md");
+    ASSERT_TRUE(page) << page.error().line();
+    EXPECT_TRUE(page->ends_with(cli::backends_page()))
+        << "write the tables anew: build/agent-sandbox help --backends, below the head of docs/security.md";
+}
+
+TEST(BackendsPage, EveryRowNamesSomethingThatExists) {
+    auto is_backend = [](std::string_view name) { return plan::traits_of(name).name == name; };
+    for (const plan::Reach& reach : plan::lesser_reaches()) {
+        EXPECT_TRUE(is_backend(reach.backend)) << reach.backend;
+        EXPECT_EQ(plan::control_row(reach.control).name, reach.control);
+        EXPECT_LE(reach.level, plan::control_row(reach.control).best) << reach.control;
+    }
+    for (const selftest::Exception& exception : selftest::exceptions()) {
+        EXPECT_TRUE(is_backend(exception.backend)) << exception.backend;
+    }
+}
+
+}  // namespace

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "base/temporary_directory.h"
+#include "jail.h"
+
+namespace doorman {
+namespace {
+
+using testing_support::TemporaryDirectory;
+
+int connects(int socket, const std::string& path) {
+    struct sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.data(), path.size());
+    socklen_t length = static_cast<socklen_t>(offsetof(struct sockaddr_un, sun_path) + path.size());
+    // An abstract name is as long as it says.
+    if (path[0] != '\0') length = sizeof address;
+    return result_of(::connect(socket, reinterpret_cast<struct sockaddr*>(&address), length));
+}
+
+int connects(const std::string& path) {
+    return connects(::socket(AF_UNIX, SOCK_STREAM, 0), path);
+}
+
+base::Fd serve(const std::string& path, int backlog = 1000) {
+    base::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    struct sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path, path.data(), path.size());
+    (void)!::bind(socket.get(), reinterpret_cast<struct sockaddr*>(&address),
+                  static_cast<socklen_t>(offsetof(struct sockaddr_un, sun_path) + path.size()));
+    ::listen(socket.get(), backlog);
+    return socket;
+}
+
+size_t visitors(const base::Fd& server) {
+    size_t count = 0;
+    while (base::Fd(::accept4(server.get(), nullptr, nullptr, SOCK_CLOEXEC))) ++count;
+    return count;
+}
+
+// Two servers of the test: one where the jail may go, one where it may not.
+struct World {
+    World() {
+        ::mkdir((directory / "open").c_str(), 0700);
+        ::mkdir((directory / "closed").c_str(), 0700);
+        orders.is_wanted = orders.guards_sockets = true;
+        orders.sockets = {directory / "open"};
+        allowed = serve(good());
+        forbidden = serve(bad());
+    }
+    std::string good() const { return directory / "open/s"; }
+    std::string bad() const { return directory / "closed/s"; }
+
+    TemporaryDirectory directory;
+    Orders orders;
+    base::Fd allowed, forbidden;
+};
+
+TEST(Sockets, ReachOnlyWhatIsAllowed) {
+    World world;
+    Jail jail(world.orders);
+    EXPECT_EQ(jail.run([&] { return connects(world.good()); }), 0);
+    EXPECT_EQ(visitors(world.allowed), 1u);
+    EXPECT_EQ(jail.run([&] { return connects(world.bad()); }), EACCES);
+    EXPECT_EQ(jail.run([&] { return connects(world.directory / "open/../closed/s"); }), EACCES);
+    EXPECT_EQ(jail.run([&] { return connects(world.directory / "open/none"); }), ENOENT);
+    EXPECT_EQ(visitors(world.forbidden), 0u);
+    EXPECT_EQ(Jail::control([&] { return connects(world.bad()); }), 0);
+    EXPECT_EQ(visitors(world.forbidden), 1u);
+}
+
+TEST(Sockets, AreFoundAsTheCallerWritesThem) {
+    World world;
+    Jail jail(world.orders);
+    EXPECT_EQ(jail.run([&] { return ::chdir((world.directory / "open").c_str()), connects("s"); }), 0);
+    EXPECT_EQ(jail.run([&] { return ::chdir((world.directory / "open").c_str()), connects("../closed/s"); }),
+              EACCES);
+    EXPECT_EQ(jail.run([&] {
+        int directory = ::open((world.directory / "open").c_str(), O_PATH);
+        return connects("/proc/self/fd/" + std::to_string(directory) + "/s");
+    }),
+              0);
+    EXPECT_EQ(jail.run([&] {
+        int directory = ::open((world.directory / "closed").c_str(), O_PATH);
+        return connects("/proc/self/fd/" + std::to_string(directory) + "/s");
+    }),
+              EACCES);
+    EXPECT_EQ(visitors(world.forbidden), 0u);
+}
+
+TEST(Sockets, AreJudgedByWhereLinksLead) {
+    World world;
+    ASSERT_EQ(::symlink(world.bad().c_str(), (world.directory / "open/link").c_str()), 0);
+    ASSERT_EQ(::symlink(world.good().c_str(), (world.directory / "closed/link").c_str()), 0);
+    Jail jail(world.orders);
+    EXPECT_EQ(jail.run([&] { return connects(world.directory / "open/link"); }), EACCES);
+    EXPECT_EQ(jail.run([&] { return connects(world.directory / "closed/link"); }), 0);
+    EXPECT_EQ(visitors(world.forbidden), 0u);
+}
+
+// What the path names changes all the time.
+TEST(Sockets, AreNotFooledByALinkThatChanges) {
+    World world;
+    Jail jail(world.orders);
+    EXPECT_EQ(jail.run([&] {
+        std::string link = world.directory / "open/link", next = world.directory / "open/next";
+        std::atomic<bool> is_done = false;
+        std::thread flipping([&] {
+            for (int i = 0; !is_done; ++i) {
+                (void)!::symlink((i % 2 ? world.good() : world.bad()).c_str(), next.c_str());
+                ::rename(next.c_str(), link.c_str());
+            }
+        });
+        int reached = 0;
+        for (int i = 0; i < 300; ++i) {
+            int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+            reached += connects(socket, link) == 0;
+            ::close(socket);
+        }
+        is_done = true;
+        flipping.join();
+        return reached > 0 ? 0 : kUnexpected;
+    }),
+              0);
+    EXPECT_EQ(visitors(world.forbidden), 0u);
+    EXPECT_GT(visitors(world.allowed), 0u);
+}
+
+// The address in memory and the descriptor change all the time.
+TEST(Sockets, AreNotFooledByMemoryOrDescriptorsThatChange) {
+    World world;
+    Jail jail(world.orders);
+    EXPECT_EQ(jail.run([&] {
+        struct sockaddr_un one = {}, other = {}, shown = {};
+        one.sun_family = other.sun_family = AF_UNIX;
+        std::strcpy(one.sun_path, world.good().c_str());
+        std::strcpy(other.sun_path, world.bad().c_str());
+        shown = one;
+        std::atomic<bool> is_done = false;
+        std::atomic<int> current = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        std::thread flipping([&] {
+            for (int i = 0; !is_done; ++i) {
+                ::memcpy(&shown, i % 2 ? &one : &other, sizeof shown);
+                int fresh = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+                ::dup2(fresh, current);
+                ::close(fresh);
+            }
+        });
+        int reached = 0;
+        for (int i = 0; i < 500; ++i) {
+            reached += ::connect(current, reinterpret_cast<struct sockaddr*>(&shown), sizeof shown) == 0;
+        }
+        is_done = true;
+        flipping.join();
+        return reached > 0 ? 0 : kUnexpected;
+    }),
+              0);
+    EXPECT_EQ(visitors(world.forbidden), 0u);
+}
+
+TEST(Sockets, HaveNoDatagrams) {
+    World world;
+    Jail jail(world.orders);
+    auto makes = [](int type) { return [type] { return result_of(::socket(AF_UNIX, type, 0)); }; };
+    auto pairs = [](int type) {
+        return [type] {
+            int ends[2];
+            return result_of(::socketpair(AF_UNIX, type, 0, ends));
+        };
+    };
+    for (int type : {int{SOCK_DGRAM}, int{SOCK_RAW}, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK}) {
+        EXPECT_EQ(jail.run(makes(type)), EACCES);
+        EXPECT_EQ(jail.run(pairs(type)), EACCES);
+        EXPECT_EQ(Jail::control(makes(type)), 0);
+    }
+    for (int type : {SOCK_STREAM, SOCK_SEQPACKET}) {
+        EXPECT_EQ(jail.run(makes(type)), 0);
+        EXPECT_EQ(jail.run(pairs(type)), 0);
+    }
+    // One that was inherited.
+    base::Fd inherited(::socket(AF_UNIX, SOCK_DGRAM, 0));
+    EXPECT_EQ(jail.run([&] { return connects(inherited.get(), world.good()); }), EACCES);
+}
+
+TEST(Sockets, WithoutAFileStayInside) {
+    World world;
+    std::string name = std::string(1, '\0') + "agent-sandbox-test-" + std::to_string(::getpid());
+    base::Fd outside = serve(name);
+    // The doorman is another process than the one that serves outside.
+    EXPECT_EQ(Jail::control([&] { return Jail(world.orders).run([&] { return connects(name); }); }), EPERM);
+    Jail jail(world.orders);
+    // It has seen somebody come and go, and nothing was said.
+    base::Fd visit(::accept4(outside.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    char byte;
+    if (visit) {
+        EXPECT_EQ(::recv(visit.get(), &byte, 1, 0), 0);
+    }
+    EXPECT_EQ(Jail::control([&] { return connects(name); }), 0);
+    auto inside = [&] {
+        base::Fd server = serve(name + "-inside");
+        int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        if (int number = connects(socket, name + "-inside"); number != 0) return number;
+        base::Fd accepted(::accept4(server.get(), nullptr, nullptr, SOCK_CLOEXEC));
+        bool is_kept = (::fcntl(socket, F_GETFD) & FD_CLOEXEC) && !(::fcntl(socket, F_GETFL) & O_NONBLOCK);
+        if (!accepted || !is_kept || ::send(socket, "x", 1, 0) != 1) return kUnexpected;
+        char got = 0;
+        return ::recv(accepted.get(), &got, 1, 0) == 1 && got == 'x' ? 0 : kUnexpected;
+    };
+    EXPECT_EQ(jail.run(inside), 0);
+    // The doorman listens for it as well, and is then the one who serves.
+    Orders handed = world.orders;
+    handed.internet = Internet::handed;
+    EXPECT_EQ(Jail(handed).run(inside), 0);
+    world.orders.refuses_abstract = true;
+    EXPECT_EQ(Jail(world.orders).run(inside), EPERM);
+}
+
+// While the address changes between an abstract name and a path.
+TEST(Sockets, AreNotFooledByANameThatBecomesAPath) {
+    World world;
+    Jail jail(world.orders);
+    EXPECT_EQ(jail.run([&] {
+        struct sockaddr_un shown = {};
+        shown.sun_family = AF_UNIX;
+        std::strcpy(shown.sun_path, world.bad().c_str());
+        std::atomic<bool> is_done = false;
+        std::thread flipping([&] {
+            auto* first = reinterpret_cast<volatile char*>(shown.sun_path);
+            while (!is_done) *first = *first == '/' ? '\0' : '/';
+        });
+        int reached = 0;
+        for (int i = 0; i < 300; ++i) {
+            int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+            reached += ::connect(socket, reinterpret_cast<struct sockaddr*>(&shown), sizeof shown) == 0;
+            ::close(socket);
+        }
+        is_done = true;
+        flipping.join();
+        return reached == 0 ? 0 : kUnexpected;
+    }),
+              0);
+    EXPECT_EQ(visitors(world.forbidden), 0u);
+}
+
+// A server whose queue is full lets a client wait that wants to, and no other call waits with it.
+TEST(Sockets, WaitForABusyServer) {
+    World world;
+    base::Fd busy = serve(world.directory / "open/busy", 0);
+    ASSERT_EQ(connects(world.directory / "open/busy"), 0);
+    Jail jail(world.orders);
+    auto begin = std::chrono::steady_clock::now();
+    auto others = begin;
+    jail.meanwhile = [&](pid_t) {
+        if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(200)) (void)visitors(busy);
+    };
+    EXPECT_EQ(jail.run([&] {
+        int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        if (connects(socket, world.directory / "open/busy") != EAGAIN) return kUnexpected;
+        std::thread other([&] {
+            ::usleep(20'000);
+            if (connects(world.good()) == 0) others = std::chrono::steady_clock::now();
+        });
+        int number = connects(world.directory / "open/busy");
+        bool came_before = others != begin && std::chrono::steady_clock::now() > others;
+        other.join();
+        return number != 0 ? number : (came_before ? 0 : kUnexpected);
+    }),
+              0);
+    EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(190));
+}
+
+TEST(Sockets, OfTheInternetConnectFreelyWhereTheNetworkIsTheHosts) {
+    World world;
+    base::Fd server(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    struct sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    (void)!::bind(server.get(), reinterpret_cast<struct sockaddr*>(&address), size);
+    ::listen(server.get(), 0);
+    ::getsockname(server.get(), reinterpret_cast<struct sockaddr*>(&address), &size);
+    auto connects_there = [&] {
+        int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+        return result_of(::connect(socket, reinterpret_cast<struct sockaddr*>(&address), sizeof address));
+    };
+    Jail jail(world.orders);
+    EXPECT_EQ(jail.run(connects_there), 0);
+    // Its queue is full now: the kernel tries again after a second, and the client waits as long.
+    auto begin = std::chrono::steady_clock::now();
+    jail.meanwhile = [&](pid_t) {
+        if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(100))
+            ::fcntl(server.get(), F_SETFL, O_NONBLOCK), (void)visitors(server);
+    };
+    EXPECT_EQ(jail.run([&] {
+        for (int i = 0; i < 3; ++i) {
+            if (int number = connects_there(); number != 0) return number;
+        }
+        return 0;
+    }),
+              0);
+    server.reset();
+    jail.meanwhile = nullptr;
+    EXPECT_EQ(jail.run(connects_there), ECONNREFUSED);
+}
+
+}  // namespace
+}  // namespace doorman

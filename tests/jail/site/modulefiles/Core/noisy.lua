@@ -1,0 +1,2 @@
+-- SPDX-License-Identifier: MIT
+io.stdout:write("import subprocess\n")

@@ -1,0 +1,2 @@
+-- SPDX-License-Identifier: MIT
+setenv("ODD", 'a "quoted" $HOME `id` \\ back\nline')

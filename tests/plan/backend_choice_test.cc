@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// Machines × requests → what happens, as a table to be read (tests/golden/backends/choice.txt), and the law
+// that holds for every cell: nothing runs weaker than it was asked to, or than bubblewrap, without saying so.
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "case.h"
+#include "plan/backend.h"
+
+namespace plan {
+namespace {
+
+using host::Facts;
+using host::ProgramState;
+using policy::Level;
+
+struct Machine {
+    std::string_view name;
+    void (*change)(Facts&);
+};
+
+void close_namespaces(Facts& facts) {
+    facts.namespace_obstacle = host::NamespaceObstacle::limit_is_zero;
+    facts.user_namespace_obstacle = "user.max_user_namespaces is 0";
+}
+void add_firejail(Facts& facts) {
+    facts.firejail = {
+        .state = ProgramState::usable, .path = base::Path::known("/usr/bin/firejail"), .is_setuid = true};
+}
+void lack_firejail(Facts& facts) {
+    facts.firejail.problem = "firejail is not installed; install firejail: apt install firejail";
+}
+void add_landlock(Facts& facts, int abi) {
+    facts.landlock_abi = abi;
+    facts.can_answer_calls = true;
+}
+void lose_answers(Facts& facts) {
+    facts.can_answer_calls = false;
+    facts.answers_obstacle = "kernel.yama.ptrace_scope is 2";
+}
+void remove_bwrap(Facts& facts) {
+    facts.bwrap = {.problem =
+                       "bubblewrap (bwrap) is not installed; install bubblewrap: apt install bubblewrap"};
+}
+
+const Machine kMachines[] = {
+    {"everything", [](Facts& f) { add_firejail(f), add_landlock(f, 7); }},
+    {"bubblewrap, nothing else looked at", [](Facts&) {}},
+    {"namespaces closed, set-uid bubblewrap",
+     [](Facts& f) { close_namespaces(f), f.bwrap.is_setuid = true, lack_firejail(f), add_landlock(f, 5); }},
+    {"namespaces closed, firejail, Landlock 7",
+     [](Facts& f) { close_namespaces(f), add_firejail(f), add_landlock(f, 7); }},
+    {"namespaces closed, firejail, ptrace closed",
+     [](Facts& f) { close_namespaces(f), add_firejail(f), add_landlock(f, 7), lose_answers(f); }},
+    {"namespaces closed, firejail, no Landlock",
+     [](Facts& f) { close_namespaces(f), add_firejail(f), f.can_answer_calls = true; }},
+    {"AppArmor restricts, Landlock 4",
+     [](Facts& f) {
+         f.namespace_obstacle = host::NamespaceObstacle::apparmor;
+         f.user_namespace_obstacle =
+             "kernel.apparmor_restrict_unprivileged_userns is 1 and no AppArmor profile for bwrap is in "
+             "/etc/apparmor.d";
+         lack_firejail(f), add_landlock(f, 4);
+     }},
+    {"namespaces closed, Landlock 7",
+     [](Facts& f) { close_namespaces(f), lack_firejail(f), add_landlock(f, 7); }},
+    {"namespaces closed, Landlock 1",
+     [](Facts& f) { close_namespaces(f), lack_firejail(f), add_landlock(f, 1); }},
+    {"namespaces closed, Landlock 7, ptrace closed",
+     [](Facts& f) { close_namespaces(f), lack_firejail(f), add_landlock(f, 7), lose_answers(f); }},
+    {"namespaces closed, Landlock 5, ptrace closed",
+     [](Facts& f) { close_namespaces(f), lack_firejail(f), add_landlock(f, 5), lose_answers(f); }},
+    {"container whose filter refuses namespaces",
+     [](Facts& f) {
+         f.nested_in = "container";
+         f.user_namespace_obstacle = "unshare: Operation not permitted";
+         lack_firejail(f), add_landlock(f, 7), lose_answers(f);
+     }},
+    {"no bubblewrap, Landlock 7", [](Facts& f) { remove_bwrap(f), lack_firejail(f), add_landlock(f, 7); }},
+    {"a bubblewrap of somebody's",
+     [](Facts& f) {
+         f.bwrap = {.state = ProgramState::untrusted,
+                    .path = base::Path::known("/usr/local/bin/bwrap"),
+                    .problem = "/usr/local/bin/bwrap is owned by uid 1001: only a root-owned bwrap is run"};
+         lack_firejail(f), add_landlock(f, 7);
+     }},
+    {"nothing at all", [](Facts& f) { remove_bwrap(f), lack_firejail(f); }},
+    {"no seccomp", [](Facts& f) { add_firejail(f), add_landlock(f, 7), f.has_seccomp = false; }},
+    {"inside agent-sandbox",
+     [](Facts& f) {
+         f.nested_in = "agent-sandbox";
+         f.user_namespace_obstacle = "unshare: Operation not permitted";
+         lack_firejail(f), add_landlock(f, 7);
+     }},
+    {"root", [](Facts& f) { f.identity.uid = 0, f.identity.gid = 0, add_landlock(f, 7); }},
+};
+
+struct Asked {
+    std::string_view name;
+    std::string_view flags;  // TOML, of the command line
+};
+
+const Asked kRequests[] = {
+    {"default", ""},
+    {"--backend bwrap", "isolation.backend = 'bwrap'"},
+    {"--backend firejail", "isolation.backend = 'firejail'"},
+    {"--backend landlock", "isolation.backend = 'landlock'"},
+    {"--network proxied", "network.mode = 'proxied'"},
+    {"--network isolated", "network.mode = 'isolated'"},
+    {"--network open", "network.mode = 'open'"},
+    {"fallback strict", "network.fallback = 'strict'"},
+    {"fallback open", "network.fallback = 'open'"},
+    {"--require absent", "isolation.require = 'absent'"},
+    {"--require denied", "isolation.require = 'denied'"},
+    {"--require hidden", "isolation.require = 'hidden'"},
+    {"temporary files=hidden", "isolation.require_each = ['temporary files=hidden']"},
+};
+
+test::Case example_of(const Machine& machine, const Asked& asked) {
+    test::Case example;
+    example.toml.user = asked.flags;
+    example.machine = machine.change;
+    return example;
+}
+
+std::string outcome(const base::Result<Plan>& plan) {
+    if (!plan) return "refused: " + plan.error().line();
+    std::vector<std::string> weaker, notes;
+    for (const Control& control : plan->controls) {
+        const Reach* reach = lesser_reach(control.name, plan->backend);
+        bool is_lesser = control.is_asked && (reach != nullptr || control.level == Level::absent);
+        if (is_lesser) weaker.push_back(control.name + " " + std::string(policy::to_text(control.level)));
+    }
+    for (const Note& note : plan->notes) {
+        if (note.kind == NoteKind::protection) notes.push_back("\n      says: " + note.text);
+    }
+    std::string text = plan->backend + ", network " + std::string(policy::to_text(plan->network.reached));
+    if (!weaker.empty()) text += "\n      " + base::join(weaker, ", ");
+    for (const std::string& note : notes) text += note;
+    return text;
+}
+
+TEST(BackendChoice, TableOfMachinesAndRequests) {
+    std::string table;
+    for (const Machine& machine : kMachines) {
+        table += std::string(machine.name) + "\n";
+        for (const Asked& asked : kRequests) {
+            table += "  " + std::string(asked.name) + "\n    " +
+                     outcome(test::planned(example_of(machine, asked))) + "\n";
+        }
+        table += "\n";
+    }
+    std::string path = TEST_DATA "/golden/backends/choice.txt";
+    if (std::getenv("UPDATE_GOLDEN") != nullptr) ASSERT_TRUE(base::write_file_atomically(path, table));
+    auto golden = base::read_file(path);
+    ASSERT_TRUE(golden) << golden.error().line();
+    EXPECT_TRUE(*golden == table) << "UPDATE_GOLDEN=1 rewrites " << path << "; look at the difference";
+}
+
+bool says(const Plan& plan, std::string_view text) {
+    return std::ranges::any_of(plan.notes, [&](const Note& note) {
+        return note.kind == NoteKind::protection && note.text.find(text) != std::string::npos;
+    });
+}
+
+TEST(BackendChoice, NothingIsWeakerInSilence) {
+    int planned = 0;
+    for (const Machine& machine : kMachines) {
+        for (const Asked& asked : kRequests) {
+            SCOPED_TRACE(std::string(machine.name) + " / " + std::string(asked.name));
+            base::Result<Plan> plan = test::planned(example_of(machine, asked));
+            if (!plan) continue;
+            ++planned;
+            bool is_forced = asked.name.starts_with("--backend");
+            if (is_forced) {
+                EXPECT_EQ("--backend " + plan->backend, asked.name);
+            } else if (plan->backend != "bwrap") {
+                EXPECT_TRUE(says(*plan, "builds the jail instead")) << plan->backend;
+            }
+            for (const Control& control : plan->controls) {
+                bool is_dropped = control.is_asked && control.level == Level::absent;
+                if (!is_dropped || control.name == "network" || control.name == "mail") continue;
+                EXPECT_TRUE(says(*plan, control.name)) << control.name;
+            }
+            if (plan->network.reached < plan->network.asked)
+                EXPECT_TRUE(says(*plan, "can't be had with this backend"));
+        }
+    }
+    EXPECT_GT(planned, 100) << "or the law was hardly looked at";
+}
+
+TEST(BackendChoice, RequirementsAreHeld) {
+    for (const Machine& machine : kMachines) {
+        for (auto [word, level] : {std::pair("denied", Level::denied), std::pair("hidden", Level::hidden)}) {
+            SCOPED_TRACE(std::string(machine.name) + " / " + word);
+            Asked asked{"", {}};
+            std::string flags = "isolation.require = '" + std::string(word) + "'";
+            asked.flags = flags;
+            base::Result<Plan> plan = test::planned(example_of(machine, asked));
+            if (!plan) continue;
+            for (const Control& control : plan->controls)
+                EXPECT_TRUE(!control.is_asked || control.level >= level) << control.name;
+        }
+    }
+}
+
+TEST(BackendChoice, AMistypedControlIsAnError) {
+    test::Case example;
+    example.toml.user = "isolation.require_each = ['temporary file=hidden']";
+    base::Result<Plan> plan = test::planned(example);
+    ASSERT_FALSE(plan);
+    EXPECT_NE(plan.error().line().find("did you mean 'temporary files'"), std::string::npos)
+        << plan.error().line();
+    example.toml.user = "isolation.require_each = ['temporary files=high']";
+    plan = test::planned(example);
+    ASSERT_FALSE(plan);
+    EXPECT_NE(plan.error().line().find("names no level"), std::string::npos) << plan.error().line();
+}
+
+}  // namespace
+}  // namespace plan

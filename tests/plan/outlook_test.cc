@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// What doctor says beforehand is what a plan says of itself.
+#include "plan/outlook.h"
+
+#include <algorithm>
+
+#include "plan/case.h"
+
+namespace {
+
+using policy::Level;
+
+// Kept here: a case only looks at its texts.
+std::string settings_for(const std::string& backend) {
+    return "[isolation]\nbackend = \"" + backend +
+           "\"\nrequire = \"absent\"\n[network]\nmail_block = \"on\"\n";
+}
+
+test::Case case_of(const std::string& settings) {
+    test::Case example;
+    example.toml.user = settings;
+    example.machine = [](host::Facts& facts) {
+        facts.landlock_abi = 7;
+        facts.can_answer_calls = true;
+        facts.firejail = {.state = host::ProgramState::usable,
+                          .path = base::Path::known("/usr/bin/firejail"),
+                          .is_setuid = true};
+    };
+    return example;
+}
+
+class OutlookOf : public testing::TestWithParam<const char*> {};
+
+TEST_P(OutlookOf, EachControlIsWhatAPlanReaches) {
+    const std::string settings = settings_for(GetParam());
+    test::Case example = case_of(settings);
+    auto plan = test::planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    host::Facts facts;
+    example.machine(facts);
+    facts.bwrap = {.state = host::ProgramState::usable, .path = base::Path::known("/usr/bin/bwrap")};
+    std::vector<plan::Outlook> outlooks = plan::outlooks(facts);
+    auto outlook = std::ranges::find(outlooks, std::string_view(GetParam()),
+                                     [](const plan::Outlook& each) { return each.backend->name; });
+    ASSERT_NE(outlook, outlooks.end());
+    EXPECT_FALSE(outlook->obstacle) << *outlook->obstacle;
+    for (const plan::Control& control : plan->controls) {
+        auto reached = std::ranges::find(outlook->controls, control.name, &plan::Reached::control);
+        ASSERT_NE(reached, outlook->controls.end()) << control.name;
+        EXPECT_EQ(reached->level, control.level) << control.name << ": " << control.detail;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, OutlookOf, testing::Values("bwrap", "firejail", "landlock"));
+
+TEST(Outlook, AMachineWithNothingHasThreeObstacles) {
+    host::Facts facts;
+    facts.kernel = "4.18.0";
+    for (const plan::Outlook& outlook : plan::outlooks(facts)) {
+        EXPECT_TRUE(outlook.obstacle) << outlook.backend->name;
+        EXPECT_TRUE(outlook.modes.empty()) << "modes of what does not work mislead";
+    }
+}
+
+TEST(Outlook, WithoutAnswersNoFilteredNetworkIsPromised) {
+    host::Facts facts;
+    facts.landlock_abi = 5;
+    for (const plan::Outlook& outlook : plan::outlooks(facts)) {
+        if (outlook.backend->name != "landlock") continue;
+        EXPECT_EQ(outlook.modes.size(), 2u);
+        auto processes = std::ranges::find(outlook.controls, "processes", &plan::Reached::control);
+        EXPECT_EQ(processes->level, Level::absent) << "signals get out before ABI 6";
+    }
+}
+
+}  // namespace
