@@ -122,6 +122,9 @@ constexpr uint32_t kFileRequests[] = {
     0x5000940f,  // BTRFS_IOC_SNAP_DESTROY
     0x5000943f,  // BTRFS_IOC_SNAP_DESTROY_V2
     0x4008941a,  // BTRFS_IOC_SUBVOL_SETFLAGS
+    0x40086604,  // EXT4_IOC_SETVERSION
+    0x40806685,  // FS_IOC_ENABLE_VERITY: the file can never be written again
+    0xc0406618,  // FS_IOC_REMOVE_ENCRYPTION_KEY: locks the caller's encrypted directories
 };
 
 void add_attributes(Rows& rows) {
@@ -196,7 +199,9 @@ void add_visibility(Rows& rows) {
 
 void add_system_v(Rows& rows) {
     for (int call : {SYS_shmget, SYS_shmat, SYS_shmctl, SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl,
-                     SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl})
+                     SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl,
+                     // POSIX queues: Landlock closes them for opening, but not for removing.
+                     SYS_mq_open, SYS_mq_unlink})
         rows.push_back({call, {}, kNoAccess});
 }
 

@@ -113,6 +113,16 @@ int listen_for(int socket, const Address& wanted, base::Fd& listener, Address& b
     return !is_v6_only && listens(Loop::mapped, listener, bound) ? 0 : EADDRNOTAVAIL;
 }
 
+// Threat: a caller whose socket does not take the answer (a filter on it, a signature that it asks for)
+// leaves it asking, and the kernel asks on, at a port that is free again when our listener is closed:
+// whatever service of this machine listens there next would be connected to the jail, around the gateway. So
+// that it ends while the port is still ours (tests/jail/landlock_attacks.bats).
+void stop_connecting(int socket) {
+    struct sockaddr nowhere = {};
+    nowhere.sa_family = AF_UNSPEC;
+    connect_within(socket, &nowhere, sizeof nowhere, kLongest);
+}
+
 }  // namespace
 
 base::Fd accept_peer_of(int listener, int socket) {
@@ -146,15 +156,17 @@ int hand_over(int socket, const Address& wanted, int gateway) {
     Address bound;
     if (int number = listen_for(socket, wanted, listener, bound); number != 0) return number;
     int number = connect_within(socket, &bound.any, bound.length, kLongest);
+    if (number == EALREADY) number = EINPROGRESS;
     if (number != 0 && number != EINPROGRESS) return number;
     // A socket that was being connected already has its other end elsewhere, and this asked how it went.
     if (number == 0 && !has_name(socket, ::getpeername, destination_of(bound))) return 0;
     base::Fd accepted = accept_peer_of(listener.get(), socket);
-    if (!accepted) return ECONNREFUSED;
     int descriptor = accepted.get();
-    base::Status handed =
-        base::send_descriptors(gateway, encode(destination_of(wanted)), std::span(&descriptor, 1));
-    return handed ? number : ECONNREFUSED;
+    bool is_handed = accepted && base::send_descriptors(gateway, encode(destination_of(wanted)),
+                                                        std::span(&descriptor, 1));
+    if (is_handed) return number;
+    stop_connecting(socket);
+    return ECONNREFUSED;
 }
 
 }  // namespace doorman

@@ -27,7 +27,8 @@ class Patience {
 
 bool is_blocking(int socket);
 
-// connect(2), through interruptions; zero or an errno.
+// connect(2), through interruptions; zero or an errno. What is not through in time is EAGAIN or EINPROGRESS.
+// Takes SIGALRM and the process's real-time clock for the while.
 int connect_within(int socket, const struct sockaddr* address, socklen_t length,
                    std::chrono::microseconds limit);
 

@@ -108,6 +108,19 @@ bool ask_seccomp() {
     return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0 || errno != EINVAL;
 }
 
+// Why a set-user-ID program can't do its work here: under no_new_privs it stays the caller's, and in a user
+// namespace that is not the host's it becomes a root who can't make devices.
+// (tests/admin/closed_namespaces.bats)
+std::optional<std::string> find_power_obstacle(const Tree& tree) {
+    constexpr std::string_view kOfTheHost = "user:[4026531837]";  // the kernel's own number for the first one
+    if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
+        return "no program gains power here (no_new_privs), as in a container";
+    std::optional<Node> own = tree.look(base::Path::known("/proc/self/ns/user"));
+    bool is_inside = own && own->kind == Kind::symlink && own->link != kOfTheHost;
+    if (is_inside) return "root of a user namespace can't make devices, as in a rootless container";
+    return std::nullopt;
+}
+
 }  // namespace
 
 void probe_namespaces(const Tree& tree, Facts& facts) {
@@ -124,6 +137,11 @@ void probe_namespaces(const Tree& tree, Facts& facts) {
 
 void probe_others(const Tree& tree, const std::optional<base::Path>& pinned_firejail, Facts& facts) {
     facts.firejail = find_firejail(tree, pinned_firejail);
+    std::optional<std::string> obstacle = find_power_obstacle(tree);
+    if (facts.firejail.state == ProgramState::usable && obstacle) {
+        facts.firejail.state = ProgramState::not_executable;
+        facts.firejail.problem = "firejail can't build a jail: " + *obstacle;
+    }
     facts.landlock_abi = ask_landlock_abi();
 }
 

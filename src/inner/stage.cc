@@ -22,6 +22,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <optional>
 
 #include "base/descriptors.h"
 #include "base/file.h"
@@ -158,10 +159,11 @@ bool await_word(const Orders& orders, std::vector<Request>& early) {
 
 // Until the command ends or the supervisor is gone. When pid 1 returns, the kernel ends all that is left in
 // the jail.
-void attend(const Orders& orders, pid_t command, int children, doorman::Doorman& doorman) {
+void attend(const Orders& orders, pid_t command, int children, std::optional<doorman::Doorman>& doorman) {
     std::string received;
-    struct pollfd watched[] = {
-        {children, POLLIN, 0}, {orders.control, POLLIN, 0}, {doorman.events(), POLLIN, 0}};
+    struct pollfd watched[] = {{children, POLLIN, 0},
+                               {orders.control, POLLIN, 0},
+                               {doorman ? doorman->events() : -1, POLLIN, 0}};
     for (;;) {
         if (::poll(watched, std::size(watched), -1) < 0 && errno != EINTR) return;
         if (watched[0].revents) {
@@ -171,7 +173,7 @@ void attend(const Orders& orders, pid_t command, int children, doorman::Doorman&
         }
         if (watched[1].revents && !take_requests(orders, command, received)) return;
         if (watched[2].revents & POLLIN) {
-            doorman.answer();
+            doorman->answer();
         } else if (watched[2].revents) {
             watched[2].fd = -1;  // the last who could ask is gone
         }
@@ -211,7 +213,8 @@ int run_stage(int argc, char** argv) {
     // The ends of the command's pipes are the command's alone: a reader must see when it closes them.
     for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
     for (int fd : orders->kept_descriptors) ::close(fd);
-    doorman::Doorman doorman(orders->doorman, std::move(started.listener));
+    std::optional<doorman::Doorman> doorman;
+    if (started.listener) doorman.emplace(orders->doorman, std::move(started.listener));
     attend(*orders, started.command, children.get(), doorman);
     if (!orders->has_namespaces) end_descendants();
     if (orders->ends_others) ::kill(-1, SIGKILL);

@@ -51,6 +51,9 @@ base::Status choose_backend(Draft& draft) {
                                      " and no other is taken in its place; " + std::string(kAdvice),
                            .where = isolation.backend_origin.describe()};
     }
+    // A program that somebody chose by hand is not left for another in silence.
+    bool is_pinned = isolation.bwrap && facts.bwrap.state != host::ProgramState::usable;
+    if (is_pinned) return base::Error{.what = facts.bwrap.problem, .advice = std::string(kAdvice)};
     std::string passed_over;
     for (const BackendTraits& backend : backends()) {
         std::optional<std::string> obstacle = obstacle_of(backend, facts);

@@ -26,13 +26,24 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
 }
 
 @test "one that belongs to the caller is not run" {
+    JAIL=(--backend bwrap)
     stand_in "touch '$SBX_HOME/ran'; exit 1"
     chown "$SBX_USER" "$STAGE/bwrap"
     refuses bwrap
     [[ ! -e $SBX_HOME/ran ]]
 }
 
+@test "one that may not be run is passed over where the choice is open, and that is told" {
+    stand_in "touch '$SBX_HOME/ran'; exit 1"
+    chown "$SBX_USER" "$STAGE/bwrap"
+    works in_jail touch "$PROJECT/ran"
+    [[ $output == *"only a root-owned bwrap is run: firejail builds the jail instead"* ]] || report "it was not told"
+    [[ ! -e $SBX_HOME/ran ]] || report "it was run"
+    rm -f "$PROJECT/ran"
+}
+
 @test "one that others may write is not run" {
+    JAIL=(--backend bwrap)
     stand_in "touch '$SBX_HOME/ran'; exit 1"
     chmod 0777 "$STAGE/bwrap"
     refuses bwrap
@@ -40,6 +51,7 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
 }
 
 @test "one that can't be executed is named" {
+    JAIL=(--backend bwrap)
     stand_in :
     chmod 0644 "$STAGE/bwrap"
     refuses bwrap

@@ -15,6 +15,7 @@ start_admin_test() {
     as_user mkdir -p "$PROJECT" "$SBX_HOME/.config/agent-sandbox"
     USER_CONFIG=$SBX_HOME/.config/agent-sandbox/config.toml
     PREPARE=:
+    AROUND=()
     JAIL=()
 }
 
@@ -26,9 +27,10 @@ as_user() {
     runuser -u "$SBX_USER" -- env HOME="$SBX_HOME" USER="$SBX_USER" "$@"
 }
 
-# As the user, in a namespace where /etc is the test's own; PREPARE is shell text that root runs there before.
+# As the user, in a namespace where /etc is the test's own; PREPARE is shell text that root runs there before. AROUND is a command
+# that root starts all of it with.
 on_stage() {
-    unshare --mount --propagation private sh -c '
+    "${AROUND[@]}" unshare --mount --propagation private sh -c '
         stage=$1 user=$2 home=$3 project=$4 prepare=$5
         shift 5
         mount --bind "$stage/etc" /etc && eval "$prepare" && cd "$project" &&

@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Hosts and containers where user namespaces are closed: the same promises with the next backend, told; or a refusal, and nothing
+# ran. Closed for the tests' own processes alone, in the ways that closed_namespaces.pl knows.
+
+load helper
+setup() { start_admin_test; }
+teardown() { end_admin_test; }
+
+closed() { AROUND=(perl "$SBX_STAGE/tests/admin/closed_namespaces.pl" "$1"); }
+without_firejail() { admin_says '[isolation]' 'firejail = "/usr/lib/no-such-firejail"'; }
+
+# A bubblewrap that needs no user namespace.
+with_setuid_bwrap() {
+    install -m 4755 /usr/bin/bwrap "$STAGE/setuid-bwrap"
+    admin_says '[isolation]' "bwrap = \"$STAGE/setuid-bwrap\""
+}
+
+# takes BACKEND REASON: a command runs with it, and one line says why it is not the best one.
+takes() {
+    run --separate-stderr in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
+    ((status == 0)) || { output+=$stderr; report "should run"; }
+    [[ $output == "$1" ]] || report "should be built by $1"
+    [[ $stderr == "agent-sandbox: "*"$2"*"builds the jail instead"* ]] || { output=$stderr; report "should say '$2'"; }
+    (($(grep -c "builds the jail instead" <<<"$stderr") == 1)) || { output=$stderr; report "should say it once"; }
+}
+
+holds() {
+    run on_stage "$SBX_PROGRAM" selftest "$@"
+    ((status == 0)) || { output=$(grep -E "ESCAPED|ERROR|agent-sandbox:" <<<"$output"); report "did not hold: $*"; }
+}
+
+@test "control: bubblewrap works here, and in none of the closed ways" {
+    works on_stage bwrap --ro-bind / / true
+    closed limit
+    fails "ENOSPC" on_stage bwrap --ro-bind / / true
+    prints 0 on_stage cat /proc/sys/user/max_user_namespaces
+    closed refuse
+    fails "No permissions" on_stage bwrap --ro-bind / / true
+    prints 0 on_stage "$SBX_STAGE/bin/setuid-id" -u
+    closed nothing
+    fails "No permissions" on_stage bwrap --ro-bind / / true
+    prints "$(id -u "$SBX_USER")" on_stage "$SBX_STAGE/bin/setuid-id" -u
+}
+
+@test "firejail is next, it is told, and nothing breaks out of its jail" {
+    closed refuse
+    takes firejail "the kernel answers: Operation not permitted"
+    holds --backend firejail --in-home
+}
+
+@test "without firejail it is Landlock, it is told, and nothing breaks out" {
+    without_firejail
+    closed refuse
+    takes landlock "the kernel answers: Operation not permitted"
+    closed limit
+    takes landlock "user.max_user_namespaces is 0"
+    holds --backend landlock --in-home
+}
+
+# Set-user-ID programs are there, and can't do their work.
+@test "where firejail can't build a jail it is Landlock too" {
+    closed nothing
+    takes landlock "the kernel answers: Operation not permitted"
+    holds --backend landlock --in-home
+    refused 125 no_new_privs on_stage "$SBX_PROGRAM" --quiet --backend firejail -- touch ran
+    closed limit
+    takes landlock "user.max_user_namespaces is 0"
+    refused 125 "user namespace" on_stage "$SBX_PROGRAM" --quiet --backend firejail -- touch ran
+    [[ ! -e $PROJECT/ran ]]
+}
+
+@test "a backend that was asked for is not replaced, and nothing runs" {
+    JAIL=(--backend bwrap)
+    closed limit
+    refused 125 "user.max_user_namespaces is 0" in_jail touch ran
+    closed refuse
+    refused 125 "refuses user namespaces" in_jail touch ran
+    [[ ! -e $PROJECT/ran ]]
+    AROUND=()
+    works in_jail touch ran
+}
+
+@test "a level that the next backend does not reach ends the launch" {
+    without_firejail
+    closed limit
+    JAIL=(--require denied)
+    run --separate-stderr in_jail touch ran
+    ((status == 125)) && [[ $stderr == *"would reach only absent"*"denied is required"* ]] || { output=$stderr; report "should be refused"; }
+    [[ ! -e $PROJECT/ran ]]
+    rm "$ADMIN/config.toml"
+    closed refuse
+    works in_jail touch ran
+}
+
+@test "doctor says why, what is had instead, and the narrowest remedy first" {
+    closed limit
+    works on_stage "$SBX_PROGRAM" doctor
+    [[ $output == *"user.max_user_namespaces is 0"* ]] || report "no cause"
+    [[ $output == *"A jail can be built here, with "*"weaker than one with bubblewrap"* ]] || report "no outlook"
+    [[ $output == *"1. Make bubblewrap set-user-ID root for a group"*"2. Open user namespaces to everyone"* ]] || report "another order"
+    closed refuse
+    works on_stage "$SBX_PROGRAM" doctor
+    [[ $output == *"the kernel answers: Operation not permitted"*"firejail  taken"* ]] || report "no cause"
+    on_stage "$SBX_PROGRAM" doctor --json >"$STAGE/report"
+    works perl -MJSON::PP -e 'local $/; decode_json(<STDIN>)' <"$STAGE/report"
+    AROUND=()
+    works on_stage "$SBX_PROGRAM" doctor
+    [[ $output == *"A jail can be built here, with bubblewrap."* ]] || report "should need nothing"
+}
+
+@test "a set-user-ID bubblewrap works without them, and gives nobody its power" {
+    with_setuid_bwrap
+    closed limit
+    local secret=/srv/agent-sandbox-test.$SBX_TAG/secret mode
+    works on_stage cat "$secret"
+    for mode in open isolated; do
+        JAIL=(--network "$mode")
+        prints "bwrap $mode $(id -u "$SBX_USER")" in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND $AGENT_SANDBOX_NETWORK $(id -u)"'
+        fails "No such file" in_jail cat "$secret"
+        fails "No such file" in_jail cat "$SBX_NEIGHBOUR_HOME/secret"
+        prints 5 in_jail grep -c $'^Cap.*\t0000000000000000$' /proc/self/status
+    done
+    # Under an administrator's file HOME is the account's, and the self-test would have to plant there.
+    rm -r "$ADMIN"
+    PREPARE="mount --bind '$STAGE/setuid-bwrap' /usr/bin/bwrap"
+    holds files environment processes ipc terminal system-calls persistence network
+}
+
+@test "with it, a network that can't be had becomes a stricter one, or ends the launch" {
+    with_setuid_bwrap
+    closed limit
+    run --separate-stderr on_stage "$SBX_PROGRAM" --verbose --network filtered -- sh -c 'echo "$AGENT_SANDBOX_NETWORK"'
+    [[ $status == 0 && $output == isolated ]] || { output+=$stderr; report "should be isolated"; }
+    [[ $stderr == *"network filtered can't be had with this backend: it is isolated"* ]] || { output=$stderr; report "not told"; }
+    refused 125 "network.fallback permits no other" \
+        on_stage env AGENT_SANDBOX_NETWORK_FALLBACK=strict "$SBX_PROGRAM" --quiet --network filtered -- touch ran
+    [[ ! -e $PROJECT/ran ]]
+    works on_stage "$SBX_PROGRAM" doctor
+    [[ $output =~ bwrap\ +taken\ +network:\ open,\ isolated ]] || report "doctor says otherwise"
+}

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+# perl closed_namespaces.pl WAY COMMAND [ARGUMENT...]: the command where user namespaces are closed, for it and its children alone.
+# Started by root.
+#
+#   limit    user.max_user_namespaces is 0, in a user namespace of the command's own: the limit is one namespace's, and so nothing
+#            of the host changes. Everybody keeps his number, but root there has no power over devices, which firejail wants.
+#   refuse   a filter answers EPERM to whoever asks for one, as container engines do. Set-user-ID programs keep their power.
+#   nothing  as refuse, and no program gains power by being executed, as in a container with no-new-privileges.
+use strict;
+use warnings;
+use Config;
+
+my $is_arm = $Config{archname} =~ /aarch64/;
+my %number = $is_arm ? (unshare => 97, clone => 220, prctl => 167) : (unshare => 272, clone => 56, prctl => 157);
+$number{clone3} = 435;
+use constant { NEW_USER => 0x10000000, NEW_MOUNTS => 0x00020000, NO_NEW_PRIVILEGES => 38, SECCOMP => 22, FILTER => 2 };
+use constant { EPERM => 1, ENOSYS => 38 };
+
+sub control { syscall($number{prctl}, @_) == 0 or die "prctl: $!\n" }
+
+# Of clone3 the flags lie in memory, where a filter can't look: callers go back to clone when there is no such call.
+sub install_filter {
+    my ($load, $equal, $any_bit, $answer) = (0x20, 0x15, 0x45, 0x06);
+    my ($allow, $refuse) = (0x7fff0000, 0x00050000);
+    my @lines = (
+        [$load, 0, 0, 0],                         # the call's number
+        [$equal, 5, 0, $number{clone3}],          # to "no such call"
+        [$equal, 1, 0, $number{unshare}],
+        [$equal, 0, 4, $number{clone}],
+        [$load, 0, 0, 16],                        # its first argument
+        [$any_bit, 0, 2, NEW_USER],
+        [$answer, 0, 0, $refuse | EPERM],
+        [$answer, 0, 0, $refuse | ENOSYS],
+        [$answer, 0, 0, $allow],
+    );
+    my $program = join '', map { pack 'SCCL', @$_ } @lines;
+    control(SECCOMP, FILTER, pack('S x![Q] P', scalar @lines, $program), 0, 0);
+}
+
+# The maps of a new namespace are written from the one above.
+sub enter_limited_namespace {
+    my $outside = $$;
+    pipe my $entered, my $entering or die;
+    pipe my $mapped, my $mapping or die;
+    my $mapper = fork // die;
+    if ($mapper == 0) {
+        close $entering;
+        <$entered>;
+        for my $map (qw(uid_map gid_map)) {
+            open my $file, '>', "/proc/$outside/$map" or die "$map: $!\n";
+            print $file "0 0 4294967295\n";
+            close $file or die "$map: $!\n";
+        }
+        exit 0;
+    }
+    syscall($number{unshare}, NEW_USER | NEW_MOUNTS) == 0 or die "unshare: $!\n";
+    close $entering;
+    waitpid $mapper, 0;
+    $? == 0 or die "no map\n";
+    open my $limit, '>', '/proc/sys/user/max_user_namespaces' or die "the limit: $!\n";
+    print $limit "0\n";
+    close $limit or die "the limit: $!\n";
+}
+
+my $way = shift;
+if ($way eq 'limit') {
+    enter_limited_namespace();
+} else {
+    control(NO_NEW_PRIVILEGES, 1, 0, 0, 0) if $way eq 'nothing';
+    install_filter();
+}
+exec @ARGV or die "$ARGV[0]: $!\n";
