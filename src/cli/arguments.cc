@@ -34,7 +34,7 @@ struct HiddenFlag {
     std::string_view verb;
     std::string_view flag;
 };
-constexpr HiddenFlag kHiddenFlags[] = {{"help", "--reference"}, {"help", "--backends"}};
+constexpr HiddenFlag kHiddenFlags[] = {{"help", "--reference"}};
 
 constexpr std::string_view kEnvironmentFlag = "--env";
 constexpr std::string_view kLimitFlag = "--limit";

@@ -5,7 +5,7 @@
 
 namespace cli {
 
-// What each backend reaches and what it is known not to prevent, as Markdown: `help --backends`, and the
+// What each backend reaches and what it is known not to prevent, as Markdown: `help backends`, and the
 // tables of docs/security.md.
 std::string backends_page();
 

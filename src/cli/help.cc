@@ -140,7 +140,6 @@ std::string verb_page(const config::Verb& verb, bool is_coloured) {
 int help_verb(const Invocation& call) {
     bool is_coloured = call.output.colours_results();
     const Arguments& arguments = call.arguments;
-    if (arguments.has_own("--backends")) return call.output.result(backends_page());
     if (arguments.has_own("--reference")) return call.output.result(config::reference_page());
 
     // `why --help` and `help why` are the same question.
@@ -151,6 +150,7 @@ int help_verb(const Invocation& call) {
         topic = arguments.words.front();
     }
     if (topic.empty()) return call.output.result(main_page(is_coloured));
+    if (topic == "backends") return call.output.result(backends_page());
     if (topic == "settings") return call.output.result(settings_page(is_coloured));
     if (const config::Verb* verb = config::find_verb(topic))
         return call.output.result(verb_page(*verb, is_coloured));

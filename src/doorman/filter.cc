@@ -137,6 +137,10 @@ void add_attributes(Rows& rows) {
     // Young enough that every library knows how to do without.
     for (int call : {kSetxattrat, kRemovexattrat, kFileSetattr}) rows.push_back({call, {}, kNoSuchCall});
     for (uint32_t request : kFileRequests) rows.push_back({SYS_ioctl, {is(1, request)}, kNotPermitted});
+    // Threat: a lease on a file that can only be read makes whoever opens it for writing outside wait, for
+    // three quarters of a minute each time (tests/jail/landlock_attacks.bats).
+    constexpr uint32_t kSetLease = 1024;  // F_SETLEASE
+    rows.push_back({SYS_fcntl, {is(1, kSetLease)}, kNotPermitted});
 }
 
 void add_truncation(Rows& rows) {

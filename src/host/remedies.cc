@@ -92,7 +92,7 @@ Way newer_kernel(const std::string& option) {
 }
 
 void add_firejail(const Facts& facts, std::vector<Way>& ways) {
-    if (facts.firejail.state != ProgramState::usable) ways.push_back(install_firejail(facts));
+    if (facts.firejail.state == ProgramState::missing) ways.push_back(install_firejail(facts));
 }
 
 // No file tells, but trying failed.

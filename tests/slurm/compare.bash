@@ -6,7 +6,7 @@
 load helper
 
 plain() { sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}/TIME/g; s/[0-9]+/N/g; s/^slurmstepd-node./slurmstepd/; /^salloc: Job allocation .* has been revoked/d
-    /^slurmstepd: error: \*\*\* STEP .* CANCELLED/d'; }
+    /^slurmstepd: error: \*\*\* STEP .* CANCELLED/d; /^Killed$/d'; }
 
 # inside COMMAND...: in a jail. As the jail's own command, sbatch and srun would be the user's (the whole session as a job).
 inside() { in_jail env -- "$@"; }

@@ -338,7 +338,8 @@ END
 
 @test "sstat and sprio show own jobs" {
     running_job
-    wait_until sstat --noheader --jobs="$JOB.0" --format=JobID
+    # For a moment it answers with nothing.
+    wait_until eval '[[ $(sstat -nP --jobs="$JOB.0" --format=JobID) == "$JOB.0" ]]'
     same sstat -nP -j "$JOB.0" -o JobID
     same sstat -nP -a -j "$JOB" -o JobID
     same sstat -j 999999

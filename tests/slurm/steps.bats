@@ -139,7 +139,7 @@ SIDES=(outside inside)
     make_script task.sh 'echo "out $SLURM_PROCID"; echo "error $SLURM_PROCID" >&2; cat'
     local script='srun -Q -o one task.sh; srun -Q -n2 -o many task.sh; srun -Q -n2 -o task-%t task.sh; srun -Q -o out -e err task.sh
         srun -Q -e only-err task.sh >only-out; srun -Q -n2 -o none -e err-%t task.sh; srun -Q -i input -o copied task.sh
-        srun -Q -N2 -n2 -o node-%N-%n-%4t-%u-%x-%s task.sh; srun -Q -o 0 -n2 task.sh >of-first; srun -Q -o all task.sh >all-out
+        srun -Q -w node0,node1 -N2 -n2 -o node-%N-%n-%4t-%u-%x-%s task.sh; srun -Q -o 0 -n2 task.sh >of-first; srun -Q -o all task.sh >all-out
         echo old >appended; echo old >truncated; srun -Q --open-mode=append -o appended task.sh; srun -Q -o truncated task.sh
         srun -Q -J named -o dir/%x task.sh; srun -Q -l -n2 -o labelled task.sh; SLURM_STDOUTMODE=variable srun -Q task.sh'
     local side

@@ -1,0 +1,174 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The network of the backends that can't set up one: each connection is handed to the gateway by the doorman. The same rules, and
+# the same words for a program. No test leaves this machine: names are the gateway's own, or refused before anything is asked.
+
+load helper
+setup() { start_test; }
+teardown() { end_test; }
+
+# each_backend FUNCTION: with both of them.
+each_backend() {
+    for BACKEND in firejail landlock; do
+        echo "with $BACKEND"
+        "$1"
+    done
+}
+
+network() { JAIL=(--backend "$BACKEND" --network "$@"); }
+# The backend says each time what it does not hold, which is tested elsewhere.
+in_jail() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@" 2> >(grep -v "not held by this backend" >&2); }
+
+# says TEXT COMMAND...: TEXT is part of what it prints, however it ends.
+says() {
+    local text=$1
+    shift
+    run "$@"
+    [[ $output == *"$text"* ]] || report "should say '$text': $*"
+}
+
+HOST=host.agent-sandbox.internal
+# Without the proxy that variables name.
+FETCH=(curl -sS --noproxy '*' --max-time 10)
+
+# A service on the host's loopback that greets in HTTP and writes down who came; PORT is its port.
+start_service() {
+    perl -MIO::Socket::INET -e '
+        $SIG{PIPE} = "IGNORE";
+        my $listener = IO::Socket::INET->new(Listen => 16, LocalAddr => "127.0.0.1") or die;
+        open my $file, ">", "$ARGV[0].new" or die; print $file $listener->sockport; close $file; rename "$ARGV[0].new", $ARGV[0];
+        while (my $caller = $listener->accept) {
+            open my $log, ">>", $ARGV[1]; print $log "came\n"; close $log;
+            while (<$caller>) { last if /^\r?$/ }
+            print $caller "HTTP/1.0 200 OK\r\n\r\nthe service\n"; close $caller;
+        }' "$BATS_TEST_TMPDIR/port" "$BATS_TEST_TMPDIR/came" </dev/null >/dev/null 2>&1 3>&- &
+    CHILDREN+=($!)
+    wait_until test -s "$BATS_TEST_TMPDIR/port"
+    PORT=$(<"$BATS_TEST_TMPDIR/port")
+}
+visits() { grep -c came "$BATS_TEST_TMPDIR/came" 2>/dev/null || true; }
+
+# Connects, says a line where one is given, and prints the first line that comes.
+TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
+    my $c = IO::Socket::INET->new(PeerAddr => $ARGV[0], PeerPort => $ARGV[1]) or die "refused: $!\n";
+    print $c "$ARGV[2]\r\n\r\n" if defined $ARGV[2]; my $line = <$c>; print $line // "closed\n"'
+
+@test "a service of the host is reached by its name when its port is named, and no other way" {
+    start_service
+    prints "the service" "${FETCH[@]}" "http://127.0.0.1:$PORT/"
+    only_by_name() {
+        local before
+        network filtered --host-port "$PORT"
+        prints "the service" in_jail "${FETCH[@]}" "http://$HOST:$PORT/"
+        prints "the service" in_jail curl -sS --max-time 10 "http://$HOST:$PORT/"
+        before=$(visits)
+        says "loopback" in_jail "${FETCH[@]}" "http://127.0.0.1:$PORT/"
+        says "refused" in_jail "${FETCH[@]}" "http://[::ffff:127.0.0.1]:$PORT/"
+        # Another port, and none.
+        local mode
+        for mode in filtered proxied; do
+            network "$mode" --host-port 9
+            says "open it with --host-port $PORT" in_jail "${FETCH[@]}" "http://$HOST:$PORT/"
+            network "$mode"
+            fails "Could not resolve host" in_jail "${FETCH[@]}" "http://$HOST:$PORT/"
+            says "refused" in_jail curl -sS --max-time 10 "http://$HOST:$PORT/"
+        done
+        network isolated
+        fails "" in_jail "${FETCH[@]}" "http://$HOST:$PORT/"
+        fails "" in_jail "${FETCH[@]}" "http://127.0.0.1:$PORT/"
+        [[ $(visits) == "$before" ]] || report "it was reached"
+    }
+    each_backend only_by_name
+}
+
+@test "names are looked up through the gateway, and a blocked one is not" {
+    lookups() {
+        network filtered --host-port 9
+        says "$HOST" in_jail getent hosts "$HOST"
+        fails "" in_jail getent hosts pastebin.com
+        says "pastebin.com:80 is refused" in_jail curl -sS --max-time 10 http://pastebin.com/
+        [[ $output == *"policy, not a fault"*do_not_retry* ]] || report "should say that it is policy"
+        network filtered --block-host blocked.example
+        says "blocked.example" in_jail curl -sS --max-time 10 http://blocked.example/
+        network proxied
+        says "refused" in_jail curl -sS --max-time 10 http://not-named.example/
+        network isolated --host-port 9
+        fails "" in_jail getent hosts "$HOST"
+    }
+    each_backend lookups
+}
+
+@test "literal addresses, and mail at any of them" {
+    literals() {
+        network filtered
+        says "403" in_jail perl -e "$TALK" 10.0.0.1 80 "GET / HTTP/1.0"
+        says "403" in_jail perl -e "$TALK" 169.254.169.254 80 "GET / HTTP/1.0"
+        local port
+        for port in 25 587; do
+            says "554 " in_jail perl -e "$TALK" 203.0.113.5 "$port"
+            [[ $output == *"policy, not a fault"* ]] || report "should say that it is policy"
+        done
+        says "554 " in_jail perl -e "$TALK" 198.18.0.3 25
+        says "SSH-2.0-agent_sandbox" in_jail perl -e "$TALK" 203.0.113.5 22 "SSH-2.0-test"
+        network isolated
+        fails "" in_jail perl -e "$TALK" 203.0.113.5 25
+    }
+    each_backend literals
+}
+
+@test "UDP, and TCP that is opened without connect, are refused" {
+    start_service
+    # sendto with MSG_FASTOPEN
+    local fast='use Socket; socket(my $s, AF_INET, SOCK_STREAM, 0) or die "socket: $!\n";
+        send($s, "GET / HTTP/1.0\r\n\r\n", 0x20000000, pack_sockaddr_in($ARGV[0], INADDR_LOOPBACK)) or die "send: $!\n"; print "sent\n"'
+    local datagram='use Socket; socket(my $s, AF_INET, SOCK_DGRAM, 0) or die "socket: $!\n";
+        send($s, "x", 0, pack_sockaddr_in(53, INADDR_LOOPBACK)) or die "send: $!\n"; print "sent\n"'
+    works perl -e "$fast" "$PORT"
+    prints sent perl -e "$datagram"
+    wait_until eval '(($(visits) == 1))'
+    around() {
+        local mode
+        for mode in filtered proxied; do
+            network "$mode"
+            fails "send: Operation not supported" in_jail perl -e "$fast" "$PORT"
+            fails "socket: " in_jail perl -e "$datagram"
+        done
+    }
+    each_backend around
+    [[ $(visits) == 1 ]] || report "it was reached"
+}
+
+# Cut off from the gateway, a socket must not be free to go elsewhere.
+@test "a connection that is taken back and made again is judged again" {
+    start_service
+    local again='use Socket; use Config; socket(my $s, AF_INET, SOCK_STREAM, 0) or die;
+        my $number = $Config{archname} =~ /aarch64/ ? 203 : 42; my $nowhere = pack "S x14", 0;
+        connect($s, pack_sockaddr_in($ARGV[1], inet_aton($ARGV[0]))) or die "first: $!\n";
+        syscall($number, fileno $s, $nowhere, 16) == 0 or die "cut: $!\n";
+        connect($s, pack_sockaddr_in($ARGV[2], INADDR_LOOPBACK)) or die "second: $!\n";
+        syswrite $s, "GET / HTTP/1.0\r\n\r\n"; local $/; print <$s>'
+    says "the service" perl -e "$again" 127.0.0.1 "$PORT" "$PORT"
+    local before
+    before=$(visits)
+    twice() {
+        network filtered
+        says "403" in_jail perl -e "$again" 198.18.0.1 3128 "$PORT"
+    }
+    each_backend twice
+    [[ $(visits) == "$before" ]] || report "it was reached"
+}
+
+@test "each decision is a line in the session's record" {
+    recorded() {
+        rm -rf "$HOME/.local/state/agent-sandbox/sessions"
+        network filtered --block-host blocked.example
+        says "refused" in_jail curl -sS --max-time 10 http://blocked.example/
+        says "554 " in_jail perl -e "$TALK" 203.0.113.5 25
+        works grep -rh '"verdict":"deny"' "$HOME/.local/state/agent-sandbox/sessions"
+        [[ $output == *blocked.example* && $output == *203.0.113.5*'"port":25'* ]] || report "should be recorded"
+        prints "" find "$HOME/.local/state/agent-sandbox/sessions" -type f ! -perm 0600
+        works ls "$HOME/.local/state/agent-sandbox"
+        fails "" in_jail ls "$HOME/.local/state/agent-sandbox"
+    }
+    each_backend recorded
+}
