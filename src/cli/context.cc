@@ -72,7 +72,7 @@ base::Result<Place> find_place(const Caller& caller, const Arguments& arguments)
     place.files = config::places_for(place.identity.home, caller.environment);
     // Threat: `~` in the administrator's files would be wherever HOME points
     // (tests/admin/ceiling_attacks.bats).
-    if (base::file_exists(place.files.admin_directory)) {
+    if (!caller.has_planted_home && base::file_exists(place.files.admin_directory)) {
         std::optional<base::Path> home = host::account_home(caller.disk, place.identity.uid);
         if (home && *home != place.identity.home) {
             place.identity.home = *home;

@@ -30,6 +30,9 @@ struct Caller {
     std::optional<plan::JobRequest> job;
     std::string job_session;          // that the job came from
     std::vector<int> job_namespaces;  // that its ranks share
+    // The home directory is what HOME says, also under an administrator's ceiling: of the self-test alone,
+    // which plants one.
+    bool has_planted_home = false;
     // Why user namespaces can't be made, where a launch found out what no file says.
     std::optional<std::string> namespace_failure;
 };

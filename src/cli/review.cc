@@ -2,6 +2,7 @@
 #include "cli/review.h"
 
 #include "base/text.h"
+#include "plan/backend.h"
 #include "review/review.h"
 
 namespace cli {
@@ -33,12 +34,14 @@ std::vector<base::Path> search_path(const Caller& caller, const base::Path& proj
 EndReview::EndReview() : started_(review::start()), began_(steady_time()) {}
 
 void EndReview::tell(const Output& output, const Caller& caller, const plan::Plan& plan) const {
-    if (!plan.project_is_writable || output.is_quiet()) return;
+    // Where the backend can't protect paths in the project, this is all that there is to tell.
+    bool is_protected = plan::traits_of(plan.backend).has_view;
+    if (!plan.project_is_writable || (is_protected && output.is_quiet())) return;
     bool is_short = steady_time().tv_sec - began_.tv_sec < kShortRun;
-    if (is_short && !output.has_terminal()) return;
+    if (is_protected && is_short && !output.has_terminal()) return;
     review::Session session{plan.project, started_, search_path(caller, plan.project)};
     for (const std::string& line : review::describe(review::look_back(session), plan.project))
-        output.warning(line);
+        is_protected ? output.warning(line) : output.protection(line);
 }
 
 }  // namespace cli

@@ -85,7 +85,7 @@ namespace {
 std::optional<std::string> namespaces_failure(const Planned& planned) {
     bool is_choice = planned.settings.policy.isolation.backend == "auto";
     bool is_best = planned.plan.backend == plan::backends().front().name;
-    if (!is_choice || !is_best || planned.facts.bwrap.is_setuid) return std::nullopt;
+    if (!is_choice || !is_best) return std::nullopt;
     return host::try_user_namespace();
 }
 

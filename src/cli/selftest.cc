@@ -51,6 +51,7 @@ std::vector<std::string> candidates(const Invocation& call) {
 base::Result<selftest::Jail> plan_jail(const Invocation& call, const selftest::JailRequest& request) {
     Caller caller;
     caller.environment = request.environment;
+    caller.has_planted_home = true;
     caller.working_directory = request.project;
     Arguments arguments;
     arguments.project = request.project.str();

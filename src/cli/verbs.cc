@@ -59,7 +59,8 @@ constexpr Verb kVerbs[] = {
      "bash:  agent-sandbox completion bash > ~/.local/share/bash-completion/completions/agent-sandbox\n"
      "zsh:   agent-sandbox completion zsh > _agent-sandbox, in a directory of $fpath\n"
      "fish:  agent-sandbox completion fish > ~/.config/fish/completions/agent-sandbox.fish"},
-    {"help", help_verb, "help settings lists what a configuration file can say.\n"
+    {"help", help_verb,
+     "help settings lists what a configuration file can say.\n"
      "help backends shows what bubblewrap, firejail and Landlock reach, and which network modes they offer."},
     {"version", version_verb, ""},
 };

@@ -63,7 +63,7 @@ constexpr SocketOption kOptions[] = {
     {IPPROTO_TCP, TCP_FASTOPEN_CONNECT, kNotSupported},
 };
 
-void add_handed_internet(Rows& rows) {
+void add_handed_internet(Rows& rows, bool owns_loopback) {
     for (uint32_t family : {AF_INET, AF_INET6}) {
         for (uint32_t protocol : {0, int{IPPROTO_TCP}}) {
             rows.push_back({SYS_socket,
@@ -72,7 +72,7 @@ void add_handed_internet(Rows& rows) {
         }
         rows.push_back({SYS_socket, {is(0, family)}, kNoAccess});
     }
-    rows.push_back({SYS_listen, {}, kAsk});
+    if (!owns_loopback) rows.push_back({SYS_listen, {}, kAsk});
     // A connection without connect().
     constexpr uint32_t kFastOpen = MSG_FASTOPEN;
     add(rows, {{SYS_sendto, {has_bits(3, kFastOpen, kFastOpen)}, kNotSupported},
@@ -83,8 +83,8 @@ void add_handed_internet(Rows& rows) {
     }
 }
 
-void add_internet(Rows& rows, Internet internet) {
-    switch (internet) {
+void add_internet(Rows& rows, const Orders& orders) {
+    switch (orders.internet) {
         case Internet::host:
             return;
         case Internet::refused:
@@ -93,7 +93,7 @@ void add_internet(Rows& rows, Internet internet) {
             }
             return;
         case Internet::handed:
-            return add_handed_internet(rows);
+            return add_handed_internet(rows, orders.owns_loopback);
     }
 }
 
@@ -224,7 +224,7 @@ void refuse_questions(Rows& rows, const Orders& orders) {
 std::vector<Row> rows_for(const Orders& orders) {
     Rows rows;
     if (orders.refuses_system_v) add_system_v(rows);
-    add_internet(rows, orders.internet);
+    add_internet(rows, orders);
     if (orders.internet == Internet::handed || orders.guards_sockets) rows.push_back({SYS_connect, {}, kAsk});
     if (orders.guards_sockets) add_sockets(rows);
     if (orders.guards_attributes) add_attributes(rows);

@@ -139,6 +139,16 @@ base::Fd accept_peer_of(int listener, int socket) {
     return {};
 }
 
+bool leads_to_loopback(const Address& address) {
+    bool is_whole = (address.family() == AF_INET && address.length >= sizeof address.v4) ||
+                    (address.family() == AF_INET6 && address.length >= sizeof address.v6);
+    if (!is_whole) return false;
+    Destination destination = destination_of(address);
+    constexpr unsigned char kLoopbackV6[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    if (!destination.is_v6) return destination.address[0] == 127;
+    return std::memcmp(destination.address, kLoopbackV6, sizeof kLoopbackV6) == 0;
+}
+
 int hand_over(int socket, const Address& wanted, int gateway) {
     if (wanted.length < sizeof(sa_family_t)) return EINVAL;
     // Takes the socket back to where it was before it was connected.

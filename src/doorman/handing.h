@@ -23,6 +23,9 @@ struct Address {
     int family() const { return any.sa_family; }
 };
 
+// Whether it is an address of the machine's own loopback, or the unspecified one, which means the same.
+bool leads_to_loopback(const Address& address);
+
 // `socket` is the caller's, of an Internet family, and `gateway` a socket that does not block. What connect()
 // returns to the caller: zero or an errno.
 int hand_over(int socket, const Address& wanted, int gateway);

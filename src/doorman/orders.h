@@ -20,6 +20,8 @@ struct Orders {
     // pairs, and attributes stay as they are. `handed` and `guards_signals` can't be had.
     bool is_answered = true;
     Internet internet = Internet::host;
+    // Of `handed`: the jail's loopback is its own, so that it may listen there and connect to it.
+    bool owns_loopback = false;
     int gateway = -1;  // of `handed`: a SOCK_SEQPACKET socket that connections are handed through (note.h)
 
     // Unix sockets with a name: only those at or below these physical paths can be connected to.

@@ -69,6 +69,8 @@ Answer connect_internet(const Caller& caller, const Sockets& sockets, base::Fd s
         case Internet::handed:
             break;
     }
+    if (sockets.orders.owns_loopback && leads_to_loopback(address))
+        return connect_freely(caller, sockets, std::move(socket), address);
     bool is_tcp =
         option(socket.get(), SO_TYPE) == SOCK_STREAM && option(socket.get(), SO_PROTOCOL) == IPPROTO_TCP;
     return Answer::of(is_tcp ? hand_over(socket.get(), address, sockets.orders.gateway) : EACCES);

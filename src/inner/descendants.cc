@@ -88,6 +88,9 @@ bool reap_some() {
 }
 
 [[noreturn]] void stand_by(pid_t stage) {
+    // Threat: a signal for the whole group of the session's processes (timeout -s KILL) would take the warden
+    // along, and nobody would end the rest (tests/jail/landlock_attacks.bats).
+    ::setsid();
     base::close_others({});
     for (;;) {
         pid_t ended = ::waitpid(-1, nullptr, __WALL);

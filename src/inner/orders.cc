@@ -65,6 +65,7 @@ void add_doorman(Writer& writer, const doorman::Orders& orders) {
     writer.add(int{orders.is_answered});
     writer.add(int{orders.refuses_system_v});
     writer.add(static_cast<int>(orders.internet));
+    writer.add(int{orders.owns_loopback});
     writer.add(orders.gateway);
     writer.add(int{orders.guards_sockets});
     writer.add(orders.sockets);
@@ -84,6 +85,7 @@ void get_doorman(Reader& reader, doorman::Orders& orders) {
     reader.get(internet);
     if (internet < 0 || internet > static_cast<int>(doorman::Internet::handed)) reader.reject();
     orders.internet = static_cast<doorman::Internet>(internet);
+    reader.get(orders.owns_loopback);
     reader.get(orders.gateway);
     reader.get(orders.guards_sockets);
     reader.get(orders.sockets);

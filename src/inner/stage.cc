@@ -161,9 +161,8 @@ bool await_word(const Orders& orders, std::vector<Request>& early) {
 // the jail.
 void attend(const Orders& orders, pid_t command, int children, std::optional<doorman::Doorman>& doorman) {
     std::string received;
-    struct pollfd watched[] = {{children, POLLIN, 0},
-                               {orders.control, POLLIN, 0},
-                               {doorman ? doorman->events() : -1, POLLIN, 0}};
+    struct pollfd watched[] = {
+        {children, POLLIN, 0}, {orders.control, POLLIN, 0}, {doorman ? doorman->events() : -1, POLLIN, 0}};
     for (;;) {
         if (::poll(watched, std::size(watched), -1) < 0 && errno != EINTR) return;
         if (watched[0].revents) {

@@ -90,11 +90,9 @@ std::optional<std::string> obstacle_of(const BackendTraits& backend, const host:
 }
 
 // With a gateway it is all four modes. bubblewrap's gateway needs a network namespace that can be set up from
-// outside, one that belongs to a user namespace of the caller's; a set-uid bubblewrap makes none where the
-// host closes user namespaces. The others need a doorman.
+// outside; that of a set-uid bubblewrap belongs to root. The others need a doorman.
 std::vector<NetworkMode> offered_modes(const BackendTraits& backend, const host::Facts& facts) {
-    bool has_gateway = backend.hands_connections ? facts.can_answer_calls
-                                                 : !(facts.bwrap.is_setuid && facts.user_namespace_obstacle);
+    bool has_gateway = backend.hands_connections ? facts.can_answer_calls : !facts.bwrap.is_setuid;
     if (!has_gateway) return {NetworkMode::open, NetworkMode::isolated};
     return {NetworkMode::open, NetworkMode::filtered, NetworkMode::proxied, NetworkMode::isolated};
 }

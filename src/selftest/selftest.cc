@@ -105,8 +105,10 @@ class Run {
         if (!text) return text.error();
         if (base::Status done = read_reports(*text, reports); !done) return done;
         look_afterwards(probes_, scenario.name, planted.world(), reports);
-        Jailed jailed{
-            .backend = jail->plan.backend, .landlock = jail->facts.landlock_abi, .settings = &jail->settings};
+        bool is_setuid = jail->plan.backend == "bwrap" && jail->facts.bwrap.is_setuid;
+        Jailed jailed{.backend = jail->plan.backend + (is_setuid ? ", set-uid" : ""),
+                      .landlock = jail->facts.landlock_abi,
+                      .settings = &jail->settings};
         judge_scenario(scenario, reports, jailed);
         return base::success();
     }

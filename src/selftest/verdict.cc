@@ -11,6 +11,8 @@ using Kind = Finding::Kind;
 constexpr Exception kExceptions[] = {
     {"bwrap", "ipc/abstract-socket-open-network",
      "an open network is the host's, and only Landlock of Linux 6.12 keeps its abstract sockets apart", 6},
+    {"bwrap, set-uid", "namespaces/shared-user",
+     "a set-uid bubblewrap makes no user namespace where the host closes them"},
     {"firejail", "files/place-*", "directories at the top can be seen; they are empty or closed"},
     {"firejail", "files/write-*",
      "firejail leaves these mounts writable: they belong to root, or are the jail's own"},
@@ -52,7 +54,9 @@ constexpr Exception kExceptions[] = {
 
 const Exception* find_exception(const Probe& probe, const Jailed& jail) {
     for (const Exception& row : kExceptions) {
-        bool is_about_it = row.backend == jail.backend && base::matches_name(row.probe, probe.name);
+        bool is_backend =
+            row.backend == jail.backend || jail.backend.starts_with(std::string(row.backend) + ",");
+        bool is_about_it = is_backend && base::matches_name(row.probe, probe.name);
         if (is_about_it && (row.below_landlock == 0 || jail.landlock < row.below_landlock)) return &row;
     }
     return nullptr;

@@ -23,7 +23,7 @@ class Chaperon {
     Chaperon& operator=(const Chaperon&) = delete;
 
     // Makes the socket, before the jail is built.
-    base::Status open(const std::string& state_directory, const std::string& session);
+    base::Status open(const std::string& directory, const std::string& name);
     const std::string& path() const { return socket_.path(); }
     void forget_name() { socket_.forget_name(); }
     pid_t process() const { return process_; }  // -1: there is none

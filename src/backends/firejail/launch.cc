@@ -50,7 +50,10 @@ base::Result<Host> describe_host(const host::Tree& tree, const host::Facts& fact
 // one.
 doorman::Orders doorman_of(const plan::Plan& plan, const Caller& caller) {
     if (!plan.network.egress.needs_gateway()) return {};
-    return {.is_wanted = true, .internet = doorman::Internet::handed, .gateway = caller.door};
+    return {.is_wanted = true,
+            .internet = doorman::Internet::handed,
+            .owns_loopback = true,
+            .gateway = caller.door};
 }
 
 std::vector<inner::Laid> laid_by_stage(const host::Tree& tree, const View& view) {
