@@ -43,6 +43,12 @@ Json json_of(const PathRule& rule) {
     return set_reason(object, rule.reason);
 }
 
+Json json_of(const Grant& grant) {
+    Json object = Json::object();
+    object.set("kind", to_text(grant.kind)).set("path", grant.path.str());
+    return set_reason(object, grant.reason);
+}
+
 Json json_of(const Mount& mount) {
     Json object = Json::object();
     object.set("kind", to_text(mount.kind)).set("target", mount.target.str());
@@ -203,6 +209,7 @@ base::Json to_json(const Plan& plan) {
         .set("files", Json::object()
                           .set("rules", json_list(plan.rules))
                           .set("mounts", json_list(plan.mounts))
+                          .set("grants", json_list(plan.grants))
                           .set("placeholders", json_list(plan.placeholders))
                           .set("new_directories", json_list(plan.new_directories)))
         .set("environment", Json::object()

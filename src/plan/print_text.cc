@@ -124,6 +124,15 @@ Table rules_table(const Plan& plan) {
     return table;
 }
 
+Table grants_table(const Plan& plan) {
+    Table table;
+    for (const Grant& grant : plan.grants) {
+        table.add({plain(to_text(grant.kind)), plain(grant.path.str()), dim(grant.reason.why),
+                   dim(grant.reason.origin.describe())});
+    }
+    return table;
+}
+
 Table mounts_table(const Plan& plan) {
     Table table;
     for (const Mount& mount : plan.mounts) {
@@ -201,6 +210,7 @@ std::string to_text(const Plan& plan, bool is_coloured) {
     return summary(plan).text(0, is_coloured) +
            part("Files: the most specific path decides, what no line shows is hidden", rules_table(plan)) +
            part("Mounts, in their order", mounts_table(plan)) +
+           part("Granted, each with all below it", grants_table(plan)) +
            part("Names held by something empty while the jail runs", paths_table(plan.placeholders)) +
            part("Directories made where they are missing", paths_table(plan.new_directories)) +
            part(counted("Variables passed", environment.passed.size()), variables_table(environment.passed)) +
