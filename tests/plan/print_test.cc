@@ -48,7 +48,8 @@ TEST(PlanJson, MembersKeepTheirOrder) {
     EXPECT_EQ(keys(json),
               (Names{"backend", "project", "command", "working_directory", "files", "environment", "network",
                      "processes", "system_calls", "second_wall", "limits", "controls", "notes"}));
-    EXPECT_EQ(keys(*json.find("files")), (Names{"rules", "mounts", "grants", "placeholders", "new_directories"}));
+    EXPECT_EQ(keys(*json.find("files")),
+              (Names{"rules", "mounts", "grants", "placeholders", "new_directories"}));
     EXPECT_EQ(keys(*json.find("environment")), (Names{"passed", "removed"}));
 }
 
