@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "landlock/rights.h"
+
 namespace plan {
 namespace {
 
@@ -87,6 +89,11 @@ std::optional<std::string> obstacle_of(const BackendTraits& backend, const host:
     if (backend.name == "firejail") return firejail_obstacle(facts);
     if (backend.name == "landlock") return landlock_obstacle(facts);
     return bwrap_obstacle(facts);
+}
+
+bool lets_signals_out(const BackendTraits& backend, const host::Facts& facts) {
+    return !backend.has_namespaces && !facts.can_answer_calls &&
+           landlock::guarded_scopes(facts.landlock_abi) == 0;
 }
 
 // With a gateway it is all four modes. bubblewrap's gateway needs a network namespace that can be set up from

@@ -32,6 +32,9 @@ const BackendTraits& traits_of(std::string_view name);
 // Why this machine can't have it, in one line for a person; nothing where it can.
 std::optional<std::string> obstacle_of(const BackendTraits& backend, const host::Facts& facts);
 
+// Without a pid namespace signals are kept inside by Landlock, since ABI 6, or by the doorman.
+bool lets_signals_out(const BackendTraits& backend, const host::Facts& facts);
+
 // The network modes that it offers here, the least strict first.
 std::vector<policy::NetworkMode> offered_modes(const BackendTraits& backend, const host::Facts& facts);
 

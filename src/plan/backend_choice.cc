@@ -27,6 +27,13 @@ base::Error none_works(const host::Facts& facts) {
 
 base::Status take(Draft& draft, const BackendTraits& backend) {
     draft.plan.backend = backend.name;
+    const std::string& around = draft.inputs.facts.nested_in;
+    if (!around.empty()) {
+        draft.note(NoteKind::information,
+                   "this runs inside " +
+                       std::string(around == "container" ? "a container" : "another jail of agent-sandbox") +
+                       ": the jail can show no more than that does");
+    }
     const std::string& session = draft.inputs.request.session;
     // Where a backend can't mount, the sandbox's own things lie in a directory of the session's.
     draft.own = base::Path::known(base::kOwnDirectory);

@@ -112,9 +112,7 @@ void lower_to_backend(Draft& draft) {
         control.detail = reach->detail;
     }
     const host::Facts& facts = draft.inputs.facts;
-    bool signals_get_out = !draft.backend().has_namespaces && !facts.can_answer_calls &&
-                           landlock::guarded_scopes(facts.landlock_abi) == 0;
-    if (!signals_get_out) return;
+    if (!lets_signals_out(draft.backend(), facts)) return;
     Control& processes = *std::ranges::find(draft.plan.controls, "processes", &Control::name);
     processes.level = Level::absent;
     processes.detail =

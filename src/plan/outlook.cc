@@ -14,11 +14,6 @@ Reached without_landlock(std::string_view control, const host::Facts& facts) {
     return {control, Level::absent, "there is no Landlock on kernel " + facts.kernel};
 }
 
-bool lets_signals_out(const BackendTraits& backend, const host::Facts& facts) {
-    return !backend.has_namespaces && !facts.can_answer_calls &&
-           landlock::guarded_scopes(facts.landlock_abi) == 0;
-}
-
 bool has_gateway(const BackendTraits& backend, const host::Facts& facts) {
     return std::ranges::count(offered_modes(backend, facts), policy::NetworkMode::filtered) > 0;
 }

@@ -30,6 +30,8 @@ constexpr Exception kExceptions[] = {
     {"landlock", "files/own-program",
      "the mounts are the host's; Landlock refuses what would be written there"},
     {"landlock", "processes/see", "there is no pid namespace: processes are listed, and can't be touched"},
+    {"landlock", "processes/guardian-descriptors",
+     "there is no pid namespace: root may list the numbers of descriptors, and not what they lead to"},
     {"landlock", "processes/capability-limit",
      "only a privileged process can lower its bounds; no_new_privs keeps them from being reached"},
     {"landlock", "ipc/key-listing",
