@@ -246,8 +246,24 @@ class Granter {
 
     // Landlock itself refuses what of other processes' entries tells more than their names.
     void give_proc(const PathRule& rule) {
-        if (!is_closed(rule))
-            result_.grants.push_back({kProc, GrantKind::read, {"processes of the host", {}}});
+        if (is_closed(rule)) return;
+        result_.grants.push_back({kProc, GrantKind::read, {"processes of the host", {}}});
+        // CUDA gives its threads names by writing there, and does without nothing. Root could write the
+        // kernel's settings as their owner.
+        if (!uses_graphics() || inputs_.is_root) return;
+        result_.grants.push_back({kProc, GrantKind::use, {"CUDA names its threads through it", {}}});
+        result_.notes.push_back({NoteKind::information,
+                                 "/proc can be written for the GPU's sake: how the kernel treats the user's "
+                                 "other processes when memory is short can be changed"});
+    }
+
+    bool uses_graphics() const {
+        constexpr std::string_view kNodes[] = {"/dev/nvidia", "/dev/kfd", "/dev/dri"};
+        return std::ranges::any_of(inputs_.mounts, [&](const Mount& mount) {
+            return mount.kind == MountKind::bind_device &&
+                   std::ranges::any_of(
+                       kNodes, [&](std::string_view node) { return mount.target.str().starts_with(node); });
+        });
     }
 
     void give_own() {

@@ -25,6 +25,7 @@ struct GrantInputs {
     base::Path program;  // this one: the jail executes it by the names of its stubs
     base::Path place;    // Place::directory; the root where there is none
     bool private_ipc = true;
+    bool is_root = false;                 // the caller
     std::vector<base::Path> private_etc;  // host/private_files.h
     // Paths that are read-only even at the price of what lies around them: who can write the sandbox's own
     // configuration decides what the next session is. An administrator's rules are kept in the same way.

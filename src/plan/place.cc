@@ -85,6 +85,7 @@ void grant_rules(Draft& draft) {
                                .project = draft.project,
                                .program = draft.inputs.facts.own_program,
                                .private_ipc = draft.policy().isolation.private_ipc,
+                               .is_root = draft.inputs.facts.identity.uid == 0,
                                .private_etc = draft.inputs.facts.private_etc,
                                .kept = {draft.inputs.request.config_directory},
                                .new_directories = plan.new_directories});

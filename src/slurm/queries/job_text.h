@@ -3,6 +3,7 @@
 // that the agent asked for in the place of those that Slurm was given.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
