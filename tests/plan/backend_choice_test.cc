@@ -153,7 +153,9 @@ TEST(BackendChoice, TableOfMachinesAndRequests) {
         table += "\n";
     }
     std::string path = TEST_DATA "/golden/backends/choice.txt";
-    if (std::getenv("UPDATE_GOLDEN") != nullptr) ASSERT_TRUE(base::write_file_atomically(path, table));
+    if (std::getenv("UPDATE_GOLDEN") != nullptr) {
+        ASSERT_TRUE(base::write_file_atomically(path, table));
+    }
     auto golden = base::read_file(path);
     ASSERT_TRUE(golden) << golden.error().line();
     EXPECT_TRUE(*golden == table) << "UPDATE_GOLDEN=1 rewrites " << path << "; look at the difference";
@@ -184,8 +186,9 @@ TEST(BackendChoice, NothingIsWeakerInSilence) {
                 if (!is_dropped || control.name == "network" || control.name == "mail") continue;
                 EXPECT_TRUE(says(*plan, control.name)) << control.name;
             }
-            if (plan->network.reached < plan->network.asked)
+            if (plan->network.reached < plan->network.asked) {
                 EXPECT_TRUE(says(*plan, "can't be had with this backend"));
+            }
         }
     }
     EXPECT_GT(planned, 100) << "or the law was hardly looked at";
