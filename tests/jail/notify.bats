@@ -138,6 +138,8 @@ has_no_bell() { [[ $(tmux -L "$SERVER" list-windows -F '#{window_name} #{window_
     script -qec "$SBX_PROGRAM --quiet -- sh -c 'touch ready; exec sleep 1000'" /dev/null </dev/null >/dev/null 2>&1 3>&- &
     CHILDREN+=($!)
     wait_until test -e ready
+    # Where hang-ups are ignored, it outlives its terminal.
+    CHILDREN+=("$(pgrep -P "$!")")
     prints "" find "$HOME/.local/state/agent-sandbox/notify" -type s
 }
 
