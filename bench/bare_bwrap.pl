@@ -31,12 +31,15 @@ my %render = (
     proc => sub { ('--proc', $_[0]{target}) },
     dev => sub { ('--dev', $_[0]{target}) },
     queues => sub { ('--mqueue', $_[0]{target}) },
+    # Of a process beside the jail, which a bare one does not have: a file takes its place.
+    helper_socket => sub { ('--ro-bind', '/dev/null', $_[0]{target}) },
     seal => sub { ('--remount-ro', $_[0]{target}) },
 );
 
 my @words = qw(bwrap --unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --unshare-net --die-with-parent --cap-drop ALL);
 # A placeholder is made by the program while it runs; here it stands for the length of the measurement.
-mkdir $_->{path} for @{$plan->{files}{placeholders}}, @{$plan->{files}{new_directories}};
+use File::Path 'make_path';
+make_path($_->{path}) for @{$plan->{files}{placeholders}}, @{$plan->{files}{new_directories}};
 for my $mount (@{$plan->{files}{mounts}}) {
     (my $kind = $mount->{kind}) =~ tr/ -/__/;
     my $rule = $render{$kind} or die "a kind of mount that this script does not know: $mount->{kind}\n";
