@@ -18,7 +18,15 @@ open my $root, "<", $point or die "$point: $!";
 open my $ready, ">", "$point.ready" or die "$point.ready: $!";
 close $ready;
 
-while (sysread $requests, my $packet, PACKET) {
+# It ends with the command that it was started for.
+my $parent = getppid;
+while (1) {
+    my $waiting = '';
+    vec($waiting, fileno $requests, 1) = 1;
+    my $count = select $waiting, undef, undef, 0.2;
+    last if getppid != $parent;
+    next if $count <= 0;
+    sysread($requests, my $packet, PACKET) or last;
     my (undef, $type, $token, undef, undef, undef, undef, undef, undef, $length, $name) = unpack "iiLLQLLLLLa256", $packet;
     $name = substr $name, 0, $length;
     my $is_mounted = 0;
