@@ -67,7 +67,7 @@ std::string networks() {
 std::string exceptions() {
     std::string text =
         "\n## What the self-test expects to get through\n\n"
-        "With bubblewrap nothing. With the others:\n\n" +
+        "With bubblewrap nothing, but for hosts of the two kinds named here.\n\n" +
         heading({"backend", "probe", "why"});
     for (const selftest::Exception& exception : selftest::exceptions()) {
         std::string backend(exception.backend);

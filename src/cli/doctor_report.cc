@@ -43,10 +43,6 @@ std::string heading(std::string_view text, bool is_coloured) {
     return "\n" + base::styled(text, Style::bold, is_coloured) + "\n";
 }
 
-std::string without_remedy(const std::string& problem) {
-    return problem.substr(0, problem.find("; "));
-}
-
 std::string modes_text(const plan::Outlook& outlook) {
     std::vector<std::string> names;
     for (policy::NetworkMode mode : outlook.modes) names.emplace_back(policy::to_text(mode));
@@ -66,7 +62,7 @@ std::string findings_text(const Examination& examination, bool is_coloured) {
 std::string backends_text(const Examination& examination, bool is_coloured) {
     base::Table table;
     for (const plan::Outlook& outlook : examination.outlooks) {
-        std::string state = outlook.obstacle ? "not here: " + without_remedy(*outlook.obstacle)
+        std::string state = outlook.obstacle ? "not here: " + plan::without_remedy(*outlook.obstacle)
                             : &outlook == examination.chosen() ? "taken"
                                                                : "works";
         std::string modes = outlook.obstacle ? "" : "network: " + modes_text(outlook);

@@ -91,6 +91,10 @@ std::optional<std::string> obstacle_of(const BackendTraits& backend, const host:
     return bwrap_obstacle(facts);
 }
 
+std::string without_remedy(std::string_view problem) {
+    return std::string(problem.substr(0, problem.find("; ")));
+}
+
 bool lets_signals_out(const BackendTraits& backend, const host::Facts& facts) {
     return !backend.has_namespaces && !facts.can_answer_calls &&
            landlock::guarded_scopes(facts.landlock_abi) == 0;

@@ -32,6 +32,9 @@ const BackendTraits& traits_of(std::string_view name);
 // Why this machine can't have it, in one line for a person; nothing where it can.
 std::optional<std::string> obstacle_of(const BackendTraits& backend, const host::Facts& facts);
 
+// A problem may bring its remedy along ("what; what to do"): the first half.
+std::string without_remedy(std::string_view problem);
+
 // Without a pid namespace signals are kept inside by Landlock, since ABI 6, or by the doorman.
 bool lets_signals_out(const BackendTraits& backend, const host::Facts& facts);
 

@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::string_view kAdvice = "'agent-sandbox doctor' says what this machine can do";
 
-// A problem may bring its remedy along: "what; what to do".
-std::string without_remedy(std::string_view problem) {
-    return std::string(problem.substr(0, problem.find("; ")));
-}
-
 base::Error none_works(const host::Facts& facts) {
     std::vector<std::string> causes;
     for (const BackendTraits& backend : backends()) {
