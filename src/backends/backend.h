@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "inner/limits.h"
 #include "inner/signals.h"
+#include "network/netns/set_up.h"
 
 namespace backends {
 
@@ -29,6 +30,10 @@ struct Caller {
     std::map<std::string, std::string> sockets;  // of helpers: name and path on the host
     // Where a backend hands connections to the gateway one by one (plan/backend.h): the socket for that.
     int door = -1;
+    // Where a backend sets up the jail's network itself: what is wanted of it, and the socket for what comes
+    // of that. Without listeners nothing but the loopback device is raised.
+    network::netns::Wanted network = {.has_listeners = false};
+    int listeners = -1;
 };
 
 // A started jail. The process is our child and dies with us; unless it is killed itself, the jail is gone

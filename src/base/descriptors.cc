@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,11 +57,16 @@ void inherit_only(const std::vector<int>& kept) {
     for (int fd : kept) ::fcntl(fd, F_SETFD, 0);
 }
 
-void fill_standard_descriptors() {
-    for (int fd = 0; fd <= 2; ++fd) {
+bool fill_standard_descriptors() {
+    struct pollfd standard[] = {{STDIN_FILENO, 0, 0}, {STDOUT_FILENO, 0, 0}, {STDERR_FILENO, 0, 0}};
+    // One call for the three. Where it fails, each is taken for closed until the kernel says otherwise.
+    bool is_asked = ::poll(standard, 3, 0) >= 0;
+    for (const struct pollfd& one : standard) {
+        bool is_open = is_asked ? (one.revents & POLLNVAL) == 0 : ::fcntl(one.fd, F_GETFD) >= 0;
         // The lowest free number is this one: those below it are open by now.
-        if (::fcntl(fd, F_GETFD) < 0) (void)!::open("/dev/null", O_RDWR | O_NOCTTY);
+        if (!is_open && ::open("/dev/null", O_RDWR | O_NOCTTY) != one.fd) return false;
     }
+    return true;
 }
 
 }  // namespace base

@@ -14,7 +14,7 @@ void close_others(std::vector<int> kept);
 void inherit_only(const std::vector<int>& kept);
 
 // Opens /dev/null in place of those of 0, 1 and 2 that are closed, so that no file of ours becomes somebody's
-// standard output.
-void fill_standard_descriptors();
+// standard output. False where that can't be done.
+bool fill_standard_descriptors();
 
 }  // namespace base

@@ -47,6 +47,8 @@ Result<std::string> read_descriptor(int fd, size_t limit) {
         if (got == 0) break;
         used += static_cast<size_t>(got);
         if (used > limit) return too_large(limit);
+        // Asking for the end that is known already would be a call for each file.
+        if (has_size && used == static_cast<size_t>(status.st_size)) break;
     }
     content.resize(used);
     return content;
@@ -102,9 +104,16 @@ Status make_directories(const std::string& path, unsigned mode) {
 Result<Fd> memory_file(const char* name, std::string_view content) {
     Fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!fd) return system_error(std::string("make the memory file ") + name, errno);
-    if (Status written = write_all(fd.get(), content); !written) return written.error();
+    // Not by write_all: the position stays at the start.
+    for (size_t done = 0; done < content.size();) {
+        ssize_t written =
+            ::pwrite(fd.get(), content.data() + done, content.size() - done, static_cast<off_t>(done));
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return system_error(std::string("write the memory file ") + name, errno);
+        done += static_cast<size_t>(written);
+    }
     constexpr int kSeals = F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
-    if (::lseek(fd.get(), 0, SEEK_SET) != 0 || ::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
+    if (::fcntl(fd.get(), F_ADD_SEALS, kSeals) != 0) {
         return system_error(std::string("seal the memory file ") + name, errno);
     }
     return fd;

@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 
@@ -148,6 +149,19 @@ bool is_valid_utf8(std::string_view text) {
         text.remove_prefix(length);
     }
     return true;
+}
+
+std::string utc_stamp(std::time_t moment) {
+    const std::chrono::sys_seconds seconds{std::chrono::seconds(moment)};
+    const auto day = std::chrono::floor<std::chrono::days>(seconds);
+    const std::chrono::year_month_day date(day);
+    const std::chrono::hh_mm_ss time(seconds - day);
+    char text[64];
+    std::snprintf(text, sizeof text, "%04d%02u%02uT%02d%02d%02dZ", static_cast<int>(date.year()),
+                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                  static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                  static_cast<int>(time.seconds().count()));
+    return text;
 }
 
 }  // namespace base

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,5 +34,9 @@ struct CodePoint {
     size_t length = 0;
 };
 CodePoint first_code_point(std::string_view text);
+
+// A moment as file names have it: "20240229T235959Z". The C library would read the machine's time zone for
+// it.
+std::string utc_stamp(std::time_t moment);
 
 }  // namespace base

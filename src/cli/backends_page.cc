@@ -39,7 +39,7 @@ std::string levels() {
     text +=
         "\nhidden: it does not exist. denied: it exists and the kernel refuses. absent: not held.\n"
         "With `isolation.require = \"auto\"` a run starts only where the controls with a * reach denied.\n\n";
-    text += "What is less than with bubblewrap, and why:\n\n";
+    text += "What is less than with native and bwrap, and why:\n\n";
     for (const plan::Reach& reach : plan::lesser_reaches()) {
         text += "* " + std::string(reach.backend) + ", " + std::string(reach.control) + ": " +
                 std::string(policy::to_text(reach.level)) + "; " + std::string(reach.detail) + "\n";
@@ -55,9 +55,9 @@ std::string networks() {
         std::vector<std::string> cells = {std::string(policy::to_text(mode))};
         for (const plan::BackendTraits& backend : plan::backends()) {
             bool needs_more = mode == NetworkMode::filtered || mode == NetworkMode::proxied;
-            cells.emplace_back(!needs_more                 ? "yes"
-                               : backend.hands_connections ? "where system calls can be answered"
-                                                           : "where bubblewrap is not set-uid");
+            cells.emplace_back(!needs_more || backend.name == "native" ? "yes"
+                               : backend.hands_connections             ? "where system calls can be answered"
+                                                                       : "where bubblewrap is not set-uid");
         }
         text += row(cells);
     }
@@ -67,7 +67,7 @@ std::string networks() {
 std::string exceptions() {
     std::string text =
         "\n## What the self-test expects to get through\n\n"
-        "With bubblewrap nothing, but for hosts of the two kinds named here.\n\n" +
+        "With native and bwrap nothing, but for hosts of the two kinds named here.\n\n" +
         heading({"backend", "probe", "why"});
     for (const selftest::Exception& exception : selftest::exceptions()) {
         std::string backend(exception.backend);

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 
@@ -10,6 +11,7 @@
 #include "cli/modules.h"
 #include "doorman/doorman.h"
 #include "host/private_files.h"
+#include "host/trial.h"
 #include "plan/backend.h"
 #include "plan/make_plan.h"
 
@@ -66,7 +68,7 @@ base::Path named_directory(const Caller& caller) {
 }  // namespace
 
 base::Result<Place> find_place(const Caller& caller, const Arguments& arguments) {
-    base::Result<host::Identity> identity = host::probe_identity(caller.environment);
+    base::Result<host::Identity> identity = host::probe_identity(caller.disk, ::getuid(), ::getgid(), caller.environment);
     if (!identity) return identity.error();
     Place place{.identity = *std::move(identity)};
     place.files = config::places_for(place.identity.home, caller.environment);
@@ -211,11 +213,20 @@ base::Result<Settings> load_settings(const Caller& caller, const Arguments& argu
                     std::move(policy)};
 }
 
-void probe_other_backends(const Caller& caller, const policy::Policy& policy, host::Facts& facts) {
+void probe_backends(const Caller& caller, const policy::Policy& policy, host::Facts& facts) {
+    for (const host::BackendTrial& trial : host::backend_trials()) {
+        auto failure = std::ranges::find(caller.failures, trial.backend, &BackendFailure::backend);
+        if (failure != caller.failures.end()) facts.*trial.fact = failure->reason;
+    }
     const std::string& asked = policy.isolation.backend;
-    const plan::BackendTraits& best = plan::backends().front();
-    bool is_best = (asked == "auto" || asked == best.name) && !plan::obstacle_of(best, facts);
-    if (is_best) return;
+    auto is_taken = [&](std::string_view name) {
+        return (asked == "auto" || asked == name) && !plan::obstacle_of(plan::traits_of(name), facts);
+    };
+    // A bubblewrap that was chosen by hand comes first.
+    bool is_pinned = policy.isolation.bwrap && asked == "auto";
+    if (!is_pinned && is_taken("native")) return;
+    host::probe_bwrap(caller.disk, policy.isolation.bwrap, facts);
+    if (is_taken("bwrap")) return;
     host::probe_others(caller.disk, policy.isolation.firejail, facts);
     facts.can_answer_calls = doorman::is_possible();
     if (!facts.can_answer_calls)
@@ -228,12 +239,12 @@ base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments
                                 const std::vector<std::string>& command) {
     base::Result<Settings> settings = load_settings(caller, arguments);
     if (!settings) return settings.error();
-    base::Result<host::Facts> facts =
-        host::probe(caller.disk, caller.environment, settings->policy.isolation.bwrap);
+    const std::string& state = settings->place.files.state_directory;
+    caller.disk.recall_names(state + "/known-names");
+    base::Result<host::Facts> facts = host::probe(caller.disk, caller.environment);
     if (!facts) return facts.error();
     facts->identity = settings->place.identity;
-    if (caller.namespace_failure) facts->user_namespace_obstacle = caller.namespace_failure;
-    probe_other_backends(caller, settings->policy, *facts);
+    probe_backends(caller, settings->policy, *facts);
 
     base::Result<modules::Loaded> modules = load_modules(*settings, caller);
     if (!modules) return modules.error();
@@ -248,12 +259,12 @@ base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments
                           .state_directory = base::Path::known(settings->place.files.state_directory),
                           .job = caller.job};
     if (!settings->policy.modules.load.empty()) use_modules(*modules, request);
-    facts->private_etc = host::find_private_files(base::Path::known("/etc"),
-                                                  settings->place.files.state_directory + "/private-etc");
+    facts->private_etc = host::find_private_files(base::Path::known("/etc"), state + "/private-etc");
     base::Result<plan::Plan> plan = plan::make_plan(
         {request, settings->policy, *facts, caller.disk,
          settings->agents.chosen ? &*settings->agents.chosen : nullptr, settings->agents.others});
     if (!plan) return plan.error();
+    caller.disk.keep_names();
     tell_modules(*modules, *plan);
     return Planned{*std::move(settings), *std::move(facts), *std::move(plan)};
 }

@@ -21,6 +21,12 @@
 
 namespace cli {
 
+// A backend that this machine can't have, as a launch found out where no file says it (host/trial.h).
+struct BackendFailure {
+    std::string_view backend;
+    std::string reason;
+};
+
 // What the process was started with, and the disk as it sees it: every name is looked at once for all steps.
 struct Caller {
     std::vector<std::string> environment;  // "NAME=value"
@@ -33,8 +39,7 @@ struct Caller {
     // The home directory is what HOME says, also under an administrator's ceiling: of the self-test alone,
     // which plants one.
     bool has_planted_home = false;
-    // Why user namespaces can't be made, where a launch found out what no file says.
-    std::optional<std::string> namespace_failure;
+    std::vector<BackendFailure> failures;
 };
 Caller probe_environment();
 base::Status probe_working_directory(Caller& caller);
@@ -76,8 +81,9 @@ struct Planned {
 base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,
                                 const std::vector<std::string>& command);
 
-// What is known of the other backends, where the best can't be had or another is asked for.
-void probe_other_backends(const Caller& caller, const policy::Policy& policy, host::Facts& facts);
+// What the backends need to be chosen from, as far as the best ones don't settle it: a launch by this program
+// itself looks for no other.
+void probe_backends(const Caller& caller, const policy::Policy& policy, host::Facts& facts);
 
 // `path` with the home directory written as ~, for messages.
 std::string shortened(const base::Path& path, const base::Path& home);

@@ -34,14 +34,16 @@ int doctor_verb(const Invocation& call) {
         bwrap = settings->policy.isolation.bwrap;
         firejail = settings->policy.isolation.firejail;
     }
-    base::Result<host::Facts> facts = host::probe(call.caller.disk, call.caller.environment, bwrap);
+    base::Result<host::Facts> facts = host::probe(call.caller.disk, call.caller.environment);
     if (!facts) return call.output.fail(facts.error());
+    host::probe_bwrap(call.caller.disk, bwrap, *facts);
     host::probe_details(*facts);
     host::probe_others(call.caller.disk, firejail, *facts);
     facts->can_answer_calls = doorman::is_possible();
 
     Examination examination = examine(*facts, host::run_trials(*facts));
     examination.has_settings = settings.ok();
+    examination.is_bwrap_pinned = bwrap.has_value();
     examination.findings.push_back(settings_finding(settings));
     if (call.arguments.has_own("--admin-note")) return print_note(call, examination.facts);
 

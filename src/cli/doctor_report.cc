@@ -125,10 +125,10 @@ std::string summary_text(const Examination& examination, bool is_coloured) {
         return "\n" + base::styled("No jail can be built here.", Style::red, is_coloured) + "\n";
     }
     const plan::BackendTraits& taken = *examination.chosen()->backend;
-    bool is_best = &taken == examination.outlooks.front().backend;
-    std::string text = "A jail can be built here, with " + std::string(taken.title) +
-                       (is_best ? "." : "; it is weaker than one with bubblewrap.");
-    return "\n" + base::styled(text, is_best ? Style::green : Style::yellow, is_coloured) + "\n";
+    bool is_lesser = plan::is_lesser(taken);
+    std::string text = "A jail can be built here, by " + std::string(taken.title) +
+                       (is_lesser ? "; it is weaker than one by agent-sandbox itself or bubblewrap." : ".");
+    return "\n" + base::styled(text, !is_lesser ? Style::green : Style::yellow, is_coloured) + "\n";
 }
 
 Json json_of(const plan::Outlook& outlook, bool is_chosen) {
@@ -153,6 +153,14 @@ Json json_of(const plan::Outlook& outlook, bool is_chosen) {
 }  // namespace
 
 const plan::Outlook* Examination::chosen() const {
+    auto pinned = std::ranges::find_if(outlooks, [&](const plan::Outlook& outlook) {
+        return is_bwrap_pinned && outlook.backend->name == "bwrap";
+    });
+    if (pinned != outlooks.end()) {
+        if (!pinned->obstacle) return &*pinned;
+        // It is not left for another where it may not be run at all.
+        if (facts.bwrap.state != host::ProgramState::usable) return nullptr;
+    }
     auto found =
         std::ranges::find_if(outlooks, [](const plan::Outlook& outlook) { return !outlook.obstacle; });
     return found == outlooks.end() ? nullptr : &*found;

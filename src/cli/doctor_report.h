@@ -15,7 +15,8 @@ struct Examination {
     host::Facts facts;  // with what trying taught
     std::vector<host::Finding> findings;
     std::vector<plan::Outlook> outlooks;
-    bool has_settings = true;  // they can be read
+    bool has_settings = true;      // they can be read
+    bool is_bwrap_pinned = false;  // isolation.bwrap names one: it is taken before all others
 
     // The backend that a launch takes where none is asked for; null where there is none.
     const plan::Outlook* chosen() const;

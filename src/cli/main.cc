@@ -2,6 +2,7 @@
 // One executable plays every part; the name of a mailer or of a Slurm command, or its first word, says which.
 #include <sys/auxv.h>
 
+#include "base/own_arguments.h"
 #include "base/own_place.h"
 #include "cli/mail_stub.h"
 #include "cli/program.h"
@@ -24,6 +25,7 @@ const char* executed_path() {
 }  // namespace
 
 int main(int argc, char** argv) {
+    base::remember_arguments(argc, argv);
     const char* executed = executed_path();
     if (auto mailer = cli::mailer_name(executed ? executed : "", argc > 0 ? argv[0] : ""))
         return cli::run_mail_stub(*mailer, argc > 0 ? argc - 1 : 0);

@@ -9,7 +9,7 @@
 
 namespace cli {
 
-// "bwrap · ~/code/app (writable) · network isolated · 12 variables held back"
+// "native · ~/code/app (writable) · network isolated · 12 variables held back"
 std::string start_line(const plan::Plan& plan, const base::Path& home);
 
 // What would happen here, and three things to try.

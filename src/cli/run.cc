@@ -2,6 +2,7 @@
 // `agent-sandbox COMMAND`: plan, say in one line what will hold, run, pass the command's own status on.
 #include <sys/random.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -15,7 +16,6 @@
 #include "cli/run.h"
 #include "cli/verbs.h"
 #include "host/trial.h"
-#include "plan/backend.h"
 #include "session/session.h"
 
 namespace cli {
@@ -80,13 +80,19 @@ base::Result<std::string> make_session_id() {
 
 namespace {
 
-// What no file says is found out by the launch: an outer filter or a security module closes user namespaces.
-// Nothing has run then, and where the choice is ours the next backend is taken, and told.
-std::optional<std::string> namespaces_failure(const Planned& planned) {
+// What no file says is found out by the launch: an outer filter or a security module closes user namespaces,
+// to this program or to all. Nothing has run then, and where the choice is ours the next backend is taken,
+// and told. Where a trial succeeds it is the plan that failed, and that is reported as it is.
+std::optional<BackendFailure> failure_of_backend(const Planned& planned, const Caller& caller) {
     bool is_choice = planned.settings.policy.isolation.backend == "auto";
-    bool is_best = planned.plan.backend == plan::backends().front().name;
-    if (!is_choice || !is_best) return std::nullopt;
-    return host::try_user_namespace();
+    if (!is_choice) return std::nullopt;
+    for (const host::BackendTrial& trial : host::backend_trials()) {
+        bool is_known = std::ranges::count(caller.failures, trial.backend, &BackendFailure::backend) > 0;
+        if (trial.backend != planned.plan.backend || is_known) continue;
+        if (std::optional<std::string> reason = trial.failure())
+            return BackendFailure{trial.backend, *std::move(reason)};
+    }
+    return std::nullopt;
 }
 
 Ran attempt(const Invocation& call, const std::string& session) {
@@ -105,10 +111,11 @@ Ran attempt(const Invocation& call, const std::string& session) {
     base::Result<session::Ending> ending = session::run(planned->plan, planned->facts, surroundings);
     if (!ending) {
         bool was_built = ending.error().exit_code != base::ExitCode::jail_failed;
-        std::optional<std::string> failure = was_built ? std::nullopt : namespaces_failure(*planned);
-        if (failure && !call.caller.namespace_failure) {
+        std::optional<BackendFailure> failure =
+            was_built ? std::nullopt : failure_of_backend(*planned, call.caller);
+        if (failure) {
             Caller caller = call.caller;
-            caller.namespace_failure = failure;
+            caller.failures.push_back(*std::move(failure));
             return attempt({caller, arguments, call.output}, session);
         }
         return {call.output.fail(with_hint(ending.error(), *planned, call.caller)), {}};

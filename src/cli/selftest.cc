@@ -11,6 +11,7 @@
 #include "cli/run.h"
 #include "cli/verbs.h"
 #include "config/layer.h"
+#include "host/trial.h"
 #include "selftest/print.h"
 
 namespace cli {
@@ -53,6 +54,9 @@ base::Result<selftest::Jail> plan_jail(const Invocation& call, const selftest::J
     caller.environment = request.environment;
     caller.has_planted_home = true;
     caller.working_directory = request.project;
+    // What a launch would find out by failing, so that what is tested is what a launch takes.
+    if (std::optional<std::string> failure = host::try_native())
+        caller.failures.push_back({"native", *std::move(failure)});
     Arguments arguments;
     arguments.project = request.project.str();
     arguments.settings = call.arguments.settings;

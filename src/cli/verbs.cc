@@ -61,7 +61,8 @@ constexpr Verb kVerbs[] = {
      "fish:  agent-sandbox completion fish > ~/.config/fish/completions/agent-sandbox.fish"},
     {"help", help_verb,
      "help settings lists what a configuration file can say.\n"
-     "help backends shows what bubblewrap, firejail and Landlock reach, and which network modes they offer."},
+     "help backends shows what each backend (native, bwrap, firejail, landlock) reaches, and which network\n"
+     "modes it offers."},
     {"version", version_verb, ""},
 };
 

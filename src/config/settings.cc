@@ -67,10 +67,14 @@ constexpr Setting kSettings[] = {
     {"env.block_patterns", pattern_list, list_restricts, "", "", "@environment/block_patterns", kStatic,
      "patterns of variable names that never pass; a trailing /i ignores case"},
 
-    {"isolation.backend", choice, trusted, "--backend", "auto|bwrap|firejail|landlock", "auto", kStatic,
-     "what builds the jail; auto takes the best that this machine can have"},
+    {"isolation.backend", choice, trusted, "--backend", "auto|native|bwrap|firejail|landlock", "auto",
+     kStatic,
+     "what builds the jail; auto takes the best that this machine can have: agent-sandbox itself (native), "
+     "bubblewrap, firejail, Landlock alone"},
     {"isolation.bwrap", path, trusted, "", "", "", kStatic,
-     "the bubblewrap program to use instead of the one found in the system directories"},
+     "the bubblewrap program to use instead of the one found in the system directories; where it is set, "
+     "auto "
+     "takes bubblewrap before native"},
     {"isolation.firejail", path, trusted, "", "", "", kStatic,
      "the firejail program to use instead of the one found in the system directories"},
     {"isolation.require", choice, choices_ascend, "--require", "absent|auto|cooperative|denied|hidden",

@@ -133,6 +133,7 @@ void probe_namespaces(const Tree& tree, Facts& facts) {
     if (facts.namespace_obstacle != NamespaceObstacle::none) {
         facts.user_namespace_obstacle = cause_for_person(facts.namespace_obstacle);
     }
+    probe_own_namespaces(tree, facts);
 }
 
 void probe_others(const Tree& tree, const std::optional<base::Path>& pinned_firejail, Facts& facts) {

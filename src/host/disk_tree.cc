@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: MIT
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <strings.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
+#include <cerrno>
+#include <ctime>
+#include <span>
 
+#include "base/entries.h"
 #include "base/file.h"
 #include "host/tree.h"
 
 namespace host {
 namespace {
+
+constexpr size_t kLargestRemembered = 256u << 10;
+constexpr time_t kLongestTick = 10;  // of a file system's clock, in seconds, and more
 
 Kind kind_of_mode(mode_t mode) {
     switch (mode & S_IFMT) {
@@ -32,28 +39,55 @@ Kind kind_of_mode(mode_t mode) {
     }
 }
 
-std::optional<Node> look_on_disk(const base::Path& path) {
-    struct stat status;
-    if (::lstat(path.c_str(), &status) != 0) return std::nullopt;
-    Node node{.kind = kind_of_mode(status.st_mode),
-              .mode = status.st_mode & 07777u,
-              .owner = status.st_uid,
-              .group = status.st_gid};
-    if (node.kind != Kind::symlink) return node;
-
+// The text of the link at `path`; empty where it can't be read.
+std::string read_link(const base::Path& path) {
     char text[PATH_MAX];
     ssize_t length = ::readlink(path.c_str(), text, sizeof text);
-    if (length <= 0) return std::nullopt;
-    node.link.assign(text, static_cast<size_t>(length));
-    return node;
+    return length > 0 ? std::string(text, static_cast<size_t>(length)) : std::string();
 }
 
-struct CloseDirectory {
-    void operator()(DIR* directory) const { ::closedir(directory); }
+bool is_only_roots(const struct stat& status) {
+    return S_ISDIR(status.st_mode) && status.st_uid == 0 && (status.st_mode & 0022) == 0;
+}
+
+// File systems of this machine alone, on which a name that is made or removed gives its directory another
+// stamp. Not among them: the automounter's, which makes names when they are asked for, and the kernel's own.
+constexpr unsigned long kLocal[] = {
+    0xef53,      // ext2, ext3, ext4
+    0x58465342,  // XFS
+    0x9123683e,  // Btrfs
+    0x01021994,  // tmpfs, also at /dev
+    0xf2f52010,  // F2FS
+    0x2fc12fc1,  // ZFS
+    0x794c7630,  // overlayfs
+};
+// Of several machines: a directory lists what it has, but its stamp may come late.
+constexpr unsigned long kShared[] = {
+    0x6969,      // NFS
+    0x0bd00bd0,  // Lustre
+    0x47504653,  // GPFS
 };
 
+bool is_one_of(std::span<const unsigned long> types, const struct statfs& status) {
+    return std::ranges::find(types, static_cast<unsigned long>(status.f_type)) != types.end();
+}
+
+bool is_local(const base::Path& directory) {
+    struct statfs status;
+    return ::statfs(directory.c_str(), &status) == 0 && is_one_of(kLocal, status);
+}
+
+bool lists_all(int directory) {
+    struct statfs status;
+    return ::fstatfs(directory, &status) == 0 && (is_one_of(kLocal, status) || is_one_of(kShared, status));
+}
+
+bool is_plain(std::string_view name) {
+    return std::ranges::all_of(name, [](unsigned char letter) { return letter > ' ' && letter < 0x7f; });
+}
+
 // Some file systems do not say in the directory what an entry is.
-Kind kind_of_entry(int directory, const dirent& entry) {
+Kind kind_of_entry(int directory, const struct dirent64& entry) {
     if (entry.d_type != DT_UNKNOWN) return kind_of_mode(DTTOIF(entry.d_type));
     struct stat status;
     bool is_seen = ::fstatat(directory, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0;
@@ -63,30 +97,121 @@ Kind kind_of_entry(int directory, const dirent& entry) {
 }  // namespace
 
 std::optional<Node> DiskTree::look(const base::Path& path) const {
-    auto [place, is_new] = seen_.try_emplace(path);
-    if (is_new) place->second = look_on_disk(path);
-    return place->second;
+    return see(path).node;
+}
+
+std::optional<Glance> DiskTree::glance(const base::Path& path) const {
+    bool is_seen = seen_.contains(path);
+    if (const KnownNames::Answer* known = is_seen ? nullptr : recall(path)) return *known;
+    return Tree::glance(path);
+}
+
+const DiskTree::Seen& DiskTree::see(const base::Path& path) const {
+    if (auto known = seen_.find(path); known != seen_.end()) return known->second;
+    const KnownNames::Answer* known = recall(path);
+    Seen& seen = seen_[path];
+    if (known != nullptr && !*known) return seen;
+    struct stat status;
+    bool is_there = ::lstat(path.c_str(), &status) == 0;
+    bool is_absent = !is_there && errno == ENOENT;
+    if (is_absent && !names_file_.empty()) looked_at_.push_back(path);
+    if (!is_there) return seen;
+    Node node{.kind = kind_of_mode(status.st_mode),
+              .mode = status.st_mode & 07777u,
+              .owner = status.st_uid,
+              .group = status.st_gid,
+              .link = S_ISLNK(status.st_mode) ? read_link(path) : std::string()};
+    if (is_only_roots(status)) {
+        seen.identity = identity_of(status);
+        seen.changed = std::max(status.st_ctim.tv_sec, status.st_mtim.tv_sec);
+    }
+    // A link that can't be read leads nowhere.
+    if (node.kind == Kind::symlink && node.link.empty()) return seen;
+    seen.node = std::move(node);
+    if (!names_file_.empty()) looked_at_.push_back(path);
+    return seen;
+}
+
+const KnownNames::Answer* DiskTree::recall(const base::Path& path) const {
+    static const KnownNames::Answer kNothing;
+    if (path.is_root()) return nullptr;
+    const base::Path directory = path.parent();
+    if (is_known_to_lack(directory, path.name())) return &kNothing;
+    if (names_file_.empty() || !names_.has(directory)) return nullptr;
+    const Seen& parent = see(directory);
+    return parent.identity.empty() ? nullptr : names_.find(directory, parent.identity, path.name());
+}
+
+bool DiskTree::is_known_to_lack(const base::Path& directory, std::string_view name) const {
+    // Where there is nothing, there is nothing below.
+    auto seen = seen_.find(directory);
+    if (seen != seen_.end() && !seen->second.node) return true;
+    if (seen == seen_.end()) {
+        const KnownNames::Answer* known = recall(directory);
+        if (known != nullptr && !*known) return true;
+    }
+    // A file system may take names for the same that differ in their case, or in more than that.
+    auto listed = listed_.find(directory);
+    if (listed == listed_.end() || !listed->second.is_complete || !is_plain(name)) return false;
+    return std::ranges::none_of(listed->second.entries, [&](const Entry& entry) {
+        bool is_alike = entry.name.size() == name.size() &&
+                        ::strncasecmp(entry.name.data(), name.data(), name.size()) == 0;
+        return is_alike || !is_plain(entry.name);
+    });
 }
 
 std::vector<Entry> DiskTree::list(const base::Path& directory) const {
-    std::vector<Entry> entries;
-    std::unique_ptr<DIR, CloseDirectory> stream(::opendir(directory.c_str()));
-    if (!stream) return entries;
-    while (const dirent* entry = ::readdir(stream.get())) {
-        std::string_view name = entry->d_name;
-        if (name == "." || name == "..") continue;
-        entries.push_back({std::string(name), kind_of_entry(::dirfd(stream.get()), *entry)});
-    }
-    std::ranges::sort(entries, {}, &Entry::name);
-    return entries;
+    auto [place, is_new] = listed_.try_emplace(directory);
+    Listing& listing = place->second;
+    if (!is_new) return listing.entries;
+    base::Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC));
+    if (!fd) return {};
+    bool is_read = base::visit_entries(fd.get(), [&](const struct dirent64& entry) {
+        listing.entries.push_back({entry.d_name, kind_of_entry(fd.get(), entry)});
+        return true;
+    });
+    listing.is_complete = is_read && lists_all(fd.get());
+    std::ranges::sort(listing.entries, {}, &Entry::name);
+    return listing.entries;
 }
 
 base::Result<std::string> DiskTree::read(const base::Path& file, size_t limit) const {
-    return base::read_file(file.str(), limit);
+    auto known = read_.find(file);
+    if (known != read_.end() && known->second.size() <= limit) return known->second;
+    base::Result<std::string> content = base::read_file(file.str(), limit);
+    bool is_kept = content && known == read_.end() && content->size() <= kLargestRemembered;
+    if (is_kept) read_.emplace(file, *content);
+    return content;
 }
 
 bool DiskTree::may_write(const base::Path& path) const {
-    return ::access(path.c_str(), W_OK) == 0;
+    auto [place, is_new] = may_write_.try_emplace(path);
+    if (is_new) place->second = ::access(path.c_str(), W_OK) == 0;
+    return place->second;
+}
+
+void DiskTree::recall_names(const std::string& file) const {
+    names_ = KnownNames::recall(file, ::time(nullptr));
+    names_file_ = file;
+}
+
+void DiskTree::keep_names() const {
+    if (names_file_.empty()) return;
+    std::unordered_map<base::Path, bool> is_fit;
+    // Looking at the directories adds to the list: the lowest that is not there stands for all below it.
+    for (size_t i = 0; i < looked_at_.size(); ++i) {
+        const base::Path path = looked_at_[i], directory = path.parent();
+        if (path.is_root()) continue;
+        const Seen& parent = see(directory);
+        if (parent.identity.empty()) continue;
+        if (names_.find(directory, parent.identity, path.name()) != nullptr) continue;
+        auto [place, is_new] = is_fit.try_emplace(directory);
+        // One that changes just now may change once more without getting another stamp.
+        bool has_settled = parent.changed + kLongestTick < names_.began();
+        if (is_new) place->second = has_settled && is_local(directory) && !may_write(directory);
+        if (place->second) names_.learn(directory, parent.identity, path.name(), Tree::glance(path));
+    }
+    names_.keep(names_file_);
 }
 
 }  // namespace host

@@ -25,8 +25,28 @@ bool is_exempt(const Facts& facts) {
     return facts.apparmor_restricts_user_namespaces && facts.apparmor_profile_for_bwrap;
 }
 
+Finding judge_native(const Facts& facts, const Trials& trials) {
+    Finding finding{.name = "native"};
+    if (!facts.native_obstacle) {
+        finding.detail = "agent-sandbox builds the jail itself";
+        if (trials.tried_user_namespace) finding.detail += " (tried)";
+        return finding;
+    }
+    split_problem(*facts.native_obstacle, finding);
+    bool is_replaced = works_with_bwrap(facts);
+    if (is_replaced) finding.detail += "; bubblewrap builds the jail instead";
+    finding.verdict = is_replaced ? Verdict::good : Verdict::bad;
+    // Where it is about user namespaces, the ways stand there.
+    if (is_replaced || facts.user_namespace_obstacle) finding.fix.clear();
+    return finding;
+}
+
 Finding judge_namespaces(const Facts& facts, const Trials& trials) {
     Finding finding{.name = "user-namespaces"};
+    if (facts.apparmor_restricts_user_namespaces && !facts.native_obstacle) {
+        finding.detail = "restricted by AppArmor, which has a profile for agent-sandbox";
+        return finding;
+    }
     if (facts.user_namespace_obstacle) {
         // A set-user-ID bwrap needs none.
         bool is_bypassed = facts.bwrap.state == ProgramState::usable && facts.bwrap.is_setuid;
@@ -50,30 +70,34 @@ Finding judge_bwrap(const Facts& facts, const Trials& trials) {
     if (facts.bwrap.state != ProgramState::usable) {
         finding.verdict = Verdict::bad;
         split_problem(facts.bwrap.problem, finding);
+        if (facts.native_obstacle) return finding;
+        finding.verdict = Verdict::good;
+        finding.detail += "; not needed while agent-sandbox builds the jail itself";
+        finding.fix.clear();
         return finding;
     }
     finding.detail = facts.bwrap.path.str();
     if (trials.bwrap_version) finding.detail += ", version " + (*trials.bwrap_version)->text();
-    if (facts.bwrap.is_setuid) {
+    if (facts.bwrap.is_setuid) finding.detail += ", set-user-ID root";
+    if (facts.bwrap.is_setuid && facts.native_obstacle) {
         finding.verdict = Verdict::warning;
-        finding.detail += ", set-user-ID root: what needs a user namespace of the caller's own is missing";
+        finding.detail += ": what needs a user namespace of the caller's own is missing";
     }
     return finding;
 }
 
-// It is the second choice: nothing is wrong with a machine that does without.
+// It is no first choice: nothing is wrong with a machine that does without.
 Finding judge_firejail(const Facts& facts) {
     Finding finding{.name = "firejail"};
     if (facts.firejail.state == ProgramState::usable) {
         finding.detail = facts.firejail.path.str();
         return finding;
     }
-    bool is_needed = facts.bwrap.state != ProgramState::usable ||
-                     (facts.user_namespace_obstacle && !facts.bwrap.is_setuid);
+    bool is_needed = facts.native_obstacle && !works_with_bwrap(facts);
     split_problem(facts.firejail.problem.empty() ? "not installed" : facts.firejail.problem, finding);
     finding.verdict = is_needed ? Verdict::warning : Verdict::good;
-    if (!is_needed) finding.detail += "; not needed while bubblewrap works";
-    // Where it would help to install it, that is one of the ways for bubblewrap's obstacle.
+    if (!is_needed) finding.detail += "; not needed while a better backend works";
+    // Where it would help to install it, that is one of the ways around the obstacle.
     if (!is_needed || facts.firejail.state == ProgramState::missing) finding.fix.clear();
     return finding;
 }
@@ -181,7 +205,9 @@ Finding judge_gpu(const Facts& facts) {
 }  // namespace
 
 Trials run_trials(const Facts& facts) {
-    Trials trials{.tried_user_namespace = true, .user_namespace_failure = try_user_namespace()};
+    Trials trials{.tried_user_namespace = true,
+                  .user_namespace_failure = try_user_namespace(),
+                  .native_failure = try_native()};
     if (facts.bwrap.state == ProgramState::usable) trials.bwrap_version = probe_bwrap_version(facts.bwrap);
     return trials;
 }
@@ -191,6 +217,7 @@ void take_in(const Trials& trials, Facts& facts) {
     if (is_new) {
         facts.user_namespace_obstacle = "could not be made when tried: " + *trials.user_namespace_failure;
     }
+    if (!facts.native_obstacle) facts.native_obstacle = trials.native_failure;
     if (!trials.bwrap_version || facts.bwrap.state != ProgramState::usable) return;
     const base::Result<BwrapVersion>& version = *trials.bwrap_version;
     if (version && *version >= kOldestBwrap) return;
@@ -206,17 +233,12 @@ void take_in(const Trials& trials, Facts& facts) {
 std::vector<Finding> diagnose(const Facts& facts, const Trials& trials) {
     Facts known = facts;
     take_in(trials, known);
-    return {judge_namespaces(known, trials),
-            judge_bwrap(known, trials),
-            judge_firejail(known),
-            judge_landlock(known),
-            judge_seccomp(known),
-            judge_answers(known),
-            judge_cgroup(known),
-            judge_nesting(known),
-            judge_caller(known),
-            judge_slurm(known),
-            judge_gpu(known)};
+    return {judge_native(known, trials), judge_namespaces(known, trials),
+            judge_bwrap(known, trials),  judge_firejail(known),
+            judge_landlock(known),       judge_seccomp(known),
+            judge_answers(known),        judge_cgroup(known),
+            judge_nesting(known),        judge_caller(known),
+            judge_slurm(known),          judge_gpu(known)};
 }
 
 std::string_view to_text(Verdict verdict) {

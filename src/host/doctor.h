@@ -30,6 +30,7 @@ struct Finding {
 struct Trials {
     bool tried_user_namespace = false;
     std::optional<std::string> user_namespace_failure;  // from try_user_namespace
+    std::optional<std::string> native_failure;          // from try_native
     std::optional<base::Result<BwrapVersion>> bwrap_version;
 };
 

@@ -71,8 +71,12 @@ std::string probe_nesting(const Tree& tree, const Variables& environment) {
     return is_container ? "container" : "";
 }
 
-base::Result<Facts> probe(const Tree& tree, const Variables& environment,
-                          const std::optional<base::Path>& pinned_bwrap) {
+void probe_bwrap(const Tree& tree, const std::optional<base::Path>& pinned, Facts& facts) {
+    facts.bwrap = find_bwrap(tree, pinned);
+    check_permission(facts.bwrap);
+}
+
+base::Result<Facts> probe(const Tree& tree, const Variables& environment) {
     base::Result<Identity> identity = probe_identity(tree, ::getuid(), ::getgid(), environment);
     if (!identity) return identity.error();
     base::Result<base::Path> working_directory = find_working_directory();
@@ -83,9 +87,8 @@ base::Result<Facts> probe(const Tree& tree, const Variables& environment,
     if (::uname(&system) != 0) return base::system_error("ask the kernel for its name", errno);
 
     Facts facts{.identity = *std::move(identity), .kernel = system.release, .machine = system.machine};
-    facts.bwrap = find_bwrap(tree, pinned_bwrap);
-    check_permission(facts.bwrap);
     probe_namespaces(tree, facts);
+    probe_calls(facts);
     facts.slurm_job.id = variable(environment, "SLURM_JOB_ID").value_or("");
     facts.slurm_job.node = variable(environment, "SLURMD_NODENAME").value_or("");
     facts.nested_in = probe_nesting(tree, environment);
@@ -94,8 +97,8 @@ base::Result<Facts> probe(const Tree& tree, const Variables& environment,
     return facts;
 }
 
-base::Result<Facts> probe(const Variables& environment, const std::optional<base::Path>& pinned_bwrap) {
-    return probe(DiskTree(), environment, pinned_bwrap);
+base::Result<Facts> probe(const Variables& environment) {
+    return probe(DiskTree(), environment);
 }
 
 }  // namespace host

@@ -48,7 +48,8 @@ struct Facts {
     Identity identity;
     std::string kernel;   // release
     std::string machine;  // x86_64, aarch64
-    TrustedProgram bwrap;
+    // Why this program can't build a jail by itself, for a person, with what to do; nothing: it can.
+    std::optional<std::string> native_obstacle;
     // What closes user namespaces as far as files tell; a trial knows more (trial.h). Nothing means that an
     // unprivileged process may make them; else the cause, for a person.
     NamespaceObstacle namespace_obstacle = NamespaceObstacle::none;
@@ -62,8 +63,11 @@ struct Facts {
     std::vector<base::Path>
         private_etc;  // below /etc, readable by the caller but not by everyone (private_files.h)
 
-    // ---- From probe_others: what the other backends need, where bubblewrap can't be had or another one is
-    // asked for.
+    // ---- From probe_bwrap: where this program can't build the jail, or bubblewrap is asked for.
+    TrustedProgram bwrap;
+
+    // ---- From probe_others: what the other backends need, where neither can be had or another one is asked
+    // for.
     TrustedProgram firejail;
     int landlock_abi = 0;           // 0: none
     bool can_answer_calls = false;  // of our descendants (src/doorman): tried by who may know that folder
@@ -81,19 +85,25 @@ struct Facts {
 using Variables = std::vector<std::string>;  // "NAME=value"
 
 // The cheap part: some thirty system calls. Probes by looking, never by running a program. `environment` is
-// the caller's; `pinned_bwrap` is isolation.bwrap.
-base::Result<Facts> probe(const Variables& environment, const std::optional<base::Path>& pinned_bwrap);
+// the caller's.
+base::Result<Facts> probe(const Variables& environment);
 // The same through a tree that the plan will use too, so that nothing is looked at twice.
-base::Result<Facts> probe(const Tree& tree, const Variables& environment,
-                          const std::optional<base::Path>& pinned_bwrap);
+base::Result<Facts> probe(const Tree& tree, const Variables& environment);
 
 // The part of probe that is about user namespaces, for a tree of one's own.
 void probe_namespaces(const Tree& tree, Facts& facts);
+// The two halves of native_obstacle: what closes user namespaces to this very program, by files, and calls
+// that this kernel lacks or a filter refuses. What is known already stays.
+void probe_own_namespaces(const Tree& tree, Facts& facts);
+void probe_calls(Facts& facts);
+
+// Adds bubblewrap; `pinned` is isolation.bwrap.
+void probe_bwrap(const Tree& tree, const std::optional<base::Path>& pinned, Facts& facts);
 
 // Adds what the other backends need.
 void probe_others(const Tree& tree, const std::optional<base::Path>& pinned_firejail, Facts& facts);
 
-// Adds what only doctor, plan and the explanation of a failed launch need. `facts.bwrap` must be known.
+// Adds what only doctor, plan and the explanation of a failed launch need.
 void probe_details(Facts& facts);
 // The part of it that is read from files.
 void probe_files(const Tree& tree, Facts& facts);

@@ -47,6 +47,10 @@ class Reader {
     std::optional<base::Error> problem_;
 };
 
+base::Json or_null(const std::optional<std::string>& text) {
+    return text ? base::Json(*text) : base::Json();
+}
+
 base::Json to_json(const Identity& identity) {
     base::Json json = base::Json::object();
     json.set("uid", static_cast<int64_t>(identity.uid)).set("gid", static_cast<int64_t>(identity.gid));
@@ -77,14 +81,19 @@ TrustedProgram read_program(Reader& reader, const base::Json& json) {
     return bwrap;
 }
 
+void read_optional(const base::Json& json, std::string_view key, std::optional<std::string>& place) {
+    const base::Json* member = json.find(key);
+    if (member && member->as_text()) place = *member->as_text();
+}
+
 void read_details(Reader& reader, const base::Json& json, Facts& facts) {
     facts.os_name = json.text("os_name");
     reader.word(json, "namespace_obstacle", kObstacles, facts.namespace_obstacle);
-    if (const base::Json* obstacle = json.find("user_namespace_obstacle"); obstacle && obstacle->as_text()) {
-        facts.user_namespace_obstacle = *obstacle->as_text();
-    }
+    read_optional(json, "user_namespace_obstacle", facts.user_namespace_obstacle);
+    read_optional(json, "native_obstacle", facts.native_obstacle);
     facts.apparmor_restricts_user_namespaces = json.truth("apparmor_restricts_user_namespaces");
     facts.apparmor_profile_for_bwrap = json.truth("apparmor_profile_for_bwrap");
+    if (const base::Json* bwrap = json.find("bwrap")) facts.bwrap = read_program(reader, *bwrap);
     if (const base::Json* firejail = json.find("firejail")) facts.firejail = read_program(reader, *firejail);
     facts.landlock_abi = static_cast<int>(json.number("landlock_abi"));
     facts.can_answer_calls = json.truth("can_answer_calls");
@@ -105,7 +114,6 @@ base::Json to_json(const Facts& facts) {
     slurm.set("id", facts.slurm_job.id).set("node", facts.slurm_job.node);
     base::Json devices = base::Json::array();
     for (const std::string& device : facts.gpu_devices) devices.push(device);
-    const std::optional<std::string>& obstacle = facts.user_namespace_obstacle;
 
     base::Json json = base::Json::object();
     json.set("identity", to_json(facts.identity));
@@ -119,7 +127,8 @@ base::Json to_json(const Facts& facts) {
     json.set("private_etc", std::move(private_etc));
     json.set("os_name", facts.os_name);
     json.set("namespace_obstacle", to_text(facts.namespace_obstacle));
-    json.set("user_namespace_obstacle", obstacle ? base::Json(*obstacle) : base::Json());
+    json.set("user_namespace_obstacle", or_null(facts.user_namespace_obstacle));
+    json.set("native_obstacle", or_null(facts.native_obstacle));
     json.set("apparmor_restricts_user_namespaces", facts.apparmor_restricts_user_namespaces);
     json.set("apparmor_profile_for_bwrap", facts.apparmor_profile_for_bwrap);
     json.set("landlock_abi", facts.landlock_abi).set("can_answer_calls", facts.can_answer_calls);
@@ -141,7 +150,6 @@ base::Result<Facts> facts_from_json(const base::Json& json) {
     Facts facts{.identity = read_identity(reader, part("identity")),
                 .kernel = json.text("kernel"),
                 .machine = json.text("machine"),
-                .bwrap = read_program(reader, part("bwrap")),
                 .slurm_job = {.id = part("slurm_job").text("id"), .node = part("slurm_job").text("node")},
                 .nested_in = json.text("nested_in")};
     reader.path(json, "own_program", facts.own_program);

@@ -10,19 +10,22 @@
 #include <ctime>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "base/file.h"
 #include "base/text.h"
+#include "host/kept_findings.h"
 
 namespace host {
 namespace {
 
-constexpr std::string_view kVersion = "agent-sandbox private files 1";
-constexpr std::string_view kLastLine = "end";
-constexpr time_t kLongestUse = 3600;
+constexpr std::string_view kTitle = "agent-sandbox private files 2";
+constexpr time_t kLongestTrust = 60;  // that no directory has changed, in seconds
 
-struct Findings {
-    std::vector<base::Path> directories;  // all that were read, to notice changes
+struct Found {
+    time_t began = 0;
+    // All that were read, with their stamps from before, to notice changes.
+    std::vector<std::pair<std::string, base::Path>> directories;
     std::vector<base::Path> hidden;
 };
 
@@ -30,18 +33,15 @@ struct CloseDirectory {
     void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-std::string change_stamp(const struct stat& status) {
-    return std::to_string(status.st_ctim.tv_sec) + "." + std::to_string(status.st_ctim.tv_nsec);
-}
-
-void walk(int parent, const base::Path& path, Findings& findings) {
+void walk(int parent, const base::Path& path, Found& found) {
     base::Fd fd(::openat(parent, parent == AT_FDCWD ? path.c_str() : std::string(path.name()).c_str(),
                          O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
     if (!fd) return;
     int number = fd.get();
     std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(fd.release()));
-    if (!directory) return;
-    findings.directories.push_back(path);
+    struct stat before;
+    if (!directory || ::fstat(number, &before) != 0) return;
+    found.directories.emplace_back(stamp_text(before.st_ctim), path);
     while (const dirent* entry = ::readdir(directory.get())) {
         std::string_view name = entry->d_name;
         if (name == "." || name == ".." || entry->d_type == DT_LNK) continue;
@@ -50,82 +50,88 @@ void walk(int parent, const base::Path& path, Findings& findings) {
         bool is_directory = S_ISDIR(status.st_mode);
         mode_t everyones = is_directory ? S_IROTH | S_IXOTH : S_IROTH;
         if ((status.st_mode & everyones) == everyones) {
-            if (is_directory) walk(number, path / name, findings);
+            if (is_directory) walk(number, path / name, found);
             continue;
         }
         bool is_readable = ::faccessat(number, entry->d_name, is_directory ? X_OK : R_OK, AT_EACCESS) == 0;
-        if (is_readable) findings.hidden.push_back(path / name);
+        if (is_readable) found.hidden.push_back(path / name);
     }
 }
 
-// Who asks: the groups decide what is readable.
-std::string asker() {
-    gid_t groups[1024];
-    int count = ::getgroups(1024, groups);
-    std::string text = std::to_string(::geteuid()) + ":" + std::to_string(::getegid());
-    for (int i = 0; i < count; ++i) text += "," + std::to_string(groups[i]);
-    return text;
-}
-
-// Lines: version, asker; "D stamp path" for each directory; "H path" for each finding; a last line, because a
-// file that lost its end would show what it should hide.
-std::optional<std::vector<base::Path>> recall(const std::string& cache_file, const std::string& who) {
-    base::Fd file(::open(cache_file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+std::string change_stamp_of(const std::string& directory) {
     struct stat status;
-    if (!file || ::fstat(file.get(), &status) != 0 || status.st_uid != ::geteuid()) return std::nullopt;
-    time_t age = ::time(nullptr) - status.st_mtim.tv_sec;
-    if (age < 0 || age > kLongestUse) return std::nullopt;
-    base::Result<std::string> content = base::read_descriptor(file.get(), 4u << 20);
-    if (!content) return std::nullopt;
-    std::vector<std::string_view> lines = base::split(*content, '\n');
-    if (lines.size() < 4 || lines[0] != kVersion || lines[1] != who) return std::nullopt;
-    if (!lines.back().empty() || lines[lines.size() - 2] != kLastLine) return std::nullopt;
-    std::vector<base::Path> hidden;
-    for (size_t i = 2; i + 2 < lines.size(); ++i) {
-        std::string_view line = lines[i];
-        if (line.starts_with("H ")) {
-            base::Result<base::Path> path = base::Path::parse(line.substr(2));
-            if (!path) return std::nullopt;
-            hidden.push_back(*std::move(path));
-            continue;
-        }
-        size_t blank = line.find(' ', 2);
-        if (!line.starts_with("D ") || blank == std::string_view::npos) return std::nullopt;
-        struct stat now;
-        if (::stat(std::string(line.substr(blank + 1)).c_str(), &now) != 0) return std::nullopt;
-        if (change_stamp(now) != line.substr(2, blank - 2)) return std::nullopt;
-    }
-    return hidden;
+    return ::stat(directory.c_str(), &status) == 0 ? stamp_text(status.st_ctim) : std::string();
 }
 
-void remember(const std::string& cache_file, const std::string& who, const Findings& findings) {
-    std::string content = std::string(kVersion) + "\n" + who + "\n";
-    for (const base::Path& directory : findings.directories) {
-        struct stat status;
+struct Answer {
+    time_t found = 0;
+    std::vector<base::Path> hidden;
+    std::vector<std::pair<std::string_view, std::string>> directories;  // with their stamps
+};
+
+// Lines: "T time" of the walk; "D stamp path" for each directory; "H path" for each finding.
+std::optional<Answer> parse(std::string_view body) {
+    Answer answer;
+    for (std::string_view line : base::split(body, '\n')) {
+        if (line.empty()) continue;
+        std::string_view value = line.size() > 2 ? line.substr(2) : std::string_view();
+        size_t blank = value.find(' ');
+        if (line.starts_with("T ")) {
+            auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), answer.found);
+            if (error != std::errc() || end != value.data() + value.size()) return std::nullopt;
+        } else if (line.starts_with("H ")) {
+            base::Result<base::Path> path = base::Path::parse(value);
+            if (!path) return std::nullopt;
+            answer.hidden.push_back(*std::move(path));
+        } else if (line.starts_with("D ") && blank != std::string_view::npos) {
+            answer.directories.emplace_back(value.substr(0, blank), value.substr(blank + 1));
+        } else {
+            return std::nullopt;
+        }
+    }
+    return answer;
+}
+
+std::optional<std::vector<base::Path>> recall(const base::Path& root, const std::string& kept_in) {
+    std::optional<Findings> kept = kept_findings(kept_in, kTitle);
+    std::optional<Answer> answer = kept ? parse(kept->body) : std::nullopt;
+    time_t now = ::time(nullptr);
+    if (!answer || !is_within(kLongestBelief, answer->found, now)) return std::nullopt;
+    bool is_full_check = !is_within(kLongestTrust, kept->touched, now);
+    std::set<std::string> looked_at = {root.str()};
+    for (const base::Path& path : answer->hidden) looked_at.insert(path.parent().str());
+    for (const auto& [stamp, directory] : answer->directories) {
+        bool is_due = looked_at.erase(directory) > 0 || is_full_check;
+        if (is_due && change_stamp_of(directory) != stamp) return std::nullopt;
+    }
+    if (!looked_at.empty()) return std::nullopt;
+    if (is_full_check) touch_findings(kept_in);
+    return std::move(answer->hidden);
+}
+
+void remember(const std::string& kept_in, const Found& found) {
+    std::string body = "T " + std::to_string(found.began) + "\n";
+    for (const auto& [stamp, directory] : found.directories) {
         // A name with a line break can't be written down: then there is nothing to recall.
-        if (directory.str().find('\n') != std::string::npos || ::stat(directory.c_str(), &status) != 0)
-            return;
-        content += "D " + change_stamp(status) + " " + directory.str() + "\n";
+        if (directory.str().find('\n') != std::string::npos) return;
+        body += "D " + stamp + " " + directory.str() + "\n";
     }
-    for (const base::Path& path : findings.hidden) {
+    for (const base::Path& path : found.hidden) {
         if (path.str().find('\n') != std::string::npos) return;
-        content += "H " + path.str() + "\n";
+        body += "H " + path.str() + "\n";
     }
-    content += std::string(kLastLine) + "\n";
-    if (!base::make_directories(cache_file.substr(0, cache_file.rfind('/')))) return;
-    base::Status written = base::write_file_atomically(cache_file, content);
-    static_cast<void>(written);  // without a cache the next launch looks again
+    keep_findings(kept_in, kTitle, body);
 }
 
 }  // namespace
 
-std::vector<base::Path> find_private_files(const base::Path& root, const std::string& cache_file) {
-    const std::string who = asker();
-    if (std::optional<std::vector<base::Path>> known = recall(cache_file, who)) return *known;
-    Findings findings;
-    walk(AT_FDCWD, root, findings);
-    remember(cache_file, who, findings);
-    return findings.hidden;
+std::vector<base::Path> find_private_files(const base::Path& root, const std::string& kept_in) {
+    if (std::optional<std::vector<base::Path>> known = recall(root, kept_in)) return *known;
+    Found found;
+    found.began = ::time(nullptr);
+    walk(AT_FDCWD, root, found);
+    remember(kept_in, found);
+    return found.hidden;
 }
 
 }  // namespace host

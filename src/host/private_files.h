@@ -10,9 +10,11 @@
 
 namespace host {
 
-// The topmost such files and directories. The answer is kept in `cache_file` and used again while no
-// directory below `root` has changed, for an hour at most: a file whose mode alone is tightened was
-// everyone's until then. An unusable cache is no error.
-std::vector<base::Path> find_private_files(const base::Path& root, const std::string& cache_file);
+// The topmost such files and directories. The answer is kept in `kept_in` and used again for an hour at most,
+// while no directory below `root` has changed: a file whose mode alone is tightened was everyone's until
+// then. Whether any of them has changed is asked once a minute at most; in between only `root` itself and the
+// directories with something to hide are looked at. So a secret that is put into another one is shown to
+// those who may read it for a minute at most. A kept answer that can't be used is no error.
+std::vector<base::Path> find_private_files(const base::Path& root, const std::string& kept_in);
 
 }  // namespace host

@@ -9,6 +9,7 @@ namespace host {
 namespace {
 
 constexpr std::string_view kDefaultBwrap = "/usr/bin/bwrap";
+constexpr std::string_view kInstalled = "/usr/local/bin/agent-sandbox";
 
 bool is_debian_like(const Facts& facts) {
     return facts.os_name.find("Debian") != std::string::npos ||
@@ -24,6 +25,29 @@ std::string bwrap_path(const Facts& facts) {
     return facts.bwrap.path.is_root() ? std::string(kDefaultBwrap) : facts.bwrap.path.str();
 }
 
+// Threat: a profile counts for a path. Where a user can write, it would open user namespaces to whatever that
+// user puts there.
+bool is_installed(const Facts& facts) {
+    return facts.own_program.is_within(base::Path::known("/usr")) ||
+           facts.own_program.is_within(base::Path::known("/opt"));
+}
+
+Way profile_for_us(const Facts& facts) {
+    base::Path program = is_installed(facts) ? facts.own_program : base::Path::known(kInstalled);
+    Way way{
+        .title = "Load a profile for agent-sandbox",
+        .explanation =
+            "It lets this one program make user namespaces, and no other; what runs in its jail gets none, "
+            "because a filter of system calls refuses them. Nothing else needs to be installed. Write the "
+            "text below to /etc/apparmor.d/agent-sandbox first.",
+        .commands = {"apparmor_parser -r /etc/apparmor.d/agent-sandbox"},
+        .file = apparmor_profile("agent-sandbox", program),
+        .needs_bwrap = false};
+    if (!is_installed(facts))
+        way.commands.insert(way.commands.begin(), "install -m 0755 agent-sandbox " + program.str());
+    return way;
+}
+
 Way install_bubblewrap(const Facts& facts) {
     return {.title = "Install bubblewrap",
             .explanation = "A small program of the distribution's, without privileges of its own.",
@@ -32,7 +56,7 @@ Way install_bubblewrap(const Facts& facts) {
 }
 
 Way distribution_profile() {
-    return {.title = "Load the distribution's AppArmor profile for bubblewrap",
+    return {.title = "Or load the distribution's profile for bubblewrap",
             .explanation =
                 "Bubblewrap may then use user namespaces, and what it starts loses the rights in them "
                 "again. Every other program stays restricted.",
@@ -48,7 +72,7 @@ Way own_profile(const Facts& facts) {
                 "It lets bubblewrap make user namespaces, and no other program. Write the text below to "
                 "/etc/apparmor.d/bwrap first.",
             .commands = {"apparmor_parser -r /etc/apparmor.d/bwrap"},
-            .file = apparmor_profile(base::Path::known(bwrap_path(facts)))};
+            .file = apparmor_profile("bwrap", base::Path::known(bwrap_path(facts)))};
 }
 
 Way setuid_for_a_group(const Facts& facts) {
@@ -77,18 +101,25 @@ Way install_firejail(const Facts& facts) {
             .needs_bwrap = false};
 }
 
-Way open_for_everyone(const std::string& setting) {
+// Advice only: what this kernel can do is asked where it counts.
+bool can_do_without_bwrap(const Facts& facts) {
+    return is_kernel_at_least(facts, 5, 4);
+}
+
+Way open_for_everyone(const Facts& facts, const std::string& setting) {
     return {.title = "Open user namespaces to everyone",
             .explanation =
                 "The widest way: every program of every user may then make them. The jail is at its "
                 "best with it, and the kernel shows more of itself to unprivileged programs.",
-            .commands = {"echo '" + setting + "' >/etc/sysctl.d/60-user-namespaces.conf", "sysctl --system"}};
+            .commands = {"echo '" + setting + "' >/etc/sysctl.d/60-user-namespaces.conf", "sysctl --system"},
+            .needs_bwrap = !can_do_without_bwrap(facts)};
 }
 
 Way newer_kernel(const std::string& option) {
     return {.title = "Start a kernel that is built with " + option,
             .explanation = "The kernels of all large distributions are.",
-            .commands = {"grep " + option + " /boot/config-$(uname -r)"}};
+            .commands = {"grep " + option + " /boot/config-$(uname -r)"},
+            .needs_bwrap = false};
 }
 
 void add_firejail(const Facts& facts, std::vector<Way>& ways) {
@@ -99,20 +130,23 @@ void add_firejail(const Facts& facts, std::vector<Way>& ways) {
 std::vector<Way> ways_around_a_filter(const Facts& facts) {
     if (facts.nested_in == "agent-sandbox") return {};
     if (facts.nested_in == "container") {
-        return {{.title = "Start the container with a seccomp profile that allows the calls of bubblewrap",
-                 .explanation =
-                     "The runtime's own profile with these calls added: unshare, clone with namespace "
-                     "flags, setns, mount, umount2 and pivot_root. They give no privileges; the container "
-                     "sees more "
-                     "of the kernel with them. Nothing else of it needs to change.",
-                 .commands = {"docker run --security-opt seccomp=bubblewrap.json ...",
-                              "podman run --security-opt seccomp=bubblewrap.json ..."}}};
+        return {
+            {.title = "Start the container with a seccomp profile that allows the calls that build a jail",
+             .explanation =
+                 "The runtime's own profile with these calls added: unshare, clone and clone3 with "
+                 "namespace flags, setns, mount, umount2, pivot_root, open_tree, move_mount and "
+                 "mount_setattr. They give no privileges; the container sees more of the kernel with "
+                 "them. Nothing else of it needs to change.",
+             .commands = {"docker run --security-opt seccomp=jail.json ...",
+                          "podman run --security-opt seccomp=jail.json ..."},
+             .needs_bwrap = false}};
     }
     return {{.title = "Find what refuses user namespaces",
              .explanation =
                  "No setting that is known to close them is set, so that a security module or a filter "
                  "does. Its denials stand in the kernel's log.",
-             .commands = {"journalctl -k --grep 'denied|audit' --since -10min"}}};
+             .commands = {"journalctl -k --grep 'denied|audit' --since -10min"},
+             .needs_bwrap = false}};
 }
 
 std::vector<Way> ways_around_obstacle(const Facts& facts) {
@@ -122,7 +156,7 @@ std::vector<Way> ways_around_obstacle(const Facts& facts) {
             if (facts.user_namespace_obstacle) ways = ways_around_a_filter(facts);
             break;
         case NamespaceObstacle::apparmor:
-            ways = {distribution_profile(), own_profile(facts)};
+            ways = {profile_for_us(facts), distribution_profile(), own_profile(facts)};
             add_firejail(facts, ways);
             break;
         case NamespaceObstacle::not_built_in:
@@ -133,12 +167,12 @@ std::vector<Way> ways_around_obstacle(const Facts& facts) {
         case NamespaceObstacle::limit_is_zero:
             ways = {setuid_for_a_group(facts)};
             add_firejail(facts, ways);
-            ways.push_back(open_for_everyone("user.max_user_namespaces = 10000"));
+            ways.push_back(open_for_everyone(facts, "user.max_user_namespaces = 10000"));
             break;
         case NamespaceObstacle::clone_is_restricted:
             ways = {setuid_for_a_group(facts)};
             add_firejail(facts, ways);
-            ways.push_back(open_for_everyone("kernel.unprivileged_userns_clone = 1"));
+            ways.push_back(open_for_everyone(facts, "kernel.unprivileged_userns_clone = 1"));
             break;
     }
     return ways;
@@ -164,26 +198,25 @@ std::string paragraph(std::string_view text) {
     return wrapped(text, "") + "\n";
 }
 
+// Of this program and of bubblewrap: neither can build the jail.
 std::string cause_of(const Facts& facts) {
-    std::vector<std::string> causes;
-    if (facts.bwrap.state == ProgramState::missing) {
-        causes.emplace_back("it is not installed");
-    } else if (facts.bwrap.state != ProgramState::usable) {
-        causes.push_back(facts.bwrap.problem.substr(0, facts.bwrap.problem.find("; ")));
-    }
+    auto without_remedy = [](const std::string& problem) { return problem.substr(0, problem.find("; ")); };
     if (facts.user_namespace_obstacle) {
-        causes.push_back("user namespaces are closed to unprivileged programs (" +
-                         *facts.user_namespace_obstacle + ")");
+        return "user namespaces are closed to unprivileged programs (" + *facts.user_namespace_obstacle + ")";
     }
-    return base::join(causes, ", and ");
+    return without_remedy(*facts.native_obstacle) + ", and " + without_remedy(facts.bwrap.problem);
 }
 
 }  // namespace
 
+bool works_with_bwrap(const Facts& facts) {
+    return facts.bwrap.state == ProgramState::usable &&
+           (facts.bwrap.is_setuid || !facts.user_namespace_obstacle);
+}
+
 std::vector<Way> ways_to_a_jail(const Facts& facts) {
+    if (!facts.native_obstacle || works_with_bwrap(facts)) return {};
     bool is_missing = facts.bwrap.state == ProgramState::missing;
-    bool is_bypassed = facts.bwrap.state == ProgramState::usable && facts.bwrap.is_setuid;
-    if (is_bypassed) return {};
     std::vector<Way> ways = ways_around_obstacle(facts);
     if (!is_missing) return ways;
     if (ways.empty()) return {install_bubblewrap(facts)};
@@ -229,15 +262,17 @@ std::string to_text(const std::vector<Way>& ways) {
     return text;
 }
 
-std::string apparmor_profile(const base::Path& bwrap) {
+std::string apparmor_profile(std::string_view name, const base::Path& program) {
     return "abi <abi/4.0>,\n"
            "include <tunables/global>\n"
            "\n"
-           "profile bwrap " +
-           bwrap.str() +
+           "profile " +
+           std::string(name) + " " + program.str() +
            " flags=(unconfined) {\n"
            "  userns,\n"
-           "  include if exists <local/bwrap>\n"
+           "  include if exists <local/" +
+           std::string(name) +
+           ">\n"
            "}\n";
 }
 
@@ -253,8 +288,7 @@ std::string admin_note(const Facts& facts) {
         "users' files, and only the network that rules allow. The program itself is one file "
         "without privileges: not set-user-ID, no daemon, nothing to configure for others.");
     if (!jail.empty()) {
-        text += paragraph("Its jail is built by bubblewrap, and that does not work here: " + cause_of(facts) +
-                          ". " +
+        text += paragraph("Such a jail can't be built here: " + cause_of(facts) + ". " +
                           (jail.size() > 1 ? "One of these ways would help. The first is the narrowest; "
                                              "please take the first that suits the site."
                                            : "This would help:"));

@@ -18,7 +18,11 @@ struct Way {
     bool needs_bwrap = true;  // installed, besides
 };
 
-// What would let bubblewrap work, or firejail in its place; nothing where bubblewrap works.
+// bubblewrap can build a jail here.
+bool works_with_bwrap(const Facts& facts);
+
+// What would let this program or bubblewrap build a jail, or firejail in their place; nothing where one of
+// the two can.
 std::vector<Way> ways_to_a_jail(const Facts& facts);
 // What would bring Landlock, the second wall; nothing where it is there or can't be had with this kernel.
 std::vector<Way> ways_to_landlock(const Facts& facts);
@@ -26,8 +30,8 @@ std::vector<Way> ways_to_landlock(const Facts& facts);
 // Numbered, commands indented.
 std::string to_text(const std::vector<Way>& ways);
 
-// The text for /etc/apparmor.d that lets this bwrap make user namespaces; share/apparmor/bwrap is the same.
-std::string apparmor_profile(const base::Path& bwrap);
+// The text for /etc/apparmor.d that lets a program make user namespaces; share/apparmor/NAME is the same.
+std::string apparmor_profile(std::string_view name, const base::Path& program);
 
 // A page for the administrator, complete without this program at hand; empty where there is nothing to ask.
 std::string admin_note(const Facts& facts);

@@ -17,6 +17,11 @@ std::string_view next_component(std::string_view& rest) {
 
 }  // namespace
 
+std::optional<Glance> Tree::glance(const base::Path& path) const {
+    std::optional<Node> node = look(path);
+    return node ? std::optional(Glance{node->kind, std::move(node->link)}) : std::nullopt;
+}
+
 std::optional<Node> Tree::look_through(const base::Path& path) const {
     base::Result<Resolved> resolved = resolve(path);
     if (!resolved || !resolved->exists) return std::nullopt;
@@ -36,7 +41,7 @@ base::Result<Tree::Resolved> Tree::resolve(const base::Path& path) const {
             continue;
         }
         base::Path candidate = resolved.path / component;
-        std::optional<Node> node = look(candidate);
+        std::optional<Glance> node = glance(candidate);
         if (!node) {
             resolved.path = candidate / rest;
             return resolved;

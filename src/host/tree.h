@@ -13,23 +13,10 @@
 
 #include "base/path.h"
 #include "base/result.h"
+#include "host/known_names.h"
+#include "host/node.h"
 
 namespace host {
-
-enum class Kind { file, directory, symlink, socket, device, other };
-
-struct Node {
-    Kind kind = Kind::file;
-    uint32_t mode = 0;  // permission bits
-    uint32_t owner = 0;
-    uint32_t group = 0;
-    std::string link;  // the text of a symbolic link
-};
-
-struct Entry {
-    std::string name;
-    Kind kind = Kind::file;
-};
 
 class Tree {
   public:
@@ -37,6 +24,8 @@ class Tree {
 
     // The node itself, a last symbolic link not followed; nothing where it does not exist or can't be seen.
     virtual std::optional<Node> look(const base::Path& path) const = 0;
+    // The same where nothing but its kind and its link matters: a tree may know that without looking.
+    virtual std::optional<Glance> glance(const base::Path& path) const;
     // Names in a directory, sorted; empty where it can't be read.
     virtual std::vector<Entry> list(const base::Path& directory) const = 0;
     virtual base::Result<std::string> read(const base::Path& file, size_t limit) const = 0;
@@ -60,19 +49,45 @@ class Tree {
     base::Result<Resolved> resolve(const base::Path& path) const;
 };
 
-// The machine's own. Every node is looked at once and then remembered, so that resolving the sixty paths of a
+// The machine's own. Everything is looked at once and then remembered, so that resolving the sixty paths of a
 // launch costs one lstat for each directory they share, and the whole decision sees one state of each name.
 // What changes on the disk later is not seen: make a new DiskTree to look again. Not for several threads at
 // once.
 class DiskTree final : public Tree {
   public:
     std::optional<Node> look(const base::Path& path) const override;
+    std::optional<Glance> glance(const base::Path& path) const override;
     std::vector<Entry> list(const base::Path& directory) const override;
     base::Result<std::string> read(const base::Path& file, size_t limit) const override;
     bool may_write(const base::Path& path) const override;
 
+    // From here on, what earlier launches have found counts (known_names.h); `keep_names` leaves to the next
+    // what this one has found.
+    void recall_names(const std::string& file) const;
+    void keep_names() const;
+
   private:
-    mutable std::unordered_map<base::Path, std::optional<Node>> seen_;
+    struct Seen {
+        std::optional<Node> node;
+        std::string identity;  // of a directory that root alone can change; empty otherwise
+        time_t changed = 0;    // that directory
+    };
+    struct Listing {
+        std::vector<Entry> entries;
+        bool is_complete = false;  // a name that is not in it does not exist
+    };
+    const Seen& see(const base::Path& path) const;
+    // What is known of it without a look; null where nothing is.
+    const KnownNames::Answer* recall(const base::Path& path) const;
+    bool is_known_to_lack(const base::Path& directory, std::string_view name) const;
+
+    mutable std::unordered_map<base::Path, Seen> seen_;
+    mutable std::unordered_map<base::Path, Listing> listed_;
+    mutable std::unordered_map<base::Path, std::string> read_;
+    mutable std::unordered_map<base::Path, bool> may_write_;
+    mutable std::string names_file_;  // empty: nothing is recalled
+    mutable KnownNames names_;
+    mutable std::vector<base::Path> looked_at_;
 };
 
 // Built by hand or from a listing with one node a line:

@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/mount.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +20,12 @@ namespace {
 
 constexpr size_t kLongestAnswer = 4096;
 constexpr int kCannotExecute = 127;
+// OPEN_TREE_CLONE and AT_RECURSIVE, which older headers don't have: what the host mounted below can't be left
+// out.
+constexpr unsigned kCloneTree = 0x1 | 0x8000 | O_CLOEXEC;
+constexpr unsigned kFromDescriptor = 0x4;  // MOVE_MOUNT_F_EMPTY_PATH
+constexpr BackendTrial kTrials[] = {{"native", try_native, &Facts::native_obstacle},
+                                    {"bwrap", try_user_namespace, &Facts::user_namespace_obstacle}};
 
 // Takes a number and, unless it is the last, the dot behind it.
 bool take_number(std::string_view& text, int& number) {
@@ -50,6 +58,61 @@ int use_user_namespace(const std::string& map) {
     base::Fd file(::open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC));
     if (!file || ::write(file.get(), map.data(), map.size()) < 0) return errno;
     return ::unshare(CLONE_NEWNS) == 0 ? 0 : errno;
+}
+
+bool writes(const char* path, const std::string& text) {
+    base::Fd file(::open(path, O_WRONLY | O_CLOEXEC));
+    return file && ::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+bool maps(uid_t user, gid_t group) {
+    std::string users = std::to_string(user), groups = std::to_string(group);
+    return writes("/proc/self/setgroups", "deny") &&
+           writes("/proc/self/uid_map", users + " " + users + " 1\n") &&
+           writes("/proc/self/gid_map", groups + " " + groups + " 1\n");
+}
+
+bool places_a_copy() {
+    base::Fd copy(static_cast<int>(::syscall(SYS_open_tree, AT_FDCWD, "/proc", kCloneTree)));
+    return copy && ::syscall(SYS_move_mount, copy.get(), "", AT_FDCWD, "/proc", kFromDescriptor) == 0;
+}
+
+// Says on `answer` what failed first; silence is success.
+void say_failure(int answer, std::string_view what) {
+    std::string text = std::string(what) + ", the kernel answers: " + std::strerror(errno);
+    (void)!::write(answer, text.data(), text.size());
+}
+
+// As pid 1 of the namespace. The target is covered three times, in a mount namespace that ends with this
+// process.
+void use_namespaces(int answer) {
+    if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+        say_failure(answer, "detach its mounts from the host's");
+    } else if (!places_a_copy()) {
+        say_failure(answer, "put the copy of a mount in its place");
+    } else if (::mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
+        say_failure(answer, "mount /proc");
+    } else if (::mount("tmpfs", "/proc", "tmpfs", MS_NOSUID | MS_NODEV, nullptr) != 0) {
+        say_failure(answer, "mount a tmpfs");
+    } else if (::unshare(CLONE_NEWUSER) != 0) {
+        say_failure(answer, "make a user namespace in a user namespace");
+    }
+}
+
+void make_namespaces(int answer) {
+    uid_t user = ::geteuid();
+    gid_t group = ::getegid();
+    if (::unshare(CLONE_NEWUSER) != 0) return say_failure(answer, "make user namespaces");
+    if (!maps(user, group)) return say_failure(answer, "map its user into a user namespace");
+    if (::unshare(CLONE_NEWNS | CLONE_NEWPID) != 0)
+        return say_failure(answer, "make mount and pid namespaces");
+    pid_t first = ::fork();
+    if (first < 0) return say_failure(answer, "start a process in a pid namespace");
+    if (first == 0) {
+        use_namespaces(answer);
+        ::_exit(0);
+    }
+    wait_for(first);
 }
 
 }  // namespace
@@ -107,6 +170,30 @@ std::optional<std::string> try_user_namespace() {
     int number = WEXITSTATUS(status);
     if (number == 0) return std::nullopt;
     return std::string("the kernel answers: ") + std::strerror(number);
+}
+
+std::optional<std::string> try_native() {
+    constexpr std::string_view kCant = "agent-sandbox itself can't ";
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return base::system_error("make a pipe", errno).what;
+    base::Fd answer(ends[0]), output(ends[1]);
+    pid_t child = ::fork();
+    if (child < 0) return base::system_error("start a process", errno).what;
+    if (child == 0) {
+        make_namespaces(output.get());
+        ::_exit(0);
+    }
+    output.reset();
+    base::Result<std::string> failure = base::read_descriptor(answer.get(), kLongestAnswer);
+    int status = wait_for(child);
+    if (!failure) return failure.error().what;
+    if (!failure->empty()) return std::string(kCant) + *failure;
+    if (!WIFEXITED(status)) return std::string(kCant) + "build a jail: the process that tried was killed";
+    return std::nullopt;
+}
+
+std::span<const BackendTrial> backend_trials() {
+    return kTrials;
 }
 
 }  // namespace host

@@ -17,10 +17,19 @@ struct SignalState {
     bool operator==(const SignalState&) const = default;
 };
 
+// Of the stage: an ignored SIGCHLD would reap behind its back, and it reads what it waits for.
+inline constexpr SignalState kStageSignals{.blocked = ~uint64_t{0}};
+
 SignalState current_signals();
 
-// Gives every signal its default or ignored disposition, then the mask.
-void apply_signals(const SignalState& state);
+// Gives every signal its default or ignored disposition, then the mask. Only what differs is touched: a
+// launch comes through here several times, and there are 64 signals.
+void apply_signals(const SignalState& wanted);
+// The same where the present state is known and no handler is installed: nothing is asked first.
+void apply_signals(const SignalState& wanted, const SignalState& present);
+
+// The mask alone. To a process that waits for no signal, one that is blocked is as good as ignored.
+void block_only(uint64_t signals);
 
 // What `signals` would be as a mask.
 uint64_t signal_bits(std::span<const int> signals);

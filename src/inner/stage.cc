@@ -26,6 +26,7 @@
 
 #include "base/descriptors.h"
 #include "base/file.h"
+#include "base/own_arguments.h"
 #include "doorman/doorman.h"
 #include "inner/checks.h"
 #include "inner/confine.h"
@@ -179,11 +180,49 @@ void attend(const Orders& orders, pid_t command, int children, std::optional<doo
     }
 }
 
+int play(const Orders& orders) {
+    settle_descriptors(orders);
+    if (int failed = prepare(orders); failed != 0) return failed;
+    landlock::Built wall;
+    if (int failed = confine(orders, wall); failed != 0) return failed;
+
+    sigset_t taken;
+    sigemptyset(&taken);
+    sigaddset(&taken, SIGCHLD);
+    base::Fd children(::signalfd(-1, &taken, SFD_CLOEXEC));
+    std::vector<Request> early;
+    if (!await_word(orders, early)) return kFailed;
+    skip_processes(orders.skipped_processes);
+    Started started = start(orders, wall);
+    wall.ruleset.reset();
+    if (started.command < 0) return kFailed;
+    for (const Request& request : early) obey(orders, started.command, request);
+    // The ends of the command's pipes are the command's alone: a reader must see when it closes them.
+    for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
+    for (int fd : orders.kept_descriptors) ::close(fd);
+    std::optional<doorman::Doorman> doorman;
+    if (started.listener) doorman.emplace(orders.doorman, std::move(started.listener));
+    attend(orders, started.command, children.get(), doorman);
+    if (!orders.has_namespaces) end_descendants();
+    if (orders.ends_others) ::kill(-1, SIGKILL);
+    return 0;
+}
+
 }  // namespace
 
+int run_copied_stage(const Orders& orders) {
+    // The supervisor has no handlers, and what the caller ignores it still ignores.
+    apply_signals(kStageSignals, {.ignored = orders.signals.ignored});
+    // Threat: the caller's command line and variables could be read in /proc/1
+    // (tests/jail/differential.bats).
+    using namespace std::string_view_literals;
+    base::replace_arguments("agent-sandbox\0inner-stage"sv);
+    base::forget_environment();
+    return play(orders);
+}
+
 int run_stage(int argc, char** argv) {
-    // An ignored SIGCHLD would reap behind our back, so the dispositions are set as well.
-    apply_signals(SignalState{.blocked = ~uint64_t{0}});
+    apply_signals(kStageSignals);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (argc != 3) return kFailed;
     base::Result<std::string> text = base::read_descriptor(std::atoi(argv[2]), 64u << 20);
@@ -193,31 +232,7 @@ int run_stage(int argc, char** argv) {
         (void)base::write_all(STDERR_FILENO, orders.error().what);
         return kFailed;
     }
-    settle_descriptors(*orders);
-    if (int failed = prepare(*orders); failed != 0) return failed;
-    landlock::Built wall;
-    if (int failed = confine(*orders, wall); failed != 0) return failed;
-
-    sigset_t taken;
-    sigemptyset(&taken);
-    sigaddset(&taken, SIGCHLD);
-    base::Fd children(::signalfd(-1, &taken, SFD_CLOEXEC));
-    std::vector<Request> early;
-    if (!await_word(*orders, early)) return kFailed;
-    skip_processes(orders->skipped_processes);
-    Started started = start(*orders, wall);
-    wall.ruleset.reset();
-    if (started.command < 0) return kFailed;
-    for (const Request& request : early) obey(*orders, started.command, request);
-    // The ends of the command's pipes are the command's alone: a reader must see when it closes them.
-    for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
-    for (int fd : orders->kept_descriptors) ::close(fd);
-    std::optional<doorman::Doorman> doorman;
-    if (started.listener) doorman.emplace(orders->doorman, std::move(started.listener));
-    attend(*orders, started.command, children.get(), doorman);
-    if (!orders->has_namespaces) end_descendants();
-    if (orders->ends_others) ::kill(-1, SIGKILL);
-    return 0;
+    return play(*orders);
 }
 
 }  // namespace inner

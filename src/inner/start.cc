@@ -89,7 +89,7 @@ ExecuteFailure go_through_walls(const Orders& orders, const landlock::Built& wal
     ::setpgid(0, 0);
     if (orders.takes_terminal) ::tcsetpgrp(orders.terminal, ::getpid());
     restore_open_files_limit(orders.open_files);
-    apply_signals(orders.signals);
+    apply_signals(orders.signals, kStageSignals);
     ExecuteFailure failure = go_through_walls(orders, wall, channel);
     if (failure.number == 0) failure = execute(orders);
     Report report{.kind = Report::Kind::failed,

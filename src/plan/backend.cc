@@ -12,6 +12,7 @@ using policy::Level;
 using policy::NetworkMode;
 
 constexpr BackendTraits kBackends[] = {
+    {"native", "agent-sandbox itself", true, true, true, false},
     {"bwrap", "bubblewrap", true, true, true, false},
     {"firejail", "firejail", true, false, true, true},
     {"landlock", "Landlock alone", false, false, false, true},
@@ -88,7 +89,8 @@ std::optional<std::string> obstacle_of(const BackendTraits& backend, const host:
     if (!facts.has_seccomp) return "kernel " + facts.kernel + " is built without seccomp filters";
     if (backend.name == "firejail") return firejail_obstacle(facts);
     if (backend.name == "landlock") return landlock_obstacle(facts);
-    return bwrap_obstacle(facts);
+    if (backend.name == "bwrap") return bwrap_obstacle(facts);
+    return facts.native_obstacle;
 }
 
 std::string without_remedy(std::string_view problem) {
@@ -100,11 +102,12 @@ bool lets_signals_out(const BackendTraits& backend, const host::Facts& facts) {
            landlock::guarded_scopes(facts.landlock_abi) == 0;
 }
 
-// With a gateway it is all four modes. bubblewrap's gateway needs a network namespace that can be set up from
-// outside; that of a set-uid bubblewrap belongs to root. The others need a doorman.
+// With a gateway it is all four modes. This program sets up the network of its jail from inside. bubblewrap's
+// must be set up from outside, and that of a set-uid bubblewrap belongs to root. The others need a doorman.
 std::vector<NetworkMode> offered_modes(const BackendTraits& backend, const host::Facts& facts) {
-    bool has_gateway = backend.hands_connections ? facts.can_answer_calls : !facts.bwrap.is_setuid;
-    if (!has_gateway) return {NetworkMode::open, NetworkMode::isolated};
+    bool is_closed = backend.hands_connections ? !facts.can_answer_calls
+                                               : backend.name == "bwrap" && facts.bwrap.is_setuid;
+    if (is_closed) return {NetworkMode::open, NetworkMode::isolated};
     return {NetworkMode::open, NetworkMode::filtered, NetworkMode::proxied, NetworkMode::isolated};
 }
 
@@ -126,6 +129,10 @@ std::span<const ControlRow> control_rows() {
 const ControlRow& control_row(std::string_view control) {
     const auto* found = std::ranges::find(kControls, control, &ControlRow::name);
     return found == std::end(kControls) ? kControls[0] : *found;
+}
+
+bool is_lesser(const BackendTraits& backend) {
+    return std::ranges::any_of(kLesser, [&](const Reach& reach) { return reach.backend == backend.name; });
 }
 
 Level level_with(std::string_view control, std::string_view backend) {

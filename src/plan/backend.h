@@ -25,7 +25,7 @@ struct BackendTraits {
     bool hands_connections;
 };
 
-// The best first.
+// The best first; the first two build the same jail.
 std::span<const BackendTraits> backends();
 const BackendTraits& traits_of(std::string_view name);
 
@@ -60,9 +60,12 @@ struct Reach {
     policy::Level level;
     std::string_view detail;
 };
-// Only where it is not what bubblewrap reaches.
+// Only where it is not what the best reach: this program itself, and bubblewrap.
 std::span<const Reach> lesser_reaches();
 const Reach* lesser_reach(std::string_view control, std::string_view backend);
+
+// It reaches less than the best in something, whatever the machine.
+bool is_lesser(const BackendTraits& backend);
 
 // The level of a control with a backend, by both tables.
 policy::Level level_with(std::string_view control, std::string_view backend);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Which backend builds the jail. One that was asked for and can't be had is an error, never a fall to
-// another; where the choice is ours, the best that this machine can have, and a lesser one is told.
+// another; where the choice is ours, the best that this machine can have, and a lesser one is told. This
+// program comes before bubblewrap because it builds the same jail in half the time, and needs nothing.
 #include "base/text.h"
 #include "plan/backend.h"
 #include "plan/draft.h"
@@ -39,6 +40,40 @@ base::Status take(Draft& draft, const BackendTraits& backend) {
     return base::success();
 }
 
+// The order in which they are tried. A bubblewrap that somebody chose by hand comes first.
+std::vector<const BackendTraits*> candidates(bool is_bwrap_pinned) {
+    std::vector<const BackendTraits*> all;
+    if (is_bwrap_pinned) all.push_back(&traits_of("bwrap"));
+    for (const BackendTraits& backend : backends()) {
+        if (all.empty() || all.front() != &backend) all.push_back(&backend);
+    }
+    return all;
+}
+
+// Why those before the one that is taken can't be had: of the best ones, each cause once.
+class PassedOver {
+  public:
+    void add(const BackendTraits& backend, const std::string& obstacle, const host::Facts& facts) {
+        bool is_told = facts.user_namespace_obstacle &&
+                       text_.find(*facts.user_namespace_obstacle) != std::string::npos &&
+                       obstacle.find(*facts.user_namespace_obstacle) != std::string::npos;
+        bool is_second = !text_.empty() && (is_lesser(backend) || is_told || obstacle == text_);
+        if (!is_second) text_ += (text_.empty() ? "" : ", and ") + obstacle;
+    }
+    const std::string& text() const { return text_; }
+
+  private:
+    std::string text_;
+};
+
+// bubblewrap builds the same jail: then it is for those who want to know, unless a choice by hand was left.
+void tell_of_fall(Draft& draft, const std::string& passed_over, const BackendTraits& taken) {
+    std::string text = passed_over + ": " + std::string(taken.title) + " builds the jail instead";
+    if (is_lesser(taken)) text += ", which is weaker ('agent-sandbox doctor' says where)";
+    bool is_silent = !is_lesser(taken) && !draft.policy().isolation.bwrap;
+    draft.note(is_silent ? NoteKind::information : NoteKind::protection, text);
+}
+
 }  // namespace
 
 base::Status choose_backend(Draft& draft) {
@@ -56,19 +91,15 @@ base::Status choose_backend(Draft& draft) {
     // A program that somebody chose by hand is not left for another in silence.
     bool is_pinned = isolation.bwrap && facts.bwrap.state != host::ProgramState::usable;
     if (is_pinned) return base::Error{.what = facts.bwrap.problem, .advice = std::string(kAdvice)};
-    std::string passed_over;
-    for (const BackendTraits& backend : backends()) {
-        std::optional<std::string> obstacle = obstacle_of(backend, facts);
+    PassedOver passed_over;
+    for (const BackendTraits* backend : candidates(isolation.bwrap.has_value())) {
+        std::optional<std::string> obstacle = obstacle_of(*backend, facts);
         if (obstacle) {
-            if (passed_over.empty()) passed_over = without_remedy(*obstacle);
+            passed_over.add(*backend, without_remedy(*obstacle), facts);
             continue;
         }
-        if (!passed_over.empty()) {
-            draft.note(NoteKind::protection, passed_over + ": " + std::string(backend.title) +
-                                                 " builds the jail instead, which is weaker "
-                                                 "('agent-sandbox doctor' says where)");
-        }
-        return take(draft, backend);
+        if (!passed_over.text().empty()) tell_of_fall(draft, passed_over.text(), *backend);
+        return take(draft, *backend);
     }
     // The whole story is known only where the others were looked at.
     bool knows_others = !facts.firejail.problem.empty() || facts.landlock_abi > 0;

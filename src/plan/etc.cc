@@ -86,7 +86,7 @@ class Assembly {
         // A link of the host's is kept as it is: /etc/localtime tells the time zone by where it points.
         std::string target = kHostEtc.str() + "/" + entry.name;
         if (entry.kind == host::Kind::symlink) {
-            if (std::optional<host::Node> node = draft_.tree().look(path)) target = node->link;
+            if (std::optional<host::Glance> node = draft_.tree().glance(path)) target = node->link;
         }
         push(
             {.kind = MountKind::symlink, .target = path, .source = target, .reason = {"the host's own", {}}});
@@ -130,7 +130,7 @@ class Assembly {
 
     // What is left out must not be found through the view of the host's /etc either.
     void cover(const base::Path& path, const Reason& reason) {
-        std::optional<host::Node> node = draft_.tree().look(path);
+        std::optional<host::Glance> node = draft_.tree().glance(path);
         if (!node || node->kind == host::Kind::symlink) return;
         const base::Path target = kHostEtc / path.relative_to(kEtc);
         bool is_covered =

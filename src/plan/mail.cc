@@ -36,7 +36,7 @@ std::vector<base::Path> places(const Draft& draft) {
 // nothing is mounted. Elsewhere only a file that is a mailer by its own name is covered: a link may lead to a
 // program that has a hundred other uses.
 bool can_be_covered(const Draft& draft, const base::Path& file) {
-    std::optional<host::Node> node = draft.tree().look(file);
+    std::optional<host::Glance> node = draft.tree().glance(file);
     if (!node || node->kind != host::Kind::file || !is_mailer_name(file.name())) return false;
     if (file.is_within(draft.home) || file.is_within(draft.project)) return false;
     const PathRule* rule = draft.rules.decide(file);
@@ -65,7 +65,7 @@ void close_mail(Draft& draft) {
     std::vector<base::Path> covered;
     for (const base::Path& place : places(draft)) {
         for (const config::DataRow& row : config::data_list("network/mailers")) {
-            if (!draft.tree().look(place / row.entry)) continue;
+            if (!draft.tree().glance(place / row.entry)) continue;
             base::Result<host::Tree::Resolved> file = draft.tree().resolve(place / row.entry);
             bool is_new = file && std::ranges::find(covered, file->path) == covered.end();
             if (!is_new || !can_be_covered(draft, file->path)) continue;

@@ -217,7 +217,7 @@ struct Note {
 };
 
 struct Plan {
-    std::string backend;         // "bwrap"; see backend.h
+    std::string backend;         // "native"; see backend.h
     base::Path project;          // physical
     uint64_t project_inode = 0;  // that it must have; 0: any
     bool project_is_writable = true;

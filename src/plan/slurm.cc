@@ -89,8 +89,9 @@ std::vector<base::Path> places(const Draft& draft) {
     auto add = [&](std::string_view text) {
         auto place = existing(draft, text);
         if (!place || std::ranges::find(found, place->path) != found.end()) return;
-        bool has_slurm = std::ranges::any_of(
-            kMarks, [&](std::string_view mark) { return draft.tree().look(place->path / mark).has_value(); });
+        bool has_slurm = std::ranges::any_of(kMarks, [&](std::string_view mark) {
+            return draft.tree().glance(place->path / mark).has_value();
+        });
         if (has_slurm) found.push_back(place->path);
     };
     std::optional<std::string_view> path = host::variable(draft.inputs.request.environment, "PATH");
@@ -116,7 +117,7 @@ void find_commands(Draft& draft, std::vector<base::Path>& covered) {
     std::vector<SlurmCommand>& commands = draft.plan.slurm.commands;
     for (const base::Path& place : places(draft)) {
         for (std::string_view name : command_names()) {
-            if (!draft.tree().look(place / name)) continue;
+            if (!draft.tree().glance(place / name)) continue;
             base::Result<host::Tree::Resolved> file = draft.tree().resolve(place / name);
             if (!file || !file->exists || !is_out_of_reach(draft, file->path)) continue;
             if (std::ranges::find(commands, name, &SlurmCommand::name) == commands.end())

@@ -9,6 +9,8 @@ namespace {
 using Kind = Finding::Kind;
 
 constexpr Exception kExceptions[] = {
+    {"native", "ipc/abstract-socket-open-network",
+     "an open network is the host's, and only Landlock of Linux 6.12 keeps its abstract sockets apart", 6},
     {"bwrap", "ipc/abstract-socket-open-network",
      "an open network is the host's, and only Landlock of Linux 6.12 keeps its abstract sockets apart", 6},
     {"bwrap, set-uid", "namespaces/shared-user",

@@ -8,6 +8,7 @@
 #include "backends/firejail/diagnose.h"
 #include "backends/firejail/launch.h"
 #include "backends/landlock/launch.h"
+#include "backends/native/launch.h"
 
 namespace session {
 namespace {
@@ -17,12 +18,14 @@ struct Backend {
     base::Result<backends::Launched> (*launch)(const plan::Plan&, const host::Facts&,
                                                const backends::Caller&);
     base::Error (*diagnose)(std::string_view);
+    bool sets_up_network;  // the jail's own child does
 };
 
 constexpr Backend kBackends[] = {
-    {"bwrap", backends::bubblewrap::launch, backends::bubblewrap::diagnose},
-    {"firejail", backends::firejail::launch, backends::firejail::diagnose},
-    {"landlock", backends::landlock::launch, backends::landlock::diagnose},
+    {"native", backends::native::launch, backends::native::diagnose, true},
+    {"bwrap", backends::bubblewrap::launch, backends::bubblewrap::diagnose, false},
+    {"firejail", backends::firejail::launch, backends::firejail::diagnose, false},
+    {"landlock", backends::landlock::launch, backends::landlock::diagnose, false},
 };
 
 const Backend& named(std::string_view name) {
@@ -39,6 +42,10 @@ base::Result<backends::Launched> launch(const plan::Plan& plan, const host::Fact
 
 base::Error diagnose(std::string_view backend, std::string_view standard_error) {
     return named(backend).diagnose(standard_error);
+}
+
+bool sets_up_network(std::string_view backend) {
+    return named(backend).sets_up_network;
 }
 
 }  // namespace session

@@ -26,17 +26,14 @@ namespace {
 
 // A stub waits no longer than this for its turn: a burst of hundreds is what a job array of scripts makes.
 constexpr int kBacklog = 512;
-constexpr int kIgnored[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
+constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
 
 using slurm::chaperon::Clients;
 using slurm::chaperon::Context;
 
 Clients open_clients(const plan::Slurm& slurm) {
     Clients clients;
-    for (const plan::SlurmCommand& command : slurm.commands) {
-        base::Fd file(::open(command.path.str().c_str(), O_PATH | O_CLOEXEC | O_NOFOLLOW));
-        if (file) clients.emplace(command.name, std::move(file));
-    }
+    for (const plan::SlurmCommand& command : slurm.commands) clients.add(command.name, command.path);
     return clients;
 }
 
@@ -87,7 +84,7 @@ void step_aside(pid_t supervisor, std::vector<int> kept) {
     ::prctl(PR_SET_DUMPABLE, 0);
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     ::setsid();
-    inner::apply_signals({.ignored = inner::signal_bits(kIgnored)});
+    inner::block_only(inner::signal_bits(kUnheard));
     (void)!::chdir("/");
     base::close_others(std::move(kept));
     base::fill_standard_descriptors();
@@ -119,7 +116,7 @@ void Chaperon::start(const plan::Plan& plan, const host::Facts& facts, const Sur
     life_.reset();
     base::Fd listener = socket_.take();
     std::vector<int> kept = {listener.get(), theirs.get()};
-    for (const auto& [name, client] : context.clients) kept.push_back(client.get());
+    for (int client : context.clients.descriptors()) kept.push_back(client);
     step_aside(supervisor, std::move(kept));
     limit_open_files(open_files);
     std::string logs = surroundings.state_directory + "/slurm/log";

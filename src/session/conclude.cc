@@ -7,6 +7,7 @@
 
 #include "backends/bubblewrap/launch.h"
 #include "base/text.h"
+#include "network/netns/set_up.h"
 #include "plan/limits.h"
 #include "session/backends.h"
 
@@ -104,9 +105,9 @@ std::string refusals(const plan::Limits& limits, uint64_t processes) {
 base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
     if (outcome.failure) return failure_error(*outcome.failure);
     // The backend's own failure comes first: without a jail there is no namespace to set up.
-    bool is_of_network = !outcome.gateway_failure.empty() &&
-                         outcome.gateway_failure != backends::bubblewrap::kNoJail &&
-                         outcome.diagnostics.empty();
+    bool is_of_network =
+        !outcome.gateway_failure.empty() && outcome.gateway_failure != backends::bubblewrap::kNoJail &&
+        outcome.gateway_failure != network::netns::kEndedEarly && outcome.diagnostics.empty();
     if (!outcome.may_have_run && is_of_network) {
         return base::Error{.what = "the network could not be set up: " + outcome.gateway_failure,
                            .advice = "use --network isolated, or look at 'agent-sandbox doctor'"};

@@ -12,15 +12,16 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <ctime>
 #include <span>
 
 #include "backends/bubblewrap/launch.h"
 #include "base/descriptors.h"
+#include "base/own_arguments.h"
 #include "base/pass_descriptors.h"
 #include "inner/signals.h"
 #include "network/gateway/gateway.h"
+#include "network/netns/set_up.h"
 #include "session/old_logs.h"
 
 namespace session {
@@ -28,7 +29,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLongestFarewell{500};
 // Slurm signals every process of a step, not the command alone.
-constexpr int kIgnored[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
+constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
 
 base::Result<base::Fd> open_journal(const std::string& path) {
     std::string directory = path.substr(0, path.rfind('/'));
@@ -39,26 +40,29 @@ base::Result<base::Fd> open_journal(const std::string& path) {
     return file;
 }
 
-// The caller's variables hold secrets that this process has no use for, and what it reads comes from the
-// jail.
-void forget_environment() {
-    for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
-        std::memset(*variable, 0, std::strlen(*variable));
-    }
-    ::clearenv();
-}
-
 // Neither the caller's terminal nor a kill of its group reaches it; it ends with the supervisor.
 void step_aside(pid_t supervisor, std::initializer_list<int> kept) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != supervisor) ::_exit(0);
     ::prctl(PR_SET_NAME, "asb-gateway");
     ::setsid();
-    inner::apply_signals({.ignored = inner::signal_bits(kIgnored)});
+    inner::block_only(inner::signal_bits(kUnheard));
     (void)!::chdir("/");
     base::close_others(kept);
     base::fill_standard_descriptors();
-    forget_environment();
+    base::forget_environment();
+}
+
+base::Result<network::netns::Listeners> listeners_of(Gateway::Source& source,
+                                                     const network::netns::Wanted& wanted) {
+    if (source.listeners) {
+        base::Fd listeners = std::move(source.listeners);
+        return network::netns::receive(listeners.get(), wanted);
+    }
+    base::Result<pid_t> jailed = backends::bubblewrap::jailed_process(source.information.get());
+    source.information.reset();
+    if (!jailed) return jailed.error();
+    return network::netns::set_up(*jailed, wanted);
 }
 
 }  // namespace
@@ -84,16 +88,15 @@ base::Status Gateway::start(const network::Egress& egress, Source source, const 
     if (process_ > 0) return base::success();
 
     control_.release();
-    step_aside(supervisor, {theirs.get(), source.information.get(), source.handed.get(), file->get()});
-    auto await_jailed = [&source, &journal] {
-        // There is time: bubblewrap is making its namespaces.
+    step_aside(supervisor, {theirs.get(), source.information.get(), source.listeners.get(),
+                            source.handed.get(), file->get()});
+    auto await_listeners = [&](const network::netns::Wanted& wanted) {
+        // There is time: the namespaces are being made.
         remove_old_logs(journal.substr(0, journal.rfind('/')), ::time(nullptr));
-        base::Result<pid_t> jailed = backends::bubblewrap::jailed_process(source.information.get());
-        source.information.reset();
-        return jailed;
+        return listeners_of(source, wanted);
     };
     ::_exit(network::gateway::run(
-        egress, {await_jailed, *std::move(file), std::move(theirs), std::move(source.handed)}));
+        egress, {await_listeners, *std::move(file), std::move(theirs), std::move(source.handed)}));
 }
 
 Gateway::News Gateway::take() {

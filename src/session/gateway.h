@@ -26,6 +26,7 @@ class Gateway {
     // Where the jail's traffic comes from.
     struct Source {
         base::Fd information;  // Launched::information: a network namespace that is to be set up
+        base::Fd listeners;    // or one that the jail sets up itself: what it hands out
         base::Fd handed;       // or connections that the jail's doorman hands over one by one
     };
     // The journal is a file that is made, and removed at the end if nothing was written to it.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "session/named_socket.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -10,6 +9,8 @@
 
 #include <cstring>
 #include <ctime>
+
+#include "base/entries.h"
 
 namespace session {
 namespace {
@@ -57,17 +58,16 @@ void NamedSocket::forget_name() {
 }
 
 void remove_left_sockets(const std::string& place) {
-    DIR* stream = ::opendir(place.c_str());
-    if (stream == nullptr) return;
-    int directory = ::dirfd(stream);
+    base::Fd directory = open_place(place);
+    if (!directory) return;
     time_t now = ::time(nullptr);
-    while (const struct dirent* entry = ::readdir(stream)) {
+    base::visit_entries(directory.get(), [&](const struct dirent64& entry) {
         struct stat status;
-        if (::fstatat(directory, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        if (S_ISSOCK(status.st_mode) && now - status.st_mtime > kSurelyLeft)
-            ::unlinkat(directory, entry->d_name, 0);
-    }
-    ::closedir(stream);
+        bool is_socket = ::fstatat(directory.get(), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                         S_ISSOCK(status.st_mode);
+        if (is_socket && now - status.st_mtime > kSurelyLeft) ::unlinkat(directory.get(), entry.d_name, 0);
+        return true;
+    });
 }
 
 }  // namespace session

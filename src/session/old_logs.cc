@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: MIT
 #include "session/old_logs.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <memory>
 #include <string_view>
+
+#include "base/entries.h"
+#include "base/file.h"
 
 namespace session {
 
 void remove_old_logs(const std::string& directory, std::time_t now) {
-    struct Close {
-        void operator()(DIR* open) const { ::closedir(open); }
-    };
-    std::unique_ptr<DIR, Close> open(::opendir(directory.c_str()));
-    if (!open) return;
-    while (const struct dirent* entry = ::readdir(open.get())) {
-        if (!std::string_view(entry->d_name).ends_with(".jsonl")) continue;
+    base::Fd place(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!place) return;
+    base::visit_entries(place.get(), [&](const struct dirent64& entry) {
+        if (!std::string_view(entry.d_name).ends_with(".jsonl")) return true;
         struct stat status;
-        int fd = ::dirfd(open.get());
-        bool is_log =
-            ::fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
-        if (is_log && status.st_mtim.tv_sec + kLongestKept < now) ::unlinkat(fd, entry->d_name, 0);
-    }
+        bool is_log = ::fstatat(place.get(), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                      S_ISREG(status.st_mode);
+        if (is_log && status.st_mtim.tv_sec + kLongestKept < now) ::unlinkat(place.get(), entry.d_name, 0);
+        return true;
+    });
 }
 
 }  // namespace session

@@ -14,15 +14,16 @@
 // record says.
 #include "session/placeholders.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <set>
 
+#include "base/entries.h"
 #include "base/no_links.h"
 #include "base/text.h"
 #include "session/placeholder_file.h"
@@ -81,7 +82,7 @@ class Table {
         if (names == before_) return base::success();
         std::string content;
         for (const base::Path& name : names) content += name.str() + '\0';
-        ssize_t written = ::pwrite(record_, content.data(), content.size(), 0);
+        ssize_t written = content.empty() ? 0 : ::pwrite(record_, content.data(), content.size(), 0);
         if (written != static_cast<ssize_t>(content.size()) || ::ftruncate(record_, written) != 0) {
             return base::system_error("write the record of placeholders", errno);
         }
@@ -107,48 +108,64 @@ class Table {
 };
 
 // Most placeholders lie side by side: the directory they lie in is opened once for all of them.
-class ParentDirectory {
+class ParentDirectories {
   public:
-    // Its descriptor, or minus errno.
+    // The descriptor of the one that `path` lies in, or minus errno.
     int of(const base::Path& path) {
         base::Path parent = path.parent();
-        if (!fd_ || parent != path_) {
-            fd_ = base::Fd(base::open_without_links(parent, O_PATH | O_DIRECTORY));
-            path_ = std::move(parent);
-        }
-        return fd_.get();
+        if (auto known = open_.find(parent); known != open_.end()) return known->second.get();
+        base::Fd fd(base::open_without_links(parent, O_PATH | O_DIRECTORY));
+        if (!fd) return fd.get();
+        if (open_.size() == kMost) open_.clear();
+        return open_.emplace(std::move(parent), std::move(fd)).first->second.get();
     }
 
   private:
-    base::Path path_;
-    base::Fd fd_;
+    static constexpr size_t kMost = 64;
+    std::map<base::Path, base::Fd> open_;
 };
 
 // Asked before a directory is moved: one with content is not to vanish even for a moment.
 bool is_empty_directory(int parent, const char* name) {
     base::Fd fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!fd) return false;
-    alignas(struct dirent64) char entries[1024];  // holds the longest name and more
-    for (ssize_t got; (got = ::getdents64(fd.get(), entries, sizeof entries)) != 0;) {
-        if (got < 0) return false;
-        for (ssize_t at = 0; at < got;) {
-            const auto* entry = reinterpret_cast<const struct dirent64*>(entries + at);
-            std::string_view found = entry->d_name;
-            if (found != "." && found != "..") return false;
-            at += entry->d_reclen;
-        }
-    }
+    bool is_empty = static_cast<bool>(fd);
+    bool is_read =
+        fd && base::visit_entries(fd.get(), [&](const struct dirent64&) { return is_empty = false; });
+    return is_read && is_empty;
+}
+
+// Whether nothing of anybody's is in it. Nothing ever was in a directory that has not changed since it was
+// made, unless it came in the same tick of the clock: then the trash gives it back. One that may hold what
+// another jail stands on is read, and so is one of a file system that does not remember when it was made.
+bool is_unused(int parent, const char* name, const struct statx& status, bool has_recorded_content) {
+    if (!S_ISDIR(status.stx_mode)) return is_placeholder_file(parent, name);
+    bool is_untouched = !has_recorded_content && (status.stx_mask & STATX_BTIME) != 0 &&
+                        (status.stx_mask & STATX_MTIME) != 0 &&
+                        status.stx_btime.tv_sec == status.stx_mtime.tv_sec &&
+                        status.stx_btime.tv_nsec == status.stx_mtime.tv_nsec;
+    return is_untouched || is_empty_directory(parent, name);
+}
+
+bool ask(int parent, const char* name, struct statx& status) {
+    constexpr unsigned kAsked = STATX_TYPE | STATX_BTIME | STATX_MTIME;
+    if (::statx(parent, name, AT_SYMLINK_NOFOLLOW, kAsked, &status) == 0) return true;
+    // Container filters of old do not know the call.
+    struct stat plain;
+    if (errno != EPERM || ::fstatat(parent, name, &plain, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    status.stx_mode = static_cast<uint16_t>(plain.st_mode);
     return true;
 }
 
 // True when the name need not be remembered any more.
-bool take_away(ParentDirectory& parents, Trash& trash, const base::Path& path, bool has_recorded_content) {
+bool take_away(ParentDirectories& parents, Trash& trash, const base::Path& path, bool has_recorded_content) {
     int parent = parents.of(path);
     if (parent < 0) return parent == -ENOENT || parent == -ENOTDIR || parent == -ELOOP;
     std::string name(path.name());
-    bool is_file = is_placeholder_file(parent, name.c_str());
-    if ((is_file || is_empty_directory(parent, name.c_str())) && trash.take(parent, path)) return true;
-    if (is_file) return ::unlinkat(parent, name.c_str(), 0) == 0;
+    struct statx status = {};
+    bool is_ours =
+        ask(parent, name.c_str(), status) && is_unused(parent, name.c_str(), status, has_recorded_content);
+    if (is_ours && trash.take(parent, path)) return true;
+    if (is_ours && !S_ISDIR(status.stx_mode)) return ::unlinkat(parent, name.c_str(), 0) == 0;
     if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0) return true;
     switch (errno) {
         case ENOENT:
@@ -166,7 +183,7 @@ bool take_away(ParentDirectory& parents, Trash& trash, const base::Path& path, b
 // Takes away what is needed neither by a session nor by `wanted`. Afterwards the record's names are unlocked.
 void sweep(Table& table, Trash trash, const Names& wanted) {
     if (table.names.empty()) return;
-    ParentDirectory parents;
+    ParentDirectories parents;
     table.lock_unneeded();
     for (auto name = table.names.end(); name != table.names.begin();) {
         --name;
@@ -182,8 +199,7 @@ void sweep(Table& table, Trash trash, const Names& wanted) {
 
 enum class Found { directory, file, nothing, other };
 
-Found look_at(ParentDirectory& parents, const base::Path& path) {
-    int parent = parents.of(path);
+Found look_at(int parent, const base::Path& path) {
     if (parent < 0) return parent == -ENOENT ? Found::nothing : Found::other;
     struct stat status;
     if (::fstatat(parent, std::string(path.name()).c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
@@ -194,12 +210,13 @@ Found look_at(ParentDirectory& parents, const base::Path& path) {
 }
 
 // The wanted ones that are missing, and their missing parents.
-base::Result<Names> missing_among(const std::vector<base::Path>& wanted, const Contents& contents) {
+base::Result<Names> missing_among(const std::vector<base::Path>& wanted, const Contents& contents,
+                                  ParentDirectories& parents) {
     Names missing;
-    ParentDirectory parents;
     for (base::Path path : wanted) {
         while (!missing.contains(path)) {
-            Found found = look_at(parents, path);
+            int parent = parents.of(path);
+            Found found = look_at(parent, path);
             bool is_there = found == (contents.contains(path) ? Found::file : Found::directory);
             if (is_there) break;
             if (found != Found::nothing) {
@@ -208,6 +225,8 @@ base::Result<Names> missing_among(const std::vector<base::Path>& wanted, const C
                     .advice = "something else changed it just now; try again"};
             }
             missing.insert(path);
+            // What could be opened is there.
+            if (parent >= 0) break;
             path = path.parent();
         }
     }
@@ -222,7 +241,7 @@ int make_one(int parent, const base::Path& path, const Contents& contents) {
     return ::mkdirat(parent, name.c_str(), 0755) == 0 ? 0 : errno;
 }
 
-base::Status make_placeholder(ParentDirectory& parents, const base::Path& path, const Contents& contents) {
+base::Status make_placeholder(ParentDirectories& parents, const base::Path& path, const Contents& contents) {
     int parent = parents.of(path);
     int number = parent < 0 ? -parent : make_one(parent, path, contents);
     if (number == 0 || number == EEXIST) return base::success();
@@ -233,10 +252,10 @@ base::Status make_placeholder(ParentDirectory& parents, const base::Path& path, 
     return error;
 }
 
-base::Status make_all(Table& table, const Names& missing, const Contents& contents) {
+base::Status make_all(Table& table, const Names& missing, const Contents& contents,
+                      ParentDirectories& parents) {
     table.names.insert(missing.begin(), missing.end());
     if (base::Status written = table.write(); !written) return written;
-    ParentDirectory parents;
     for (const base::Path& path : missing) {
         if (base::Status made = make_placeholder(parents, path, contents); !made) return made;
     }
@@ -244,13 +263,19 @@ base::Status make_all(Table& table, const Names& missing, const Contents& conten
 }
 
 base::Result<base::Fd> open_record(const std::string& state_directory) {
-    if (base::Status made = base::make_directories(state_directory); !made) {
-        base::Error error = made.error();
-        error.advice = "protected names need a record there; make it writable or set XDG_STATE_HOME";
-        return error;
-    }
     std::string file = state_directory + "/placeholders";
-    base::Fd record(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    auto open = [&] {
+        return base::Fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    };
+    base::Fd record = open();
+    if (!record && (errno == ENOENT || errno == ENOTDIR)) {
+        if (base::Status made = base::make_directories(state_directory); !made) {
+            base::Error error = made.error();
+            error.advice = "protected names need a record there; make it writable or set XDG_STATE_HOME";
+            return error;
+        }
+        record = open();
+    }
     if (!record) return base::system_error("open " + file, errno);
     return record;
 }
@@ -268,10 +293,11 @@ base::Result<Placeholders> Placeholders::acquire(const std::string& state_direct
     {
         Table table(placeholders.record_.get());
         sweep(table, Trash(state_directory), Names(wanted.begin(), wanted.end()));
-        base::Result<Names> missing = missing_among(wanted, contents);
+        ParentDirectories parents;
+        base::Result<Names> missing = missing_among(wanted, contents, parents);
         if (!missing) return missing.error();
         // One that another session has made is held as well; one that is no placeholder at all is left alone.
-        made = make_all(table, *missing, contents);
+        made = make_all(table, *missing, contents, parents);
         Names& held = *missing;
         for (base::Path& path : wanted) {
             if (table.names.contains(path)) held.insert(std::move(path));

@@ -17,6 +17,8 @@
 #include "base/descriptors.h"
 #include "base/no_links.h"
 #include "base/own_place.h"
+#include "base/text.h"
+#include "network/gateway/gateway.h"
 #include "plan/backend.h"
 #include "session/backends.h"
 #include "session/chaperon.h"
@@ -114,12 +116,8 @@ void start_watch(Watch& watch, const plan::Plan& plan, pid_t stage) {
 
 // Named by the time, so that they sort, and by the session.
 std::string journal_path(const Surroundings& surroundings) {
-    char stamp[32];
-    time_t now = ::time(nullptr);
-    struct tm parts;
-    ::gmtime_r(&now, &parts);
-    ::strftime(stamp, sizeof stamp, "%Y%m%dT%H%M%SZ-", &parts);
-    return surroundings.state_directory + "/sessions/" + stamp + surroundings.session + ".jsonl";
+    return surroundings.state_directory + "/sessions/" + base::utc_stamp(::time(nullptr)) + "-" +
+           surroundings.session + ".jsonl";
 }
 
 std::map<std::string, std::string> sockets_of(const Notices& notices, const Chaperon& chaperon) {
@@ -151,13 +149,22 @@ struct Door {
     base::Fd jails, gateways;
 };
 
-base::Result<Door> open_door(const plan::Plan& plan) {
-    bool is_needed = plan::traits_of(plan.backend).hands_connections && plan.network.egress.needs_gateway();
-    if (!is_needed) return Door{};
+base::Result<Door> make_door() {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return base::system_error("make a socket", errno);
     return Door{base::Fd(ends[0]), base::Fd(ends[1])};
+}
+
+base::Result<Door> open_door(const plan::Plan& plan) {
+    bool is_needed = plan::traits_of(plan.backend).hands_connections && plan.network.egress.needs_gateway();
+    return is_needed ? make_door() : Door{};
+}
+
+// Through which the jail's own child hands the gateway what it listens with.
+base::Result<Door> open_listeners_way(const plan::Plan& plan) {
+    if (!sets_up_network(plan.backend) || !plan.network.egress.needs_gateway()) return Door{};
+    return make_door();
 }
 
 // What the kernel did for a limit is known afterwards. Running out of memory ends all of the group at once.
@@ -204,6 +211,8 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     }
     base::Result<Door> door = open_door(plan);
     if (!door) return door.error();
+    base::Result<Door> listeners = open_listeners_way(plan);
+    if (!listeners) return listeners.error();
     backends::Caller caller{.signals = signals.before(),
                             .open_files = open_files.before(),
                             .limits = limits->resources,
@@ -213,16 +222,22 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
                             .namespaces = surroundings.namespaces,
                             .sockets = sockets_of(notices, chaperon),
                             .door = door->jails.get()};
+    if (plan.network.egress.needs_gateway())
+        caller.network = network::gateway::wanted_of(plan.network.egress);
+    caller.listeners = listeners->jails.get();
     Orphans orphans;
     base::Result<backends::Launched> launched = launch(plan, facts, caller);
     if (!launched) return launched.error();
     door->jails.reset();
+    listeners->jails.reset();
 
     Gateway gateway;
     std::string journal = journal_path(surroundings);
     if (plan.network.egress.needs_gateway()) {
         base::Status started = gateway.start(
-            plan.network.egress, {std::move(launched->information), std::move(door->gateways)}, journal);
+            plan.network.egress,
+            {std::move(launched->information), std::move(listeners->gateways), std::move(door->gateways)},
+            journal);
         if (!started) return abandon(*launched, orphans, started.error());
     }
     Supervisor supervisor(*launched, signals, orphans, terminal, limits->watch, gateway, notices);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "session/trash.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/stat.h>
@@ -11,8 +10,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <functional>
 
+#include "base/entries.h"
 #include "base/no_links.h"
 #include "session/placeholder_file.h"
 
@@ -54,22 +53,12 @@ void put_back(int bag, const std::string& name) {
     move_without_replacing(bag, name.c_str(), parent.get(), std::string(path->name()).c_str());
 }
 
-void remove_or_put_back(int bag, const std::string& name) {
-    if (::unlinkat(bag, name.c_str(), AT_REMOVEDIR) == 0) return;
-    int problem = errno;
+void remove_or_put_back(int bag, const std::string& name, bool is_surely_file) {
+    if (!is_surely_file && ::unlinkat(bag, name.c_str(), AT_REMOVEDIR) == 0) return;
+    int problem = is_surely_file ? ENOTDIR : errno;
     bool is_file = problem == ENOTDIR && is_placeholder_file(bag, name.c_str());
     if (is_file && ::unlinkat(bag, name.c_str(), 0) == 0) return;
     if (problem == ENOTEMPTY || problem == EEXIST || problem == ENOTDIR) put_back(bag, name);
-}
-
-void for_each_entry(int directory, const std::function<void(const std::string&)>& visit) {
-    DIR* stream = ::fdopendir(::fcntl(directory, F_DUPFD_CLOEXEC, 3));
-    if (stream == nullptr) return;
-    while (const struct dirent* entry = ::readdir(stream)) {
-        std::string name = entry->d_name;
-        if (name != "." && name != "..") visit(name);
-    }
-    ::closedir(stream);
 }
 
 base::Fd open_directory(int parent, const char* name) {
@@ -81,9 +70,12 @@ base::Fd open_directory(int parent, const char* name) {
 void Trash::open_bag() {
     is_tried_ = true;
     std::string place = place_of(state_directory_);
-    if (::mkdir(place.c_str(), 0700) != 0 && errno != EEXIST) return;
     std::string bag = place + "/" + unique_name();
-    if (::mkdir(bag.c_str(), 0700) == 0) bag_ = open_directory(AT_FDCWD, bag.c_str());
+    bool is_made = ::mkdir(bag.c_str(), 0700) == 0;
+    bool is_first = !is_made && errno == ENOENT;
+    if (is_first && (::mkdir(place.c_str(), 0700) == 0 || errno == EEXIST))
+        is_made = ::mkdir(bag.c_str(), 0700) == 0;
+    if (is_made) bag_ = open_directory(AT_FDCWD, bag.c_str());
 }
 
 bool Trash::take(int parent, const base::Path& path) {
@@ -103,11 +95,15 @@ bool Trash::take(int parent, const base::Path& path) {
 void empty_trash(const std::string& state_directory) {
     base::Fd place = open_directory(AT_FDCWD, place_of(state_directory).c_str());
     if (!place) return;
-    for_each_entry(place.get(), [&](const std::string& bag_name) {
-        base::Fd bag = open_directory(place.get(), bag_name.c_str());
-        if (!bag) return;
-        for_each_entry(bag.get(), [&](const std::string& name) { remove_or_put_back(bag.get(), name); });
-        ::unlinkat(place.get(), bag_name.c_str(), AT_REMOVEDIR);
+    base::visit_entries(place.get(), [&](const struct dirent64& found) {
+        base::Fd bag = open_directory(place.get(), found.d_name);
+        if (!bag) return true;
+        base::visit_entries(bag.get(), [&](const struct dirent64& entry) {
+            remove_or_put_back(bag.get(), entry.d_name, entry.d_type == DT_REG);
+            return true;
+        });
+        ::unlinkat(place.get(), found.d_name, AT_REMOVEDIR);
+        return true;
     });
 }
 

@@ -72,6 +72,16 @@ uint64_t exact_sum(pid_t stage) {
     return sum;
 }
 
+// The jail's root as a path, by the first process that may be looked into: a stage that was not executed
+// can't be, those that it started can. Empty: none.
+std::string root_of(const std::vector<pid_t>& processes) {
+    for (pid_t process : processes) {
+        std::string root = place_of(process) + "/root";
+        if (::access((root + "/.").c_str(), F_OK) == 0) return root;
+    }
+    return {};
+}
+
 uint64_t file_system_use(const std::string& path) {
     struct statfs status;
     if (::statfs(path.c_str(), &status) != 0 || status.f_type != TMPFS_MAGIC) return 0;
@@ -100,9 +110,12 @@ bool Meter::is_possible() {
 
 uint64_t Meter::memory(uint64_t limit) const {
     uint64_t files = 0, quick = 0;
-    std::string root = place_of(stage_) + "/root";
-    for (const std::string& place : memory_file_systems_) files += file_system_use(root + place);
-    for (pid_t process : processes_below(stage_)) quick += resident(process);
+    std::vector<pid_t> processes = processes_below(stage_);
+    std::string root = root_of(processes);
+    if (!root.empty()) {
+        for (const std::string& place : memory_file_systems_) files += file_system_use(root + place);
+    }
+    for (pid_t process : processes) quick += resident(process);
     if (files + quick <= limit) return files + quick;
     uint64_t exact = exact_sum(stage_);
     if (files + exact <= limit) return files + exact;

@@ -22,7 +22,18 @@ refuses() {
 pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
 
 @test "control: the system's bubblewrap works" {
+    JAIL=(--backend bwrap)
     works in_jail true
+}
+
+@test "where agent-sandbox builds the jail itself none is needed, and none is run" {
+    stand_in "touch '$SBX_HOME/ran'; exit 1"
+    prints native in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
+    [[ ! -e $SBX_HOME/ran ]] || report "it was run"
+    JAIL=(--backend bwrap)
+    run in_jail true
+    [[ -e $SBX_HOME/ran ]] || report "the control should run it"
+    rm -f "$SBX_HOME/ran"
 }
 
 @test "one that belongs to the caller is not run" {
@@ -34,6 +45,7 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
 }
 
 @test "one that may not be run is passed over where the choice is open, and that is told" {
+    AROUND=(perl "$SBX_STAGE/tests/admin/closed_namespaces.pl" refuse)
     stand_in "touch '$SBX_HOME/ran'; exit 1"
     chown "$SBX_USER" "$STAGE/bwrap"
     works in_jail touch "$PROJECT/ran"
@@ -58,11 +70,13 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
 }
 
 @test "one that is too old for an option is named with what it said" {
+    JAIL=(--backend bwrap)
     stand_in 'echo "bwrap: Unknown option --argv0" >&2; exit 1'
     refuses "Unknown option"
 }
 
 @test "one that ends without a word is an error" {
+    JAIL=(--backend bwrap)
     stand_in 'exit 0'
     refuses "without a word"
     stand_in 'kill -KILL $$'
@@ -70,6 +84,7 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
 }
 
 @test "what it says can't drive the terminal" {
+    JAIL=(--backend bwrap)
     stand_in 'printf "bad \033[31m news\n" >&2; exit 1'
     refuses news
     [[ $stderr != *$'\e'* ]] || report "an escape sequence came through"
@@ -87,13 +102,18 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
     rm -f "$SBX_HOME/bwrap"
 }
 
-@test "a pinned one of root works" {
+@test "a pinned one of root works, and is taken before agent-sandbox itself" {
     install -m 0755 /usr/bin/bwrap "$STAGE/good-bwrap"
     pinned "$STAGE/good-bwrap"
-    works in_jail true
+    prints bwrap in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
+    works on_stage "$SBX_PROGRAM" doctor
+    [[ $output =~ bwrap\ +taken ]] || report "doctor says otherwise"
+    JAIL=(--backend native)
+    prints native in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
 }
 
 @test "a setuid one works or is refused with a sentence" {
+    JAIL=(--backend bwrap)
     install -m 4755 /usr/bin/bwrap "$STAGE/bwrap"
     PREPARE="mount --bind '$STAGE/bwrap' /usr/bin/bwrap"
     run --separate-stderr in_jail id -u

@@ -302,8 +302,11 @@ C
     works on_stage env LD_PRELOAD="$STAGE/evil.so" bwrap --version
     [[ -e $SBX_HOME/mark ]] || report "the control should leave a mark"
     rm "$SBX_HOME/mark"
-    works on_stage env "${variables[@]}" "$SBX_PROGRAM" --quiet -- /bin/true
-    [[ ! -e $SBX_HOME/mark ]] || report "something outside was started with it"
+    local backend
+    for backend in native bwrap; do
+        works on_stage env "${variables[@]}" "$SBX_PROGRAM" --quiet --backend "$backend" -- /bin/true
+        [[ ! -e $SBX_HOME/mark ]] || report "something outside was started with it, $backend"
+    done
     admin_says '[home]' 'access = "tmpwrite"'
     is_refused home.access on_stage env "${variables[@]}" "$SBX_PROGRAM" --quiet --home write -- /bin/true
     [[ ! -e $SBX_HOME/mark ]] || report "something outside was started with it"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Hosts and containers where user namespaces are closed: the same promises with the next backend, told; or a refusal, and nothing
+# Hosts and containers where user namespaces or what a jail is built with are closed: the same promises with the next backend, told; or a refusal, and nothing
 # ran. Closed for the tests' own processes alone, in the ways that closed_namespaces.pl knows.
 
 load helper
@@ -43,6 +43,35 @@ holds() {
     prints "$(id -u "$SBX_USER")" on_stage "$SBX_STAGE/bin/setuid-id" -u
 }
 
+# What keeps agent-sandbox from it and bubblewrap not: the same jail, and a word for those who ask.
+@test "bubblewrap is next where only a call is missing, and the jail is the same" {
+    closed call
+    prints bwrap in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
+    run --separate-stderr on_stage "$SBX_PROGRAM" --verbose -- true
+    [[ $status == 0 && $stderr == *"has no open_tree"*": bubblewrap builds the jail instead"* ]] || { output=$stderr; report "not told"; }
+    [[ $stderr != *weaker* ]] || { output=$stderr; report "it is not weaker"; }
+    works on_stage "$SBX_PROGRAM" doctor
+    [[ $output =~ bwrap\ +taken && $output == *"A jail can be built here, by bubblewrap."* ]] || report "doctor says otherwise"
+    JAIL=(--backend native)
+    refused 125 "has no open_tree" in_jail touch ran
+    [[ ! -e $PROJECT/ran ]]
+}
+
+# Nobody without rights is told beforehand whether a mount may be moved.
+@test "what only the launch finds out leads to bubblewrap as well" {
+    closed moves
+    JAIL=(--backend native)
+    refused 125 "" in_jail touch ran
+    [[ ! -e $PROJECT/ran ]]
+    JAIL=()
+    prints bwrap in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
+    run --separate-stderr on_stage "$SBX_PROGRAM" --verbose -- true
+    [[ $status == 0 && $stderr == *"the kernel answers: Operation not permitted: bubblewrap builds the jail instead"* ]] ||
+        { output=$stderr; report "not told"; }
+    works on_stage "$SBX_PROGRAM" doctor
+    [[ $output =~ bwrap\ +taken ]] || report "doctor says otherwise"
+}
+
 @test "firejail is next, it is told, and nothing breaks out of its jail" {
     closed refuse
     takes firejail "the kernel answers: Operation not permitted"
@@ -76,6 +105,11 @@ holds() {
     refused 125 "user.max_user_namespaces is 0" in_jail touch ran
     closed refuse
     refused 125 "refuses user namespaces" in_jail touch ran
+    JAIL=(--backend native)
+    closed limit
+    refused 125 "user.max_user_namespaces is 0" in_jail touch ran
+    closed refuse
+    refused 125 "a filter around this process refuses it" in_jail touch ran
     [[ ! -e $PROJECT/ran ]]
     AROUND=()
     works in_jail touch ran
@@ -98,7 +132,7 @@ holds() {
     closed limit
     works on_stage "$SBX_PROGRAM" doctor
     [[ $output == *"user.max_user_namespaces is 0"* ]] || report "no cause"
-    [[ $output == *"A jail can be built here, with "*"weaker than one with bubblewrap"* ]] || report "no outlook"
+    [[ $output == *"A jail can be built here, by "*"weaker than one by agent-sandbox itself"* ]] || report "no outlook"
     [[ $output == *"1. Make bubblewrap set-user-ID root for a group"*"2. Open user namespaces to everyone"* ]] || report "another order"
     # It is there, and can't do its work.
     [[ $output == *"root of a user namespace can't make devices"* && $output != *"Install firejail"* ]] || report "no help"
@@ -109,7 +143,7 @@ holds() {
     works perl -MJSON::PP -e 'local $/; decode_json(<STDIN>)' <"$STAGE/report"
     AROUND=()
     works on_stage "$SBX_PROGRAM" doctor
-    [[ $output == *"A jail can be built here, with bubblewrap."* ]] || report "should need nothing"
+    [[ $output == *"A jail can be built here, by agent-sandbox itself."* ]] || report "should need nothing"
 }
 
 @test "a set-user-ID bubblewrap works without them, and gives nobody its power" {

@@ -6,23 +6,40 @@
 #            of the host changes. Everybody keeps his number, but root there has no power over devices, which firejail wants.
 #   refuse   a filter answers EPERM to whoever asks for one, as container engines do. Set-user-ID programs keep their power.
 #   nothing  as refuse, and no program gains power by being executed, as in a container with no-new-privileges.
+#   call     a filter says that there is no open_tree, as a kernel before 5.2 does. User namespaces are open.
+#   moves    a filter answers EPERM to move_mount, which is what a kernel says to whoever has no rights.
 use strict;
 use warnings;
 use Config;
 
 my $is_arm = $Config{archname} =~ /aarch64/;
 my %number = $is_arm ? (unshare => 97, clone => 220, prctl => 167) : (unshare => 272, clone => 56, prctl => 157);
-$number{clone3} = 435;
+@number{qw(open_tree move_mount clone3)} = (428, 429, 435);
 use constant { NEW_USER => 0x10000000, NEW_MOUNTS => 0x00020000, NO_NEW_PRIVILEGES => 38, SECCOMP => 22, FILTER => 2 };
 use constant { EPERM => 1, ENOSYS => 38 };
+my ($load, $equal, $any_bit, $answer) = (0x20, 0x15, 0x45, 0x06);
+my ($allow, $refuse) = (0x7fff0000, 0x00050000);
 
 sub control { syscall($number{prctl}, @_) == 0 or die "prctl: $!\n" }
 
-# Of clone3 the flags lie in memory, where a filter can't look: callers go back to clone when there is no such call.
 sub install_filter {
-    my ($load, $equal, $any_bit, $answer) = (0x20, 0x15, 0x45, 0x06);
-    my ($allow, $refuse) = (0x7fff0000, 0x00050000);
-    my @lines = (
+    my $program = join '', map { pack 'SCCL', @$_ } @_;
+    control(SECCOMP, FILTER, pack('S x![Q] P', scalar @_, $program), 0, 0);
+}
+
+sub refuse_call {
+    my ($name, $error) = @_;
+    install_filter(
+        [$load, 0, 0, 0],
+        [$equal, 0, 1, $number{$name}],
+        [$answer, 0, 0, $refuse | $error],
+        [$answer, 0, 0, $allow],
+    );
+}
+
+# Of clone3 the flags lie in memory, where a filter can't look: callers go back to clone when there is no such call.
+sub refuse_user_namespaces {
+    install_filter(
         [$load, 0, 0, 0],                         # the call's number
         [$equal, 5, 0, $number{clone3}],          # to "no such call"
         [$equal, 1, 0, $number{unshare}],
@@ -33,8 +50,6 @@ sub install_filter {
         [$answer, 0, 0, $refuse | ENOSYS],
         [$answer, 0, 0, $allow],
     );
-    my $program = join '', map { pack 'SCCL', @$_ } @lines;
-    control(SECCOMP, FILTER, pack('S x![Q] P', scalar @lines, $program), 0, 0);
 }
 
 # The maps of a new namespace are written from the one above.
@@ -65,8 +80,12 @@ sub enter_limited_namespace {
 my $way = shift;
 if ($way eq 'limit') {
     enter_limited_namespace();
+} elsif ($way eq 'call') {
+    refuse_call('open_tree', ENOSYS);
+} elsif ($way eq 'moves') {
+    refuse_call('move_mount', EPERM);
 } else {
     control(NO_NEW_PRIVILEGES, 1, 0, 0, 0) if $way eq 'nothing';
-    install_filter();
+    refuse_user_namespaces();
 }
 exec @ARGV or die "$ARGV[0]: $!\n";

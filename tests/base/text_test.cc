@@ -95,5 +95,10 @@ TEST(FirstCodePoint, ReadsOneCharacterAndItsLength) {
     }
 }
 
+TEST(UtcStamp, SortsAsTheMomentsDo) {
+    EXPECT_EQ(utc_stamp(0), "19700101T000000Z");
+    EXPECT_EQ(utc_stamp(1'709'251'199), "20240229T235959Z");
+}
+
 }  // namespace
 }  // namespace base

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backends/bubblewrap/layers.h"
+#include "backends/layers.h"
 
 #include <gtest/gtest.h>
 

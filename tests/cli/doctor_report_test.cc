@@ -27,6 +27,10 @@ struct Machine {
 const std::string kNoFirejail =
     "firejail is not installed; install firejail: apt install firejail / dnf install firejail";
 
+const std::string kNoProfile =
+    "agent-sandbox itself can't make user namespaces: kernel.apparmor_restrict_unprivileged_userns is 1 and "
+    "no AppArmor profile for agent-sandbox is loaded; 'agent-sandbox doctor --admin-note' has one";
+
 Machine machine(const std::string& name, const std::string& os_name, const std::string& kernel) {
     Machine made{.name = name,
                  .trials = {.tried_user_namespace = true, .bwrap_version = host::BwrapVersion{0, 8, 0}}};
@@ -43,10 +47,33 @@ Machine machine(const std::string& name, const std::string& os_name, const std::
     return made;
 }
 
+// What a trial finds out.
+void refuse_namespaces(Machine& machine) {
+    machine.trials.user_namespace_failure = "the kernel answers: Operation not permitted";
+    machine.trials.native_failure =
+        "agent-sandbox itself can't make user namespaces, the kernel answers: Operation not permitted";
+}
+
 void close_namespaces(Machine& machine, NamespaceObstacle obstacle, const std::string& cause) {
     machine.facts.namespace_obstacle = obstacle;
     machine.facts.user_namespace_obstacle = cause;
-    machine.trials.user_namespace_failure = "the kernel answers: Operation not permitted";
+    machine.facts.native_obstacle = "agent-sandbox itself can't make user namespaces: " + cause +
+                                    "; 'agent-sandbox doctor --admin-note' says what an administrator can do";
+    refuse_namespaces(machine);
+}
+
+void lack_calls(Machine& machine) {
+    machine.facts.native_obstacle = "kernel " + machine.facts.kernel +
+                                    " has no open_tree, or a filter around this process refuses it; install "
+                                    "bubblewrap, which does without";
+}
+
+void remove_bwrap(Machine& machine) {
+    machine.facts.bwrap = {
+        .problem =
+            "bubblewrap (bwrap) is not installed; install bubblewrap: apt install bubblewrap "
+            "/ dnf install bubblewrap"};
+    machine.trials.bwrap_version.reset();
 }
 
 void without_landlock(Machine& machine) {
@@ -64,21 +91,32 @@ std::vector<Machine> machines() {
         return all.emplace_back(machine(name, os_name, kernel));
     };
     add("debian12", "Debian GNU/Linux 12 (bookworm)", "6.1.0-18-amd64");
+    remove_bwrap(add("no-bwrap", "Debian GNU/Linux 12 (bookworm)", "6.1.0-18-amd64"));
 
     Machine& ubuntu = add("ubuntu2404-apparmor", "Ubuntu 24.04.2 LTS", "6.8.0-60-generic");
     close_namespaces(
         ubuntu, NamespaceObstacle::apparmor,
         "kernel.apparmor_restrict_unprivileged_userns is 1 and no AppArmor profile for bwrap is in "
         "/etc/apparmor.d");
+    ubuntu.facts.native_obstacle = kNoProfile;
     ubuntu.facts.apparmor_restricts_user_namespaces = true;
     ubuntu.facts.ptrace_scope = 1;
 
     Machine& profiled = add("ubuntu2404-profile", "Ubuntu 24.04.2 LTS", "6.8.0-60-generic");
     profiled.facts.apparmor_restricts_user_namespaces = profiled.facts.apparmor_profile_for_bwrap = true;
+    profiled.facts.native_obstacle = kNoProfile;
     profiled.trials.user_namespace_failure = "the kernel answers: Permission denied";
+
+    Machine& ours = add("ubuntu2404-own-profile", "Ubuntu 24.04.2 LTS", "6.8.0-60-generic");
+    ours.facts.namespace_obstacle = NamespaceObstacle::apparmor;
+    ours.facts.user_namespace_obstacle =
+        "kernel.apparmor_restrict_unprivileged_userns is 1 and no AppArmor profile for bwrap is in "
+        "/etc/apparmor.d";
+    ours.facts.apparmor_restricts_user_namespaces = true;
 
     Machine& rhel = add("rhel8", "Red Hat Enterprise Linux 8.10 (Ootpa)", "4.18.0-553.el8_10.x86_64");
     without_landlock(rhel);
+    lack_calls(rhel);
     rhel.facts.can_answer_calls = false;
     rhel.trials.bwrap_version = host::BwrapVersion{0, 4, 0};
 
@@ -90,7 +128,8 @@ std::vector<Machine> machines() {
 
     Machine& docker = add("docker-seccomp", "Debian GNU/Linux 12 (bookworm)", "6.8.0-60-generic");
     docker.facts.nested_in = "container";
-    docker.trials.user_namespace_failure = "the kernel answers: Operation not permitted";
+    refuse_namespaces(docker);
+    lack_calls(docker);
 
     Machine& hardened = add("hardened-firejail", "AlmaLinux 9.5 (Teal Serval)", "5.14.0-503.el9.x86_64");
     close_namespaces(hardened, NamespaceObstacle::limit_is_zero, "user.max_user_namespaces is 0");
@@ -108,16 +147,13 @@ std::vector<Machine> machines() {
 
     Machine& nothing = add("nothing-works", "Rocky Linux 8.10 (Green Obsidian)", "4.18.0-553.el8_10.x86_64");
     close_namespaces(nothing, NamespaceObstacle::limit_is_zero, "user.max_user_namespaces is 0");
-    nothing.facts.bwrap = {
-        .problem =
-            "bubblewrap (bwrap) is not installed; install bubblewrap: apt install bubblewrap "
-            "/ dnf install bubblewrap"};
+    remove_bwrap(nothing);
     without_landlock(nothing);
     nothing.facts.can_answer_calls = false;
 
     Machine& nested = add("inside-agent-sandbox", "Debian GNU/Linux 12 (bookworm)", "6.1.0-18-amd64");
     nested.facts.nested_in = "agent-sandbox";
-    nested.trials.user_namespace_failure = "the kernel answers: Operation not permitted";
+    refuse_namespaces(nested);
 
     Machine& root = add("root", "Debian GNU/Linux 12 (bookworm)", "6.1.0-18-amd64");
     root.facts.identity = {.user = "root", .group = "root", .home = Path::known("/root")};
@@ -167,7 +203,7 @@ TEST_P(Doctor, JsonSaysTheSame) {
     cli::Examination examination = cli::examine(GetParam().facts, GetParam().trials);
     base::Result<base::Json> json = base::Json::parse(cli::report_json(examination).dump());
     ASSERT_TRUE(json) << json.error().line();
-    EXPECT_EQ(json->items("backends").size(), 3u);
+    EXPECT_EQ(json->items("backends").size(), 4u);
     for (const base::Json& backend : json->items("backends"))
         EXPECT_EQ(backend.items("controls").size(), 15u);
     std::string text = cli::report_text(examination, false);
@@ -179,6 +215,18 @@ INSTANTIATE_TEST_SUITE_P(Each, Doctor, testing::ValuesIn(machines()), [](const a
     std::ranges::replace(name, '-', '_');
     return name;
 });
+
+TEST(DoctorVerdict, ABubblewrapThatWasChosenByHandIsTheOneThatIsTaken) {
+    Machine sound = machine("sound", "Debian GNU/Linux 12 (bookworm)", "6.1.0-18-amd64");
+    cli::Examination examination = cli::examine(sound.facts, sound.trials);
+    EXPECT_EQ(examination.chosen()->backend->name, "native");
+    examination.is_bwrap_pinned = true;
+    EXPECT_EQ(examination.chosen()->backend->name, "bwrap");
+    sound.facts.bwrap = {.state = ProgramState::untrusted, .problem = "owned by uid 1001"};
+    examination = cli::examine(sound.facts, {});
+    examination.is_bwrap_pinned = true;
+    EXPECT_FALSE(examination.is_usable()) << "as a launch";
+}
 
 TEST(DoctorVerdict, OneBackendIsEnough) {
     for (const Machine& each : machines()) {

@@ -53,6 +53,37 @@ TEST(ProbeFiles, AppArmorIsAnObstacleOnlyWithoutAProfileForBwrap) {
     EXPECT_EQ(disabled.namespace_obstacle, NamespaceObstacle::apparmor) << "a profile that is switched off";
 }
 
+TEST(ProbeFiles, WhatClosesUserNamespacesClosesThemToThisProgram) {
+    EXPECT_FALSE(facts_of("").native_obstacle);
+    for (auto [listing, cause] :
+         {std::pair("f /proc/sys/user/max_user_namespaces 0444 0\\n", "max_user"),
+          std::pair("f /proc/sys/kernel/unprivileged_userns_clone 0444 0\\n", "clone")}) {
+        Facts facts = facts_of(listing);
+        ASSERT_TRUE(facts.native_obstacle) << listing;
+        EXPECT_TRUE(facts.native_obstacle->starts_with("agent-sandbox itself can't make user namespaces: "));
+        EXPECT_NE(facts.native_obstacle->find(cause), std::string::npos) << *facts.native_obstacle;
+        EXPECT_NE(facts.native_obstacle->find("; "), std::string::npos) << "a remedy";
+    }
+}
+
+// Threat: a profile for bwrap says nothing about this program, and one for this program nothing about bwrap.
+TEST(ProbeFiles, AppArmorIsAskedWhichProfileThisProgramRunsUnder) {
+    constexpr std::string_view kRestricted =
+        "f /proc/sys/kernel/apparmor_restrict_unprivileged_userns 0444 1\\n\n";
+    constexpr std::string_view kLabel = "f /proc/self/attr/apparmor/current 0444 ";
+    Facts for_bwrap = facts_of(std::string(kRestricted) + std::string(kLabel) +
+                               "unconfined\\n\nf /etc/apparmor.d/bwrap-userns-restrict\n");
+    EXPECT_FALSE(for_bwrap.user_namespace_obstacle);
+    ASSERT_TRUE(for_bwrap.native_obstacle);
+    EXPECT_NE(for_bwrap.native_obstacle->find("no AppArmor profile for agent-sandbox"), std::string::npos);
+
+    Facts for_us = facts_of(std::string(kRestricted) + std::string(kLabel) + "agent-sandbox (unconfined)\\n");
+    EXPECT_TRUE(for_us.user_namespace_obstacle);
+    EXPECT_FALSE(for_us.native_obstacle) << *for_us.native_obstacle;
+
+    EXPECT_TRUE(facts_of(kRestricted).native_obstacle) << "what can't be read is no permission";
+}
+
 TEST(ProbeFiles, ReadsTheNameOfTheSystem) {
     EXPECT_EQ(
         facts_of("f /etc/os-release NAME=\"x\"\\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\\n").os_name,

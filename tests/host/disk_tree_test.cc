@@ -86,10 +86,37 @@ TEST_F(DiskTreeTest, RemembersWhatItSawSoThatADecisionSeesOneState) {
     EXPECT_TRUE(DiskTree().look(at("late")));
 }
 
+TEST_F(DiskTreeTest, AListingTellsWhatIsNotThere) {
+    directory_.write("Upper", "");
+    EXPECT_EQ(tree_.list(at("")).size(), 1u);
+    directory_.write("late", "");
+    directory_.write("upper", "");
+    EXPECT_FALSE(tree_.look(at("late")));
+    EXPECT_FALSE(tree_.look(at("late/below")));
+    // A file system may take the two for the same.
+    EXPECT_TRUE(tree_.look(at("upper")));
+    EXPECT_EQ(tree_.list(at("")).size(), 1u);
+}
+
+TEST_F(DiskTreeTest, AListingWithForeignLettersTellsNothing) {
+    directory_.write("\xe2\x84\xaa", "");
+    EXPECT_EQ(tree_.list(at("")).size(), 1u);
+    directory_.write("k", "");
+    EXPECT_TRUE(tree_.look(at("k")));
+}
+
+TEST_F(DiskTreeTest, AGlanceSeesKindAndLink) {
+    ASSERT_EQ(::symlink("file", at("link").c_str()), 0);
+    EXPECT_EQ(tree_.glance(at("link")), (Glance{Kind::symlink, "file"}));
+    EXPECT_EQ(tree_.glance(at("none")), std::nullopt);
+}
+
 TEST_F(DiskTreeTest, ReadsUpToTheLimit) {
     directory_.write("file", "12345");
     EXPECT_EQ(*tree_.read(at("file"), 5), "12345");
     EXPECT_FALSE(tree_.read(at("file"), 4));
+    directory_.write("file", "other");
+    EXPECT_EQ(*tree_.read(at("file"), 5), "12345") << "a decision sees one state";
     EXPECT_FALSE(tree_.read(at("none"), 4));
 }
 

@@ -30,6 +30,14 @@ Finding find(const std::vector<Finding>& findings, std::string_view name) {
     return found == findings.end() ? Finding{} : *found;
 }
 
+// A kernel that lacks a call.
+Facts without_native() {
+    Facts facts = sound_machine();
+    facts.native_obstacle =
+        "kernel 5.1 has no open_tree, or a filter around this process refuses it; install bubblewrap";
+    return facts;
+}
+
 bool says(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
@@ -37,6 +45,7 @@ bool says(const std::string& text, std::string_view part) {
 Facts closed_by(NamespaceObstacle obstacle, std::string cause) {
     Facts facts = sound_machine();
     facts.namespace_obstacle = obstacle;
+    facts.native_obstacle = "agent-sandbox itself can't make user namespaces: " + cause + "; ask";
     facts.user_namespace_obstacle = std::move(cause);
     return facts;
 }
@@ -60,19 +69,59 @@ TEST(Doctor, Ubuntu2404GetsAProfileForBwrap) {
     EXPECT_EQ(finding.verdict, Verdict::bad);
     EXPECT_TRUE(says(finding.fix, "administrator"));
     EXPECT_TRUE(says(finding.fix, "profile bwrap /usr/bin/bwrap flags=(unconfined) {\n       userns,\n"));
-    EXPECT_LT(finding.fix.find("bwrap-userns-restrict"), finding.fix.find("flags=(unconfined)"))
+    EXPECT_LT(finding.fix.find("profile agent-sandbox /usr/local/bin/agent-sandbox "),
+              finding.fix.find("bwrap-userns-restrict"))
+        << "one program, and nothing to install";
+    EXPECT_LT(finding.fix.find("bwrap-userns-restrict"), finding.fix.find("profile bwrap "))
         << "the narrower profile comes first";
+    EXPECT_TRUE(find(diagnose(facts), "native").fix.empty()) << "it stands above";
     EXPECT_FALSE(says(finding.fix, "sysctl")) << "switching the restriction off is not the advice";
 }
 
-TEST(Doctor, TheProfileIsTheOneThatIsInstalled) {
-    base::Result<std::string> file = base::read_file(TEST_DATA "/../share/apparmor/bwrap");
-    ASSERT_TRUE(file) << file.error().line();
-    std::string rules;
-    for (std::string_view line : base::split(*file, '\n')) {
-        if (!line.starts_with('#')) rules += std::string(line) + "\n";
+TEST(Doctor, TheProfilesAreThoseThatAreInstalled) {
+    for (auto [name, program] :
+         {std::pair("bwrap", "/usr/bin/bwrap"), std::pair("agent-sandbox", "/usr/local/bin/agent-sandbox")}) {
+        base::Result<std::string> file = base::read_file(std::string(TEST_DATA "/../share/apparmor/") + name);
+        ASSERT_TRUE(file) << file.error().line();
+        std::string rules;
+        for (std::string_view line : base::split(*file, '\n')) {
+            if (!line.starts_with('#')) rules += std::string(line) + "\n";
+        }
+        EXPECT_EQ(base::trim(rules), base::trim(apparmor_profile(name, Path::known(program))));
     }
-    EXPECT_EQ(base::trim(rules), base::trim(apparmor_profile(Path::known("/usr/bin/bwrap"))));
+}
+
+// Threat: a profile for a program in a home directory opens user namespaces to whatever its owner puts there.
+TEST(Doctor, NoProfileIsForAProgramThatItsUserCanReplace) {
+    Facts facts = closed_by(NamespaceObstacle::apparmor, "restricted");
+    facts.own_program = Path::known("/home/ann/bin/agent-sandbox");
+    std::string fix = find(diagnose(facts), "user-namespaces").fix;
+    EXPECT_FALSE(says(fix, "/home/ann")) << fix;
+    EXPECT_TRUE(says(fix, "install -m 0755 agent-sandbox /usr/local/bin/agent-sandbox")) << fix;
+    facts.own_program = Path::known("/opt/site/bin/agent-sandbox");
+    fix = find(diagnose(facts), "user-namespaces").fix;
+    EXPECT_TRUE(says(fix, "profile agent-sandbox /opt/site/bin/agent-sandbox ")) << fix;
+}
+
+TEST(Doctor, AProfileForThisProgramIsEnough) {
+    Facts facts = sound_machine();
+    facts.namespace_obstacle = NamespaceObstacle::apparmor;
+    facts.user_namespace_obstacle = "no profile for bwrap";
+    facts.apparmor_restricts_user_namespaces = true;
+    std::vector<Finding> findings = diagnose(facts);
+    EXPECT_EQ(find(findings, "native").verdict, Verdict::good);
+    EXPECT_EQ(find(findings, "user-namespaces").verdict, Verdict::good);
+    EXPECT_EQ(admin_note(facts), "");
+}
+
+TEST(Doctor, WhereBubblewrapBuildsTheJailNothingNeedsToBeDone) {
+    std::vector<Finding> findings = diagnose(without_native());
+    Finding native = find(findings, "native");
+    EXPECT_EQ(native.verdict, Verdict::good);
+    EXPECT_TRUE(says(native.detail, "has no open_tree")) << native.detail;
+    EXPECT_TRUE(says(native.detail, "bubblewrap builds the jail instead")) << native.detail;
+    EXPECT_TRUE(native.fix.empty());
+    EXPECT_EQ(admin_note(without_native()), "");
 }
 
 TEST(Doctor, ProfileNamesTheBwrapThatIsRun) {
@@ -85,10 +134,12 @@ TEST(Doctor, AProfileForBwrapMakesATrialByThisProgramMeaningless) {
     Facts facts = sound_machine();
     facts.apparmor_restricts_user_namespaces = facts.apparmor_profile_for_bwrap = true;
     Trials trials{.tried_user_namespace = true,
-                  .user_namespace_failure = "the kernel answers: Permission denied"};
+                  .user_namespace_failure = "the kernel answers: Permission denied",
+                  .native_failure = "agent-sandbox itself can't map its user"};
     EXPECT_EQ(find(diagnose(facts, trials), "user-namespaces").verdict, Verdict::good);
     take_in(trials, facts);
     EXPECT_FALSE(facts.user_namespace_obstacle);
+    EXPECT_EQ(facts.native_obstacle, trials.native_failure) << "of this program it says all";
 }
 
 TEST(Doctor, ClosedSysctlsOfferTheNarrowWayFirst) {
@@ -116,7 +167,7 @@ TEST(Doctor, ASetUserIdBwrapNeedsNoUserNamespaces) {
 }
 
 TEST(Doctor, Rhel8HasNoLandlockAndCanStillJail) {
-    Facts facts = sound_machine();
+    Facts facts = without_native();
     facts.kernel = "4.18.0-553.el8_10.x86_64";
     facts.landlock_abi = 0;
     std::vector<Finding> findings = diagnose(facts, {.bwrap_version = BwrapVersion{0, 4, 0}});
@@ -135,15 +186,26 @@ TEST(Doctor, AContainerThatRefusesIsNamedAsTheCause) {
     EXPECT_EQ(find(open, "user-namespaces").verdict, Verdict::good);
 
     Trials refused{.tried_user_namespace = true,
-                   .user_namespace_failure = "the kernel answers: Operation not permitted"};
+                   .user_namespace_failure = "the kernel answers: Operation not permitted",
+                   .native_failure = "agent-sandbox itself can't make user namespaces"};
     std::vector<Finding> closed = diagnose(facts, refused);
     EXPECT_TRUE(says(find(closed, "user-namespaces").detail, "Operation not permitted"));
     EXPECT_TRUE(says(find(closed, "user-namespaces").fix, "container"));
     EXPECT_FALSE(says(find(closed, "user-namespaces").fix, "--privileged"));
 }
 
-TEST(Doctor, MissingBwrapSaysHowToInstallIt) {
+TEST(Doctor, BubblewrapIsNotNeededWhereThisProgramBuildsTheJail) {
     Facts facts = sound_machine();
+    facts.bwrap = find_bwrap(MemoryTree(), std::nullopt);
+    Finding finding = find(diagnose(facts), "bubblewrap");
+    EXPECT_EQ(finding.verdict, Verdict::good);
+    EXPECT_TRUE(says(finding.detail, "not needed")) << finding.detail;
+    EXPECT_TRUE(finding.fix.empty());
+    EXPECT_EQ(admin_note(facts), "");
+}
+
+TEST(Doctor, MissingBwrapSaysHowToInstallIt) {
+    Facts facts = without_native();
     facts.bwrap = find_bwrap(MemoryTree(), std::nullopt);
     Finding finding = find(diagnose(facts), "bubblewrap");
     EXPECT_EQ(finding.verdict, Verdict::bad);
@@ -152,11 +214,11 @@ TEST(Doctor, MissingBwrapSaysHowToInstallIt) {
 }
 
 TEST(Doctor, OldOrBrokenBwrapIsBad) {
-    Finding old = find(diagnose(sound_machine(), {.bwrap_version = BwrapVersion{0, 3, 1}}), "bubblewrap");
+    Finding old = find(diagnose(without_native(), {.bwrap_version = BwrapVersion{0, 3, 1}}), "bubblewrap");
     EXPECT_EQ(old.verdict, Verdict::bad);
     EXPECT_EQ(old.detail, "/usr/bin/bwrap, version 0.3.1 is older than 0.4.0");
     base::Result<BwrapVersion> broken = base::Error{.what = "it crashed", .advice = "reinstall it"};
-    Finding bad = find(diagnose(sound_machine(), {.bwrap_version = broken}), "bubblewrap");
+    Finding bad = find(diagnose(without_native(), {.bwrap_version = broken}), "bubblewrap");
     EXPECT_EQ(bad.verdict, Verdict::bad);
     EXPECT_EQ(bad.detail, "it crashed");
     EXPECT_EQ(bad.fix, "reinstall it\n");

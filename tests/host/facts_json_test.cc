@@ -19,10 +19,7 @@ Facts unusual_facts() {
                               .home = Path::known("/home/ann")},
                  .kernel = "4.18.0",
                  .machine = "aarch64",
-                 .bwrap = {.state = ProgramState::untrusted,
-                           .path = Path::known("/opt/bwrap"),
-                           .is_setuid = true,
-                           .problem = "p"},
+                 .native_obstacle = "no open_tree",
                  .namespace_obstacle = NamespaceObstacle::apparmor,
                  .user_namespace_obstacle = "because",
                  .apparmor_restricts_user_namespaces = true,
@@ -32,6 +29,10 @@ Facts unusual_facts() {
                  .own_program = Path::known("/opt/agent-sandbox"),
                  .working_directory = Path::known("/work"),
                  .private_etc = {Path::known("/etc/team")},
+                 .bwrap = {.state = ProgramState::untrusted,
+                           .path = Path::known("/opt/bwrap"),
+                           .is_setuid = true,
+                           .problem = "p"},
                  .firejail = {.state = ProgramState::usable, .path = Path::known("/opt/firejail")},
                  .landlock_abi = 6,
                  .can_answer_calls = true,
@@ -52,6 +53,7 @@ TEST(FactsJson, GoesThereAndBackUnchanged) {
     EXPECT_NE(json.dump(), to_json(Facts{}).dump());
     EXPECT_EQ(facts->identity.uid, 4294967294u);
     EXPECT_EQ(facts->user_namespace_obstacle, "because");
+    EXPECT_EQ(facts->native_obstacle, "no open_tree");
 }
 
 TEST(FactsJson, EveryMemberIsCarried) {

@@ -15,7 +15,7 @@ namespace {
 using base::Path;
 
 TEST(Probe, KnowsWhereAndAsWhomItRuns) {
-    base::Result<Facts> facts = probe({"SLURM_JOB_ID=42", "SLURMD_NODENAME=n01"}, std::nullopt);
+    base::Result<Facts> facts = probe({"SLURM_JOB_ID=42", "SLURMD_NODENAME=n01"});
     ASSERT_TRUE(facts) << facts.error().line();
     EXPECT_EQ(facts->identity.uid, ::getuid());
     EXPECT_EQ(facts->working_directory.str(), std::filesystem::current_path().string());
@@ -27,9 +27,10 @@ TEST(Probe, KnowsWhereAndAsWhomItRuns) {
 }
 
 TEST(Probe, LooksForThePinnedBwrapOnly) {
-    base::Result<Facts> facts = probe({}, Path::known("/none/bwrap"));
-    ASSERT_TRUE(facts);
-    EXPECT_EQ(facts->bwrap.state, ProgramState::missing);
+    Facts facts;
+    probe_bwrap(DiskTree(), Path::known("/none/bwrap"), facts);
+    EXPECT_EQ(facts.bwrap.state, ProgramState::missing);
+    EXPECT_NE(facts.bwrap.problem.find("/none/bwrap"), std::string::npos) << facts.bwrap.problem;
 }
 
 TEST(Probe, ARemovedWorkingDirectoryIsAClearError) {
@@ -38,7 +39,7 @@ TEST(Probe, ARemovedWorkingDirectoryIsAClearError) {
     pid_t child = ::fork();
     if (child == 0) {
         if (::chdir(directory.path().c_str()) != 0 || ::rmdir(directory.path().c_str()) != 0) ::_exit(2);
-        base::Result<Facts> facts = probe({}, std::nullopt);
+        base::Result<Facts> facts = probe({});
         bool is_clear = !facts && facts.error().line() ==
                                       "cannot tell the current directory: it has been removed; "
                                       "change to a directory that exists and try again";

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <ctime>
 #include <filesystem>
 
 #include "base/file.h"
@@ -61,12 +62,16 @@ TEST_F(PrivateFilesTest, AnAnswerThatCannotBeBelievedIsNotUsed) {
     const Paths expected = find();
     const std::string sound = *base::read_file(cache);
     const std::string without_end = sound.substr(0, sound.find("\nH ") + 1);
+    const size_t time = sound.find("\nT ") + 1;
+    const std::string without_time = sound.substr(0, time) + sound.substr(sound.find('\n', time) + 1);
     const std::string forgeries[] = {without_end,
                                      "",
-                                     "agent-sandbox private files 1\n",
+                                     "agent-sandbox private files 2\n",
                                      sound.substr(0, sound.size() - 1),
                                      "another version\n" + sound.substr(sound.find('\n') + 1),
-                                     "agent-sandbox private files 1\n4294967294:1\n",
+                                     "agent-sandbox private files 2\n4294967294:1\nend\n",
+                                     without_time.substr(0, without_time.find("D ")) + "end\n",
+                                     without_time,
                                      without_end + "H relative\nend\n",
                                      without_end + "?\nend\n"};
     for (const std::string& forgery : forgeries) {
@@ -78,9 +83,32 @@ TEST_F(PrivateFilesTest, AnAnswerThatCannotBeBelievedIsNotUsed) {
 TEST_F(PrivateFilesTest, AnOldAnswerIsNotUsed) {
     find();
     ::chmod(at("etc/hosts").c_str(), 0600);
-    std::filesystem::last_write_time(directory_ / "state/private-etc",
-                                     std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+    const std::string kept = directory_ / "state/private-etc";
+    std::string text = *base::read_file(kept);
+    size_t time = text.find("\nT ") + 3;
+    text.replace(time, text.find('\n', time) - time, std::to_string(::time(nullptr) - 2 * 3600));
+    ASSERT_TRUE(base::write_file_atomically(kept, text));
     EXPECT_EQ(find().size(), 3u);
+}
+
+TEST_F(PrivateFilesTest, ADirectoryWithoutSecretsIsLookedAtOnceAMinute) {
+    put("etc/open/file", 0644);
+    find();
+    put("etc/open/secret", 0600);
+    EXPECT_EQ(find().size(), 2u);
+    const std::string kept = directory_ / "state/private-etc";
+    std::filesystem::last_write_time(kept,
+                                     std::filesystem::file_time_type::clock::now() - std::chrono::minutes(2));
+    EXPECT_EQ(find().size(), 3u);
+}
+
+TEST_F(PrivateFilesTest, AFullLookCountsForTheNextMinute) {
+    const std::string kept = directory_ / "state/private-etc";
+    find();
+    auto before = std::filesystem::file_time_type::clock::now() - std::chrono::minutes(2);
+    std::filesystem::last_write_time(kept, before);
+    find();
+    EXPECT_GT(std::filesystem::last_write_time(kept), before + std::chrono::minutes(1));
 }
 
 TEST_F(PrivateFilesTest, WorksWithoutAPlaceForTheAnswer) {

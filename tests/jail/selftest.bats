@@ -26,6 +26,15 @@ field() { perl -MJSON::PP -e 'local $/; my $report = decode_json(<STDIN>); print
     (($(field held <"$BATS_TEST_TMPDIR/report") >= 100))
 }
 
+@test "agent-sandbox itself and bubblewrap build jails that hold every attempt, without an exception" {
+    local backend
+    for backend in native bwrap; do
+        selftest --backend "$backend" --json >"$BATS_TEST_TMPDIR/report" || { selftest --backend "$backend" | grep -E "ESCAPED|ERROR" >&2; return 1; }
+        [[ $(field escaped <"$BATS_TEST_TMPDIR/report") == 0 && $(field errors <"$BATS_TEST_TMPDIR/report") == 0 ]]
+        (($(field held <"$BATS_TEST_TMPDIR/report") >= 250))
+    done
+}
+
 # The table of limits is docs/security.md's; what gets through beyond it fails the run.
 @test "with firejail and with Landlock every attempt is held but for the known limits" {
     local backend

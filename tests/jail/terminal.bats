@@ -173,6 +173,7 @@ has_colour() { screen -e | grep -qF $'\033[38;2;1;200;3m'; }
 }
 
 @test "the terminal is in order after bubblewrap is killed" {
+    JAIL="$SBX_PROGRAM --quiet --backend bwrap --"
     start_full
     kill -KILL "$(ancestor bwrap)"
     in_order
@@ -210,7 +211,7 @@ SCRIPT
     in_order
 }
 
-is_over() { ! pgrep -u "$SBX_USER" bwrap; }
+is_over() { ! pgrep -u "$SBX_USER" -f "^$SBX_PROGRAM "; }
 
 @test "a jail in the background leaves the terminal to whom it belongs" {
     line "$JAIL sh -c 'until [ -e go ]; do sleep 0.02; done' &"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Machines × requests → what happens, as a table to be read (tests/golden/backends/choice.txt), and the law
-// that holds for every cell: nothing runs weaker than it was asked to, or than bubblewrap, without saying so.
+// that holds for every cell: nothing runs weaker than it was asked to, or than the best jail, without saying
+// so.
 #include <algorithm>
 #include <cstdlib>
 
@@ -24,6 +25,32 @@ struct Machine {
 void close_namespaces(Facts& facts) {
     facts.namespace_obstacle = host::NamespaceObstacle::limit_is_zero;
     facts.user_namespace_obstacle = "user.max_user_namespaces is 0";
+    facts.native_obstacle =
+        "agent-sandbox itself can't make user namespaces: user.max_user_namespaces is 0; "
+        "'agent-sandbox doctor --admin-note' says what an administrator can do";
+}
+void restrict_us(Facts& facts) {
+    facts.apparmor_restricts_user_namespaces = true;
+    facts.native_obstacle =
+        "agent-sandbox itself can't make user namespaces: kernel.apparmor_restrict_unprivileged_userns is 1 "
+        "and no AppArmor profile for agent-sandbox is loaded; 'agent-sandbox doctor --admin-note' has one";
+}
+void restrict_bwrap(Facts& facts) {
+    facts.namespace_obstacle = host::NamespaceObstacle::apparmor;
+    facts.user_namespace_obstacle =
+        "kernel.apparmor_restrict_unprivileged_userns is 1 and no AppArmor profile for bwrap is in "
+        "/etc/apparmor.d";
+}
+void lack_calls(Facts& facts) {
+    facts.native_obstacle =
+        "kernel 5.1.0 has no open_tree, or a filter around this process refuses it; install bubblewrap, "
+        "which does without";
+}
+// As a launch finds out.
+void refuse_namespaces(Facts& facts) {
+    facts.native_obstacle =
+        "agent-sandbox itself can't make user namespaces, the kernel answers: Operation not permitted";
+    facts.user_namespace_obstacle = "the kernel answers: Operation not permitted";
 }
 void add_firejail(Facts& facts) {
     facts.firejail = {
@@ -47,7 +74,17 @@ void remove_bwrap(Facts& facts) {
 
 const Machine kMachines[] = {
     {"everything", [](Facts& f) { add_firejail(f), add_landlock(f, 7); }},
-    {"bubblewrap, nothing else looked at", [](Facts&) {}},
+    {"native, nothing else looked at", [](Facts& f) { f.bwrap = {}; }},
+    {"native, no bubblewrap", [](Facts& f) { remove_bwrap(f), lack_firejail(f), add_landlock(f, 7); }},
+    {"native, set-uid bubblewrap",
+     [](Facts& f) { f.bwrap.is_setuid = true, lack_firejail(f), add_landlock(f, 7); }},
+    {"kernel without open_tree", [](Facts& f) { lack_calls(f); }},
+    {"kernel without open_tree, no bubblewrap",
+     [](Facts& f) { lack_calls(f), remove_bwrap(f), lack_firejail(f), add_landlock(f, 7); }},
+    {"AppArmor restricts us, bubblewrap has a profile",
+     [](Facts& f) { restrict_us(f), f.apparmor_profile_for_bwrap = true; }},
+    {"AppArmor restricts bubblewrap, we have a profile",
+     [](Facts& f) { f.apparmor_restricts_user_namespaces = true, restrict_bwrap(f); }},
     {"namespaces closed, set-uid bubblewrap",
      [](Facts& f) { close_namespaces(f), f.bwrap.is_setuid = true, lack_firejail(f), add_landlock(f, 5); }},
     {"namespaces closed, firejail, Landlock 7",
@@ -57,13 +94,7 @@ const Machine kMachines[] = {
     {"namespaces closed, firejail, no Landlock",
      [](Facts& f) { close_namespaces(f), add_firejail(f), f.can_answer_calls = true; }},
     {"AppArmor restricts, Landlock 4",
-     [](Facts& f) {
-         f.namespace_obstacle = host::NamespaceObstacle::apparmor;
-         f.user_namespace_obstacle =
-             "kernel.apparmor_restrict_unprivileged_userns is 1 and no AppArmor profile for bwrap is in "
-             "/etc/apparmor.d";
-         lack_firejail(f), add_landlock(f, 4);
-     }},
+     [](Facts& f) { restrict_us(f), restrict_bwrap(f), lack_firejail(f), add_landlock(f, 4); }},
     {"namespaces closed, Landlock 7",
      [](Facts& f) { close_namespaces(f), lack_firejail(f), add_landlock(f, 7); }},
     {"namespaces closed, Landlock 1",
@@ -75,23 +106,25 @@ const Machine kMachines[] = {
     {"container whose filter refuses namespaces",
      [](Facts& f) {
          f.nested_in = "container";
-         f.user_namespace_obstacle = "unshare: Operation not permitted";
+         refuse_namespaces(f);
          lack_firejail(f), add_landlock(f, 7), lose_answers(f);
      }},
-    {"no bubblewrap, Landlock 7", [](Facts& f) { remove_bwrap(f), lack_firejail(f), add_landlock(f, 7); }},
-    {"a bubblewrap of somebody's",
+    {"namespaces closed, no bubblewrap, Landlock 7",
+     [](Facts& f) { close_namespaces(f), remove_bwrap(f), lack_firejail(f), add_landlock(f, 7); }},
+    {"namespaces closed, a bubblewrap of somebody's",
      [](Facts& f) {
+         close_namespaces(f);
          f.bwrap = {.state = ProgramState::untrusted,
                     .path = base::Path::known("/usr/local/bin/bwrap"),
                     .problem = "/usr/local/bin/bwrap is owned by uid 1001: only a root-owned bwrap is run"};
          lack_firejail(f), add_landlock(f, 7);
      }},
-    {"nothing at all", [](Facts& f) { remove_bwrap(f), lack_firejail(f); }},
+    {"nothing at all", [](Facts& f) { close_namespaces(f), remove_bwrap(f), lack_firejail(f); }},
     {"no seccomp", [](Facts& f) { add_firejail(f), add_landlock(f, 7), f.has_seccomp = false; }},
     {"inside agent-sandbox",
      [](Facts& f) {
          f.nested_in = "agent-sandbox";
-         f.user_namespace_obstacle = "unshare: Operation not permitted";
+         refuse_namespaces(f);
          lack_firejail(f), add_landlock(f, 7);
      }},
     {"root", [](Facts& f) { f.identity.uid = 0, f.identity.gid = 0, add_landlock(f, 7); }},
@@ -104,9 +137,11 @@ struct Asked {
 
 const Asked kRequests[] = {
     {"default", ""},
+    {"--backend native", "isolation.backend = 'native'"},
     {"--backend bwrap", "isolation.backend = 'bwrap'"},
     {"--backend firejail", "isolation.backend = 'firejail'"},
     {"--backend landlock", "isolation.backend = 'landlock'"},
+    {"isolation.bwrap set", "isolation.bwrap = '/usr/bin/bwrap'"},
     {"--network proxied", "network.mode = 'proxied'"},
     {"--network isolated", "network.mode = 'isolated'"},
     {"--network open", "network.mode = 'open'"},
@@ -134,7 +169,10 @@ std::string outcome(const base::Result<Plan>& plan) {
         if (is_lesser) weaker.push_back(control.name + " " + std::string(policy::to_text(control.level)));
     }
     for (const Note& note : plan->notes) {
+        bool is_fall = note.text.find("builds the jail instead") != std::string::npos;
         if (note.kind == NoteKind::protection) notes.push_back("\n      says: " + note.text);
+        if (note.kind == NoteKind::information && is_fall)
+            notes.push_back("\n      with --verbose: " + note.text);
     }
     std::string text = plan->backend + ", network " + std::string(policy::to_text(plan->network.reached));
     if (!weaker.empty()) text += "\n      " + base::join(weaker, ", ");
@@ -161,9 +199,9 @@ TEST(BackendChoice, TableOfMachinesAndRequests) {
     EXPECT_TRUE(*golden == table) << "UPDATE_GOLDEN=1 rewrites " << path << "; look at the difference";
 }
 
-bool says(const Plan& plan, std::string_view text) {
+bool says(const Plan& plan, std::string_view text, NoteKind kind = NoteKind::protection) {
     return std::ranges::any_of(plan.notes, [&](const Note& note) {
-        return note.kind == NoteKind::protection && note.text.find(text) != std::string::npos;
+        return note.kind == kind && note.text.find(text) != std::string::npos;
     });
 }
 
@@ -178,8 +216,14 @@ TEST(BackendChoice, NothingIsWeakerInSilence) {
             bool is_forced = asked.name.starts_with("--backend");
             if (is_forced) {
                 EXPECT_EQ("--backend " + plan->backend, asked.name);
-            } else if (plan->backend != "bwrap") {
-                EXPECT_TRUE(says(*plan, "builds the jail instead")) << plan->backend;
+            } else if (is_lesser(traits_of(plan->backend))) {
+                EXPECT_TRUE(says(*plan, "builds the jail instead, which is weaker")) << plan->backend;
+            } else if (asked.name == "isolation.bwrap set") {
+                EXPECT_TRUE(plan->backend == "bwrap" || says(*plan, "builds the jail instead"));
+            } else if (plan->backend == "bwrap") {
+                EXPECT_TRUE(says(*plan, "bubblewrap builds the jail instead", NoteKind::information));
+            } else {
+                EXPECT_EQ(plan->backend, "native");
             }
             for (const Control& control : plan->controls) {
                 bool is_dropped = control.is_asked && control.level == Level::absent;
@@ -207,6 +251,55 @@ TEST(BackendChoice, RequirementsAreHeld) {
                 EXPECT_TRUE(!control.is_asked || control.level >= level) << control.name;
         }
     }
+}
+
+Plan plan_on(void (*change)(Facts&), std::string_view settings) {
+    base::Result<Plan> plan = test::planned(example_of({"", change}, {"", settings}));
+    EXPECT_TRUE(plan) << plan.error().line();
+    return plan ? *std::move(plan) : Plan{};
+}
+
+TEST(BackendChoice, BubblewrapInOurPlaceIsToldToThoseWhoAskAndNotCalledWeaker) {
+    Plan plan = plan_on(lack_calls, "");
+    EXPECT_EQ(plan.backend, "bwrap");
+    EXPECT_TRUE(says(plan, "has no open_tree", NoteKind::information));
+    for (const Note& note : plan.notes) {
+        EXPECT_EQ(note.text.find("weaker"), std::string::npos) << note.text;
+        EXPECT_EQ(note.text.find("install bubblewrap"), std::string::npos) << "the remedy was taken";
+    }
+}
+
+TEST(BackendChoice, ABubblewrapThatWasChosenByHandIsTaken) {
+    constexpr std::string_view kPinned = "isolation.bwrap = '/usr/bin/bwrap'";
+    EXPECT_EQ(plan_on([](Facts&) {}, "").backend, "native") << "control";
+    Plan taken = plan_on([](Facts&) {}, kPinned);
+    EXPECT_EQ(taken.backend, "bwrap");
+    EXPECT_FALSE(says(taken, "builds the jail instead")) << "nothing was passed over";
+    EXPECT_FALSE(says(taken, "builds the jail instead", NoteKind::information));
+    EXPECT_EQ(
+        plan_on([](Facts&) {}, "isolation.bwrap = '/usr/bin/bwrap'\nisolation.backend = 'native'").backend,
+        "native");
+
+    Plan left = plan_on(restrict_bwrap, kPinned);
+    EXPECT_EQ(left.backend, "native");
+    EXPECT_TRUE(says(left, "agent-sandbox itself builds the jail instead")) << "not in silence";
+
+    base::Result<Plan> none = test::planned(example_of({"", remove_bwrap}, {"", kPinned}));
+    ASSERT_FALSE(none) << none->backend;
+    EXPECT_NE(none.error().line().find("is not installed"), std::string::npos) << none.error().line();
+}
+
+TEST(BackendChoice, EveryCauseIsToldOnce) {
+    Plan plan = plan_on([](Facts& f) { close_namespaces(f), add_firejail(f); }, "");
+    EXPECT_TRUE(says(plan, "user.max_user_namespaces is 0: firejail builds")) << plan.notes.front().text;
+    for (const Note& note : plan.notes) {
+        size_t first = note.text.find("max_user_namespaces");
+        if (first == std::string::npos) continue;
+        EXPECT_EQ(note.text.find("max_user_namespaces", first + 1), std::string::npos) << note.text;
+    }
+    plan = plan_on([](Facts& f) { lack_calls(f), remove_bwrap(f), add_firejail(f); }, "");
+    EXPECT_TRUE(says(plan, "has no open_tree")) << "both, because either would be mended by itself";
+    EXPECT_TRUE(says(plan, "and bubblewrap (bwrap) is not installed: firejail builds"));
 }
 
 TEST(BackendChoice, AMistypedControlIsAnError) {

@@ -84,6 +84,8 @@ inline base::Result<plan::Plan> planned(const Case& example) {
     if (example.closes_user_namespaces) {
         facts.bwrap.is_setuid = true;
         facts.user_namespace_obstacle = "user.max_user_namespaces is 0";
+        facts.native_obstacle =
+            "agent-sandbox itself can't make user namespaces: user.max_user_namespaces is 0; ask";
     }
     if (example.machine) example.machine(facts);
     facts.own_program = base::Path::known("/usr/bin/agent-sandbox");

@@ -51,15 +51,27 @@ TEST_P(OutlookOf, EachControlIsWhatAPlanReaches) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, OutlookOf, testing::Values("bwrap", "firejail", "landlock"));
+INSTANTIATE_TEST_SUITE_P(Each, OutlookOf, testing::Values("native", "bwrap", "firejail", "landlock"));
 
-TEST(Outlook, AMachineWithNothingHasThreeObstacles) {
+TEST(Outlook, AMachineWithNothingHasAnObstacleForEach) {
     host::Facts facts;
     facts.kernel = "4.18.0";
+    facts.native_obstacle = "no open_tree";
     for (const plan::Outlook& outlook : plan::outlooks(facts)) {
         EXPECT_TRUE(outlook.obstacle) << outlook.backend->name;
         EXPECT_TRUE(outlook.modes.empty()) << "modes of what does not work mislead";
     }
+}
+
+TEST(Outlook, ASetUidBubblewrapTakesNothingFromUs) {
+    host::Facts facts;
+    facts.bwrap = {
+        .state = host::ProgramState::usable, .path = base::Path::known("/usr/bin/bwrap"), .is_setuid = true};
+    std::vector<plan::Outlook> outlooks = plan::outlooks(facts);
+    EXPECT_EQ(outlooks[0].backend->name, "native");
+    EXPECT_EQ(outlooks[0].modes.size(), 4u);
+    EXPECT_EQ(outlooks[1].backend->name, "bwrap");
+    EXPECT_EQ(outlooks[1].modes.size(), 2u) << "open and isolated";
 }
 
 TEST(Outlook, WithoutAnswersNoFilteredNetworkIsPromised) {

@@ -5,11 +5,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "base/temporary_directory.h"
+#include "session/trash.h"
 
 namespace {
+
+// Of the clock that file systems stamp by, and more.
+constexpr std::chrono::milliseconds kTick{30};
 
 using base::Path;
 using session::Placeholders;
@@ -96,10 +102,20 @@ TEST_F(PlaceholdersTest, AParentWaitsForWhatAnotherSessionHoldsInIt) {
 TEST_F(PlaceholdersTest, ContentIsNeverLost) {
     auto held = acquire({".vscode"});
     ASSERT_TRUE(held);
+    std::this_thread::sleep_for(kTick);
     directory_.write("p/.vscode/tasks.json", "mine");
     held->release();
     EXPECT_TRUE(exists(".vscode/tasks.json"));
     EXPECT_EQ(recorded(), 0u);
+}
+
+TEST_F(PlaceholdersTest, ContentThatCameAtOnceIsGivenBack) {
+    auto held = acquire({".vscode"});
+    ASSERT_TRUE(held);
+    directory_.write("p/.vscode/tasks.json", "mine");
+    held->release();
+    session::empty_trash(directory_ / "state");
+    EXPECT_TRUE(exists(".vscode/tasks.json"));
 }
 
 TEST_F(PlaceholdersTest, AKilledSessionIsCleanedUpByTheNext) {

@@ -3,11 +3,11 @@
 // runs it. It plays the inner stage too.
 //
 //   session_program PROJECT STATE [mask PATH | readonly PATH | placeholder PATH | directory PATH | in PATH
-//   | mistake PATH | wall-less PATH | network filtered | bwrap PATH]… -- COMMAND…
+//   | mistake PATH | wall-less PATH | network filtered | backend NAME | bwrap PATH]… -- COMMAND…
 //
 // "mistake" mounts a path at /mistake, writable though nothing but the mount says so; "wall-less" does the
-// same without the second wall. Without "network" there is no gateway; "bwrap" names another program to build
-// the jail.
+// same without the second wall. Without "network" there is no gateway; "backend" names what builds the jail
+// and "bwrap" another program for that one.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,6 +59,10 @@ int add_words(plan::Plan& plan, host::Facts& facts, int argc, char** argv, int i
         std::string_view word = argv[i];
         if (word == "network") {
             plan.network.reached = plan.network.egress.rules.mode = policy::NetworkMode::filtered;
+            continue;
+        }
+        if (word == "backend") {
+            plan.backend = argv[i + 1];
             continue;
         }
         Path path = Path::known(argv[i + 1]);

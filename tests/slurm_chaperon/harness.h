@@ -203,9 +203,9 @@ class ServeTest : public testing::Test {
         context.uid = ::getuid();
         context.environment = {"PATH=/usr/bin:/bin", "CLEAN=yes"};
         for (const char* name : {"cat", "sh", "true", "sleep", "env"})
-            context.clients.emplace(
-                name, base::Fd(::open((std::string("/bin/") + name).c_str(), O_PATH | O_CLOEXEC)));
-        context.clients.emplace("srun", base::Fd(::open("/bin/sh", O_PATH | O_CLOEXEC)));
+            context.clients.add(name,
+                                base::Fd(::open((std::string("/bin/") + name).c_str(), O_PATH | O_CLOEXEC)));
+        context.clients.add("srun", base::Fd(::open("/bin/sh", O_PATH | O_CLOEXEC)));
         Handlers handlers = {{"squeue", relay_it},    {"srun", relay_it},    {"sinfo", rewrite_it},
                              {"sattach", relay_it},   {"sacct", capture_it}, {"salloc", hold_it},
                              {"sbatch", show_script}, {"scancel", feed_it}};

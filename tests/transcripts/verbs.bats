@@ -118,7 +118,7 @@ says() {
 @test "doctor knows every backend, and a letter to the administrator is one or says that there is nothing to ask for" {
     works agent_sandbox doctor
     local backend
-    for backend in bwrap firejail landlock; do
+    for backend in native bwrap firejail landlock; do
         grep -Eq "^  $backend +(taken|works|not here: )" <<<"$output" || report "nothing of $backend"
     done
     works agent_sandbox doctor --admin-note

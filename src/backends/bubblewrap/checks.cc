@@ -10,7 +10,7 @@
 
 #include <cerrno>
 
-#include "backends/bubblewrap/layers.h"
+#include "backends/layers.h"
 #include "base/no_links.h"
 
 namespace backends::bubblewrap {

@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-#include "backends/bubblewrap/layers.h"
+#include "backends/layers.h"
 
 namespace backends::bubblewrap {
 namespace {

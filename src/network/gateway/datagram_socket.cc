@@ -60,7 +60,8 @@ void prepare_datagram_socket(int socket) {
     } else {
         ::setsockopt(socket, IPPROTO_IP, IP_PKTINFO, &on, sizeof on);
     }
-    ::fcntl(socket, F_SETFL, ::fcntl(socket, F_GETFL) | O_NONBLOCK);
+    int flags = ::fcntl(socket, F_GETFL);
+    if ((flags & O_NONBLOCK) == 0) ::fcntl(socket, F_SETFL, flags | O_NONBLOCK);
 }
 
 Receipt receive_datagram(int socket, std::span<char> buffer) {

@@ -3,8 +3,8 @@
 //
 //   1. the rules are read, ports of the host are opened, where the user published some, and the resolver's
 //      files are read, while the jail's namespaces are still being made
-//   2. the network namespace is set up and its sockets come out     (a child that enters it and ends; where
-//      connections are handed over by the inner stage, there is nothing to set up)
+//   2. the network namespace is set up and its sockets come out     (by who makes the jail, or by a child that
+//      enters it and ends; where connections are handed over by the inner stage, there is nothing to set up)
 //   3. the gateway confines itself: no file, no program, no other process
 //   4. it tells the supervisor, which lets the jail start
 //   5. the first byte of the jail is read
@@ -47,14 +47,6 @@ void raise_open_files() {
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-netns::Wanted wanted_of(const Egress& egress) {
-    bool is_isolated = egress.rules.mode == policy::NetworkMode::isolated;
-    return {.has_listeners = !is_isolated,
-            .tcp_ports = egress.tcp_ports,
-            .udp_ports = egress.udp_ports,
-            .has_connector = !egress.published.empty()};
 }
 
 // The supervisor's end of the conversation.
@@ -134,10 +126,8 @@ base::Result<Prepared> prepare(const Egress& egress, const Surroundings& surroun
         return Prepared{std::move(early->engine), {}, {}, std::move(early->files)};
     }
     // Waited for in any case: whoever makes the namespaces stumbles when nobody hears what it says.
-    base::Result<pid_t> jailed = surroundings.await_jailed();
+    base::Result<netns::Listeners> listeners = surroundings.await_listeners(wanted_of(egress));
     if (!early) return early.error();
-    if (!jailed) return jailed.error();
-    base::Result<netns::Listeners> listeners = netns::set_up(*jailed, wanted_of(egress));
     if (!listeners) return listeners.error();
     return Prepared{std::move(early->engine), *std::move(listeners), std::move(early->published),
                     std::move(early->files)};
@@ -184,6 +174,14 @@ int give_up(int control, const base::Error& error) {
 }
 
 }  // namespace
+
+netns::Wanted wanted_of(const Egress& egress) {
+    bool is_isolated = egress.rules.mode == policy::NetworkMode::isolated;
+    return {.has_listeners = !is_isolated,
+            .tcp_ports = egress.tcp_ports,
+            .udp_ports = egress.udp_ports,
+            .has_connector = !egress.published.empty()};
+}
 
 int run(const Egress& egress, Surroundings surroundings) {
     base::Result<Prepared> prepared = prepare(egress, surroundings);

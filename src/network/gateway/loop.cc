@@ -34,7 +34,8 @@ void Loop::change(Slot slot, int fd, uint32_t events) {
 
 void Loop::forget(Slot slot, int fd) {
     if (slot == nullptr) return;
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
+    // A loop that has ended waits for nothing more.
+    if (!is_stopped_) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
     forget_closing(slot);
 }
 

@@ -63,17 +63,17 @@ class Batch {
 
     // Begins a message about something in our table.
     void start(uint16_t message, uint16_t flags) {
-        messages_.start(message_type(message), static_cast<uint16_t>(flags | NLM_F_ACK));
+        messages_.start(message_type(message), flags);
         messages_.append(nfgenmsg{.nfgen_family = NFPROTO_INET, .version = NFNETLINK_V0, .res_id = 0});
-        ++acknowledgements_;
     }
     void finish() { messages_.finish(); }
     Messages& messages() { return messages_; }
 
-    int commit() {
+    Request request() {
+        messages_.ask_for_answer();
+        uint32_t last = messages_.last_sequence();
         frame(NFNL_MSG_BATCH_END);
-        base::Fd socket = open_netlink(NETLINK_NETFILTER);
-        return socket ? transact(socket.get(), messages_, acknowledgements_) : errno;
+        return {.protocol = NETLINK_NETFILTER, .bytes = messages_.bytes(), .essential = last, .last = last};
     }
 
   private:
@@ -85,7 +85,6 @@ class Batch {
     }
 
     Messages messages_;
-    unsigned acknowledgements_ = 0;
 };
 
 // The expressions of one rule.
@@ -228,13 +227,13 @@ void add_rule(Batch& batch, Capture capture, const Family& family) {
 
 }  // namespace
 
-int install_capture(Capture capture, bool has_v6) {
-    if (capture == Capture::listeners) return 0;
+Request capture_rules(Capture capture, bool has_v6) {
+    if (capture == Capture::listeners) return {};
     Batch batch;
     add_chain(batch, hook_of(capture));
     add_rule(batch, capture, family_v4());
     if (has_v6) add_rule(batch, capture, family_v6());
-    return batch.commit();
+    return batch.request();
 }
 
 }  // namespace network::netns

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Sockets of the namespace that this process is in, for the gateway outside.
+// Where the gateway listens inside a network namespace.
 #pragma once
 
-#include "network/netns/set_up.h"
+#include "network/netns/recipe.h"
 
 namespace network::netns {
 
@@ -11,7 +11,7 @@ namespace network::netns {
 // 5000, 8000, 8080 …): a listener of ours would be in their way.
 std::vector<uint16_t> common_ports();
 
-// What `wanted` asks for, by `capture`. Zero or an errno; `at` says at which port.
-int open_listeners(const Wanted& wanted, Capture capture, Listeners& listeners, std::string& at);
+// What `wanted` asks for, by `capture`; first all of IPv4, then all of IPv6, in the order of the groups.
+std::vector<Endpoint> endpoints_for(const Wanted& wanted, Capture capture);
 
 }  // namespace network::netns

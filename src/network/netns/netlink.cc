@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -33,6 +32,14 @@ void Messages::finish() {
     auto length = static_cast<uint32_t>(bytes_.size() - message_);
     std::memcpy(bytes_.data() + message_, &length, sizeof length);
     pad(bytes_);
+}
+
+void Messages::ask_for_answer() {
+    if (bytes_.empty()) return;
+    nlmsghdr header;
+    std::memcpy(&header, bytes_.data() + message_, sizeof header);
+    header.nlmsg_flags |= NLM_F_ACK;
+    std::memcpy(bytes_.data() + message_, &header, sizeof header);
 }
 
 void Messages::append(const void* bytes, size_t count) {
@@ -80,31 +87,6 @@ base::Fd open_netlink(int protocol, uint32_t groups) {
     struct timeval bound = {.tv_sec = 5, .tv_usec = 0};
     if (socket) ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof bound);
     return socket;
-}
-
-int transact(int socket, const Messages& messages, unsigned acknowledgements) {
-    const std::string& request = messages.bytes();
-    if (::send(socket, request.data(), request.size(), 0) < 0) return errno;
-    std::array<char, 8192> reply;
-    for (unsigned answered = 0; answered < acknowledgements;) {
-        ssize_t got = ::recv(socket, reply.data(), reply.size(), 0);
-        if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return errno;
-        size_t at = 0;
-        while (at + sizeof(nlmsghdr) <= static_cast<size_t>(got)) {
-            nlmsghdr header;
-            std::memcpy(&header, reply.data() + at, sizeof header);
-            if (header.nlmsg_len < sizeof header) return EPROTO;
-            if (header.nlmsg_type == NLMSG_ERROR && header.nlmsg_len >= sizeof header + sizeof(int)) {
-                int number = 0;
-                std::memcpy(&number, reply.data() + at + sizeof header, sizeof number);
-                if (number != 0) return -number;
-                ++answered;
-            }
-            at += NLMSG_ALIGN(header.nlmsg_len);
-        }
-    }
-    return 0;
 }
 
 }  // namespace network::netns

@@ -19,6 +19,9 @@ class Messages {
     // Until finish() is called, what is appended belongs to this message.
     void start(uint16_t type, uint16_t flags);
     void finish();
+    // The message that was finished last is to be answered even where it was obeyed. Does nothing where there
+    // is none.
+    void ask_for_answer();
 
     void append(const void* bytes, size_t count);
     template <typename Plain>
@@ -43,9 +46,5 @@ class Messages {
 };
 
 base::Fd open_netlink(int protocol, uint32_t groups = 0);
-
-// Sends all messages and waits until each of those that asked (NLM_F_ACK) was answered. Zero, or the first
-// errno.
-int transact(int socket, const Messages& messages, unsigned acknowledgements);
 
 }  // namespace network::netns

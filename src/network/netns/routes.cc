@@ -35,9 +35,16 @@ bool is_loopback_up() {
     return ::ioctl(socket.get(), SIOCGIFFLAGS, &request) == 0 && (request.ifr_flags & IFF_UP) != 0;
 }
 
+void raise_loopback(Messages& messages) {
+    messages.start(RTM_NEWLINK, 0);
+    messages.append(ifinfomsg{
+        .ifi_family = AF_UNSPEC, .ifi_index = kLoopbackIndex, .ifi_flags = IFF_UP, .ifi_change = IFF_UP});
+    messages.finish();
+}
+
 void add_address(Messages& messages, int family) {
     std::string_view address = jail_address(family);
-    messages.start(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
+    messages.start(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL);
     messages.append(ifaddrmsg{.ifa_family = static_cast<uint8_t>(family),
                               .ifa_prefixlen = static_cast<uint8_t>(address.size() * 8),
                               .ifa_flags = IFA_F_NODAD,
@@ -49,7 +56,7 @@ void add_address(Messages& messages, int family) {
 }
 
 void add_route(Messages& messages, int family) {
-    messages.start(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK);
+    messages.start(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_EXCL);
     messages.append(rtmsg{.rtm_family = static_cast<uint8_t>(family),
                           .rtm_table = RT_TABLE_LOCAL,
                           .rtm_protocol = RTPROT_STATIC,
@@ -77,13 +84,24 @@ int await_loopback(int milliseconds) {
     return 0;
 }
 
-int add_address_and_route(int family) {
-    base::Fd socket = open_netlink(NETLINK_ROUTE);
-    if (!socket) return errno;
+Request device_requests(DeviceWishes wishes) {
     Messages messages;
-    add_address(messages, family);
-    add_route(messages, family);
-    return transact(socket.get(), messages, 2);
+    Request request{.protocol = NETLINK_ROUTE};
+    if (wishes.is_raised) raise_loopback(messages);
+    if (wishes.makes_world_local) {
+        add_address(messages, AF_INET);
+        add_route(messages, AF_INET);
+    }
+    messages.ask_for_answer();
+    request.essential = messages.last_sequence();
+    if (wishes.makes_world_local) {
+        add_address(messages, AF_INET6);
+        add_route(messages, AF_INET6);
+        messages.ask_for_answer();
+    }
+    request.last = messages.last_sequence();
+    request.bytes = messages.bytes();
+    return request;
 }
 
 }  // namespace network::netns

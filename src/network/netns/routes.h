@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The loopback device of the namespace that this process is in.
+// The loopback device of a network namespace.
 #pragma once
+
+#include "network/netns/recipe.h"
 
 namespace network::netns {
 
 // Waits until somebody raised it, at most `milliseconds`. Zero or an errno.
 int await_loopback(int milliseconds);
 
-// The jail's own address and the route that makes every address local. Zero or an errno.
-int add_address_and_route(int family);
+struct DeviceWishes {
+    bool is_raised = false;         // the device itself, where nobody else does it
+    bool makes_world_local = true;  // the jail's own address and the route that makes every address local
+};
+Request device_requests(DeviceWishes wishes);
 
 }  // namespace network::netns

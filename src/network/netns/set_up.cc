@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. A namespace belongs to a user namespace, and whoever made that has every power over
-// it. bubblewrap made both, on behalf of the caller, so a process of the caller may enter them from outside;
-// it enters the user namespace that owns the network namespace, which need not be the one that the jailed
-// process is in. There it holds CAP_NET_ADMIN over this one network namespace and nothing else. It does its
-// work in a process of its own, hands the sockets out, and ends (or gives up every power and becomes the
-// connector).
+// Theory of operation, where the namespace is set up from outside. A namespace belongs to a user namespace,
+// and whoever made that has every power over it. bubblewrap made both, on behalf of the caller, so a process
+// of the caller may enter them from outside; it enters the user namespace that owns the network namespace,
+// which need not be the one that the jailed process is in. There it holds CAP_NET_ADMIN over this one network
+// namespace and nothing else. It does its work in a process of its own, hands the sockets out, and ends. The
+// connector enters the same way, and gives up every power before it serves.
 #include "network/netns/set_up.h"
 
 #include <fcntl.h>
@@ -21,20 +21,23 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <cstdlib>
+#include <iterator>
 #include <string>
 
 #include "base/descriptors.h"
 #include "base/pass_descriptors.h"
 #include "base/text.h"
-#include "network/netns/capture.h"
+#include "network/netns/carry_out_after_clone.h"
 #include "network/netns/connector.h"
-#include "network/netns/listeners.h"
+#include "network/netns/recipe.h"
 #include "network/netns/routes.h"
 
 namespace network::netns {
 namespace {
 
+constexpr std::string_view kFailed = "failed";
+constexpr std::string_view kReady = "ready";
 constexpr int kLongestWait = 5'000;  // milliseconds, for bubblewrap to raise the loopback device
 
 struct Failure {
@@ -46,50 +49,19 @@ Failure failure(std::string step, int number) {
     return {number, std::move(step)};
 }
 
-Failure enter(pid_t process) {
-    std::string path = "/proc/" + std::to_string(process) + "/ns/net";
-    base::Fd space(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!space) return failure("open " + path, errno);
-    base::Fd owner(::ioctl(space.get(), NS_GET_USERNS));
+// The network namespace, with the power that the owner of its user namespace has.
+Failure enter(int space) {
+    base::Fd owner(::ioctl(space, NS_GET_USERNS));
     if (!owner) return failure("find the owner of the network namespace", errno);
     if (::setns(owner.get(), CLONE_NEWUSER) != 0) return failure("enter the user namespace", errno);
-    if (::setns(space.get(), CLONE_NEWNET) != 0) return failure("enter the network namespace", errno);
+    if (::setns(space, CLONE_NEWNET) != 0) return failure("enter the network namespace", errno);
     return {};
 }
 
-// The best that the kernel has, from `wanted.best` downwards. Only the loss of the last one is a failure.
-Capture capture_all(const Wanted& wanted, bool has_v6) {
-    for (Capture capture : {Capture::tproxy, Capture::redirect}) {
-        if (capture >= wanted.best && install_capture(capture, has_v6) == 0) return capture;
-    }
-    return Capture::listeners;
-}
-
-Failure build(pid_t process, const Wanted& wanted, Listeners& listeners) {
-    if (Failure failed = enter(process); failed.number != 0) return failed;
-    if (int number = await_loopback(kLongestWait); number != 0)
-        return failure("wait for the loopback device", number);
-    if (!wanted.has_listeners) return {};
-    if (int number = add_address_and_route(AF_INET); number != 0)
-        return failure("set the IPv4 route", number);
-    // A kernel without IPv6 has one family less; nothing is left open by that.
-    listeners.has_v6 = add_address_and_route(AF_INET6) == 0;
-    listeners.capture = capture_all(wanted, listeners.has_v6);
-    std::string at;
-    if (int number = open_listeners(wanted, listeners.capture, listeners, at); number != 0) {
-        return failure("listen at " + at, number);
-    }
-    return {};
-}
-
-// The sockets go out group by group: "tcp", "dns", "udp"; at last "end" with what else is to be known.
-void send_group(int socket, std::string_view name, const std::vector<base::Fd>& group) {
-    std::vector<int> numbers;
-    for (const base::Fd& descriptor : group) numbers.push_back(descriptor.get());
-    for (size_t at = 0; at < numbers.size(); at += base::kMostPassed) {
-        size_t count = std::min(base::kMostPassed, numbers.size() - at);
-        (void)base::send_descriptors(socket, name, std::span(numbers).subspan(at, count));
-    }
+Failure enter_by(pid_t process) {
+    std::string path = "/proc/" + std::to_string(process) + "/ns/net";
+    base::Fd space(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    return space ? enter(space.get()) : failure("open " + path, errno);
 }
 
 void drop_all_power() {
@@ -100,57 +72,123 @@ void drop_all_power() {
     ::prctl(PR_SET_DUMPABLE, 0);
 }
 
-[[noreturn]] void work_inside(pid_t process, const Wanted& wanted, int socket, pid_t parent) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(0);
-    Listeners listeners;
-    if (Failure failed = build(process, wanted, listeners); failed.number != 0) {
-        (void)base::send_descriptors(socket, "failed " + std::to_string(failed.number) + " " + failed.step,
-                                     {});
+// "failed ERRNO STEP", on the way that the listeners go.
+void report(int socket, const Failure& failed) {
+    (void)base::send_descriptors(
+        socket, std::string(kFailed) + " " + std::to_string(failed.number) + " " + failed.step, {});
+}
+
+[[noreturn]] void work_inside(pid_t process, Recipe& recipe, int socket) {
+    Failure failed = enter_by(process);
+    if (failed.number == 0) {
+        failed = failure("wait for the loopback device", await_loopback(kLongestWait));
+    }
+    if (failed.number == 0) {
+        CarriedOut carried = carry_out(recipe, socket);
+        failed = failure(std::string(to_text(carried.step)), carried.number);
+    }
+    if (failed.number != 0) report(socket, failed);
+    ::_exit(failed.number == 0 ? 0 : 1);
+}
+
+[[noreturn]] void become_connector(int space, int socket) {
+    Failure failed = enter(space);
+    if (failed.number != 0) {
+        report(socket, failed);
         ::_exit(1);
     }
-    send_group(socket, "tcp", listeners.tcp);
-    send_group(socket, "dns", listeners.name_servers);
-    send_group(socket, "udp", listeners.udp);
-    std::string end =
-        "end " + std::to_string(static_cast<int>(listeners.capture)) + (listeners.has_v6 ? " 6" : " 4");
-    int pair[2] = {-1, -1};
-    if (wanted.has_connector && ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0) {
-        (void)base::send_descriptors(socket, end, std::span(&pair[0], 1));
-        drop_all_power();
-        base::close_others({pair[1]});
-        serve_connections(pair[1]);
-    }
-    (void)base::send_descriptors(socket, end, {});
-    ::_exit(0);
+    (void)base::send_descriptors(socket, kReady, {});
+    drop_all_power();
+    base::close_others({socket});
+    serve_connections(socket);
 }
 
-void move_into(std::vector<base::Fd>& group, std::vector<base::Fd>& passed) {
-    std::ranges::move(passed, std::back_inserter(group));
+struct Helper {
+    pid_t process = -1;
+    base::Fd socket;
+};
+
+// A child with a socket to it; it ends with this process.
+template <typename Part>
+base::Result<Helper> start_helper(Part part) {
+    int pair[2];
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+        return base::system_error("make a socket", errno);
+    }
+    base::Fd ours(pair[0]), theirs(pair[1]);
+    pid_t parent = ::getpid();
+    pid_t process = ::fork();
+    if (process < 0) return base::system_error("start the helper for the network namespace", errno);
+    if (process > 0) return Helper{process, std::move(ours)};
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(0);
+    ours.reset();
+    part(theirs.get());
+    ::_exit(1);
 }
 
-// True when all has come.
-base::Result<bool> take(base::PassedDescriptors passed, Listeners& listeners) {
-    std::vector<std::string_view> words = base::split(passed.note, ' ');
-    if (passed.note == "tcp") {
-        move_into(listeners.tcp, passed.descriptors);
-    } else if (passed.note == "dns") {
-        move_into(listeners.name_servers, passed.descriptors);
-    } else if (passed.note == "udp") {
-        move_into(listeners.udp, passed.descriptors);
-    } else if (words.size() == 3 && words[0] == "end") {
-        listeners.capture = static_cast<Capture>(words[1][0] - '0');
-        listeners.has_v6 = words[2] == "6";
-        if (!passed.descriptors.empty()) listeners.connector = std::move(passed.descriptors.front());
-        return true;
-    } else if (words.size() >= 3 && words[0] == "failed") {
-        std::string number(words[1]);
-        return base::system_error(passed.note.substr(words[0].size() + words[1].size() + 2),
-                                  std::atoi(number.c_str()));
-    } else {
-        return base::Error{.what = "the helper for the network namespace ended early"};
+base::Error failure_in(const std::string& note) {
+    std::vector<std::string_view> words = base::split(note, ' ');
+    if (words.size() < 3 || words[0] != kFailed) return base::Error{.what = std::string(kEndedEarly)};
+    return base::system_error(note.substr(words[0].size() + words[1].size() + 2),
+                              std::atoi(std::string(words[1]).c_str()));
+}
+
+// Each goes to its group, in the order of the endpoints.
+Listeners sorted(std::vector<base::Fd> descriptors, const Attempt& attempt, bool has_v6) {
+    Listeners listeners{.capture = attempt.capture, .has_v6 = has_v6};
+    std::vector<base::Fd>* const groups[] = {&listeners.tcp, &listeners.name_servers, &listeners.udp};
+    auto next = descriptors.begin();
+    for (const Endpoint& endpoint : attempt.endpoints) {
+        if (endpoint.is_v6 && !has_v6) continue;
+        if (next != descriptors.end())
+            groups[static_cast<size_t>(endpoint.group)]->push_back(std::move(*next++));
     }
-    return false;
+    return listeners;
+}
+
+base::Status add_connector(int space, Listeners& listeners) {
+    base::Result<Helper> connector = start_helper([&](int socket) { become_connector(space, socket); });
+    if (!connector) return connector.error();
+    base::Result<base::PassedDescriptors> word = base::receive_descriptors(connector->socket.get());
+    if (!word) return word.error();
+    if (word->note != kReady) return failure_in(word->note);
+    listeners.connector = std::move(connector->socket);
+    return base::success();
+}
+
+base::Result<Listeners> take_all(int socket, const Recipe& recipe) {
+    if (!recipe.has_listeners && !recipe.hands_namespace) return Listeners{};
+    std::vector<base::Fd> descriptors;
+    std::string note = "more";
+    while (note == "more") {
+        base::Result<base::PassedDescriptors> passed = base::receive_descriptors(socket);
+        if (!passed) return passed.error();
+        std::ranges::move(passed->descriptors, std::back_inserter(descriptors));
+        note = passed->note;
+    }
+    // "end ATTEMPT FAMILIES"
+    bool is_end = note.size() == 7 && note.starts_with("end ");
+    size_t attempt = is_end ? static_cast<size_t>(note[4] - '0') : 0;
+    bool is_known = recipe.has_listeners ? attempt < recipe.attempts.size() : attempt == 0;
+    bool is_complete = !recipe.hands_namespace || !descriptors.empty();
+    if (!is_end || !is_known || !is_complete) return failure_in(note);
+    base::Fd space;
+    if (recipe.hands_namespace) {
+        space = std::move(descriptors.back());
+        descriptors.pop_back();
+    }
+    Listeners listeners;
+    if (recipe.has_listeners)
+        listeners = sorted(std::move(descriptors), recipe.attempts[attempt], note[6] == '6');
+    if (space) {
+        if (base::Status added = add_connector(space.get(), listeners); !added) return added.error();
+    }
+    return listeners;
+}
+
+void wait_for(pid_t helper) {
+    while (::waitpid(helper, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
 }  // namespace
@@ -161,31 +199,16 @@ std::string_view to_text(Capture capture) {
 }
 
 base::Result<Listeners> set_up(pid_t process, const Wanted& wanted) {
-    int pair[2];
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
-        return base::system_error("make a socket", errno);
-    }
-    base::Fd ours(pair[0]), theirs(pair[1]);
-    pid_t parent = ::getpid();
-    pid_t helper = ::fork();
-    if (helper < 0) return base::system_error("start the helper for the network namespace", errno);
-    if (helper == 0) {
-        ours.reset();
-        work_inside(process, wanted, theirs.get(), parent);
-    }
-    theirs.reset();
-    Listeners listeners;
-    base::Result<bool> is_complete = false;
-    while (is_complete && !*is_complete) {
-        base::Result<base::PassedDescriptors> passed = base::receive_descriptors(ours.get());
-        is_complete = passed ? take(*std::move(passed), listeners) : base::Result<bool>(passed.error());
-    }
-    // The connector stays; it ends with its socket.
-    if (!listeners.connector) {
-        while (::waitpid(helper, nullptr, 0) < 0 && errno == EINTR) continue;
-    }
-    if (!is_complete) return is_complete.error();
+    Recipe recipe = make_recipe(wanted, false);
+    base::Result<Helper> helper = start_helper([&](int socket) { work_inside(process, recipe, socket); });
+    if (!helper) return helper.error();
+    base::Result<Listeners> listeners = take_all(helper->socket.get(), recipe);
+    wait_for(helper->process);
     return listeners;
+}
+
+base::Result<Listeners> receive(int socket, const Wanted& wanted) {
+    return take_all(socket, make_recipe(wanted, true));
 }
 
 }  // namespace network::netns

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Makes the network namespace of a jail that has just been made into one in which every address in the world
-// is local and leads to the gateway. Done from outside by a short-lived process, which enters the namespace
-// with the power that its owner has; the jailed process has none over it.
+// Makes a network namespace into one in which every address in the world is local and leads to the gateway.
+// Where the process that builds the jail is ours, it does so itself (carry_out_after_clone.h); where it is
+// bubblewrap, a short-lived process enters the namespace from outside, with the power that its owner has. In
+// neither case has the jailed process any power over it.
 #pragma once
 
 #include <sys/types.h>
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "base/file.h"
@@ -39,8 +41,14 @@ struct Listeners {
     base::Fd connector;  // see connector.h
 };
 
+// Whoever was to set the namespace up ended without a word; as an error.
+inline constexpr std::string_view kEndedEarly = "the set-up of the network namespace ended early";
+
 // `process` lives in the namespace. Waits until whoever made it has raised its loopback device, as bubblewrap
 // does.
 base::Result<Listeners> set_up(pid_t process, const Wanted& wanted);
+
+// What a process that carries out the recipe of `wanted` in the namespace hands out through `socket`.
+base::Result<Listeners> receive(int socket, const Wanted& wanted);
 
 }  // namespace network::netns

@@ -3,22 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/file.h"
 #include "base/path.h"
+#include "slurm/chaperon/clients.h"
 
 namespace slurm::chaperon {
 
 // Which of the user's jobs can be seen and touched from the jail (slurm.scope).
 enum class Scope { none, user, project, session };
-
-// The real commands, opened once, before anything of the jail runs, and executed through the descriptor: what
-// lies under the name later does not matter.
-using Clients = std::map<std::string, base::Fd, std::less<>>;
 
 struct Context {
     std::string session;         // 32 hexadecimal digits; jobs of jobs carry the same one

@@ -11,11 +11,10 @@ using channel::Type;
 
 base::Result<Launch> launch_of(const Context& context, std::string_view client,
                                const std::vector<std::string>& arguments) {
-    auto found = context.clients.find(client);
-    if (found == context.clients.end() || !found->second)
-        return base::Error{.what = std::string(client) + " is not installed on this host"};
+    int program = context.clients.descriptor_of(client);
+    if (program < 0) return base::Error{.what = std::string(client) + " is not installed on this host"};
     Launch launch;
-    launch.program = found->second.get();
+    launch.program = program;
     launch.name = client;
     launch.arguments = arguments;
     launch.environment = context.environment;

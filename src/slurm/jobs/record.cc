@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "slurm/jobs/record.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/entries.h"
 #include "base/fields.h"
 #include "base/file.h"
 
@@ -56,15 +56,15 @@ std::optional<Record> find_record(const std::string& state_directory, const std:
 }
 
 void remove_old_records(const std::string& state_directory, long now) {
-    DIR* stream = ::opendir(place_of(state_directory).c_str());
-    if (stream == nullptr) return;
-    while (const struct dirent* entry = ::readdir(stream)) {
+    base::Fd place(::open(place_of(state_directory).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!place) return;
+    base::visit_entries(place.get(), [&](const struct dirent64& entry) {
         struct stat status;
-        if (::fstatat(::dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        if (S_ISREG(status.st_mode) && now - status.st_mtime > kLongestJob)
-            ::unlinkat(::dirfd(stream), entry->d_name, 0);
-    }
-    ::closedir(stream);
+        bool is_record = ::fstatat(place.get(), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+                         S_ISREG(status.st_mode);
+        if (is_record && now - status.st_mtime > kLongestJob) ::unlinkat(place.get(), entry.d_name, 0);
+        return true;
+    });
 }
 
 }  // namespace slurm

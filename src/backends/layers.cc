@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "backends/bubblewrap/layers.h"
+#include "backends/layers.h"
 
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
-namespace backends::bubblewrap {
+namespace backends {
 namespace {
 
 using plan::Mount;
@@ -58,6 +58,7 @@ void look_below(const std::vector<Mount>& mounts, std::vector<Layer>& layers) {
             if (!ground || found->second > *ground) ground = found->second;
             if (mounts[found->second].kind == MountKind::bind_writable) layers[i].is_in_writable = true;
         });
+        layers[i].ground_index = ground;
         if (ground) layers[i].ground = mounts[*ground].kind;
         if (makes_mount(mounts[i].kind, layers[i])) latest[mounts[i].target.str()] = i;
     }
@@ -88,4 +89,4 @@ std::vector<Layer> layers_of(const std::vector<Mount>& mounts) {
     return layers;
 }
 
-}  // namespace backends::bubblewrap
+}  // namespace backends

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. One clone makes all namespaces, and this process is the first in each of them. Step by
+// step, with the power that is held:
+//
+//   step                                          power over
+//   ------------------------------------------    ----------------------------------------------------------
+//   the clone                                     the new namespaces: every capability, as their maker
+//   the control group is entered                  the same
+//   the caller is mapped to root                  the same; root of the new user namespace, the caller
+//   outside nothing mounted here is seen outside          the same. What the host mounts later is seen here
+//   (an
+//                                                 automounter's work is), never the other way
+//   the network is set up, its sockets go out     the same
+//   the view is built, the old root detached      the same; from here on there is no way to the host's files
+//   a second user namespace                       that one alone: what was made before belongs to the first,
+//                                                 which can't be entered again from inside
+//   no new privileges, no capability, not even    none; no way to gain one
+//   in the bounding set
+//
+// A failure anywhere ends the process, and with it, as the first of its pid namespace, all of the jail:
+// mounts and devices lie in namespaces that nobody else holds, and the kernel takes them apart.
+#include "backends/native/child_after_clone.h"
+
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "backends/native/mount_calls.h"
+#include "backends/native/mounts_after_clone.h"
+#include "network/netns/carry_out_after_clone.h"
+
+namespace backends::native {
+namespace {
+
+Failure enter_control_group(int procs) {
+    if (procs >= 0 && ::write(procs, "0", 1) != 1) return {errno, Phase::control_group};
+    // Its root is the group that this process is in by now. Kernels without it have nothing to hide.
+    (void)!::unshare(CLONE_NEWCGROUP);
+    return {};
+}
+
+Failure set_up_network(const Work& work) {
+    if (work.network == nullptr) return {};
+    network::netns::CarriedOut carried = network::netns::carry_out(*work.network, work.listeners);
+    return {carried.number, Phase::network, network::netns::to_text(carried.step).data()};
+}
+
+}  // namespace
+
+Failure build_jail(Work& work) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    mode_t mask = ::umask(0);
+    int self = ::open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (self < 0) return {errno, Phase::user_map};
+    if (Failure failure = enter_control_group(work.cgroup)) return failure;
+    if (Failure failure = become_root(work.caller, self)) return failure;
+    if (int number = mount_call(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr); number != 0)
+        return {number, Phase::privacy};
+    if (Failure failure = set_up_network(work)) return failure;
+    if (Failure failure = build_view(*work.script, self)) return failure;
+    if (Failure failure = give_up_power(work.caller, self)) return failure;
+    ::close(self);
+    ::umask(mask);
+    // Changing who one is makes the kernel forget this.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    return {};
+}
+
+}  // namespace backends::native

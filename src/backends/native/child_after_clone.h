@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// From the clone to the inner stage. Nothing in the files named …_after_clone allocates, locks or calls
+// anything that may (tests/structure/after_clone looks at what they link to): the process is a copy of the
+// supervisor, and goes on from where that stood.
+#pragma once
+
+#include "backends/native/failure.h"
+#include "backends/native/powers_after_clone.h"
+#include "backends/native/script.h"
+#include "network/netns/recipe.h"
+
+namespace backends::native {
+
+struct Work {
+    CallerIds caller;
+    int cgroup = -1;                            // cgroup.procs of the group to live in; -1: none
+    network::netns::Recipe* network = nullptr;  // of a network namespace of its own; nothing: it has none
+    int listeners = -1;                         // where what the recipe makes goes
+    Script* script = nullptr;
+};
+
+// Everything; on return without a failure the process is in the jail and has no power over it.
+Failure build_jail(Work& work);
+
+}  // namespace backends::native

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. The new root is a tmpfs that is mounted over the old one, and every name below it is
+// given relative to its descriptor. Absolute paths still start at the old root, because a process keeps the
+// root that it has until it changes it: so the host's files can be opened by name to the end, whatever is
+// mounted at /tmp or elsewhere.
+//
+// Each mount is a tree of its own, copied and changed before it is anywhere (open_tree, mount_setattr), and
+// then put in its place (move_mount): there is no moment at which something is there with the wrong rights.
+// A place in files of the host is opened first, following no link, and the tree is moved onto the descriptor;
+// what is renamed meanwhile takes its mount along.
+//
+// Without mount_setattr (before Linux 5.12) the rights are set at the end, in one pass over the mount table
+// (remount_after_clone.h). Nothing of the user's runs before that.
+#include "backends/native/mounts_after_clone.h"
+
+#include <fcntl.h>
+#include <linux/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "backends/native/mount_calls.h"
+#include "backends/native/open_after_clone.h"
+#include "backends/native/remount_after_clone.h"
+
+namespace backends::native {
+namespace {
+
+// Files in the new root that are gone before anybody sees them. One that is to be copied has a name until the
+// root is sealed: the kernel copies no mount of a file that has none.
+constexpr const char* kContentName = ".content";
+constexpr const char* kCopiedName = ".copied";
+// The descriptors of a short script are closed with the rest, by one call.
+constexpr size_t kShort = 400;
+
+class Builder {
+  public:
+    explicit Builder(Script& script) : script_(script) {}
+
+    // Zero or errno.
+    int open_root() {
+        int context = static_cast<int>(::syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC));
+        if (context < 0) return errno;
+        ::syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, "source", "tmpfs", 0);
+        ::syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, "mode", "0755", 0);
+        if (::syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return errno;
+        root_ = static_cast<int>(
+            ::syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV));
+        if (root_ < 0) return errno;
+        ::close(context);
+        if (move_mount(root_, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) != 0) return errno;
+        return ::fchdir(root_) == 0 ? 0 : errno;
+    }
+
+    int carry_out(size_t index) {
+        const Step& step = script_.steps[index];
+        switch (step.act) {
+            case Act::make_directory:
+                return ::mkdirat(root_, step.target, step.mode) == 0 || errno == EEXIST ? 0 : errno;
+            case Act::make_link:
+                return make_link(step);
+            case Act::make_file:
+                return make_file(step.target, step);
+            case Act::mount_bind:
+            case Act::mount_copy:
+            case Act::mount_content:
+                return mount_tree(index);
+            case Act::mount_new:
+                return mount_new(index);
+            case Act::seal:
+                return seal(step);
+        }
+        return EINVAL;
+    }
+
+    // No step comes after it, or none that copies.
+    void forget_copied() const { ::unlinkat(root_, kCopiedName, 0); }
+
+    int root() const { return root_; }
+    bool needs_remount() const { return needs_remount_; }
+
+  private:
+    int make_link(const Step& step) const {
+        if (::symlinkat(step.source, root_, step.target) == 0) return 0;
+        if (errno != EEXIST) return errno;
+        char text[4096];
+        ssize_t got = ::readlinkat(root_, step.target, text, sizeof text);
+        bool is_same = got >= 0 && static_cast<size_t>(got) == std::strlen(step.source) &&
+                       std::memcmp(text, step.source, static_cast<size_t>(got)) == 0;
+        return is_same ? 0 : EEXIST;
+    }
+
+    int make_file(const char* name, const Step& step) const {
+        int file = ::openat(root_, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, step.mode);
+        if (file < 0) return errno;
+        for (size_t written = 0; written < step.length;) {
+            ssize_t got = ::write(file, step.source + written, step.length - written);
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) return errno;
+            written += static_cast<size_t>(got);
+        }
+        return ::close(file) == 0 ? 0 : errno;
+    }
+
+    // ---- Trees
+    // -------------------------------------------------------------------------------------------------
+
+    int mount_tree(size_t index) {
+        const Step& step = script_.steps[index];
+        if (step.is_for_owner && ::faccessat(root_, step.target, W_OK, 0) != 0) return 0;
+        int place = step.shows_host ? open_without_links(root_, step.target) : -1;
+        bool is_missing = step.shows_host && place == -ENOENT;
+        if (is_missing && step.is_optional) return 0;
+        bool can_be_made = is_missing && step.makes_place && !step.is_in_place;
+        if (step.shows_host && place < 0 && !can_be_made) return -place;
+        int tree = open_source(step, place);
+        if (tree < 0) return -tree;
+        if (int number = check_and_make_place(step, tree, place); number != 0) return number;
+        // A copy has the attributes already.
+        if (step.act != Act::mount_copy) {
+            if (int number = set_attributes(tree, step.attributes, kRecursive); number != 0) return number;
+        }
+        int moved = place >= 0
+                        ? move_mount(tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH)
+                        : move_mount(tree, "", root_, step.target, MOVE_MOUNT_F_EMPTY_PATH);
+        if (moved != 0) return errno;
+        if (step.act == Act::mount_content && !step.is_kept) ::unlinkat(root_, kContentName, 0);
+        if (step.is_kept) {
+            script_.descriptors[index] = tree;
+            tree = -1;
+        }
+        let_go(tree);
+        let_go(place);
+        return 0;
+    }
+
+    // A tree that is nowhere yet; or minus errno.
+    int open_source(const Step& step, int place) const {
+        if (step.act == Act::mount_content) {
+            const char* name = step.is_kept ? kCopiedName : kContentName;
+            if (int number = make_file(name, step); number != 0) return -number;
+            return copy_tree(root_, name, 0);
+        }
+        if (step.act == Act::mount_copy)
+            return copy_tree(script_.descriptors[static_cast<size_t>(step.of)], "", AT_EMPTY_PATH);
+        if (step.is_in_place) return copy_tree(place, "", AT_EMPTY_PATH);
+        if (!step.is_pinned) return copy_tree(AT_FDCWD, step.source, 0);
+        int source = open_without_links(AT_FDCWD, step.source);
+        if (source < 0) return source;
+        int tree = copy_tree(source, "", AT_EMPTY_PATH);
+        let_go(source);
+        return tree;
+    }
+
+    static int copy_tree(int directory, const char* path, int flags) {
+        int tree = open_tree(directory, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | kRecursive | flags);
+        return tree < 0 ? -errno : tree;
+    }
+
+    int check_and_make_place(const Step& step, int tree, int& place) const {
+        if (place >= 0 && step.inode == 0) return 0;
+        struct stat status;
+        if (::fstat(tree, &status) != 0) return errno;
+        if (step.inode != 0 && status.st_ino != step.inode) return ESTALE;
+        if (place >= 0) return 0;
+        bool is_directory = S_ISDIR(status.st_mode);
+        if (step.shows_host) {
+            place = open_or_make_without_links(root_, step.target, is_directory);
+            return place < 0 ? -place : 0;
+        }
+        int made = is_directory ? ::mkdirat(root_, step.target, 0755)
+                                : ::mknodat(root_, step.target, S_IFREG | 0444, 0);
+        return made == 0 || errno == EEXIST ? 0 : errno;
+    }
+
+    int set_attributes(int tree, uint64_t attributes, int flags) {
+        if (needs_remount_) return 0;
+        struct mount_attr wanted = {};
+        wanted.attr_set = attributes;
+        if (mount_setattr(tree, "", static_cast<unsigned>(AT_EMPTY_PATH | flags), &wanted, sizeof wanted) ==
+            0)
+            return 0;
+        // A container's filter of old answers EPERM to what it does not know; if it is the kernel that
+        // refuses, the pass at the end is refused too.
+        if (errno != ENOSYS && errno != EPERM) return errno;
+        needs_remount_ = true;
+        return 0;
+    }
+
+    // ---- The rest
+    // -------------------------------------------------------------------------------------------------
+
+    int mount_new(size_t index) {
+        const Step& step = script_.steps[index];
+        int place = -1;
+        int number = 0;
+        if (step.shows_host) {
+            place = open_without_links(root_, step.target);
+            if (place == -ENOENT && step.makes_place)
+                place = open_or_make_without_links(root_, step.target, true);
+            if (place < 0) return -place;
+            DescriptorPath path(place);
+            number = mount_call(step.source, path.text(), step.source, step.flags, step.options);
+        } else {
+            number = mount_call(step.source, step.target, step.source, step.flags, step.options);
+        }
+        if (number != 0) return number;
+        let_go(place);
+        if (!step.is_kept) return 0;
+        int mounted = open_without_links(root_, step.target);
+        if (mounted < 0) return -mounted;
+        script_.descriptors[index] = mounted;
+        return 0;
+    }
+
+    int seal(const Step& step) {
+        if (step.of >= 0)
+            return set_attributes(script_.descriptors[static_cast<size_t>(step.of)], MOUNT_ATTR_RDONLY, 0);
+        if (std::strcmp(step.target, ".") != 0) return EINVAL;
+        forget_copied();
+        return set_attributes(root_, MOUNT_ATTR_RDONLY, 0);
+    }
+
+    void let_go(int descriptor) const {
+        if (descriptor >= 0 && script_.steps.size() > kShort) ::close(descriptor);
+    }
+
+    Script& script_;
+    int root_ = -1;
+    bool needs_remount_ = false;
+};
+
+// The old root is stacked on the new one and taken off at once: from then on nothing leads to it but the
+// descriptors that are still open, which are closed before anything of the user's runs.
+int leave_old_root() {
+    if (::syscall(SYS_pivot_root, ".", ".") != 0) return errno;
+    if (int number = unmount_call(".", kDetach); number != 0) return number;
+    return ::chdir("/") == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+Failure build_view(Script& script, int self) {
+    Builder builder(script);
+    if (int number = builder.open_root(); number != 0) return {number, Phase::root};
+    for (size_t i = 0; i < script.steps.size(); ++i) {
+        if (int number = builder.carry_out(i); number != 0) {
+            const Step& step = script.steps[i];
+            bool is_content = step.act == Act::make_file || step.act == Act::mount_content;
+            return {number, Phase::step, step.target, is_content ? "" : step.source};
+        }
+    }
+    builder.forget_copied();
+    if (int number = leave_old_root(); number != 0) return {number, Phase::old_root};
+    if (builder.needs_remount()) return remount(script, self, builder.root());
+    return {};
+}
+
+}  // namespace backends::native

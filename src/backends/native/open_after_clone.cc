@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#include "backends/native/open_after_clone.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+namespace backends::native {
+namespace {
+
+constexpr int kFlags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+
+enum class Missing { is_error, becomes_directory, becomes_file };
+
+int make(int directory, const char* name, Missing missing) {
+    int made = missing == Missing::becomes_directory ? ::mkdirat(directory, name, 0755)
+                                                     : ::mknodat(directory, name, S_IFREG | 0444, 0);
+    return made == 0 || errno == EEXIST ? 0 : -errno;
+}
+
+// One component. O_PATH opens a link itself instead of refusing it.
+int open_next(int directory, const char* name) {
+    int next = ::openat(directory, name, kFlags);
+    if (next < 0) return -errno;
+    struct stat status;
+    int number = ::fstat(next, &status) != 0 ? errno : S_ISLNK(status.st_mode) ? ELOOP : 0;
+    if (number == 0) return next;
+    ::close(next);
+    return -number;
+}
+
+// Before Linux 5.6 there is no openat2: one component after the other.
+int open_stepwise(int directory, const char* path, Missing last) {
+    bool is_absolute = path[0] == '/';
+    int current = ::openat(is_absolute ? AT_FDCWD : directory, is_absolute ? "/" : ".", kFlags | O_DIRECTORY);
+    if (current < 0) return -errno;
+    char name[NAME_MAX + 1];
+    while (*path != '\0') {
+        size_t length = std::strcspn(path, "/");
+        if (length > NAME_MAX) {
+            ::close(current);
+            return -ENAMETOOLONG;
+        }
+        if (length > 0 && !(length == 1 && path[0] == '.')) {
+            std::memcpy(name, path, length);
+            name[length] = '\0';
+            int next = open_next(current, name);
+            if (next == -ENOENT && last != Missing::is_error) {
+                bool is_last = path[length] == '\0';
+                next = make(current, name, is_last ? last : Missing::becomes_directory);
+                if (next == 0) next = open_next(current, name);
+            }
+            ::close(current);
+            if (next < 0) return next;
+            current = next;
+        }
+        path += length;
+        if (*path == '/') ++path;
+    }
+    return current;
+}
+
+}  // namespace
+
+int open_without_links(int directory, const char* path) {
+    struct open_how how = {};
+    how.flags = O_PATH | O_CLOEXEC;
+    how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    if (path[0] != '/') how.resolve |= RESOLVE_BENEATH;
+    // Somebody renames on the way: the kernel can't tell whether it is still below, and says so.
+    for (int attempt = 0; attempt < 64; ++attempt) {
+        long opened = ::syscall(SYS_openat2, directory, path, &how, sizeof how);
+        if (opened >= 0) return static_cast<int>(opened);
+        if (errno != EAGAIN) break;
+    }
+    // Container filters of old answer EPERM to calls that they do not know.
+    if (errno != ENOSYS && errno != EPERM) return -errno;
+    return open_stepwise(directory, path, Missing::is_error);
+}
+
+int open_or_make_without_links(int directory, const char* path, bool is_directory) {
+    return open_stepwise(directory, path, is_directory ? Missing::becomes_directory : Missing::becomes_file);
+}
+
+}  // namespace backends::native

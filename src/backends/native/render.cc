@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. Steps keep the order of the plan's mounts to the letter: a later mount covers an
+// earlier one. What is below the new root and no host's is made here, directory by directory, each once.
+// Places in files of the host are there already; only in a directory that the jail may write is a missing one
+// made (the plan asks for that in directories of the sandbox's own, elsewhere it has placeholders).
+#include "backends/native/render.h"
+
+#include <linux/mount.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "backends/layers.h"
+#include "inner/stage.h"
+
+namespace backends::native {
+namespace {
+
+using plan::Mount;
+using plan::MountKind;
+
+constexpr uint64_t kDevice = MOUNT_ATTR_NOSUID;
+constexpr uint64_t kWritable = kDevice | MOUNT_ATTR_NODEV;
+constexpr uint64_t kReadonly = kWritable | MOUNT_ATTR_RDONLY;
+
+constexpr mode_t kOpen = 0755;
+constexpr mode_t kOwners = 0700;   // of directories that only lead to something
+constexpr mode_t kContent = 0600;  // of files that cover others
+constexpr mode_t kPlain = 0666;    // of files in places of our own
+constexpr mode_t kProgram = 0555;
+constexpr mode_t kPlace = 0444;  // of a file that is there to be mounted on
+
+struct Link {
+    const char* name;
+    const char* text;
+};
+constexpr Link kDeviceLinks[] = {{"stdin", "/proc/self/fd/0"},  {"stdout", "/proc/self/fd/1"},
+                                 {"stderr", "/proc/self/fd/2"}, {"fd", "/proc/self/fd"},
+                                 {"core", "/proc/kcore"},       {"ptmx", "pts/ptmx"}};
+constexpr const char* kDevices[] = {"null", "zero", "full", "random", "urandom", "tty"};
+
+// Of /proc, where they could be written, as by root of the host: no business of a jail.
+constexpr const char* kKernelsOwn[] = {"sys", "sysrq-trigger", "irq", "bus"};
+
+// Everyone's, wherever they are: programs look at the mode.
+bool is_everyones(std::string_view target) {
+    return target == "/tmp" || target == "/var/tmp" || target == "/dev/shm";
+}
+
+class Renderer {
+  public:
+    Renderer(const plan::Plan& plan, const Circumstances& circumstances)
+        : plan_(plan), circumstances_(circumstances), layers_(layers_of(plan.mounts)) {
+        script_.steps.reserve(plan.mounts.size() * 2);
+        made_by_.assign(plan.mounts.size(), -1);
+        auto own = std::ranges::find(plan.mounts, inner::kProgram,
+                                     [](const Mount& mount) { return std::string_view(mount.target.str()); });
+        if (own != plan.mounts.end()) own_program_ = own->source;
+    }
+
+    Script render() {
+        for (size_t i = 0; i < plan_.mounts.size(); ++i) {
+            at_ = i;
+            add(plan_.mounts[i], layers_[i]);
+        }
+        script_.descriptors.assign(script_.steps.size(), -1);
+        return std::move(script_);
+    }
+
+  private:
+    void add(const Mount& mount, const Layer& layer) {
+        switch (mount.kind) {
+            case MountKind::bind_readonly:
+                return add_bind(mount, layer, mount.source.c_str(), kReadonly);
+            case MountKind::bind_writable:
+                return add_bind(mount, layer, mount.source.c_str(), kWritable);
+            case MountKind::bind_device:
+                return add_bind(mount, layer, mount.source.c_str(), kDevice);
+            case MountKind::helper_socket:
+                if (auto socket = circumstances_.sockets.find(mount.source);
+                    socket != circumstances_.sockets.end())
+                    add_bind(mount, layer, socket->second.c_str(), kReadonly);
+                return;
+            case MountKind::tmpfs:
+                return add_new(mount, layer, "tmpfs", MS_NOSUID | MS_NODEV,
+                               is_everyones(mount.target.str()) ? "mode=01777" : "mode=0755", kOpen);
+            case MountKind::queues:
+                // Only who owns the ipc namespace can mount its queues; mq_open needs no mount.
+                if (!circumstances_.shares_ipc) add_new(mount, layer, "mqueue", 0, "", kOwners);
+                return;
+            case MountKind::proc:
+                return add_proc(mount, layer);
+            case MountKind::dev:
+                return add_dev(mount, layer);
+            case MountKind::directory:
+                make_parents(mount, layer, kOpen);
+                return make_directory(relative(mount), layer, kOpen);
+            case MountKind::symlink:
+                make_parents(mount, layer, kOwners);
+                push({.act = Act::make_link, .source = mount.source.c_str(), .target = relative(mount)});
+                return;
+            case MountKind::file:
+                if (shows_host(layer)) return add_content(mount, layer, kReadonly);
+                make_parents(mount, layer, kOpen);
+                push({.act = Act::make_file,
+                      .source = mount.source.c_str(),
+                      .length = mount.source.size(),
+                      .target = relative(mount),
+                      .mode = mount.is_executable ? kProgram : kPlain});
+                return;
+            case MountKind::private_file:
+                return add_content(mount, layer, kWritable);
+            case MountKind::empty_file:
+                return add_content(mount, layer, kReadonly);
+            case MountKind::seal:
+                return add_seal(mount);
+        }
+    }
+
+    // ---- Mounts
+    // -------------------------------------------------------------------------------------------------
+
+    void add_bind(const Mount& mount, const Layer& layer, const char* source, uint64_t attributes) {
+        make_parents(mount, layer, kOwners);
+        bool is_host = shows_host(layer);
+        bool is_pinned = mount.is_pinned || layer.is_in_writable;
+        bool is_project = mount.target == plan_.project;
+        Step step{.act = Act::mount_bind,
+                  .source = source,
+                  .target = relative(mount),
+                  .attributes = attributes,
+                  .mode = kOpen,
+                  .inode = is_project ? plan_.project_inode : 0,
+                  .is_pinned = is_pinned,
+                  .is_in_place = is_host && is_pinned && lies_in_place(mount, layer, attributes),
+                  .shows_host = is_host,
+                  .makes_place = layer.ground == MountKind::bind_writable};
+        // Our own program covers dozens of others: copies of the first one need not be looked up.
+        bool is_own = attributes == kReadonly && !is_pinned && own_program_ == source;
+        if (is_own && first_own_ >= 0 && is_host) {
+            make_copy(step, first_own_);
+        } else if (is_own && first_own_ < 0) {
+            first_own_ = static_cast<int>(script_.steps.size());
+        }
+        push_mount(step);
+    }
+
+    // The mount that the target lies in shows the host's files where they are, and the source is below it. A
+    // copy of what is there has what the surrounding mount has: right unless that is stricter, or has
+    // something of the plan's in it already.
+    bool lies_in_place(const Mount& mount, const Layer& layer, uint64_t attributes) const {
+        const Mount& ground = plan_.mounts[*layer.ground_index];
+        bool is_same = mount.target.str() == mount.source && ground.target.str() == ground.source;
+        bool is_stricter = ground.kind != MountKind::bind_writable && attributes != kReadonly;
+        auto next = mounted_.lower_bound(mount.target.str() + "/");
+        bool is_empty = next == mounted_.end() || !next->starts_with(mount.target.str() + "/");
+        return is_same && !is_stricter && attributes != kDevice && is_empty;
+    }
+
+    void add_new(const Mount& mount, const Layer& layer, const char* type, unsigned long flags,
+                 const char* options, mode_t parents) {
+        make_parents(mount, layer, parents);
+        if (!shows_host(layer)) make_directory(relative(mount), layer, kOpen);
+        push_mount({.act = Act::mount_new,
+                    .source = type,
+                    .target = relative(mount),
+                    .options = options,
+                    .flags = flags,
+                    .shows_host = shows_host(layer),
+                    .makes_place = layer.ground == MountKind::bind_writable});
+    }
+
+    void add_content(const Mount& mount, const Layer& layer, uint64_t attributes) {
+        make_parents(mount, layer, kOwners);
+        bool is_empty = mount.kind == MountKind::empty_file;
+        Step step{.act = Act::mount_content,
+                  .source = is_empty ? "" : mount.source.c_str(),
+                  .length = is_empty ? 0 : mount.source.size(),
+                  .target = relative(mount),
+                  .attributes = attributes,
+                  .mode = kContent,
+                  .shows_host = shows_host(layer) || layer.ground == MountKind::proc,
+                  .makes_place = layer.ground == MountKind::bind_writable};
+        if (is_empty && first_empty_ >= 0) {
+            make_copy(step, first_empty_);
+        } else if (is_empty) {
+            first_empty_ = static_cast<int>(script_.steps.size());
+        }
+        push_mount(step);
+    }
+
+    void make_copy(Step& step, int of) {
+        step.act = Act::mount_copy;
+        step.of = of;
+        script_.steps[static_cast<size_t>(of)].is_kept = true;
+    }
+
+    void add_proc(const Mount& mount, const Layer& layer) {
+        add_new(mount, layer, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "", kOwners);
+        for (const char* name : kKernelsOwn) {
+            const char* target = below(mount, name);
+            push({.act = Act::mount_bind,
+                  .source = target,
+                  .target = target,
+                  .attributes = kReadonly,
+                  .is_pinned = true,
+                  .is_in_place = true,
+                  .shows_host = true,
+                  .is_optional = true,
+                  .is_for_owner = true});
+        }
+    }
+
+    void add_dev(const Mount& mount, const Layer& layer) {
+        add_new(mount, layer, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755", kOwners);
+        for (const char* name : kDevices) add_device(text(std::string("/dev/") + name), below(mount, name));
+        for (const Link& link : kDeviceLinks)
+            push({.act = Act::make_link, .source = link.text, .target = below(mount, link.name)});
+        for (const char* name : {"shm", "pts"})
+            push({.act = Act::make_directory,
+                  .target = below(mount, name),
+                  .mode = name[0] == 's' ? mode_t{01777} : kOpen});
+        push({.act = Act::mount_new,
+              .source = "devpts",
+              .target = below(mount, "pts"),
+              .options = "newinstance,ptmxmode=0666,mode=620",
+              .flags = MS_NOSUID | MS_NOEXEC});
+        made_directories_.insert({at_, below(mount, "shm")});
+        if (!circumstances_.console.empty())
+            add_device(circumstances_.console.c_str(), below(mount, "console"));
+    }
+
+    void add_device(const char* source, const char* target) {
+        push({.act = Act::mount_bind,
+              .source = source,
+              .target = target,
+              .attributes = kDevice,
+              .mode = kPlace});
+    }
+
+    void add_seal(const Mount& mount) {
+        int of = -1;
+        for (size_t i = 0; i < at_; ++i) {
+            if (plan_.mounts[i].target == mount.target && made_by_[i] >= 0) of = made_by_[i];
+        }
+        if (of >= 0) script_.steps[static_cast<size_t>(of)].is_kept = true;
+        push({.act = Act::seal, .target = relative(mount), .of = of});
+    }
+
+    // ---- Places
+    // -------------------------------------------------------------------------------------------------
+
+    // Down from the mount that the target lies in; nothing where that is the host's.
+    void make_parents(const Mount& mount, const Layer& layer, mode_t mode) {
+        if (shows_host(layer) || layer.ground == MountKind::proc) return;
+        size_t ground = layer.ground_index ? plan_.mounts[*layer.ground_index].target.str().size() : 1;
+        const std::string& path = mount.target.str();
+        for (size_t slash = path.find('/', std::max<size_t>(ground, 1) + (ground > 1 ? 1 : 0));
+             slash != std::string::npos; slash = path.find('/', slash + 1)) {
+            make_directory(text(path.substr(1, slash - 1)), layer, mode);
+        }
+    }
+
+    void make_directory(const char* target, const Layer& layer, mode_t mode) {
+        if (!made_directories_.insert({layer.ground_index.value_or(kRoot), target}).second) return;
+        push({.act = Act::make_directory, .target = target, .mode = mode});
+    }
+
+    static const char* relative(const Mount& mount) {
+        return mount.target.is_root() ? "." : mount.target.c_str() + 1;
+    }
+
+    const char* below(const Mount& mount, const char* name) {
+        return text((mount.target / name).str().substr(1));
+    }
+
+    const char* text(std::string text) { return script_.texts.emplace_back(std::move(text)).c_str(); }
+
+    void push(const Step& step) { script_.steps.push_back(step); }
+
+    void push_mount(const Step& step) {
+        mounted_.insert(plan_.mounts[at_].target.str());
+        made_by_[at_] = static_cast<int>(script_.steps.size());
+        push(step);
+    }
+
+    static constexpr size_t kRoot = static_cast<size_t>(-1);
+
+    const plan::Plan& plan_;
+    const Circumstances& circumstances_;
+    std::vector<Layer> layers_;
+    Script script_;
+    size_t at_ = 0;                                              // the mount that is being rendered
+    std::set<std::string> mounted_;                              // targets so far
+    std::vector<int> made_by_;                                   // mount → the step that makes it
+    std::set<std::pair<size_t, std::string>> made_directories_;  // in which mount, and where
+    std::string_view own_program_;
+    int first_own_ = -1;
+    int first_empty_ = -1;
+};
+
+}  // namespace
+
+Script render(const plan::Plan& plan, const Circumstances& circumstances) {
+    return Renderer(plan, circumstances).render();
+}
+
+}  // namespace backends::native

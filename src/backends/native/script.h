@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// What the child of a launch does, as plain data: made before it is cloned (render.h), carried out after
+// (child_after_clone.h) without a decision that this does not hold, and without an allocation.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace backends::native {
+
+enum class Act : uint8_t {
+    make_directory,
+    make_link,      // source: what it leads to
+    make_file,      // source: its content
+    mount_bind,     // source: a path of the host
+    mount_copy,     // of the mount that step `of` made: the same source and attributes
+    mount_content,  // source: the content of a file that is nowhere else
+    mount_new,      // source: the type of a new file system, `options` its options
+    seal,           // the mount of step `of` becomes read-only
+};
+
+struct Step {
+    Act act = Act::make_directory;
+    const char* source = "";
+    size_t length = 0;         // of the content
+    const char* target = "";   // below the new root, without its first slash; "." is the root itself
+    const char* options = "";  // of mount_new
+    unsigned long flags = 0;   // MS_… of mount_new
+    uint64_t attributes = 0;   // MOUNT_ATTR_… that a mount gets
+    mode_t mode = 0;           // of what is made
+    int of = -1;
+    uint64_t inode = 0;        // that the source must have; 0: any
+    bool is_pinned = false;    // no symbolic link in the path of the source is followed
+    bool is_in_place = false;  // the source is what lies at the target already
+    bool shows_host = false;   // the target lies in files of the host
+    bool makes_place = false;  // which may be changed: what is missing there is made
+    bool is_kept = false;      // a later step needs the mount
+    // Passed over where the source is not there, or may not be used: what a kernel or a container lacks.
+    bool is_optional = false;
+    bool is_for_owner = false;  // only where the caller could write to the target otherwise
+};
+
+struct Script {
+    std::vector<Step> steps;
+    std::deque<std::string> texts;  // what steps point to and no plan holds
+    std::vector<int> descriptors;   // one for each step: of the mounts that are kept
+};
+
+}  // namespace backends::native

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// Lines: "@since identity path" for a directory, then one for each name, which begins with a letter of
+// kLetters; the text of a link follows on a line of its own, after ">". Whatever else stands there spoils the
+// whole.
+#include "host/known_names.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+#include "base/text.h"
+#include "host/kept_findings.h"
+
+namespace host {
+namespace {
+
+constexpr std::string_view kTitle = "agent-sandbox names of the system 1";
+constexpr size_t kMostDirectories = 256;
+
+struct Letter {
+    char letter;
+    Kind kind;
+};
+constexpr Letter kLetters[] = {{'f', Kind::file},   {'d', Kind::directory}, {'l', Kind::symlink},
+                               {'s', Kind::socket}, {'c', Kind::device},    {'o', Kind::other}};
+constexpr char kAbsent = '-';
+
+char letter_of(const KnownNames::Answer& answer) {
+    return answer ? std::ranges::find(kLetters, answer->kind, &Letter::kind)->letter : kAbsent;
+}
+
+bool fits_a_line(std::string_view text) {
+    return text.find('\n') == std::string_view::npos;
+}
+
+}  // namespace
+
+std::string identity_of(const struct stat& directory) {
+    return std::to_string(directory.st_dev) + ":" + std::to_string(directory.st_ino) + ":" +
+           stamp_text(directory.st_ctim) + ":" + stamp_text(directory.st_mtim);
+}
+
+KnownNames KnownNames::recall(const std::string& file, time_t now) {
+    KnownNames nothing, known;
+    nothing.now_ = known.now_ = now;
+    std::optional<Findings> kept = kept_findings(file, kTitle);
+    return kept && known.read(kept->body) ? known : nothing;
+}
+
+bool KnownNames::read(std::string_view body) {
+    Directory outdated;
+    Directory* directory = nullptr;
+    Answer* last = nullptr;
+    for (std::string_view line : base::split(body, '\n')) {
+        if (line.empty()) continue;
+        std::string_view rest = line.substr(1);
+        if (line[0] == '@') {
+            size_t first = rest.find(' ');
+            size_t second = first == std::string_view::npos ? first : rest.find(' ', first + 1);
+            if (second == std::string_view::npos) return false;
+            time_t since = 0;
+            auto [end, error] = std::from_chars(rest.data(), rest.data() + first, since);
+            base::Result<base::Path> path = base::Path::parse(rest.substr(second + 1));
+            if (error != std::errc() || end != rest.data() + first || !path) return false;
+            Key key(*std::move(path), rest.substr(first + 1, second - first - 1));
+            bool is_young = is_within(kLongestBelief, since, now_);
+            directory = is_young ? &directories_[std::move(key)] : &outdated;
+            directory->since = since;
+            last = nullptr;
+            continue;
+        }
+        if (line[0] == '>' && last != nullptr && *last && (*last)->kind == Kind::symlink) {
+            (*last)->link = rest;
+            continue;
+        }
+        const Letter* kind = std::ranges::find(kLetters, line[0], &Letter::letter);
+        bool is_name = kind != std::end(kLetters) || line[0] == kAbsent;
+        if (directory == nullptr || !is_name || rest.empty()) return false;
+        last = &directory->names[std::string(rest)];
+        if (kind != std::end(kLetters)) *last = Glance{kind->kind, {}};
+    }
+    return true;
+}
+
+bool KnownNames::has(const base::Path& directory) const {
+    auto next = directories_.lower_bound({directory, ""});
+    return next != directories_.end() && next->first.first == directory;
+}
+
+const KnownNames::Answer* KnownNames::find(const base::Path& directory, const std::string& identity,
+                                           std::string_view name) const {
+    auto known = directories_.find({directory, identity});
+    if (known == directories_.end()) return nullptr;
+    auto answer = known->second.names.find(name);
+    return answer == known->second.names.end() ? nullptr : &answer->second;
+}
+
+void KnownNames::learn(const base::Path& directory, const std::string& identity, std::string_view name,
+                       const Answer& answer) {
+    bool can_be_written =
+        fits_a_line(directory.str()) && fits_a_line(name) &&
+        (!answer || (fits_a_line(answer->link) && answer->link.empty() == (answer->kind != Kind::symlink)));
+    if (!can_be_written) return;
+    auto [known, is_new] = directories_.try_emplace({directory, identity});
+    if (is_new) known->second.since = now_;
+    if (known->second.names.try_emplace(std::string(name), answer).second) has_news_ = true;
+}
+
+void KnownNames::keep(const std::string& file) const {
+    if (!has_news_) return;
+    bool is_crowded = directories_.size() > kMostDirectories;
+    std::string body;
+    for (const auto& [key, directory] : directories_) {
+        if (is_crowded && directory.since != now_) continue;
+        body += "@" + std::to_string(directory.since) + " " + key.second + " " + key.first.str() + "\n";
+        for (const auto& [name, answer] : directory.names) {
+            body += letter_of(answer) + name + "\n";
+            if (answer && answer->kind == Kind::symlink) body += ">" + answer->link + "\n";
+        }
+    }
+    keep_findings(file, kTitle, body);
+}
+
+}  // namespace host

@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. A model of the view is kept while mounts are drawn: which names there are, and whether
+// they are the host's. What the model offers as a target is there already, or can be made in a place of the
+// jail's own, as in every plan that make_plan makes; in the host's files nothing is ever missing there. Now
+// and then something is drawn that can't be mounted, and then no backend may build the jail.
+#include "differential/random_plan.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <string_view>
+#include <vector>
+
+#include "inner/stage.h"
+
+namespace differential {
+
+const ScratchEntry kScratch[20] = {
+    {"project", 'd', 0755, ""},
+    {"project/file", 'f', 0644, "a file\n"},
+    {"project/sub", 'd', 0755, ""},
+    {"project/sub/deep", 'd', 0700, ""},
+    {"project/sub/deep/secret", 'f', 0600, "secret\n"},
+    {"project/sub/program", 'f', 0755, "#!/bin/sh\n"},
+    {"project/two words", 'd', 0755, ""},
+    {"project/two words/a\nline", 'f', 0640, "line\n"},
+    {"project/back\\slash", 'd', 0711, ""},
+    {"project/empty", 'd', 0755, ""},
+    {"data", 'd', 0755, ""},
+    {"data/one", 'd', 0755, ""},
+    {"data/one/file", 'f', 0444, "one\n"},
+    {"data/one/two", 'd', 0755, ""},
+    {"data/one/two/three", 'd', 0755, ""},
+    {"data/one/two/three/file", 'f', 0644, "three\n"},
+    {"data/gr\xc3\xbc\xc3\x9f", 'f', 0644, "umlaut\n"},
+    {"data/nothing", 'f', 0644, ""},
+    {"data/link", 'l', 0, "one/two"},
+    {"data/dangling", 'l', 0, "nowhere"},
+};
+
+namespace {
+
+using base::Path;
+using plan::Mount;
+using plan::MountKind;
+
+struct Node {
+    // As in ScratchEntry; c: a file with content of ours, which nothing can be mounted on, since it has no
+    // name.
+    char kind = 'd';
+    bool is_host = false;
+    bool is_writable = false;  // of the host's: what is missing there is made, by every backend
+};
+
+class Draw {
+  public:
+    Draw(uint64_t seed, std::string scratch, plan::Plan& plan)
+        : random_(seed), scratch_(std::move(scratch)), plan_(plan) {
+        view_["/"] = {};
+        view_["/t"] = {};
+        add(MountKind::directory, "/t");
+        if (chance(70)) show_in_place(chance(50) ? MountKind::bind_writable : MountKind::bind_readonly, "");
+    }
+
+    void draw(int count) {
+        for (int i = 0; i < count; ++i) draw_one();
+        draw_seals();
+    }
+
+  private:
+    size_t below(size_t bound) { return std::uniform_int_distribution<size_t>(0, bound - 1)(random_); }
+    bool chance(size_t percent) { return below(100) < percent; }
+
+    void add(MountKind kind, const std::string& target, std::string source = {}, bool is_pinned = false) {
+        plan_.mounts.push_back(Mount{.kind = kind,
+                                     .target = Path::known(target),
+                                     .source = std::move(source),
+                                     .is_pinned = is_pinned,
+                                     .is_executable = kind == MountKind::file && chance(50)});
+    }
+
+    // ---- The model
+    // ---------------------------------------------------------------------------------------------------
+
+    void forget_below(const std::string& path) {
+        std::erase_if(view_, [&](const auto& entry) { return entry.first.starts_with(path + "/"); });
+        std::erase_if(sealable_, [&](const std::string& target) { return target.starts_with(path + "/"); });
+    }
+
+    void make(const std::string& path, Node node) {
+        for (Path above = Path::known(path).parent(); !above.is_root(); above = above.parent())
+            view_.try_emplace(above.str(), Node{});
+        view_[path] = node;
+    }
+
+    // What a bind of this entry ("": the whole tree) shows at the target.
+    void show(const std::string& entry, const std::string& target, MountKind kind) {
+        bool is_writable = kind == MountKind::bind_writable;
+        forget_below(target);
+        make(target, {.kind = 'd', .is_host = true, .is_writable = is_writable});
+        for (const ScratchEntry& one : kScratch) {
+            std::string_view name = one.name;
+            std::string prefix = entry.empty() ? "" : entry + "/";
+            if (name == entry) make(target, {.kind = one.kind, .is_host = true, .is_writable = is_writable});
+            if (!name.starts_with(prefix)) continue;
+            make(target + "/" + std::string(name.substr(prefix.size())),
+                 {.kind = one.kind, .is_host = true, .is_writable = is_writable});
+        }
+    }
+
+    std::string place_of(const std::string& entry) const {
+        return entry.empty() ? scratch_ : scratch_ + "/" + entry;
+    }
+
+    void show_in_place(MountKind kind, const std::string& entry) {
+        add(kind, place_of(entry), place_of(entry), chance(60));
+        show(entry, place_of(entry), kind);
+    }
+
+    // A name of this kind that is there; or, in a place of the jail's own, one that is not yet.
+    std::string target_of(char kind, bool is_own = false) {
+        std::vector<std::string> there, own;
+        for (const auto& [path, node] : view_) {
+            bool is_ours = path.starts_with("/t/") || path.starts_with(scratch_);
+            if (is_ours && node.kind == kind) there.push_back(path);
+        }
+        for (const auto& [path, node] : view_) {
+            if (node.kind == 'd' && !node.is_host && (path == "/t" || path.starts_with("/t/")))
+                own.push_back(path);
+        }
+        for (const auto& [path, node] : view_) {
+            if (node.kind == 'd' && node.is_writable && !is_own && chance(10)) own.push_back(path);
+        }
+        if (!there.empty() && chance(60)) return there[below(there.size())];
+        static constexpr const char* kNames[] = {"a", "b", "c d", "e/f", "g/h/i", "\xe2\x98\x83", "j\\k"};
+        std::string parent = own[below(own.size())];
+        for (int i = 0; i < 20; ++i) {
+            std::string path = parent + "/" + kNames[below(std::size(kNames))];
+            bool is_free = !view_.contains(path) && is_way(Path::known(path).parent(), parent);
+            if (is_free) return path;
+        }
+        return parent + "/" + std::to_string(view_.size());
+    }
+
+    // Nothing on the way, from a directory that is one, is a file, a link, or the host's.
+    bool is_way(const Path& path, const std::string& from = "/") const {
+        for (Path above = path; above.str() != from; above = above.parent()) {
+            auto node = view_.find(above.str());
+            if (node != view_.end() && (node->second.kind != 'd' || node->second.is_host)) return false;
+        }
+        return true;
+    }
+
+    const ScratchEntry& entry_of(char kind) {
+        for (;;) {
+            const ScratchEntry& entry = kScratch[below(std::size(kScratch))];
+            if (entry.kind == kind) return entry;
+        }
+    }
+
+    // ---- Mounts
+    // ---------------------------------------------------------------------------------------------------
+
+    // What is drawn, and how many times in a hundred.
+    struct Weight {
+        size_t weight;
+        void (Draw::*draw)();
+    };
+
+    void draw_one() {
+        static constexpr Weight kWeights[] = {
+            {1, &Draw::draw_impossible}, {30, &Draw::draw_bind},    {15, &Draw::draw_in_place},
+            {15, &Draw::draw_tmpfs},     {15, &Draw::draw_private}, {10, &Draw::draw_empty},
+            {14, &Draw::draw_own},
+        };
+        size_t drawn = below(100);
+        for (const Weight& row : kWeights) {
+            if (drawn < row.weight) return (this->*row.draw)();
+            drawn -= row.weight;
+        }
+    }
+
+    MountKind any_bind() {
+        static constexpr MountKind kBinds[] = {MountKind::bind_readonly, MountKind::bind_writable,
+                                               MountKind::bind_device};
+        return kBinds[below(std::size(kBinds))];
+    }
+
+    void draw_bind() {
+        char kind = chance(60) ? 'd' : 'f';
+        const ScratchEntry& entry = entry_of(kind);
+        std::string target = target_of(kind);
+        MountKind bind = any_bind();
+        add(bind, target, place_of(entry.name), chance(50));
+        show(entry.name, target, bind);
+    }
+
+    void draw_in_place() {
+        const ScratchEntry& entry = entry_of(chance(60) ? 'd' : 'f');
+        auto there = view_.find(place_of(entry.name));
+        if (there == view_.end() ? !is_way(Path::known(place_of(entry.name)))
+                                 : there->second.kind != entry.kind)
+            return;
+        show_in_place(any_bind(), entry.name);
+    }
+
+    void draw_tmpfs() {
+        std::string target = target_of('d');
+        add(MountKind::tmpfs, target);
+        forget_below(target);
+        make(target, {});
+        sealable_.push_back(target);
+    }
+
+    void draw_private() { draw_content(MountKind::private_file); }
+    void draw_empty() { draw_content(MountKind::empty_file); }
+
+    void draw_content(MountKind kind) {
+        std::string target = target_of('f');
+        add(kind, target, kind == MountKind::private_file ? "private content of " + target : "");
+        make(target, {.kind = 'c'});
+    }
+
+    // What is made in a place of the jail's own, or laid over a file of the host's.
+    void draw_own() {
+        size_t choice = below(3);
+        std::string target = target_of(choice == 0 ? 'd' : 'f', true);
+        bool is_there = view_.contains(target);
+        if (choice == 2 && is_there && view_[target].is_host) {
+            add(MountKind::file, target, "laid over\n");
+            return make(target, {.kind = 'c'});
+        }
+        if (is_there) return;
+        if (choice == 0) add(MountKind::directory, target);
+        if (choice == 1) add(MountKind::symlink, target, chance(50) ? "/t" : "no such\nplace");
+        if (choice == 2) add(MountKind::file, target, std::string(below(3) * 5000, 'x'));
+        make(target, {.kind = "dlf"[choice]});
+    }
+
+    void draw_impossible() {
+        switch (below(3)) {
+            case 0:
+                return add(MountKind::bind_readonly, target_of('d'), scratch_ + "/data/no such source");
+            case 1:
+                return add(MountKind::bind_readonly, target_of('f'), place_of(entry_of('d').name));
+            default:
+                return add(MountKind::bind_writable, target_of('d'), place_of(entry_of('f').name));
+        }
+    }
+
+    // The deepest first, as make_plan has it. What was covered since is not the mount that was meant: left
+    // out.
+    void draw_seals() {
+        std::ranges::sort(sealable_);
+        sealable_.erase(std::ranges::unique(sealable_).begin(), sealable_.end());
+        std::ranges::stable_sort(sealable_, [](const std::string& a, const std::string& b) {
+            return Path::known(a).depth() > Path::known(b).depth();
+        });
+        for (const std::string& target : sealable_) {
+            auto node = view_.find(target);
+            bool is_seen = node != view_.end() && node->second.kind == 'd' && !node->second.is_host;
+            if (is_seen && is_way(Path::known(target)) && chance(60)) add(MountKind::seal, target);
+        }
+        add(MountKind::seal, "/");
+    }
+
+    std::mt19937_64 random_;
+    std::string scratch_;
+    plan::Plan& plan_;
+    std::map<std::string, Node> view_;
+    std::vector<std::string> sealable_;
+};
+
+std::string own_program() {
+    char buffer[4096];
+    ssize_t length = ::readlink("/proc/self/exe", buffer, sizeof buffer);
+    return std::string(buffer, static_cast<size_t>(std::max<ssize_t>(length, 0)));
+}
+
+// What a mistake in a backend would change.
+void alter(plan::Plan& plan) {
+    for (auto mount = plan.mounts.rbegin(); mount != plan.mounts.rend(); ++mount) {
+        switch (mount->kind) {
+            case MountKind::private_file:
+                mount->source += ".";
+                return;
+            case MountKind::bind_readonly:
+                mount->kind = MountKind::bind_writable;
+                return;
+            case MountKind::bind_writable:
+            case MountKind::bind_device:
+                mount->kind = MountKind::bind_readonly;
+                return;
+            default:
+                break;
+        }
+    }
+}
+
+}  // namespace
+
+plan::Plan random_plan(uint64_t seed, const std::string& scratch, const std::string& walker,
+                       bool is_altered) {
+    plan::Plan plan;
+    plan.project = Path::known(scratch + "/project");
+    plan.working_directory = Path();
+    plan.network.reached = plan.network.egress.rules.mode = policy::NetworkMode::isolated;
+    auto add = [&](MountKind kind, std::string_view target, std::string source) {
+        plan.mounts.push_back(
+            Mount{.kind = kind, .target = Path::known(target), .source = std::move(source)});
+    };
+    add(MountKind::proc, "/proc", "");
+    add(MountKind::dev, "/dev", "");
+    add(MountKind::bind_readonly, inner::kProgram, own_program());
+    add(MountKind::bind_readonly, "/run/agent-sandbox/walker", walker);
+    Draw draw(seed, scratch, plan);
+    draw.draw(4 + static_cast<int>(seed % 22));
+    if (is_altered) alter(plan);
+    plan.second_wall.is_wanted = seed % 2 == 0;
+    plan.second_wall.writable = {Path::known("/t")};
+    plan.second_wall.used = {Path::known("/dev"), Path::known("/proc")};
+    plan.environment.passed = {{.name = "SEED", .value = std::to_string(seed)}};
+    plan.command = {"/run/agent-sandbox/walker"};
+    return plan;
+}
+
+}  // namespace differential

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// What the walker says of the jail that it stands in: lines of facts, sorted, so that two jails can be
+// compared by comparing texts.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace differential {
+
+class Report {
+  public:
+    // "SUBJECT OBJECT: FACT"; what a file may have named is made printable, and what names this run alone (a
+    // session's number) is made the same for all runs.
+    void say(std::string_view subject, std::string_view object, std::string_view fact);
+
+    // An errno, or "ok" for zero.
+    void verdict(std::string_view subject, std::string_view object, int number);
+
+    std::string text();
+
+  private:
+    std::vector<std::string> lines_;
+};
+
+// "EPERM"; "ok" for zero.
+std::string name_of_errno(int number);
+
+// Runs of 32 hexadecimal digits become one word.
+std::string without_session(std::string_view text);
+
+// The content as far as it can be read without waiting, up to `limit`; the errno goes to `number`.
+std::string content_of(const std::string& path, int& number, size_t limit = 64u << 10);
+
+// What the walker was told of the host.
+struct Asked {
+    std::vector<std::string> host_namespaces;  // "net=4026531840"
+    std::vector<std::string> deep;             // directories that are walked to their ends
+    std::vector<std::string> shallow;          // directories that are not entered: others use them too
+};
+
+void tell_files(Report& report, const Asked& asked);
+void tell_mounts(Report& report);
+void tell_writing(Report& report, const Asked& asked);
+void tell_process(Report& report, const Asked& asked);
+void tell_first_process(Report& report);
+void tell_processes(Report& report);
+void tell_network(Report& report, const Asked& asked);
+void tell_calls(Report& report);
+void tell_sockets(Report& report);
+
+}  // namespace differential

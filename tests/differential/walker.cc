@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Stands in a jail and tells everything that can be seen and done there, sorted, so that the jails of two
+// backends can be compared word by word. It is linked statically: a jail without any library can be looked at
+// as well.
+//
+//   walker [deep=DIRECTORY | shallow=DIRECTORY | NAMESPACE=NUMBER]…
+//       NUMBER is of the host's namespace, which the jail can't know
+//   walker compare FIRST SECOND                    prints the differences of two reports; 1 where there are
+//   any
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/file.h"
+#include "base/own_place.h"
+#include "differential/compare.h"
+#include "differential/report.h"
+
+namespace {
+
+int compare(const char* first, const char* second) {
+    base::Result<std::string> left = base::read_file(first), right = base::read_file(second);
+    if (!left || !right || left->empty() || right->empty()) {
+        std::fprintf(stderr, "walker: no report in %s\n", !left || left->empty() ? first : second);
+        return 2;
+    }
+    std::string found = differential::differences(*left, *right);
+    std::fputs(found.c_str(), stdout);
+    return found.empty() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc == 4 && std::strcmp(argv[1], "compare") == 0) return compare(argv[2], argv[3]);
+    // It tries to take mount points away, which must not happen to a host.
+    if (::access(std::string(base::kOwnDirectory).c_str(), F_OK) != 0) {
+        std::fputs("walker: this is no jail\n", stderr);
+        return 2;
+    }
+    differential::Asked asked;
+    for (int i = 1; i < argc; ++i) {
+        std::string word = argv[i];
+        if (word.starts_with("deep=")) {
+            asked.deep.push_back(word.substr(5));
+        } else if (word.starts_with("shallow=")) {
+            asked.shallow.push_back(word.substr(8));
+        } else {
+            asked.host_namespaces.push_back(word);
+        }
+    }
+    differential::Report report;
+    // First what looks, then what tries.
+    differential::tell_process(report, asked);
+    differential::tell_processes(report);
+    differential::tell_network(report, asked);
+    differential::tell_files(report, asked);
+    differential::tell_mounts(report);
+    differential::tell_first_process(report);
+    differential::tell_calls(report);
+    differential::tell_sockets(report);
+    differential::tell_writing(report, asked);
+    return base::write_all(STDOUT_FILENO, report.text()) ? 0 : 1;
+}

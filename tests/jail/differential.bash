@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+# Runs the walker in jails of two backends, and compares what it says.
+
+BACKENDS=(bwrap native)
+
+start_differential_test() {
+    [[ -x $SBX_WALKER ]] || { echo "there is no walker: run scripts/build walker" >&2; return 1; }
+    start_test
+    mkdir -p "$HOME/.config/agent-sandbox"
+    REPORTS=$BATS_TEST_TMPDIR
+    WALK=(env)
+    NESTED=()   # what runs the walker inside
+    TOLD=()     # more that the walker is told
+    PASSING='^$' # lines that are left out
+    HOST=()
+    local kind
+    for kind in user mnt pid ipc uts cgroup net time; do
+        HOST+=("$kind=$(stat -Lc %i "/proc/self/ns/$kind")")
+    done
+}
+
+# walk BACKEND NAME: what the walker says in a jail with the options in JAIL. Where it writes is seen inside, so that is always the same
+# file.
+walk() {
+    "${WALK[@]}" "$SBX_PROGRAM" --quiet --backend "$1" "${JAIL[@]}" -- "${NESTED[@]}" "$SBX_WALKER" "deep=$PWD" "${TOLD[@]}" "${HOST[@]}" \
+        >"$REPORTS/output" 2>"$REPORTS/errors" 3>&- ||
+        { echo "the walker failed with $1 ($2):" >&2; head -n 20 "$REPORTS/errors" "$REPORTS/output" >&2; return 1; }
+    grep -avE "$PASSING" "$REPORTS/output" >"$REPORTS/$2"
+}
+
+no_difference() {
+    "$SBX_WALKER" compare "$REPORTS/$1" "$REPORTS/$2" >"$REPORTS/differences" ||
+        { echo "$1 and $2 differ:" >&2; head -n 60 "$REPORTS/differences" >&2; return 1; }
+}
+
+finds_difference() { # PATTERN FIRST SECOND
+    if "$SBX_WALKER" compare "$REPORTS/$2" "$REPORTS/$3" >"$REPORTS/differences"; then
+        echo "nothing was found, and '$1' should have been" >&2
+        return 1
+    fi
+    grep -qE "$1" "$REPORTS/differences" || { echo "'$1' was not found, but:" >&2; head -n 20 "$REPORTS/differences" >&2; return 1; }
+}
+
+# same_view NAME [OPTION...]: in jails with these options.
+same_view() {
+    local name=$1
+    JAIL=("${@:2}")
+    walk "${BACKENDS[0]}" "$name.first"
+    walk "${BACKENDS[1]}" "$name.second"
+    no_difference "$name.first" "$name.second" || { echo "with: $*" >&2; return 1; }
+}
+
+# The command on a terminal of its own; what it says there comes back with the terminal's line ends.
+on_terminal() { script -qec "$(printf '%q ' "$@")" /dev/null </dev/null | tr -d '\r'; }
+
+plant_home() {
+    mkdir -p "$HOME/.ssh" "$HOME/.config/app" "$HOME/src/lib" "$HOME/.cache"
+    echo secret | tee "$HOME/.ssh/id_ed25519" "$HOME/.netrc" "$HOME/.bash_history" >/dev/null
+    echo text | tee "$HOME/.bashrc" "$HOME/.gitconfig" "$HOME/.config/app/rc" "$HOME/src/lib/file" >/dev/null
+    ln -s src/lib "$HOME/lib"
+}

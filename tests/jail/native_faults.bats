@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Faults while native builds a jail. Whatever dies at whatever system call, and whichever of them fails: the command never runs in half
+# a jail, one line says what failed, and nothing is left behind. strace plants the faults; it can, because the jail's first process is
+# traced from its start, long before it forbids to be looked at.
+
+load helper
+load differential
+load faults
+
+setup_file() { export BATS_TEST_TIMEOUT=120; }
+setup() { start_fault_test; }
+teardown() { end_test; }
+
+# ---- Death -----------------------------------------------------------------------------------------------------------
+
+@test "control: the calls of a launch are seen, and the launch works while it is watched" {
+    local call
+    for call in clone3 openat2 open_tree move_mount mount_setattr mount pivot_root umount2 unshare mkdirat capset; do
+        (($(count_of "$call"))) || { echo "no $call in a launch:" >&2; cut -d' ' -f2- "$CALLS" | sort | uniq -c | sort -rn >&2; return 1; }
+    done
+    # The command ran; and a fault that is planted happens.
+    [[ -e $BATS_TEST_TMPDIR/ran ]]
+    run_with pivot_root:error=EIO
+    expect_failed "pivot_root, EIO" "Input/output error"
+}
+
+# After the command was started the same calls may be its own.
+@test "whoever builds is killed, at the first and the last of each of its calls: nothing runs, nothing is left" {
+    local call number
+    for call in $(calls_of_child); do
+        for number in $(first_and_last "$call" "$(child_calls | grep -cx "$call")"); do
+            # Its first one is what the supervisor says of it.
+            [[ $call:$number != write:1 ]] || number=2
+            run_with "$call:signal=KILL:when=$number"
+            expect_failed "$call, $number" 'ended while it was made|was killed|Killed'
+        done
+    done
+    expect_untouched
+}
+
+@test "whoever builds is killed, in the middle of its mounts: nothing runs, nothing is left" {
+    local call number
+    for call in move_mount mount_setattr open_tree; do
+        for number in $(sample "$call" 5); do
+            run_with "$call:signal=KILL:when=$number"
+            expect_failed "$call, $number" 'ended while it was made|was killed|Killed'
+        done
+    done
+    expect_untouched
+}
+
+@test "the supervisor is killed at any of its calls: nothing of it is left" {
+    local call number
+    for call in $(calls_of_supervisor); do
+        for number in $(first_and_last "$call"); do
+            run_with "$call:signal=KILL:when=$number"
+            [[ $STATUS == @(0|125|137) ]] || { echo "$call, $number: ended with $STATUS" >&2; cat "$ERRORS" >&2; return 1; }
+            expect_nothing_left "$call, $number"
+        done
+    done
+    # What a killed launch leaves in the project, the next one takes away.
+    works in_jail true
+    expect_untouched
+}
+
+# ---- Errors ----------------------------------------------------------------------------------------------------------
+
+@test "each call that builds fails, at its first and its last: one line says what, nothing runs" {
+    local call error number
+    declare -A texts=([EPERM]="Operation not permitted" [ENOMEM]="Cannot allocate memory" [ENOSPC]="No space left on device")
+    for call in clone3 open_tree move_mount mount_setattr mount pivot_root umount2 unshare fsopen fsmount mkdirat symlinkat capset; do
+        (($(count_of "$call"))) || continue
+        for error in EPERM ENOMEM ENOSPC; do
+            # Without it rights are set one mount at a time, at the end: the next test.
+            [[ $call:$error != mount_setattr:EPERM ]] || continue
+            for number in $(first_and_last "$call"); do
+                # A question of the supervisor's, whether the kernel has it; and the control groups, which may stay the host's.
+                [[ $call:$number != @(clone3|unshare):1 ]] || continue
+                run_with "$call:error=$error:when=$number"
+                # Or it was missed before anything was built.
+                expect_failed "$call, $number, $error" "${texts[$error]}|refuses it"
+            done
+        done
+    done
+    expect_untouched
+}
+
+@test "a file that can't be written in full is a failure" {
+    # Of the child's own: contents of files that are laid into the jail.
+    local number=0 tried=0
+    while read -r number; do
+        run_with "write:error=ENOSPC:when=$number"
+        [[ $STATUS == 125 ]] || continue
+        tried=$((tried + 1))
+        expect_failed "write, $number" "No space left on device"
+    done < <(sample write 4)
+    ((tried > 0))
+    expect_untouched
+}
+
+# ---- Older kernels ---------------------------------------------------------------------------------------------------
+
+@test "without mount_setattr, openat2 or close_range the jail is the same" {
+    local call
+    mkdir -p private sub/deep
+    echo secret | tee .env private/file sub/deep/file >/dev/null
+    JAIL=(--hide "$PROJECT/private" --ro "$PROJECT/sub" --rw "$PROJECT/sub/deep" --network isolated)
+    # The walker is traced as well, and asks for these calls itself.
+    PASSING='^call (mount_setattr|openat2|close_range):'
+    WALK=(strace -f -qq -o /dev/null -e trace=mount_setattr)
+    walk native plain
+    for call in mount_setattr:ENOSYS mount_setattr:EPERM openat2:ENOSYS close_range:ENOSYS; do
+        WALK=(strace -f -qq -o /dev/null -e "trace=${call%:*}" -e "inject=${call%:*}:error=${call#*:}")
+        walk native without
+        no_difference plain without || { echo "with $call" >&2; return 1; }
+    done
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "native/properties.h"
+
+#include <linux/mount.h>
+
+#include <cstring>
+#include <string>
+
+#include "backends/native/render.h"
+#include "base/text.h"
+
+namespace backends::native {
+namespace {
+
+using plan::Mount;
+using plan::MountKind;
+
+// A letter for each kind, in their order.
+constexpr std::string_view kLetters = "rwxtdlfpeP DqhS";
+constexpr MountKind kKinds[] = {
+    MountKind::bind_readonly, MountKind::bind_writable, MountKind::bind_device, MountKind::tmpfs,
+    MountKind::directory,     MountKind::symlink,       MountKind::file,        MountKind::private_file,
+    MountKind::empty_file,    MountKind::proc,          MountKind::proc,        MountKind::dev,
+    MountKind::queues,        MountKind::helper_socket, MountKind::seal,
+};
+
+plan::Plan read_plan(std::string_view bytes) {
+    plan::Plan plan;
+    for (std::string_view line : base::split(bytes, '\n')) {
+        size_t tab = line.find('\t');
+        size_t letter = line.empty() ? std::string_view::npos : kLetters.find(line[0]);
+        if (letter == std::string_view::npos || plan.mounts.size() > 200) continue;
+        base::Result<base::Path> target =
+            base::Path::parse(line.substr(1, tab == std::string_view::npos ? tab : tab - 1));
+        if (!target) continue;
+        std::string source(tab == std::string_view::npos ? "" : line.substr(tab + 1));
+        plan.mounts.push_back(Mount{.kind = kKinds[letter],
+                                    .target = *std::move(target),
+                                    .source = std::move(source),
+                                    .is_pinned = line.size() % 2 == 0});
+    }
+    return plan;
+}
+
+bool is_mount(const Step& step) {
+    return step.act == Act::mount_bind || step.act == Act::mount_copy || step.act == Act::mount_content ||
+           step.act == Act::mount_new;
+}
+
+std::string absolute(const Step& step) {
+    return std::strcmp(step.target, ".") == 0 ? "/" : "/" + std::string(step.target);
+}
+
+bool is_within(std::string_view path, std::string_view above) {
+    return above == "/" || path == above ||
+           (path.starts_with(above) && path.size() > above.size() && path[above.size()] == '/');
+}
+
+// The latest mount that the path lies in, or that is at the path; null: the root.
+const Step* ground_of(const Script& script, size_t index) {
+    std::string path = absolute(script.steps[index]);
+    for (size_t i = index; i-- > 0;) {
+        const Step& step = script.steps[i];
+        if (!is_mount(step)) continue;
+        if (is_within(path, absolute(step))) return &step;
+    }
+    return nullptr;
+}
+
+const char* broken_name(const Step& step) {
+    std::string_view target = step.target;
+    if (target.empty() || target.front() == '/') return "a target is relative to the new root";
+    for (std::string_view part : base::split(target, '/')) {
+        if (part == ".." || (part == "." && target != ".")) return "a target does not climb";
+    }
+    return nullptr;
+}
+
+const char* broken_reference(const Script& script, size_t index) {
+    const Step& step = script.steps[index];
+    if (step.act == Act::mount_copy && step.of < 0) return "a copy is a copy of something";
+    if (step.of < 0) return nullptr;
+    auto of = static_cast<size_t>(step.of);
+    if (of >= index) return "a step refers to an earlier one";
+    if (!is_mount(script.steps[of])) return "a step refers to a mount";
+    if (!script.steps[of].is_kept) return "a mount that is referred to is kept";
+    if (step.act == Act::seal && absolute(script.steps[of]) != absolute(step))
+        return "a seal is of its own target";
+    return nullptr;
+}
+
+// Threat: what is made in files of the host is made on the host.
+const char* broken_making(const Script& script, size_t index) {
+    const Step& step = script.steps[index];
+    bool is_made =
+        step.act == Act::make_directory || step.act == Act::make_link || step.act == Act::make_file;
+    bool makes_place = is_mount(step) && step.act != Act::mount_new && !step.shows_host;
+    if (!is_made && !makes_place) return nullptr;
+    const Step* ground = ground_of(script, index);
+    bool is_host = ground != nullptr && (ground->act == Act::mount_bind || ground->act == Act::mount_copy);
+    return is_host ? "nothing is made in files of the host" : nullptr;
+}
+
+const char* broken_rights(const plan::Plan& plan, const Step& step) {
+    if (step.act != Act::mount_bind) return nullptr;
+    if (!(step.attributes & MOUNT_ATTR_NOSUID)) return "no program of the host gains rights";
+    for (const Mount& mount : plan.mounts) {
+        bool is_this = mount.source.c_str() == step.source;
+        if (!is_this) continue;
+        if (mount.kind != MountKind::bind_device && !(step.attributes & MOUNT_ATTR_NODEV))
+            return "devices are shown as devices alone";
+        if (mount.kind == MountKind::bind_readonly && !(step.attributes & MOUNT_ATTR_RDONLY))
+            return "what is read-only is";
+        if (mount.is_pinned && !step.is_pinned) return "what is pinned stays so";
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+const char* broken_for_plan(const plan::Plan& plan) {
+    Circumstances circumstances{.sockets = {{"notify", "/host/notify"}}, .console = "/dev/pts/0"};
+    Script script = render(plan, circumstances);
+    if (script.descriptors.size() != script.steps.size()) return "there is a descriptor for each step";
+    for (size_t i = 0; i < script.steps.size(); ++i) {
+        if (const char* broken = broken_name(script.steps[i])) return broken;
+        if (const char* broken = broken_reference(script, i)) return broken;
+        if (const char* broken = broken_making(script, i)) return broken;
+        if (const char* broken = broken_rights(plan, script.steps[i])) return broken;
+    }
+    return nullptr;
+}
+
+const char* broken_for_mounts(std::string_view bytes) {
+    return broken_for_plan(read_plan(bytes));
+}
+
+}  // namespace backends::native
