@@ -91,6 +91,7 @@ std::vector<std::string> options_of(const Arguments& arguments) {
 std::vector<std::string> setting_variables(const std::vector<std::string>& environment) {
     std::vector<std::string> variables;
     for (const std::string& entry : environment) {
+        if (!entry.starts_with(config::kVariablePrefix)) continue;
         bool is_setting = std::ranges::any_of(config::settings(), [&](const config::Setting& setting) {
             std::string name = config::variable_of(setting);
             return !name.empty() && name_of(entry) == name;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `agent-sandbox COMMAND`: plan, say in one line what will hold, run, pass the command's own status on.
 #include <sys/random.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -95,7 +96,20 @@ std::optional<BackendFailure> failure_of_backend(const Planned& planned, const C
     return std::nullopt;
 }
 
-Ran attempt(const Invocation& call, const std::string& session) {
+// What is done with the ending while the plan is still there.
+using OnEnding = void (*)(const session::Ending&);
+
+void go_on(const session::Ending& /*ending*/) {}
+
+// The process ends here and now: taking the plan and all that led to it apart would take longer than some
+// commands do, and be for nobody.
+void leave(const session::Ending& ending) {
+    int code = session::exit_code_of(ending);
+    std::fflush(nullptr);
+    ::_exit(code);
+}
+
+Ran attempt(const Invocation& call, const std::string& session, OnEnding on_ending) {
     const Arguments& arguments = call.arguments;
     base::Result<Planned> planned = make_plan(call.caller, arguments, session, arguments.words);
     if (!planned) return {call.output.fail(planned.error()), {}};
@@ -116,7 +130,7 @@ Ran attempt(const Invocation& call, const std::string& session) {
         if (failure) {
             Caller caller = call.caller;
             caller.failures.push_back(*std::move(failure));
-            return attempt({caller, arguments, call.output}, session);
+            return attempt({caller, arguments, call.output}, session, on_ending);
         }
         return {call.output.fail(with_hint(ending.error(), *planned, call.caller)), {}};
     }
@@ -128,23 +142,27 @@ Ran attempt(const Invocation& call, const std::string& session) {
     }
     tell_network(call.output, *ending);
     review.tell(call.output, call.caller, planned->plan);
+    on_ending(*ending);
     return {ending->exit_code, *ending};
+}
+
+Ran run_until(const Invocation& call, OnEnding on_ending) {
+    if (base::Status understood = check(call.arguments); !understood)
+        return {call.output.fail(understood.error()), {}};
+    base::Result<std::string> session = make_session_id();
+    if (!session) return {call.output.fail(session.error()), {}};
+    return attempt(call, *session, on_ending);
 }
 
 }  // namespace
 
 Ran run_command(const Invocation& call) {
-    if (base::Status understood = check(call.arguments); !understood)
-        return {call.output.fail(understood.error()), {}};
-    base::Result<std::string> session = make_session_id();
-    if (!session) return {call.output.fail(session.error()), {}};
-    return attempt(call, *session);
+    return run_until(call, go_on);
 }
 
 int run_verb(const Invocation& call) {
     if (call.arguments.is_dry_run) return plan_verb(call);
-    Ran ran = run_command(call);
-    return ran.ending ? session::exit_code_of(*ran.ending) : ran.exit_code;
+    return run_until(call, leave).exit_code;
 }
 
 }  // namespace cli

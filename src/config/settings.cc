@@ -258,7 +258,7 @@ std::vector<std::string_view> choices_of(const Setting& setting) {
 
 std::string variable_of(const Setting& setting) {
     if (is_list(setting.type)) return {};
-    std::string name = "AGENT_SANDBOX_";
+    std::string name(kVariablePrefix);
     for (char letter : setting.key) {
         name += letter == '.'                    ? '_'
                 : letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 32)

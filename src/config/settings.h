@@ -70,6 +70,8 @@ std::vector<std::string_view> choices_of(const Setting& setting);
 
 // "AGENT_SANDBOX_NETWORK_MODE"; empty for lists, which no variable sets.
 std::string variable_of(const Setting& setting);
+// What the names of all of them begin with.
+inline constexpr std::string_view kVariablePrefix = "AGENT_SANDBOX_";
 
 // What is expected, for messages and the reference page: "true or false", "open, filtered, proxied or
 // isolated", "a list of paths".

@@ -198,9 +198,10 @@ void DiskTree::recall_names(const std::string& file) const {
 void DiskTree::keep_names() const {
     if (names_file_.empty()) return;
     std::unordered_map<base::Path, bool> is_fit;
-    // Looking at the directories adds to the list: the lowest that is not there stands for all below it.
-    for (size_t i = 0; i < looked_at_.size(); ++i) {
-        const base::Path path = looked_at_[i], directory = path.parent();
+    // Looking at the directories adds to the list: the topmost that is not there stands for all below it.
+    while (!looked_at_.empty()) {
+        const base::Path path = std::move(looked_at_.back()), directory = path.parent();
+        looked_at_.pop_back();
         if (path.is_root()) continue;
         const Seen& parent = see(directory);
         if (parent.identity.empty()) continue;

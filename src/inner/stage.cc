@@ -27,6 +27,7 @@
 #include "base/descriptors.h"
 #include "base/file.h"
 #include "base/own_arguments.h"
+#include "base/rest.h"
 #include "doorman/doorman.h"
 #include "inner/checks.h"
 #include "inner/confine.h"
@@ -164,8 +165,10 @@ void attend(const Orders& orders, pid_t command, int children, std::optional<doo
     std::string received;
     struct pollfd watched[] = {
         {children, POLLIN, 0}, {orders.control, POLLIN, 0}, {doorman ? doorman->events() : -1, POLLIN, 0}};
+    bool has_rested = false;
     for (;;) {
-        if (::poll(watched, std::size(watched), -1) < 0 && errno != EINTR) return;
+        int ready = base::poll_and_rest(watched, std::size(watched), -1, has_rested);
+        if (ready < 0 && errno != EINTR) return;
         if (watched[0].revents) {
             struct signalfd_siginfo information;
             (void)!::read(children, &information, sizeof information);
@@ -218,6 +221,9 @@ int run_copied_stage(const Orders& orders) {
     using namespace std::string_view_literals;
     base::replace_arguments("agent-sandbox\0inner-stage"sv);
     base::forget_environment();
+    // The supervisor may have died before its death was our business: then there is nobody to play for.
+    struct pollfd supervisor = {orders.control, POLLRDHUP, 0};
+    if (::poll(&supervisor, 1, 0) > 0 && (supervisor.revents & (POLLHUP | POLLRDHUP)) != 0) return kFailed;
     return play(orders);
 }
 

@@ -43,10 +43,11 @@ uint64_t inode_of(const base::Path& directory) {
     return ::stat(directory.str().c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
-Context context_of(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings) {
+Context context_of(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings,
+                   uint64_t project_inode) {
     return Context{.session = surroundings.jobs.session,
                    .project = plan.project,
-                   .project_inode = inode_of(plan.project),
+                   .project_inode = project_inode,
                    .scope = static_cast<slurm::chaperon::Scope>(plan.slurm.scope),
                    .uid = facts.identity.uid,
                    .user = facts.identity.user,
@@ -100,13 +101,19 @@ base::Status Chaperon::open(const std::string& directory, const std::string& nam
     return error;
 }
 
-void Chaperon::start(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings,
-                     uint64_t open_files) {
+void Chaperon::get_ready(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings,
+                         uint64_t open_files) {
+    ready_.emplace(Ready{plan, facts, surroundings, open_files, inode_of(plan.project)});
+}
+
+void Chaperon::start() {
+    if (!ready_) return;
+    const Surroundings& surroundings = ready_->surroundings;
     int ends[2];
-    if (!socket_ || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+    if (!socket_ || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return socket_.close();
     life_ = base::Fd(ends[0]);
     base::Fd theirs(ends[1]);
-    Context context = context_of(plan, facts, surroundings);
+    Context context = context_of(ready_->plan, ready_->facts, surroundings, ready_->project_inode);
     pid_t supervisor = ::getpid();
     process_ = ::fork();
     if (process_ != 0) {
@@ -118,7 +125,7 @@ void Chaperon::start(const plan::Plan& plan, const host::Facts& facts, const Sur
     std::vector<int> kept = {listener.get(), theirs.get()};
     for (int client : context.clients.descriptors()) kept.push_back(client);
     step_aside(supervisor, std::move(kept));
-    limit_open_files(open_files);
+    limit_open_files(ready_->open_files);
     std::string logs = surroundings.state_directory + "/slurm/log";
     slurm::remove_old_records(surroundings.state_directory, ::time(nullptr));
     remove_old_logs(logs, ::time(nullptr));

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Slurm's chaperon as the supervisor sees it: a process beside the jail that runs Slurm's real commands for
-// the stubs inside (slurm/chaperon). It is a fork of this one, and ends with the session.
+// the stubs inside (slurm/chaperon). It is a fork of this one, made when a stub calls for the first time, and
+// ends with the session.
 #pragma once
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -28,13 +30,25 @@ class Chaperon {
     void forget_name() { socket_.forget_name(); }
     pid_t process() const { return process_; }  // -1: there is none
 
-    // `open_files` is the caller's own limit, which jobs inherit. Failing to start leaves the jail without
-    // Slurm, and its stubs say so.
-    void start(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings,
-               uint64_t open_files);
+    // What it will be told. `open_files` is the caller's own limit, which jobs inherit; all of them must
+    // outlive it.
+    void get_ready(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings,
+                   uint64_t open_files);
+    // Readable when a stub calls and nobody is there to answer; -1 otherwise.
+    int events() const { return process_ < 0 && ready_ ? socket_.get() : -1; }
+    // Starts the process. Failing to leaves the jail without Slurm, and its stubs say so.
+    void start();
     void end();
 
   private:
+    struct Ready {
+        const plan::Plan& plan;
+        const host::Facts& facts;
+        const Surroundings& surroundings;
+        uint64_t open_files;
+        uint64_t project_inode;  // when the session began
+    };
+    std::optional<Ready> ready_;
     NamedSocket socket_;
     base::Fd life_;
     pid_t process_ = -1;

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/descriptors.h"
+#include "base/rest.h"
 #include "session/named_socket.h"
 #include "session/trash.h"
 
@@ -19,8 +20,9 @@ constexpr int kLongestDeath = 10'000;  // milliseconds
 
 bool becomes_readable(int fd, int timeout) {
     struct pollfd watched = {fd, POLLIN, 0};
+    bool has_rested = false;
     int ready = 0;
-    while ((ready = ::poll(&watched, 1, timeout)) < 0 && errno == EINTR) continue;
+    while ((ready = base::poll_and_rest(&watched, 1, timeout, has_rested)) < 0 && errno == EINTR) continue;
     return ready > 0;
 }
 

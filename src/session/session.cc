@@ -240,7 +240,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
             journal);
         if (!started) return abandon(*launched, orphans, started.error());
     }
-    Supervisor supervisor(*launched, signals, orphans, terminal, limits->watch, gateway, notices);
+    Supervisor supervisor(*launched, signals, orphans, terminal, limits->watch, gateway, notices, chaperon);
     Outcome outcome = supervisor.attend([&](const Supervisor::Stage& stage) {
         // A mount keeps the sockets; in a directory of the session's the names are what leads to them.
         if (place.is_empty()) {
@@ -249,7 +249,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
         }
         keeper.start({*placeholders, terminal, limits->cgroup, place}, stage.descriptor);
         start_watch(limits->watch, plan, stage.process);
-        if (plan.slurm.is_open) chaperon.start(plan, facts, surroundings, open_files.before());
+        if (plan.slurm.is_open) chaperon.get_ready(plan, facts, surroundings, open_files.before());
     });
     if (!plan::traits_of(plan.backend).has_namespaces)
         orphans.end_all(std::vector{gateway.process(), chaperon.process(), keeper.process()});

@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/rest.h"
 #include "session/session.h"
 
 namespace session {
@@ -88,20 +89,23 @@ HeldSignals::~HeldSignals() {
 
 Outcome Supervisor::attend(const OnStart& on_start) {
     struct pollfd watched[] = {
-        {signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}, {}, {}, {}};
+        {signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}, {}, {}, {}, {}};
+    bool has_rested = false;
     while (is_running_ || is_connected_) {
         // A negative number is passed over: a closed connection would be ready for ever.
         watched[1].fd = is_connected_ ? launched_.control.get() : -1;
         watched[2] = {gateway_.events(), POLLIN, 0};
         watched[3] = {notices_.events(Notices::Clock::now()), POLLIN, 0};
         watched[4] = {is_stage_gone_ ? -1 : stage_.get(), POLLIN, 0};
-        int ready = ::poll(watched, 5, patience());
+        watched[5] = {chaperon_.events(), POLLIN, 0};
+        int ready = base::poll_and_rest(watched, std::size(watched), patience(), has_rested);
         hold_limits();
         if (ready <= 0) continue;
         if (watched[1].revents) take_reports(on_start);
         if (watched[4].revents) lose_stage(on_start);
         if (watched[2].revents) hear_gateway();
         if (watched[3].revents) notices_.take(Notices::Clock::now());
+        if (watched[5].revents) chaperon_.start();
         if (watched[0].revents) take_signals();
     }
     await_death();

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "inner/messages.h"
 #include "inner/signals.h"
+#include "session/chaperon.h"
 #include "session/gateway.h"
 #include "session/notices.h"
 #include "session/orphans.h"
@@ -59,14 +60,15 @@ class Supervisor {
     using OnStart = std::function<void(const Stage&)>;
 
     Supervisor(backends::Launched& launched, const HeldSignals& signals, const Orphans& orphans,
-               Terminal& terminal, Watch& watch, Gateway& gateway, Notices& notices)
+               Terminal& terminal, Watch& watch, Gateway& gateway, Notices& notices, Chaperon& chaperon)
         : launched_(launched),
           signals_(signals),
           orphans_(orphans),
           terminal_(terminal),
           watch_(watch),
           gateway_(gateway),
-          notices_(notices) {}
+          notices_(notices),
+          chaperon_(chaperon) {}
 
     // Until the jail is dead. `on_start` is called when the command is about to run.
     Outcome attend(const OnStart& on_start);
@@ -93,6 +95,7 @@ class Supervisor {
     Watch& watch_;
     Gateway& gateway_;
     Notices& notices_;
+    Chaperon& chaperon_;
     Outcome outcome_;
     std::string received_;
     base::Fd stage_;

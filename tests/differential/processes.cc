@@ -27,8 +27,6 @@
 #include "base/text.h"
 #include "differential/report.h"
 
-extern char** environ;
-
 namespace differential {
 namespace {
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <random>
+#include <ranges>
 #include <string_view>
 #include <vector>
 
@@ -89,9 +90,13 @@ class Draw {
         std::erase_if(sealable_, [&](const std::string& target) { return target.starts_with(path + "/"); });
     }
 
+    // What is made on the way to it lies where the nearest that is there lies.
     void make(const std::string& path, Node node) {
-        for (Path above = Path::known(path).parent(); !above.is_root(); above = above.parent())
-            view_.try_emplace(above.str(), Node{});
+        Path nearest = Path::known(path).parent();
+        while (!view_.contains(nearest.str())) nearest = nearest.parent();
+        Node way = view_[nearest.str()];
+        for (Path above = Path::known(path).parent(); above != nearest; above = above.parent())
+            view_[above.str()] = {.kind = 'd', .is_host = way.is_host, .is_writable = way.is_writable};
         view_[path] = node;
     }
 
@@ -239,15 +244,15 @@ class Draw {
         make(target, {.kind = "dlf"[choice]});
     }
 
+    // Two of these are possible where the target is not there yet.
     void draw_impossible() {
-        switch (below(3)) {
-            case 0:
-                return add(MountKind::bind_readonly, target_of('d'), scratch_ + "/data/no such source");
-            case 1:
-                return add(MountKind::bind_readonly, target_of('f'), place_of(entry_of('d').name));
-            default:
-                return add(MountKind::bind_writable, target_of('d'), place_of(entry_of('f').name));
-        }
+        size_t choice = below(3);
+        std::string target = target_of(choice == 1 ? 'f' : 'd');
+        std::string source = choice == 0 ? scratch_ + "/data/no such source"
+                                         : place_of(entry_of(choice == 1 ? 'd' : 'f').name);
+        add(MountKind::bind_readonly, target, source);
+        forget_below(target);
+        make(target, {.kind = 'c'});
     }
 
     // The deepest first, as make_plan has it. What was covered since is not the mount that was meant: left
@@ -281,17 +286,17 @@ std::string own_program() {
 
 // What a mistake in a backend would change.
 void alter(plan::Plan& plan) {
-    for (auto mount = plan.mounts.rbegin(); mount != plan.mounts.rend(); ++mount) {
-        switch (mount->kind) {
+    for (Mount& mount : std::views::reverse(plan.mounts)) {
+        switch (mount.kind) {
             case MountKind::private_file:
-                mount->source += ".";
+                mount.source += ".";
                 return;
             case MountKind::bind_readonly:
-                mount->kind = MountKind::bind_writable;
+                mount.kind = MountKind::bind_writable;
                 return;
             case MountKind::bind_writable:
             case MountKind::bind_device:
-                mount->kind = MountKind::bind_readonly;
+                mount.kind = MountKind::bind_readonly;
                 return;
             default:
                 break;

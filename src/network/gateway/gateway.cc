@@ -3,7 +3,8 @@
 //
 //   1. the rules are read, ports of the host are opened, where the user published some, and the resolver's
 //      files are read, while the jail's namespaces are still being made
-//   2. the network namespace is set up and its sockets come out     (by who makes the jail, or by a child that
+//   2. the network namespace is set up and its sockets come out     (by who makes the jail, or by a child
+//   that
 //      enters it and ends; where connections are handed over by the inner stage, there is nothing to set up)
 //   3. the gateway confines itself: no file, no program, no other process
 //   4. it tells the supervisor, which lets the jail start
@@ -19,6 +20,7 @@
 #include <optional>
 
 #include "base/pass_descriptors.h"
+#include "base/rest.h"
 #include "network/gateway/confine.h"
 #include "network/gateway/datagrams.h"
 #include "network/gateway/desk.h"
@@ -161,6 +163,7 @@ int serve(const Egress& egress, Prepared prepared, Surroundings surroundings, bo
             publish.listen(std::move(prepared.published[i]), egress.published[i]);
         }
         supervision.say(encode(Start{.capture = prepared.listeners.capture, .has_landlock = has_landlock}));
+        loop.after(base::kShortBreak, [] { base::rest(); });
         loop.run();
     }
     // By now every connection that was still open has been recorded.

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/descriptors.h"
+#include "base/rest.h"
 #include "slurm/channel/frame.h"
 #include "slurm/chaperon/log.h"
 #include "slurm/chaperon/processes.h"
@@ -33,11 +34,12 @@ class Desk {
         auto children = watch_children();
         if (!children) return 1;
         children_ = std::move(*children);
+        bool has_rested = false;
         for (;;) {
             struct pollfd entries[] = {{line_.session.get(), POLLIN, 0},
                                        {children_.get(), POLLIN, 0},
                                        {line_.listener.get(), POLLIN, 0}};
-            if (::poll(entries, std::size(entries), -1) < 0) {
+            if (base::poll_and_rest(entries, std::size(entries), -1, has_rested) < 0) {
                 if (errno == EINTR) continue;
                 return 1;
             }
