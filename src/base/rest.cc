@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: MIT
 #include "base/rest.h"
 
+#include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdint>
 
-// Of the linker: where the program begins and its code ends.
-extern "C" char __executable_start;  // NOLINT(bugprone-reserved-identifier)
-extern "C" char etext;
-
 namespace base {
+namespace {
+
+// Nobody writes to these parts of the program, so that nothing is lost.
+int give_back(struct dl_phdr_info* object, size_t /*size*/, void* /*data*/) {
+    auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+        const ElfW(Phdr)& part = object->dlpi_phdr[i];
+        if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
+        uintptr_t begin = (object->dlpi_addr + part.p_vaddr) / page * page;
+        uintptr_t end = object->dlpi_addr + part.p_vaddr + part.p_memsz;
+        ::madvise(reinterpret_cast<void*>(begin), end - begin,
+                  MADV_DONTNEED);  // NOLINT(performance-no-int-to-ptr)
+    }
+    return 0;
+}
+
+}  // namespace
 
 void rest() {
     ::malloc_trim(0);
-    auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-    auto begin = reinterpret_cast<uintptr_t>(&__executable_start) / page * page;
-    auto end = (reinterpret_cast<uintptr_t>(&etext) + page - 1) / page * page;
-    // Nobody writes there, so that nothing is lost.
-    ::madvise(reinterpret_cast<void*>(begin), end - begin,
-              MADV_DONTNEED);  // NOLINT(performance-no-int-to-ptr)
+    ::dl_iterate_phdr(give_back, nullptr);
 }
 
 int poll_and_rest(struct pollfd* watched, nfds_t count, int timeout, bool& has_rested) {

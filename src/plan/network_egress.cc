@@ -73,6 +73,15 @@ network::EngineSettings rules_from(const Draft& draft) {
                                    .udp = asked.udp};
 }
 
+bool has_entries_of_others(const network::EngineSettings& rules) {
+    auto is_written = [](const std::vector<config::Item>& items) {
+        return std::ranges::any_of(
+            items, [](const config::Item& item) { return item.origin.layer != config::Layer::builtin; });
+    };
+    return !rules.bundles.empty() || is_written(rules.block) || is_written(rules.allow) ||
+           is_written(rules.private_networks) || is_written(rules.host_services) || is_written(rules.udp);
+}
+
 // Entries that the mode has no use for, said once, so that nobody wonders.
 void note_unused(Draft& draft) {
     const auto& asked = draft.policy().network;
@@ -114,9 +123,14 @@ base::Status set_egress(Draft& draft) {
     egress.rules.bundles = client_bundles(draft);
     note_unused(draft);
 
-    // Entries are checked in every mode: one that can't be understood is a mistake wherever it stands.
-    base::Result<network::Engine> engine = network::Engine::make(egress.rules);
-    if (!engine) return engine.error();
+    // Entries are checked in every mode: one that can't be understood is a mistake wherever it stands. What we
+    // wrote ourselves was checked before (tests/network_rules), and the gateway reads all of it anyway.
+    std::vector<std::string> warnings;
+    if (has_entries_of_others(egress.rules)) {
+        base::Result<network::Engine> engine = network::Engine::make(egress.rules);
+        if (!engine) return engine.error();
+        warnings = engine->warnings();
+    }
     if (base::Status found = network::find_ports(egress); !found) return found;
     base::Result<std::vector<network::Published>> published = network::parse_published(asked.publish);
     if (!published) return published.error();
@@ -144,7 +158,7 @@ base::Status set_egress(Draft& draft) {
                            .where = egress.published.front().origin.describe()};
     }
     if (!is_filtering) return base::success();
-    for (const std::string& warning : engine->warnings()) draft.note(NoteKind::information, warning);
+    for (const std::string& warning : warnings) draft.note(NoteKind::information, warning);
     return set_upstream(draft, egress);
 }
 

@@ -130,9 +130,15 @@ void Gateway::pass_files() const {
     (void)base::send_descriptors(control_.get(), network::gateway::kFiles, passed);
 }
 
+void Gateway::ask_to_end() {
+    if (is_asked_ || !control_ || !is_serving_) return;
+    is_asked_ = static_cast<bool>(base::send_descriptors(control_.get(), network::gateway::kEnd, {}));
+}
+
 network::gateway::Summary Gateway::finish() {
     network::gateway::Summary summary;
-    if (control_ && is_serving_ && base::send_descriptors(control_.get(), network::gateway::kEnd, {})) {
+    ask_to_end();
+    if (control_ && is_asked_) {
         struct pollfd watched = {control_.get(), POLLIN, 0};
         while (::poll(&watched, 1, static_cast<int>(kLongestFarewell.count())) > 0) {
             base::Result<base::PassedDescriptors> passed = base::receive_descriptors(control_.get());

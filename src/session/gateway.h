@@ -34,13 +34,16 @@ class Gateway {
     pid_t process() const { return process_; }  // -1: there is none
 
     // Readable when there is news; -1 where there is none to come.
-    int events() const { return control_.get(); }
+    int events() const { return is_asked_ ? -1 : control_.get(); }
     enum class News { none, serves, failed, lost };
     News take();
     // After `failed`: why.
     const std::string& failure() const { return failure_; }
 
-    // The jail is dead: the last word, if the gateway is still there to say it.
+    // The command has ended: the gateway is asked for its last word, which it thinks about while the jail is
+    // taken apart. Nothing that is left in there is served any more.
+    void ask_to_end();
+    // That word, if the gateway is still there to say it. The jail is dead.
     network::gateway::Summary finish();
     bool was_lost() const { return was_lost_; }
 
@@ -52,6 +55,7 @@ class Gateway {
     pid_t process_ = -1;
     base::Fd control_;
     bool is_serving_ = false;
+    bool is_asked_ = false;
     bool was_lost_ = false;
     std::string failure_;
     std::string journal_;

@@ -254,7 +254,6 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     if (!plan::traits_of(plan.backend).has_namespaces)
         orphans.end_all(std::vector{gateway.process(), chaperon.process(), keeper.process()});
     chaperon.end();
-    network::gateway::Summary refusals = gateway.finish();
     notices.finish();
     if (limits->cgroup) look_back(*limits->cgroup, outcome);
     share_interrupt(terminal, outcome);
@@ -262,6 +261,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     placeholders->release();
     place.remove();
     keeper.dismiss();
+    network::gateway::Summary refusals = gateway.finish();
     base::Result<Ending> ending = conclude(plan, outcome);
     if (ending) {
         ending->landlock_abi = outcome.landlock_abi;

@@ -255,6 +255,7 @@ void Supervisor::obey(const inner::Report& report, const OnStart& on_start) {
             return;
         case inner::Report::Kind::ended:
             outcome_.ending = report;
+            gateway_.ask_to_end();
             return;
     }
 }

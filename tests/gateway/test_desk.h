@@ -19,7 +19,7 @@
 #include "base/text.h"
 #include "gateway/fake_dns.h"
 #include "network/gateway/desk.h"
-#include "network/netns/routes.h"
+#include "network/netns/carry_out_after_clone.h"
 
 namespace network::gateway {
 
@@ -66,14 +66,11 @@ inline void in_a_network_of_its_own(const std::function<void()>& test) {
     pid_t child = ::fork();
     if (child == 0) {
         if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) ::_exit(kCannot);
-        base::Fd socket(::socket(AF_INET, SOCK_DGRAM, 0));
-        struct ifreq request = {};
-        request.ifr_name[0] = 'l';
-        request.ifr_name[1] = 'o';
-        request.ifr_flags = IFF_UP;
-        if (::ioctl(socket.get(), SIOCSIFFLAGS, &request) != 0) ::_exit(kCannot);
-        if (netns::await_loopback(1000) != 0 || netns::add_address_and_route(AF_INET) != 0) ::_exit(kCannot);
-        netns::add_address_and_route(AF_INET6);
+        netns::Recipe recipe = netns::make_recipe({}, true);
+        // Who listens is the test's business.
+        recipe.attempts.clear();
+        recipe.has_listeners = false;
+        if (netns::carry_out(recipe, -1).number != 0) ::_exit(kCannot);
         test();
         std::fflush(nullptr);
         ::_exit(::testing::Test::HasFailure() ? 1 : 0);

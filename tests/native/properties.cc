@@ -3,9 +3,11 @@
 
 #include <linux/mount.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
+#include "backends/layers.h"
 #include "backends/native/render.h"
 #include "base/text.h"
 
@@ -24,6 +26,20 @@ constexpr MountKind kKinds[] = {
     MountKind::queues,        MountKind::helper_socket, MountKind::seal,
 };
 
+// Links and directories are for places of the jail's own. Neither makes a mount, so that the others lie as
+// before.
+void leave_out_what_no_plan_has(plan::Plan& plan) {
+    std::vector<Layer> layers = layers_of(plan.mounts);
+    std::vector<Mount> kept;
+    for (size_t i = 0; i < plan.mounts.size(); ++i) {
+        MountKind kind = plan.mounts[i].kind;
+        bool is_link = kind == MountKind::symlink || kind == MountKind::directory;
+        bool is_nowhere = (is_link && shows_host(layers[i])) || layers[i].ground == MountKind::proc;
+        if (!is_nowhere) kept.push_back(std::move(plan.mounts[i]));
+    }
+    plan.mounts = std::move(kept);
+}
+
 plan::Plan read_plan(std::string_view bytes) {
     plan::Plan plan;
     for (std::string_view line : base::split(bytes, '\n')) {
@@ -33,12 +49,16 @@ plan::Plan read_plan(std::string_view bytes) {
         base::Result<base::Path> target =
             base::Path::parse(line.substr(1, tab == std::string_view::npos ? tab : tab - 1));
         if (!target) continue;
+        // No plan mounts at the root; a helper that is not there has no mount.
+        if (target->is_root() && kKinds[letter] != MountKind::seal) continue;
         std::string source(tab == std::string_view::npos ? "" : line.substr(tab + 1));
+        if (kKinds[letter] == MountKind::helper_socket) source = "notify";
         plan.mounts.push_back(Mount{.kind = kKinds[letter],
                                     .target = *std::move(target),
                                     .source = std::move(source),
                                     .is_pinned = line.size() % 2 == 0});
     }
+    leave_out_what_no_plan_has(plan);
     return plan;
 }
 
@@ -90,14 +110,19 @@ const char* broken_reference(const Script& script, size_t index) {
 }
 
 // Threat: what is made in files of the host is made on the host.
-const char* broken_making(const Script& script, size_t index) {
+const char* broken_making(const plan::Plan& plan, const Script& script, size_t index) {
     const Step& step = script.steps[index];
     bool is_made =
         step.act == Act::make_directory || step.act == Act::make_link || step.act == Act::make_file;
     bool makes_place = is_mount(step) && step.act != Act::mount_new && !step.shows_host;
     if (!is_made && !makes_place) return nullptr;
     const Step* ground = ground_of(script, index);
-    bool is_host = ground != nullptr && (ground->act == Act::mount_bind || ground->act == Act::mount_copy);
+    if (ground != nullptr && ground->act == Act::mount_copy && ground->of >= 0)
+        ground = &script.steps[static_cast<size_t>(ground->of)];
+    // Devices and parts of /proc are bound too, and hold nothing.
+    bool is_host = ground != nullptr && std::ranges::any_of(plan.mounts, [&](const Mount& mount) {
+                       return ground->act == Act::mount_bind && mount.source.c_str() == ground->source;
+                   });
     return is_host ? "nothing is made in files of the host" : nullptr;
 }
 
@@ -125,7 +150,7 @@ const char* broken_for_plan(const plan::Plan& plan) {
     for (size_t i = 0; i < script.steps.size(); ++i) {
         if (const char* broken = broken_name(script.steps[i])) return broken;
         if (const char* broken = broken_reference(script, i)) return broken;
-        if (const char* broken = broken_making(script, i)) return broken;
+        if (const char* broken = broken_making(plan, script, i)) return broken;
         if (const char* broken = broken_rights(plan, script.steps[i])) return broken;
     }
     return nullptr;

@@ -13,7 +13,7 @@ using inner::Report;
 using session::conclude;
 using session::Outcome;
 
-const plan::Plan kPlan = {.command = {"tool"}};
+const plan::Plan kPlan = {.backend = "bwrap", .command = {"tool"}};
 
 TEST(Conclude, APlainEndIsTheCommandsOwn) {
     auto ending = conclude(kPlan, Outcome{.may_have_run = true,
@@ -118,6 +118,16 @@ TEST(Conclude, WithoutAnyReportBubblewrapIsHeard) {
     ASSERT_FALSE(ending);
     EXPECT_EQ(ending.error().exit_code, base::ExitCode::jail_failed);
     EXPECT_NE(ending.error().what.find("user namespaces"), std::string::npos);
+}
+
+TEST(Conclude, WithoutAnyReportTheChildIsHeard) {
+    plan::Plan plan = kPlan;
+    plan.backend = "native";
+    using namespace std::string_literals;
+    auto ending = conclude(plan, Outcome{.diagnostics = "2\0001\0\0\0"s});
+    ASSERT_FALSE(ending);
+    EXPECT_EQ(ending.error().exit_code, base::ExitCode::jail_failed);
+    EXPECT_NE(ending.error().what.find("Operation not permitted"), std::string::npos) << ending.error().what;
 }
 
 }  // namespace

@@ -13,11 +13,11 @@ using testing_support::Running;
 class Death : public testing_support::JailTest {
   protected:
     // A command with a daemon beside it; both write to files of the project as long as they live.
-    Running start() {
+    Running start(const std::string& backend = "native") {
         return Running(
             script("setsid sh -c 'while :; do echo x > daemon; sleep 0.002; done' & echo up;"
                    "while :; do echo x > command; sleep 0.002; done",
-                   {"placeholder", project(".vscode")}));
+                   {"placeholder", project(".vscode"), "backend", backend}));
     }
     bool is_beating(const std::string& name) const {
         std::filesystem::remove(project(name));
@@ -60,6 +60,14 @@ pid_t bubblewrap_of(pid_t supervisor) {
     return child_called(supervisor, "bwrap");
 }
 
+// Of the native backend: the one child that has children.
+pid_t stage_of(pid_t supervisor) {
+    for (pid_t child : children_of(supervisor)) {
+        if (!children_of(child).empty()) return child;
+    }
+    return -1;
+}
+
 TEST_F(Death, OfTheSupervisor) {
     Running jail = start();
     ASSERT_TRUE(jail.says("up"));
@@ -70,7 +78,7 @@ TEST_F(Death, OfTheSupervisor) {
 }
 
 TEST_F(Death, OfBubblewrap) {
-    Running jail = start();
+    Running jail = start("bwrap");
     ASSERT_TRUE(jail.says("up"));
     pid_t bubblewrap = bubblewrap_of(jail.pid());
     ASSERT_GT(bubblewrap, 0);
@@ -81,14 +89,19 @@ TEST_F(Death, OfBubblewrap) {
 }
 
 TEST_F(Death, OfPidOne) {
-    Running jail = start();
-    ASSERT_TRUE(jail.says("up"));
-    std::vector<pid_t> stage = children_of(bubblewrap_of(jail.pid()));
-    ASSERT_EQ(stage.size(), 1u);
-    ::kill(stage[0], SIGKILL);
-    EXPECT_EQ(jail.wait(), 137);
-    EXPECT_NE(jail.said().find("killed from outside"), std::string::npos) << jail.said();
-    expect_silence_and_no_ghost();
+    for (const char* backend : {"native", "bwrap"}) {
+        Running jail = start(backend);
+        ASSERT_TRUE(jail.says("up"));
+        bool is_native = backend == std::string("native");
+        std::vector<pid_t> below =
+            is_native ? std::vector{stage_of(jail.pid())} : children_of(bubblewrap_of(jail.pid()));
+        ASSERT_EQ(below.size(), 1u);
+        ASSERT_GT(below[0], 0);
+        ::kill(below[0], SIGKILL);
+        EXPECT_EQ(jail.wait(), 137);
+        EXPECT_NE(jail.said().find("killed from outside"), std::string::npos) << jail.said();
+        expect_silence_and_no_ghost();
+    }
 }
 
 TEST_F(Death, OfTheKeeperIsNoHarm) {
@@ -98,9 +111,9 @@ TEST_F(Death, OfTheKeeperIsNoHarm) {
     pid_t keeper = -1;
     ASSERT_TRUE(eventually([&] {
         for (pid_t child : children_of(jail.pid())) {
-            if (name_of(child) != "bwrap") keeper = child;
+            if (children_of(child).empty()) keeper = child;
         }
-        return keeper > 0;
+        return keeper > 0 && stage_of(jail.pid()) > 0;
     }));
     ::kill(keeper, SIGKILL);
     directory_.write("p/stop", "");
@@ -135,7 +148,7 @@ TEST_F(Death, OfBubblewrapHalfWayLeavesNoOrphan) {
     std::filesystem::permissions(directory_ / "bwrap", std::filesystem::perms::owner_all);
     for (const char* word : {"network", "in"}) {
         std::string value = word == std::string("in") ? project() : "filtered";
-        Running jail(script("true", {"bwrap", directory_ / "bwrap", word, value}));
+        Running jail(script("true", {"backend", "bwrap", "bwrap", directory_ / "bwrap", word, value}));
         EXPECT_NE(jail.wait(), 0);
         pid_t orphan = -1;
         std::ifstream(project("orphan")) >> orphan;

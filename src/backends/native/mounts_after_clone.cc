@@ -33,6 +33,7 @@ namespace {
 // root is sealed: the kernel copies no mount of a file that has none.
 constexpr const char* kContentName = ".content";
 constexpr const char* kCopiedName = ".copied";
+constexpr mode_t kLeading = 0700;  // of directories that only lead to a mount
 // The descriptors of a short script are closed with the rest, by one call.
 constexpr size_t kShort = 400;
 
@@ -168,7 +169,7 @@ class Builder {
         if (place >= 0) return 0;
         bool is_directory = S_ISDIR(status.st_mode);
         if (step.shows_host) {
-            place = open_or_make_without_links(root_, step.target, is_directory);
+            place = open_or_make_without_links(root_, step.target, is_directory, kLeading);
             return place < 0 ? -place : 0;
         }
         int made = is_directory ? ::mkdirat(root_, step.target, 0755)
@@ -200,7 +201,7 @@ class Builder {
         if (step.shows_host) {
             place = open_without_links(root_, step.target);
             if (place == -ENOENT && step.makes_place)
-                place = open_or_make_without_links(root_, step.target, true);
+                place = open_or_make_without_links(root_, step.target, true, step.mode);
             if (place < 0) return -place;
             DescriptorPath path(place);
             number = mount_call(step.source, path.text(), step.source, step.flags, step.options);

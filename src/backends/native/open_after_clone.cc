@@ -18,10 +18,15 @@ constexpr int kFlags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 
 enum class Missing { is_error, becomes_directory, becomes_file };
 
-int make(int directory, const char* name, Missing missing) {
-    int made = missing == Missing::becomes_directory ? ::mkdirat(directory, name, 0755)
-                                                     : ::mknodat(directory, name, S_IFREG | 0444, 0);
-    return made == 0 || errno == EEXIST ? 0 : -errno;
+constexpr mode_t kDirectoryMode = 0755;
+
+int make_directory(int directory, const char* name, mode_t mode) {
+    return ::mkdirat(directory, name, mode) == 0 || errno == EEXIST ? 0 : -errno;
+}
+
+int make_last(int directory, const char* name, Missing missing) {
+    if (missing == Missing::becomes_directory) return make_directory(directory, name, kDirectoryMode);
+    return ::mknodat(directory, name, S_IFREG | 0444, 0) == 0 || errno == EEXIST ? 0 : -errno;
 }
 
 // One component. O_PATH opens a link itself instead of refusing it.
@@ -36,7 +41,7 @@ int open_next(int directory, const char* name) {
 }
 
 // Before Linux 5.6 there is no openat2: one component after the other.
-int open_stepwise(int directory, const char* path, Missing last) {
+int open_stepwise(int directory, const char* path, Missing last, mode_t leading) {
     bool is_absolute = path[0] == '/';
     int current = ::openat(is_absolute ? AT_FDCWD : directory, is_absolute ? "/" : ".", kFlags | O_DIRECTORY);
     if (current < 0) return -errno;
@@ -53,7 +58,7 @@ int open_stepwise(int directory, const char* path, Missing last) {
             int next = open_next(current, name);
             if (next == -ENOENT && last != Missing::is_error) {
                 bool is_last = path[length] == '\0';
-                next = make(current, name, is_last ? last : Missing::becomes_directory);
+                next = is_last ? make_last(current, name, last) : make_directory(current, name, leading);
                 if (next == 0) next = open_next(current, name);
             }
             ::close(current);
@@ -81,11 +86,12 @@ int open_without_links(int directory, const char* path) {
     }
     // Container filters of old answer EPERM to calls that they do not know.
     if (errno != ENOSYS && errno != EPERM) return -errno;
-    return open_stepwise(directory, path, Missing::is_error);
+    return open_stepwise(directory, path, Missing::is_error, 0);
 }
 
-int open_or_make_without_links(int directory, const char* path, bool is_directory) {
-    return open_stepwise(directory, path, is_directory ? Missing::becomes_directory : Missing::becomes_file);
+int open_or_make_without_links(int directory, const char* path, bool is_directory, mode_t leading) {
+    Missing last = is_directory ? Missing::becomes_directory : Missing::becomes_file;
+    return open_stepwise(directory, path, last, leading);
 }
 
 }  // namespace backends::native

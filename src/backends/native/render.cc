@@ -167,6 +167,7 @@ class Renderer {
                     .target = relative(mount),
                     .options = options,
                     .flags = flags,
+                    .mode = parents,
                     .shows_host = shows_host(layer),
                     .makes_place = layer.ground == MountKind::bind_writable});
     }
@@ -179,7 +180,7 @@ class Renderer {
                   .length = is_empty ? 0 : mount.source.size(),
                   .target = relative(mount),
                   .attributes = attributes,
-                  .mode = kContent,
+                  .mode = mount.is_executable ? kProgram : kContent,
                   .shows_host = shows_host(layer) || layer.ground == MountKind::proc,
                   .makes_place = layer.ground == MountKind::bind_writable};
         if (is_empty && first_empty_ >= 0) {

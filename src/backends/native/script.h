@@ -32,7 +32,7 @@ struct Step {
     const char* options = "";  // of mount_new
     unsigned long flags = 0;   // MS_… of mount_new
     uint64_t attributes = 0;   // MOUNT_ATTR_… that a mount gets
-    mode_t mode = 0;           // of what is made
+    mode_t mode = 0;           // of what is made; of mount_new: of directories that lead to it
     int of = -1;
     uint64_t inode = 0;        // that the source must have; 0: any
     bool is_pinned = false;    // no symbolic link in the path of the source is followed

@@ -5,8 +5,8 @@
 
 namespace {
 
-using backends::bubblewrap::Layer;
-using backends::bubblewrap::layers_of;
+using backends::Layer;
+using backends::layers_of;
 using plan::MountKind;
 
 plan::Mount mount(MountKind kind, std::string_view target) {
