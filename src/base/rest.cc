@@ -19,8 +19,8 @@ int give_back(struct dl_phdr_info* object, size_t /*size*/, void* /*data*/) {
         if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
         uintptr_t begin = (object->dlpi_addr + part.p_vaddr) / page * page;
         uintptr_t end = object->dlpi_addr + part.p_vaddr + part.p_memsz;
-        ::madvise(reinterpret_cast<void*>(begin), end - begin,
-                  MADV_DONTNEED);  // NOLINT(performance-no-int-to-ptr)
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel gives addresses as numbers
+        ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
     }
     return 0;
 }

@@ -13,7 +13,6 @@
 namespace network::netns {
 namespace {
 
-constexpr int kBacklog = 4096;
 constexpr uint16_t kNameServerPort = 53;
 
 constexpr uint16_t kCommonPorts[] = {
