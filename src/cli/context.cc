@@ -68,7 +68,8 @@ base::Path named_directory(const Caller& caller) {
 }  // namespace
 
 base::Result<Place> find_place(const Caller& caller, const Arguments& arguments) {
-    base::Result<host::Identity> identity = host::probe_identity(caller.disk, ::getuid(), ::getgid(), caller.environment);
+    base::Result<host::Identity> identity =
+        host::probe_identity(caller.disk, ::getuid(), ::getgid(), caller.environment);
     if (!identity) return identity.error();
     Place place{.identity = *std::move(identity)};
     place.files = config::places_for(place.identity.home, caller.environment);

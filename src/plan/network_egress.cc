@@ -123,8 +123,8 @@ base::Status set_egress(Draft& draft) {
     egress.rules.bundles = client_bundles(draft);
     note_unused(draft);
 
-    // Entries are checked in every mode: one that can't be understood is a mistake wherever it stands. What we
-    // wrote ourselves was checked before (tests/network_rules), and the gateway reads all of it anyway.
+    // Entries are checked in every mode: one that can't be understood is a mistake wherever it stands. What
+    // we wrote ourselves was checked before (tests/network_rules), and the gateway reads all of it anyway.
     std::vector<std::string> warnings;
     if (has_entries_of_others(egress.rules)) {
         base::Result<network::Engine> engine = network::Engine::make(egress.rules);
