@@ -1,14 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # tests/gpu/try.sh [PROGRAM]: whether the GPU of this machine works in the jail. PROGRAM is agent-sandbox (default: the one on PATH).
-# Needs an NVIDIA driver and bubblewrap; builds nothing of the sandbox. Every claim is tried outside first, as a control; what does not
+# Needs an NVIDIA driver; builds nothing of the sandbox. Every claim is tried outside first, as a control; what does not
 # work there is left out. Runs as an ordinary user, in a project of its own below the home directory; root is made an ordinary user first.
 set -u
 
 program=${1:-$(command -v agent-sandbox)}
 here=$(cd "$(dirname "$0")" && pwd)
 [ -x "$program" ] || { echo "no program: give the path of agent-sandbox"; exit 2; }
-command -v bwrap >/dev/null || { echo "bubblewrap is missing: apt-get install bubblewrap"; exit 2; }
 
 if [ "$(id -u)" = 0 ]; then
     user=sandbox-gpu-try
@@ -55,7 +54,7 @@ refuse() {
     if jail --gpu off -- "$@" >"$project/log" 2>&1; then failed "$name"; else passed "$name"; fi
 }
 
-say machine "$(uname -srm), $(bwrap --version)"
+say machine "$(uname -srm)"
 say nodes "$(ls -d /dev/nvidia* /dev/nvidia-caps/* /dev/dri/* /dev/kfd 2>/dev/null | tr '\n' ' ')"
 if ! jail -- true >"$project/log" 2>&1; then failed "a jail without a GPU"; exit 1; fi
 if ! jail --gpu on -- true >"$project/log" 2>&1; then failed "a jail with the GPU"; exit 1; fi
