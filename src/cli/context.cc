@@ -96,6 +96,14 @@ base::Result<Place> find_place(const Caller& caller, const Arguments& arguments)
     base::Result<host::Tree::Resolved> resolved = caller.disk.resolve(place.project);
     if (!resolved) return resolved.error();
     place.physical_project = resolved->path;
+    // Threat: whoever can rename beside the project puts a link to another directory in its place just now,
+    // and that becomes the project (tests/jail/project.bats). What the kernel says has no links.
+    if (!arguments.project && resolved->path != caller.working_directory) {
+        return base::Error{.what = "the current directory " + caller.working_directory.str() +
+                                   " was replaced by something else just now",
+                           .advice = "try again, and look for what changes it",
+                           .where = place.project_origin};
+    }
     std::optional<host::Node> node = caller.disk.look(resolved->path);
     if (!node || node->kind != host::Kind::directory) {
         return base::Error{

@@ -183,8 +183,15 @@ void attend(const Orders& orders, pid_t command, int children, std::optional<doo
     }
 }
 
+// It may have died before its death was our business. By now nothing but the supervisor holds the other end.
+bool has_supervisor(const Orders& orders) {
+    struct pollfd supervisor = {orders.control, POLLRDHUP, 0};
+    return ::poll(&supervisor, 1, 0) <= 0 || (supervisor.revents & (POLLHUP | POLLRDHUP)) == 0;
+}
+
 int play(const Orders& orders) {
     settle_descriptors(orders);
+    if (!has_supervisor(orders)) return kFailed;
     if (int failed = prepare(orders); failed != 0) return failed;
     landlock::Built wall;
     if (int failed = confine(orders, wall); failed != 0) return failed;
@@ -221,9 +228,6 @@ int run_copied_stage(const Orders& orders) {
     using namespace std::string_view_literals;
     base::replace_arguments("agent-sandbox\0inner-stage"sv);
     base::forget_environment();
-    // The supervisor may have died before its death was our business: then there is nobody to play for.
-    struct pollfd supervisor = {orders.control, POLLRDHUP, 0};
-    if (::poll(&supervisor, 1, 0) > 0 && (supervisor.revents & (POLLHUP | POLLRDHUP)) != 0) return kFailed;
     return play(orders);
 }
 

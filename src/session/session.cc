@@ -54,6 +54,21 @@ class RaisedOpenFiles {
     struct rlimit before_ = {};
 };
 
+// Threat: a directory that the command inherits leads to all that lies around it on the host, whatever the
+// jail shows (tests/jail/processes.bats).
+base::Status check_descriptors(const plan::Plan& plan) {
+    std::vector<int> inherited = plan.kept_descriptors;
+    inherited.insert(inherited.end(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
+    for (int descriptor : inherited) {
+        struct stat status;
+        if (::fstat(descriptor, &status) != 0 || !S_ISDIR(status.st_mode)) continue;
+        return base::Error{.what = "descriptor " + std::to_string(descriptor) +
+                                   " is a directory, through which the command would leave the jail",
+                           .advice = "redirect it from a file or from /dev/null"};
+    }
+    return base::success();
+}
+
 base::Status make_new_directories(const plan::Plan& plan) {
     for (const plan::NewDirectory& directory : plan.new_directories) {
         base::Status made = base::make_directories_without_links(directory.path, 0700);
@@ -186,6 +201,7 @@ base::Error abandon(const backends::Launched& launched, const Orphans& orphans, 
 
 base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings) {
     base::fill_standard_descriptors();
+    if (base::Status checked = check_descriptors(plan); !checked) return checked.error();
     HeldSignals signals;
     RaisedOpenFiles open_files;
     Terminal terminal;

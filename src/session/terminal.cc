@@ -9,6 +9,7 @@
 #include "session/terminal.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -81,6 +82,9 @@ void Terminal::recover() {
     if (!is_ours()) return;
     if (is_raw()) reset_screen(false);
     restore_settings();
+    // A command that wanted the terminal for itself alone would keep everybody from opening it
+    // (tests/jail/terminal.bats).
+    ::ioctl(fd_.get(), TIOCNXCL);
 }
 
 void Terminal::recover_for_the_dead() {

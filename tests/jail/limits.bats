@@ -71,6 +71,17 @@ HOG='$x = "a" x (1 << 20); for (1 .. 600) { push @all, $x . $_ } print "all of i
     done
 }
 
+# Threat: of a process whose first thread has ended /proc tells neither memory nor root; the others live on.
+@test "memory can't be hidden by ending the first thread" {
+    local number=60 hide
+    [[ $(uname -m) == aarch64 ]] && number=93
+    JAIL=(--limit memory=100M)
+    hide='use threads; my $act = shift; threads->create(sub { eval $act; sleep 10 }); sleep 1; syscall('$number', 0)'
+    stopped 137 "stopped: limits.memory = 100M was reached (--limit)" in_jail perl -e "$hide" 'our $x = "a" x (200 << 20); sleep 10'
+    stopped 137 "stopped: limits.memory = 100M was reached (--limit)" \
+        in_jail perl -e "$hide" 'sleep 2; open my $f, ">", "/tmp/file"; print $f "a" x (1 << 20) for 1 .. 200; close $f'
+}
+
 @test "memory that processes share is counted once" {
     JAIL=(--limit memory=250M)
     works in_jail perl -e '$n = 100 << 20; $x = "a" x $n; for (1 .. 6) { fork or do { sleep 1; exit } } 1 while wait != -1'

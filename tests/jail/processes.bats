@@ -81,3 +81,10 @@ teardown() { end_test; }
     fails "" test -e /usr/x
     fails "" test -e .git/hooks/x
 }
+
+@test "a directory among the descriptors is refused: it would lead out" {
+    echo secret >"$HOME/lead-out"
+    prints secret sh -c 'cat /proc/self/fd/0/lead-out <"$HOME"'
+    run sh -c '"$SBX_PROGRAM" --quiet -- cat /proc/self/fd/0/lead-out <"$HOME"'
+    ((status == 125)) && [[ $output == *"descriptor 0 is a directory"* ]] || report "should be refused"
+}

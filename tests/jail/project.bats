@@ -124,3 +124,20 @@ teardown() { end_test; }
     works in_jail touch "a file"
     works test -e "a file"
 }
+
+# Threat: whoever can rename beside the project, another jail for instance, puts a link in its place between the moment in which the
+# current directory is asked for and the one in which its path is followed.
+@test "a current directory that is swapped for a link just then is not the project" {
+    local swap='my ($project, $link) = @ARGV; rename $project, "$project.old"; rename $link, $project'
+    mkdir -p "$HOME/beside/p" "$HOME/private" && echo secret >"$HOME/private/secret" && ln -s "$HOME/private" "$HOME/beside/q"
+    cd "$HOME/beside/p"
+    prints secret cat "$HOME/beside/q/secret"
+    { sleep 0.5; perl -e "$swap" "$HOME/beside/p" "$HOME/beside/q"; } &
+    local swapper=$!
+    run timeout 20 strace -f --quiet=all -o /dev/null -e trace=getcwd -e inject=getcwd:delay_exit=1000000:when=1 \
+        "$SBX_PROGRAM" --quiet --network isolated -- sh -c 'pwd; cat secret; touch made'
+    wait "$swapper"
+    [[ -L $HOME/beside/p ]] || report "the swap"
+    ((status == 125)) && [[ $output == *"was replaced by something else"* && $output != *secret$'\n'* ]] || report "should be refused"
+    [[ ! -e $HOME/private/made ]] || report "something was written outside"
+}

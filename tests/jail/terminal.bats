@@ -166,6 +166,13 @@ has_colour() { screen -e | grep -qF $'\033[38;2;1;200;3m'; }
     in_order
 }
 
+@test "a terminal that the command took for itself alone can be opened again" {
+    line "$JAIL perl -e 'ioctl(STDIN, 0x540c, 0) and print qq(taken\\n)'"
+    expect says taken
+    line 'echo can be opened >/dev/tty'
+    expect says "can be opened"
+}
+
 @test "the terminal is in order after pid 1 of the jail is killed" {
     start_full
     kill -KILL "$(ancestor inner-stage)"

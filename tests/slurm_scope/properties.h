@@ -48,7 +48,9 @@ inline const char* broken_for_tag(std::string_view text) {
     if (split.tag) {
         if (!is_tag_part(split.tag->session) || !is_tag_part(split.tag->project))
             return "a tag has odd parts";
-        if (text.size() <= kMaximumComment && *append_tag(split.user_part, *split.tag) != text) {
+        // A blank in front of a tag that stands alone is nobody's, and nothing of ours writes one.
+        std::string_view written = split.user_part.empty() && text.starts_with(' ') ? text.substr(1) : text;
+        if (text.size() <= kMaximumComment && *append_tag(split.user_part, *split.tag) != written) {
             return "a split comment is not the whole";
         }
     } else if (split.user_part != text) {

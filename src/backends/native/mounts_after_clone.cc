@@ -218,8 +218,12 @@ class Builder {
     }
 
     int seal(const Step& step) {
-        if (step.of >= 0)
-            return set_attributes(script_.descriptors[static_cast<size_t>(step.of)], MOUNT_ATTR_RDONLY, 0);
+        if (step.of >= 0) {
+            int sealed = script_.descriptors[static_cast<size_t>(step.of)];
+            int number = set_attributes(sealed, MOUNT_ATTR_RDONLY, 0);
+            let_go(sealed);
+            return number;
+        }
         if (std::strcmp(step.target, ".") != 0) return EINVAL;
         forget_copied();
         return set_attributes(root_, MOUNT_ATTR_RDONLY, 0);

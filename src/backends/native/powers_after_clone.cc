@@ -69,8 +69,10 @@ bool holds_any_capability() {
 
 int drop_capabilities() {
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
-    for (unsigned long number = 0; ::prctl(PR_CAPBSET_DROP, number, 0, 0, 0) == 0; ++number) continue;
-    if (errno != EINVAL) return errno;
+    unsigned long number = 0;
+    while (::prctl(PR_CAPBSET_DROP, number, 0, 0, 0) == 0) ++number;
+    // The first that the kernel does not know; there is none that knows none.
+    if (errno != EINVAL || number == 0) return errno;
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
     if (::syscall(SYS_capset, &header, none) != 0) return errno;

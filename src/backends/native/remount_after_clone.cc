@@ -15,6 +15,10 @@
 #include "backends/native/mount_calls.h"
 #include "backends/native/open_after_clone.h"
 
+#ifndef MS_NOSYMFOLLOW  // Linux 5.10
+#define MS_NOSYMFOLLOW 256
+#endif
+
 namespace backends::native {
 namespace {
 
@@ -31,6 +35,7 @@ constexpr Flag kFlags[] = {
     {"noatime", MS_NOATIME, 0},
     {"nodiratime", MS_NODIRATIME, 0},
     {"relatime", MS_RELATIME, 0},
+    {"nosymfollow", MS_NOSYMFOLLOW, 0},
 };
 
 // A line of the table, read piece by piece; a field longer than its buffer is an error.
