@@ -55,14 +55,14 @@ Endpoint endpoint(Group group, bool is_v6, uint16_t port, std::string_view addre
         struct sockaddr_in6 v6 = {};
         v6.sin6_family = AF_INET6;
         v6.sin6_port = htons(port);
-        std::memcpy(&v6.sin6_addr, address.data(), address.size());
+        if (!address.empty()) std::memcpy(&v6.sin6_addr, address.data(), address.size());
         std::memcpy(&made.address, &v6, sizeof v6);
         made.length = sizeof v6;
     } else {
         struct sockaddr_in v4 = {};
         v4.sin_family = AF_INET;
         v4.sin_port = htons(port);
-        std::memcpy(&v4.sin_addr, address.data(), address.size());
+        if (!address.empty()) std::memcpy(&v4.sin_addr, address.data(), address.size());
         std::memcpy(&made.address, &v4, sizeof v4);
         made.length = sizeof v4;
     }
