@@ -19,13 +19,7 @@ namespace fs = std::filesystem;
 using differential::kScratch;
 using testing_support::Running;
 
-// Under a sanitizer a jail takes seconds to start: there a few plans are enough, for what it finds in our own
-// code.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t kPlans = 6, kAltered = 3, kRepeated = 1;
-#else
 constexpr uint64_t kPlans = 40, kAltered = 8, kRepeated = 4;
-#endif
 
 struct Seen {
     int status = 0;
