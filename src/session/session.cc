@@ -282,7 +282,8 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     if (ending) {
         ending->landlock_abi = outcome.landlock_abi;
         ending->network = std::move(refusals);
-        ending->has_lost_network = gateway.was_lost();
+        // Where the jail was killed as a whole, the gateway was only the first to go.
+        ending->has_lost_network = gateway.was_lost() && outcome.ending;
         if (base::file_exists(journal)) ending->network_log = journal;
     }
     return ending;

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 
 #include "base/rest.h"
 #include "session/session.h"
@@ -34,6 +35,9 @@ constexpr int kOurs[] = {SIGCHLD, SIGCONT};
 constexpr int kUnwanted[] = {SIGTTIN, SIGTTOU, SIGPIPE};
 
 constexpr int kLongestDeath = 10'000;  // milliseconds
+// Whoever kills all processes of a session together, as Slurm does with a step, kills us a moment after the
+// gateway: then nobody is to be told of a network that nobody misses.
+constexpr std::chrono::milliseconds kBeforeTelling{250};
 
 // What the terminal or the kernel sends is meant for a whole job, what a process sends with kill for one
 // process.
@@ -100,6 +104,7 @@ Outcome Supervisor::attend(const OnStart& on_start) {
         watched[5] = {chaperon_.events(), POLLIN, 0};
         int ready = base::poll_and_rest(watched, std::size(watched), patience(), has_rested);
         hold_limits();
+        tell_lost_network();
         if (ready <= 0) continue;
         if (watched[1].revents) take_reports(on_start);
         if (watched[4].revents) lose_stage(on_start);
@@ -116,10 +121,19 @@ Outcome Supervisor::attend(const OnStart& on_start) {
 
 // Milliseconds until something is to be looked at that does not announce itself; -1: nothing is.
 int Supervisor::patience() const {
-    int limits = watch_.wait(Watch::Clock::now());
-    int notices = notices_.wait(Notices::Clock::now());
-    if (limits < 0 || notices < 0) return std::max(limits, notices);
-    return std::min(limits, notices);
+    int shortest = -1;
+    for (int wait : {watch_.wait(Watch::Clock::now()), notices_.wait(Notices::Clock::now()),
+                     network_lost_ ? static_cast<int>(kBeforeTelling.count()) : -1}) {
+        if (wait >= 0) shortest = shortest < 0 ? wait : std::min(shortest, wait);
+    }
+    return shortest;
+}
+
+void Supervisor::tell_lost_network() {
+    if (!network_lost_ || Watch::Clock::now() - *network_lost_ < kBeforeTelling) return;
+    network_lost_.reset();
+    // Told now, and again at the end, which a program that paints the whole screen does not hide.
+    (void)base::write_all(STDERR_FILENO, std::string("agent-sandbox: ") + std::string(kLostNetwork) + "\n");
 }
 
 // The backend's process, killed alone, is gone a moment before the jail.
@@ -167,9 +181,7 @@ void Supervisor::hear_gateway() {
             is_connected_ = false;
             return;
         case Gateway::News::lost:
-            // Told at once, and again at the end, which a program that paints the whole screen does not hide.
-            (void)base::write_all(STDERR_FILENO,
-                                  std::string("agent-sandbox: ") + std::string(kLostNetwork) + "\n");
+            network_lost_ = Watch::Clock::now();
             return;
     }
 }

@@ -80,6 +80,7 @@ class Supervisor {
     void obey(const inner::Report& report, const OnStart& on_start);
     int patience() const;
     void hold_limits();
+    void tell_lost_network();
     void lose_stage(const OnStart& on_start);
     void end_jail() const;
     void send(const inner::Request& request);
@@ -103,6 +104,7 @@ class Supervisor {
     bool is_running_ = true;    // the backend's process
     bool is_connected_ = true;  // the stage
     bool is_stage_gone_ = false;
+    std::optional<Watch::Clock::time_point> network_lost_;  // and nobody was told yet
     bool wants_terminal_ = false;  // when the caller's job is continued in the foreground
 };
 
