@@ -22,6 +22,7 @@ constexpr int kShielded[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR
 
 landlock::Wall wall_of(const plan::SecondWall& planned) {
     landlock::Wall wall{.is_wanted = planned.is_wanted, .guards_files = planned.guards_files};
+    wall.is_logged = planned.is_logged;
     for (const base::Path& path : planned.writable) wall.writable.push_back(path.str());
     for (const base::Path& path : planned.used) wall.used.push_back(path.str());
     return wall;
@@ -66,6 +67,7 @@ inner::Orders stage_orders(const plan::Plan& plan, const Caller& caller, const I
     }
     orders.working_directory = plan.working_directory.str();
     orders.system_calls = plan.system_calls;
+    orders.trace = plan.trace;
     orders.wall = wall_of(plan.second_wall);
     orders.signals = caller.signals;
     orders.open_files = caller.open_files;

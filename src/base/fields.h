@@ -55,6 +55,8 @@ class FieldReader {
         if (count > rest_.size()) is_good_ = false;
         return is_good_ ? count : 0;
     }
+    // What no field was read from yet.
+    std::string_view rest() const { return rest_; }
     std::string_view next() {
         size_t end = rest_.find('\0');
         if (end == std::string_view::npos) {

@@ -17,6 +17,7 @@ inline constexpr std::string_view kStubs = "stubs";               // names it is
 inline constexpr std::string_view kSummary = "summary";           // the jail's rules, for `why`
 inline constexpr std::string_view kNotice = "notice.md";          // what an agent is told about the jail
 inline constexpr std::string_view kNotifySocket = "notify";
+inline constexpr std::string_view kMailSocket = "mail";  // the same where there is no terminal to ring
 inline constexpr std::string_view kSlurmSocket = "slurm";
 inline constexpr std::string_view kJob = "job";  // what a Slurm job is to do
 inline constexpr std::string_view kJobScript = "slurm_script";

@@ -29,12 +29,12 @@ struct Letter {
 };
 constexpr Letter kLetters[] = {{"-h", "--help"}, {"-V", "--version"}, {"-q", "--quiet"}, {"-v", "--verbose"}};
 
-// Flags of verbs that help and completion don't tell: what makes the documentation.
+// Flags of verbs that help and completion don't tell: what makes the documentation, what completion asks.
 struct HiddenFlag {
     std::string_view verb;
     std::string_view flag;
 };
-constexpr HiddenFlag kHiddenFlags[] = {{"help", "--reference"}};
+constexpr HiddenFlag kHiddenFlags[] = {{"help", "--reference"}, {"ps", "--ids"}};
 
 constexpr std::string_view kEnvironmentFlag = "--env";
 constexpr std::string_view kLimitFlag = "--limit";
@@ -69,11 +69,10 @@ Option option_of(std::string_view word) {
     return option;
 }
 
-std::vector<std::string_view> own_flags(const config::Verb& verb) {
-    std::vector<std::string_view> flags;
-    if (!verb.flags.empty()) flags = base::split(verb.flags, ' ');
+std::vector<config::VerbFlag> own_flags(const config::Verb& verb) {
+    std::vector<config::VerbFlag> flags = config::flags_of(verb);
     for (const HiddenFlag& hidden : kHiddenFlags) {
-        if (hidden.verb == verb.name) flags.push_back(hidden.flag);
+        if (hidden.verb == verb.name) flags.push_back({.flag = hidden.flag});
     }
     return flags;
 }
@@ -120,7 +119,7 @@ class Parser {
                 ++next_;
                 break;
             }
-            if (is_option(words_[next_])) {
+            if (is_option(words_[next_]) && !is_about_option()) {
                 if (base::Status taken = take_option(); !taken) return taken;
                 continue;
             }
@@ -129,6 +128,12 @@ class Parser {
         }
         take_rest();
         return base::success();
+    }
+
+    // `why slurm --container`: an option of Slurm's is what is asked about, but for our own --json.
+    bool is_about_option() const {
+        bool is_slurm = verb_->name == "why" && !arguments_.words.empty() && arguments_.words[0] == "slurm";
+        return is_slurm && words_[next_] != "--json";
     }
 
     // A lone "-" is a word: commands take it for standard input.
@@ -148,14 +153,23 @@ class Parser {
         if (const config::Setting* setting = config::find_flag(option.flag)) {
             return take_setting(option, *setting);
         }
-        if (!is_own(option.flag)) return unknown(option);
-        if (option.attached) return takes_no_value(option);
-        arguments_.own_options.push_back(option.flag);
-        return base::success();
+        return take_own(option);
     }
 
-    bool is_own(std::string_view flag) const {
-        return verb_ && std::ranges::count(own_flags(*verb_), flag) > 0;
+    base::Status take_own(Option& option) {
+        std::vector<config::VerbFlag> flags;
+        if (verb_) flags = own_flags(*verb_);
+        auto own = std::ranges::find(flags, option.flag, &config::VerbFlag::flag);
+        if (own == flags.end()) return unknown(option);
+        if (!own->value_name.empty()) {
+            base::Result<std::string> value = value_of(option, own->value_name);
+            if (!value) return value.error();
+            arguments_.own_values.emplace_back(option.flag, *std::move(value));
+        } else if (option.attached) {
+            return takes_no_value(option);
+        }
+        arguments_.own_options.push_back(option.flag);
+        return base::success();
     }
 
     base::Status take_target(Option& option, const Target& target) {
@@ -241,7 +255,8 @@ class Parser {
         for (const config::Setting& setting : config::settings()) {
             if (!setting.flag.empty()) known.push_back(setting.flag);
         }
-        if (verb_) std::ranges::copy(own_flags(*verb_), std::back_inserter(known));
+        if (verb_)
+            std::ranges::transform(own_flags(*verb_), std::back_inserter(known), &config::VerbFlag::flag);
         std::string near = base::nearest(option.flag, known);
         return usage_error("unknown option " + option.flag, near.empty()
                                                                 ? "agent-sandbox --help lists the options"
@@ -259,6 +274,14 @@ class Parser {
 
 bool Arguments::has_own(std::string_view option) const {
     return std::ranges::find(own_options, option) != own_options.end();
+}
+
+std::string Arguments::own_value(std::string_view option) const {
+    std::string last;
+    for (const auto& [name, value] : own_values) {
+        if (name == option) last = value;
+    }
+    return last;
 }
 
 std::string_view letter_of(std::string_view flag) {

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/path.h"
@@ -25,12 +26,15 @@ struct Arguments {
     bool wants_help = false;
     bool wants_version = false;
 
-    std::string verb;                      // empty: the words are a command
-    std::vector<std::string> own_options;  // of the verb: "--origin"
-    std::vector<std::string> words;        // the command, or what the verb is about
-    bool is_empty = false;                 // the program was called without any word
+    std::string verb;                                             // empty: the words are a command
+    std::vector<std::string> own_options;                         // of the verb: "--origin"
+    std::vector<std::pair<std::string, std::string>> own_values;  // "--session", "4f2a"
+    std::vector<std::string> words;                               // the command, or what the verb is about
+    bool is_empty = false;                                        // the program was called without any word
 
     bool has_own(std::string_view option) const;
+    // The last one that was given; empty: none was, since an empty one is refused.
+    std::string own_value(std::string_view option) const;
 };
 
 // The one-letter spelling of an option ("-q" for "--quiet"), or empty.

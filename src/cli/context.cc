@@ -241,7 +241,9 @@ void probe_backends(const Caller& caller, const policy::Policy& policy, host::Fa
     if (!facts.can_answer_calls)
         facts.answers_obstacle =
             "the memory of the jail's processes can't be read from outside, or an outer "
-            "filter has taken their notifications";
+            "filter has taken their notifications: the doorman of an outer jail, or the tracer of one that "
+            "was "
+            "started with --trace-…";
 }
 
 base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,

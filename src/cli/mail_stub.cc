@@ -3,9 +3,11 @@
 
 #include <cstdio>
 
+#include "base/own_place.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/mail.h"
+#include "session/notice.h"
 
 namespace cli {
 namespace {
@@ -41,6 +43,10 @@ std::string mail_stub_text(std::string_view name, int argument_count) {
 }
 
 int run_mail_stub(std::string_view name, int argument_count) {
+    // For the record; the answer is the same whether anybody hears it or not.
+    constexpr std::string_view kSockets[] = {base::kNotifySocket, base::kMailSocket};
+    (void)session::send_notice(std::string(session::kMailMark) + std::string(name), kSockets,
+                               session::FullQueue::gives_up);
     std::fputs(mail_stub_text(name, argument_count).c_str(), stderr);
     return kPermissionDenied;
 }

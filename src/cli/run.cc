@@ -13,10 +13,12 @@
 #include "cli/not_found.h"
 #include "cli/output.h"
 #include "cli/overview.h"
+#include "cli/replan.h"
 #include "cli/review.h"
 #include "cli/run.h"
 #include "cli/verbs.h"
 #include "host/trial.h"
+#include "session/runtime_place.h"
 #include "session/session.h"
 
 namespace cli {
@@ -60,7 +62,7 @@ void tell_network(const Output& output, const session::Ending& ending) {
         line += separator + target + (count > 1 ? " (" + std::to_string(count) + ")" : "");
         separator = ", ";
     }
-    output.information(line + "; each with its rule in " + ending.network_log);
+    output.information(line + "; each with its rule in " + ending.record);
 }
 
 }  // namespace
@@ -109,6 +111,28 @@ void leave(const session::Ending& ending) {
     ::_exit(code);
 }
 
+session::Surroundings surroundings_of(const Invocation& call, const Planned& planned,
+                                      const std::string& session) {
+    const std::string& state = planned.settings.place.files.state_directory;
+    std::optional<std::string_view> runtime = host::variable(call.caller.environment, "XDG_RUNTIME_DIR");
+    const auto& audit = planned.settings.policy.audit;
+    bool is_required =
+        planned.settings.effective.origin("audit.enabled").layer == config::Layer::admin;
+    return {.state_directory = state,
+            .session = session,
+            .runtime_place =
+                session::make_runtime_place(session::runtime_places(runtime.value_or(""), state)),
+            .record = {.is_wanted = audit.enabled,
+                       .is_required = is_required,
+                       .is_chained = audit.chain,
+                       .size = audit.size,
+                       .keep = static_cast<std::time_t>(audit.keep)},
+            .version = SANDBOX_VERSION,
+            .job = planned.facts.slurm_job.id,
+            .replan = replan_of(call, session, planned),
+            .namespaces = call.caller.job_namespaces};
+}
+
 Ran attempt(const Invocation& call, const std::string& session, OnEnding on_ending) {
     const Arguments& arguments = call.arguments;
     base::Result<Planned> planned = make_plan(call.caller, arguments, session, arguments.words);
@@ -117,9 +141,7 @@ Ran attempt(const Invocation& call, const std::string& session, OnEnding on_endi
     call.output.set_verbose(planned->settings.policy.ui.verbose);
     announce(call.output, *planned);
 
-    session::Surroundings surroundings{.state_directory = planned->settings.place.files.state_directory,
-                                       .session = session,
-                                       .namespaces = call.caller.job_namespaces};
+    session::Surroundings surroundings = surroundings_of(call, *planned, session);
     if (planned->plan.slurm.is_open) surroundings.jobs = jobs_of(*planned, call.caller, arguments, session);
     EndReview review;
     base::Result<session::Ending> ending = session::run(planned->plan, planned->facts, surroundings);
@@ -140,6 +162,8 @@ Ran attempt(const Invocation& call, const std::string& session, OnEnding on_endi
         // Slurm itself says how a job ended.
         call.output.warning(ending->reason);
     }
+    if (!ending->unrecorded.empty())
+        call.output.protection("this session is not recorded: " + ending->unrecorded);
     tell_network(call.output, *ending);
     review.tell(call.output, call.caller, planned->plan);
     on_ending(*ending);

@@ -21,6 +21,11 @@ constexpr Verb kVerbs[] = {
      "The verdict, the rule that decides, where it was written, and the smallest change that would allow "
      "it.\n"
      "Exit status: 0 when it is allowed, 1 when it is not."},
+    {"policy", policy_verb,
+     "show   the rules in force, each with where it was written; inside a jail that jail's own\n"
+     "draft  the smallest configuration that would allow what was refused or observed in these sessions, to "
+     "be\n"
+     "       read before it is used; without SESSION the newest"},
     {"config", config_verb,
      "init     writes a commented starting file for you, unless there is one\n"
      "show     the settings in effect here; --origin adds where each was written\n"
@@ -49,6 +54,47 @@ constexpr Verb kVerbs[] = {
      "--in-home       plants in the home directory itself, for an account made for the test; firejail needs "
      "it\n"
      "Exit status: 0 when all held, 1 when one escaped or could not be judged."},
+    {"ps", ps_verb,
+     "An id may be shortened everywhere, to four digits or more, as long as one session has it."},
+    {"inspect", inspect_verb, "Without SESSION the only one that runs."},
+    {"stop", stop_verb,
+     "The command is asked to end and may tidy up.\n"
+     "--now  kills at once\n"
+     "Exit status: 0 when all have ended, 1 when one still runs after 10 seconds."},
+    {"allow", allow_verb,
+     "HOST is what --allow-host takes. It counts for this session until it ends; no file is changed.\n"
+     "--session ID  which one; without it the only one that runs"},
+    {"block", block_verb,
+     "HOST is what --block-host takes. It counts for this session until it ends; no file is changed.\n"
+     "--session ID  which one; without it the only one that runs"},
+    {"reload", reload_verb,
+     "All files count or, where one of them has a mistake, none. Settings that need a new start are named.\n"
+     "--session ID  which one; without it the only one that runs"},
+    {"pending", pending_verb,
+     "With --ask a session holds a connection to a host that no rule knows, and asks here.\n"
+     "--session ID  only the questions of this one\n"
+     "--follow      goes on and prints each new question as a line"},
+    {"approve", approve_verb,
+     "The host and port are allowed for the rest of the session.\n"
+     "--session ID  which one, where several have questions"},
+    {"deny", deny_verb,
+     "The host and port are refused for the rest of the session.\n"
+     "--session ID   which one, where several have questions\n"
+     "--reason TEXT  is told to the agent"},
+    {"monitor", monitor_verb,
+     "Keys: up and down or k and j select, a and d answer the oldest question, s ends the session, ? helps, "
+     "q leaves.\n"
+     "--once  prints the screen once; with --json what all sessions say of themselves"},
+    {"log", log_verb,
+     "SESSION is an id, the beginning of one, last, or the path of a record. Times are UTC.\n"
+     "--follow  goes on while the session runs\n"
+     "--denied  only what was refused, or would have been\n"
+     "--verify  checks the chain of hashes (audit.chain) instead; exit status 1 when it does not hold\n"
+     "--json    the lines as they were recorded"},
+    {"digest", digest_verb,
+     "Each with how often, the rule, and the smallest change that would allow it.\n"
+     "--not-needed WHAT  leaves it out from now on, in the project here; WHAT as it is shown\n"
+     "--needed WHAT      shows it again"},
     {"notify", notify_verb,
      "A bell, and the text where the terminal or tmux shows notices; at most one in a second. Only plain "
      "text of it\n"

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
-// `why path P`, `why env NAME`, `why host H`, `why syscall NAME`: the verdict, the rule that decides and the
-// smallest change that would allow it.
+// `why path P`, `why env NAME`, `why host H`, `why syscall NAME`, `why slurm OPTION`: the verdict, the rule
+// that decides and the smallest change that would allow it.
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include "base/file.h"
 #include "base/own_place.h"
 #include "cli/arguments.h"
+#include "cli/ask_gateway.h"
 #include "cli/context.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "cli/why_slurm.h"
+#include "network/rules/question_text.h"
 #include "plan/explain.h"
 #include "plan/summary.h"
 #include "seccomp/explain.h"
@@ -79,6 +83,14 @@ Answer why_env(const Invocation& call, const std::string& name) {
 Answer why_host(const Invocation& call, const std::string& host) {
     base::Result<Asked> asked = asked_about(call.caller, call.arguments);
     if (!asked) return asked.error();
+    // Only these modes have a gateway, which knows what has changed since the jail began.
+    policy::NetworkMode mode = asked->plan.network.reached;
+    bool has_gateway = mode == policy::NetworkMode::filtered || mode == policy::NetworkMode::proxied;
+    base::Result<network::Question> question = network::parse_question(host);
+    if (asked->plan.is_seen_from_inside && has_gateway && question) {
+        if (std::optional<network::Verdict> verdict = ask_gateway(*question))
+            return plan::explain_verdict(asked->plan, *question, *std::move(verdict));
+    }
     return plan::explain_host(asked->plan, host);
 }
 
@@ -100,23 +112,32 @@ Answer why_syscall(const Invocation& call, const std::string& name) {
     return explanation;
 }
 
+Answer why_slurm(const Invocation& call, const std::string& /*word*/) {
+    base::Result<Asked> asked = asked_about(call.caller, call.arguments);
+    if (!asked) return asked.error();
+    return explain_slurm(asked->plan.slurm, std::span(call.arguments.words).subspan(1));
+}
+
 struct Subject {
     std::string_view word;
     Answer (*explain)(const Invocation&, const std::string&);
 };
 constexpr Subject kSubjects[] = {
-    {"path", why_path}, {"env", why_env}, {"host", why_host}, {"syscall", why_syscall}};
+    {"path", why_path}, {"env", why_env}, {"host", why_host}, {"syscall", why_syscall}, {"slurm", why_slurm}};
 
 }  // namespace
 
 int why_verb(const Invocation& call) {
     const std::vector<std::string>& words = call.arguments.words;
-    const Subject* subject =
-        words.size() == 2 ? std::ranges::find(kSubjects, words[0], &Subject::word) : std::end(kSubjects);
+    bool is_of_slurm = words.size() == 3 && words[0] == "slurm";
+    const Subject* subject = words.size() == 2 || is_of_slurm
+                                 ? std::ranges::find(kSubjects, words[0], &Subject::word)
+                                 : std::end(kSubjects);
     if (subject == std::end(kSubjects) || words[1].empty()) {
-        return call.output.fail({.what = "why needs a path, a variable, a host or a system call to explain",
-                                 .advice = usage_of("why"),
-                                 .exit_code = base::ExitCode::usage});
+        return call.output.fail(
+            {.what = "why needs a path, a variable, a host, a system call or an option of Slurm to explain",
+             .advice = usage_of("why"),
+             .exit_code = base::ExitCode::usage});
     }
     Answer answer = subject->explain(call, words[1]);
     if (!answer) return call.output.fail(answer.error());

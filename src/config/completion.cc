@@ -19,6 +19,21 @@ std::string verb_names() {
     return names;
 }
 
+// What a verb completes besides its own flags; `running` is how a shell asks for the sessions that run.
+std::string verb_words(const Verb& verb, std::string_view running) {
+    if (verb.words == kSessionWords) return std::string(running);
+    return base::join(words_of(verb.words), " ");
+}
+
+std::string verb_flags(const Verb& verb) {
+    std::string names;
+    for (const VerbFlag& flag : flags_of(verb)) names += (names.empty() ? "" : " ") + std::string(flag.flag);
+    return names;
+}
+
+constexpr std::string_view kRunning = "$(agent-sandbox ps --ids 2>/dev/null)";
+constexpr std::string_view kRunningInFish = "(agent-sandbox ps --ids 2>/dev/null)";
+
 // ---- bash
 // -----------------------------------------------------------------------------------------------------------
 
@@ -40,9 +55,9 @@ std::string bash_verb_cases() {
     std::string cases;
     for (const Verb& verb : verbs()) {
         if (verb.takes_run_flags) continue;
-        std::string words = base::join(words_of(verb.words), " ");
+        std::string words = verb_words(verb, kRunning);
         if (verb.name == "help") words = verb_names() + " settings";
-        if (!verb.flags.empty()) words += (words.empty() ? "" : " ") + std::string(verb.flags);
+        if (!verb.flags.empty()) words += (words.empty() ? "" : " ") + verb_flags(verb);
         cases += "        " + std::string(verb.name) + ") _agent_sandbox_words '" + words + "' ;;\n";
     }
     return cases;
@@ -158,10 +173,8 @@ std::string zsh_verb_cases() {
     std::string cases;
     for (const Verb& verb : verbs()) {
         if (verb.takes_run_flags || (verb.words.empty() && verb.flags.empty())) continue;
-        std::vector<std::string> words = words_of(verb.words);
-        if (!verb.flags.empty()) words.emplace_back(verb.flags);
-        cases +=
-            "        " + std::string(verb.name) + ") compadd -- " + base::join(words, " ") + "; _files ;;\n";
+        cases += "        " + std::string(verb.name) + ") compadd -- " + verb_words(verb, kRunning) +
+                 (verb.words.empty() ? "" : " ") + verb_flags(verb) + "; _files ;;\n";
     }
     return cases;
 }
@@ -274,8 +287,10 @@ std::string bash_completion() {
            alternatives +
            ") return 0 ;;\n    esac\n    return 1\n}\n"
            "\n# Fails for the verbs that take the flags of a run and a command.\n"
-           "_agent_sandbox_verb() {\n    case $1 in\n" +
-           bash_verb_cases() +
+           "_agent_sandbox_verb() {\n"
+           "    if [[ $previous == " +
+           std::string(kSessionFlag) + " ]]; then\n        _agent_sandbox_words '" + std::string(kRunning) +
+           "'\n        return 0\n    fi\n    case $1 in\n" + bash_verb_cases() +
            "        *) return 1 ;;\n    esac\n"
            "    [[ $current != -* ]] && _agent_sandbox_paths -f\n    return 0\n}\n" +
            std::string(kBashMain);
@@ -288,8 +303,9 @@ std::string zsh_completion() {
            zsh_verb_list() +
            "    )\n"
            "    _describe -t verbs verb verbs\n    _command_names -e\n}\n\n"
-           "_agent_sandbox_rest() {\n    case $words[1] in\n" +
-           zsh_verb_cases() +
+           "_agent_sandbox_rest() {\n    if [[ $words[CURRENT-1] == " +
+           std::string(kSessionFlag) + " ]]; then compadd -- " + std::string(kRunning) +
+           "; return; fi\n    case $words[1] in\n" + zsh_verb_cases() +
            "        run|plan) shift words; (( CURRENT-- )); _agent_sandbox ;;\n        *) _normal ;;\n    "
            "esac\n}\n\n"
            "_agent_sandbox() {\n    _arguments -S \\\n" +
@@ -309,10 +325,15 @@ std::string fish_completion() {
     for (const Verb& verb : verbs()) {
         text += "complete -c agent-sandbox -n __agent_sandbox_is_open -f -a " + std::string(verb.name) +
                 " -d " + fish_quoted(verb.help) + "\n";
-        std::string words = base::join(words_of(verb.words), " ");
-        if (!words.empty()) {
-            text += "complete -c agent-sandbox -n '__agent_sandbox_verb_is " + std::string(verb.name) +
-                    "' -f -a " + fish_quoted(words) + "\n";
+        std::string is_verb =
+            "complete -c agent-sandbox -n '__agent_sandbox_verb_is " + std::string(verb.name) + "' ";
+        std::string words = verb_words(verb, kRunningInFish);
+        if (!words.empty()) text += is_verb + "-f -a " + fish_quoted(words) + "\n";
+        for (const VerbFlag& flag : flags_of(verb)) {
+            text += is_verb + "-l " + std::string(flag.flag.substr(2));
+            if (!flag.value_name.empty()) text += " -x";
+            if (flag.flag == kSessionFlag) text += " -a " + fish_quoted(kRunningInFish);
+            text += "\n";
         }
     }
     return text + "complete -c agent-sandbox -a '(__agent_sandbox_command)'\n";

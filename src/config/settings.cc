@@ -144,6 +144,14 @@ constexpr Setting kSettings[] = {
      "the site's HTTP proxy; without it the host's proxy variables are used, and none turns that off"},
     {"network.mail_block", choice, choices_ascend, "", "off|auto|on", "auto", kStatic,
      "whether mail is closed; auto closes it unless the network is open"},
+    {"network.ask", boolean, trusted, "--ask", "", "false", kStatic,
+     "a host that no rule names waits until it is approved or denied in another terminal"},
+    {"network.ask_time", duration, trusted, "", "", "2m", kStatic,
+     "how long such a host waits for its answer before it is refused"},
+    {"network.observe", boolean, false_is_strict, "--observe", "", "false", kStatic,
+     "let through and record what the policy would refuse, but for what the administrator or the floor "
+     "closes: to "
+     "learn what a command needs"},
 
     {"agents.profile", text, trusted, "--agent", "", "auto", kStatic,
      "the agent whose profile counts; auto goes by the command, none takes none"},
@@ -167,6 +175,21 @@ constexpr Setting kSettings[] = {
     {"modules.command", path, trusted, "", "", "", kStatic,
      "the site's module command, where it is not found; one that the administrator names may belong to "
      "another than root"},
+
+    {"audit.enabled", boolean, true_is_strict, "", "", "true", kStatic,
+     "what a session did is recorded, outside the jail"},
+    {"audit.chain", boolean, true_is_strict, "", "", "false", kStatic,
+     "every line of the record holds the hash of the one before, which log --verify checks"},
+    {"audit.size", size, neutral, "", "", "64M", kStatic,
+     "how large the record of a session may grow; then the oldest part but the first is dropped"},
+    {"audit.keep", duration, neutral, "", "", "720h", kStatic, "how long records are kept"},
+
+    {"trace.files", boolean, trusted, "--trace-files", "", "false", kStatic,
+     "record which hidden or read-only files the command asked for; slows it down"},
+    {"trace.commands", boolean, trusted, "--trace-commands", "", "false", kStatic,
+     "record every program that is started in the jail, with arguments, directory, status and duration"},
+    {"trace.system_calls", boolean, trusted, "--trace-syscalls", "", "false", kStatic,
+     "record which refused system calls were tried"},
 
     {"ui.quiet", boolean, neutral, "--quiet", "", "false", kStatic,
      "no information at start and end; warnings about protection and errors stay"},

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace config {
 namespace {
 
@@ -11,9 +13,13 @@ constexpr Verb kVerbs[] = {
      "", "", true},
     {"plan", "[OPTIONS] [--] COMMAND [ARGS…]",
      "show the jail as data, each item with reason and origin; run nothing", "", "--json", true},
-    {"why", "path P [--write] | env NAME | host H[:PORT] | syscall NAME",
-     "say what decides about a path, a variable, a host or a system call, and what would allow it",
-     "path|env|host|syscall", "--write --json", false},
+    {"why", "path P [--write] | env NAME | host H[:PORT] | syscall NAME | slurm [COMMAND] OPTION",
+     "say what decides about a path, a variable, a host, a system call or an option of Slurm, and what would "
+     "allow it",
+     "path|env|host|syscall|slurm", "--write --json", false},
+    {"policy", "[show] | draft [SESSION…]",
+     "show what is in force, inside a jail or here; or make a file for review from what was refused",
+     "show|draft", "--json", false},
     {"config", "init | show | check [FILE] | path | import FILE", "make, show, check or import configuration",
      "init|show|check|path|import", "--origin --json", false},
     {"profiles", "[show NAME]", "list the agents that are known, or show what the profile of one says",
@@ -26,6 +32,30 @@ constexpr Verb kVerbs[] = {
      "try to break out of a real jail in every known way, and say what held",
      "files|environment|processes|ipc|terminal|system-calls|namespaces|persistence|network",
      "--list --in-home --json", false},
+    {"ps", "", "list the sessions that run", "", "--json", false},
+    {"inspect", "[SESSION]",
+     "show one session: what it is, its limits, connections, questions and live changes", kSessionWords,
+     "--json", false},
+    {"stop", "SESSION… [--now]", "end sessions", kSessionWords, "--now", false},
+    {"allow", "HOST [--session ID]", "let a running session reach a host", "", "--session=ID", false},
+    {"block", "HOST [--session ID]", "forbid a running session a host; open connections to it are closed", "",
+     "--session=ID", false},
+    {"reload", "[--session ID]", "have a running session read its policy files again", "", "--session=ID",
+     false},
+    {"pending", "[--session ID] [--follow]", "list the questions that sessions wait for an answer to", "",
+     "--session=ID --follow --json", false},
+    {"approve", "[ID] [--session ID]", "answer a question with yes; without ID the oldest", "",
+     "--session=ID", false},
+    {"deny", "[ID] [--session ID] [--reason TEXT]", "answer a question with no; without ID the oldest", "",
+     "--session=ID --reason=TEXT", false},
+    {"monitor", "[--once]", "watch sessions, connections, refusals and limits on one screen", "",
+     "--once --json", false},
+    {"log", "[SESSION] [--follow] [--denied] [--verify]",
+     "show what a session did; without SESSION the newest", kSessionWords,
+     "--follow --denied --verify --json", false},
+    {"digest", "[SESSION] | --not-needed WHAT | --needed WHAT",
+     "show what was refused in a session, by cause, and what would allow it", kSessionWords,
+     "--not-needed=WHAT --needed=WHAT --json", false},
     {"notify", "TEXT…", "ring the user's terminal, from inside a jail or outside", "", "", false},
     {"slurm-log", "", "inside a jail: what its session asked of Slurm, and what was refused", "", "", false},
     {"completion", "bash | zsh | fish", "print completion for a shell", "bash|zsh|fish", "", false},
@@ -52,6 +82,17 @@ std::span<const Verb> verbs() {
 const Verb* find_verb(std::string_view name) {
     const Verb* verb = std::ranges::find(kVerbs, name, &Verb::name);
     return verb == std::end(kVerbs) ? nullptr : verb;
+}
+
+std::vector<VerbFlag> flags_of(const Verb& verb) {
+    std::vector<VerbFlag> flags;
+    if (verb.flags.empty()) return flags;
+    for (std::string_view word : base::split(verb.flags, ' ')) {
+        size_t equals = word.find('=');
+        bool has_value = equals != std::string_view::npos;
+        flags.push_back({word.substr(0, equals), has_value ? word.substr(equals + 1) : std::string_view()});
+    }
+    return flags;
 }
 
 std::span<const RunFlag> run_flags() {

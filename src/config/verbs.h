@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace config {
 
@@ -13,12 +14,23 @@ struct Verb {
     std::string_view arguments;  // as help shows them
     std::string_view help;       // one sentence, no full stop
     std::string_view words;      // what may follow, "init|show|check"; empty where that is free
-    std::string_view flags;      // of its own, "--json --origin"
+    std::string_view flags;      // of its own, "--json --session=ID"; what stands after '=' names its value
     bool takes_run_flags;        // and a command
 };
 
 std::span<const Verb> verbs();
 const Verb* find_verb(std::string_view name);
+
+// In place of words: the sessions that run.
+inline constexpr std::string_view kSessionWords = "@session";
+inline constexpr std::string_view kSessionFlag = "--session";
+
+// A flag of a verb's own.
+struct VerbFlag {
+    std::string_view flag;
+    std::string_view value_name;  // empty: it takes none
+};
+std::vector<VerbFlag> flags_of(const Verb& verb);
 
 enum class FlagValue { none, directory, preset, limit };
 

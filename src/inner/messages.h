@@ -9,10 +9,18 @@
 namespace inner {
 
 // From the stage, in this order: `starting` once the jail is as it was meant, from where on something of the
-// user's may run; `started` once the command is executed; `stopped`, any number of times; `ended`. `failed`
-// may take the place of the first two.
+// user's may run; where it is traced, `traced` with the listener of its calls as a descriptor; `started` once
+// the command is executed; `stopped`, any number of times; `ended`. `failed` may take the place of the first
+// two.
 struct Report {
-    enum class Kind : char { starting = 'P', started = 'S', failed = 'F', stopped = 'T', ended = 'E' };
+    enum class Kind : char {
+        starting = 'P',
+        traced = 'L',
+        started = 'S',
+        failed = 'F',
+        stopped = 'T',
+        ended = 'E'
+    };
     Kind kind = Kind::starting;
     // starting: the version of Landlock that the second wall uses, 0 where there is none; failed: errno;
     // stopped: the signal; ended: exit status, or signal
@@ -32,6 +40,7 @@ inline constexpr std::string_view kStepKeyring = "keyring";        // a session 
 inline constexpr std::string_view kStepPrivileges = "privileges";  // giving them up
 inline constexpr std::string_view kStepWarden = "warden";          // whoever ends what the command leaves
 inline constexpr std::string_view kStepDoorman = "doorman";        // the calls that the stage is asked about
+inline constexpr std::string_view kStepTracer = "tracer";          // the calls that are notified outside
 inline constexpr std::string_view kStepFilter = "filter";          // seccomp
 inline constexpr std::string_view kStepWall = "wall";              // Landlock
 inline constexpr std::string_view kStepStart = "start";            // fork and what belongs to it

@@ -8,7 +8,7 @@ namespace {
 
 // Changes with every change of the fields: the two ends are the same program, and must know when they are
 // not.
-constexpr std::string_view kVersion = "agent-sandbox orders 9";
+constexpr std::string_view kVersion = "agent-sandbox orders 10";
 
 using Writer = base::FieldWriter;
 using Reader = base::FieldReader;
@@ -48,6 +48,7 @@ void add_wall(Writer& writer, const landlock::Wall& wall) {
     writer.add(int{wall.guards_reading});
     writer.add(wall.readable);
     writer.add(int{wall.refuses_tcp});
+    writer.add(int{wall.is_logged});
 }
 
 void get_wall(Reader& reader, landlock::Wall& wall) {
@@ -58,6 +59,7 @@ void get_wall(Reader& reader, landlock::Wall& wall) {
     reader.get(wall.guards_reading);
     reader.get(wall.readable);
     reader.get(wall.refuses_tcp);
+    reader.get(wall.is_logged);
 }
 
 void add_doorman(Writer& writer, const doorman::Orders& orders) {
@@ -115,6 +117,9 @@ std::string encode(const Orders& orders) {
         writer.add(int{laid.is_link});
     }
     writer.add(orders.system_calls.index());
+    writer.add(int{orders.trace.files});
+    writer.add(int{orders.trace.commands});
+    writer.add(int{orders.trace.system_calls});
     add_wall(writer, orders.wall);
     writer.add(int{orders.has_namespaces});
     add_doorman(writer, orders.doorman);
@@ -155,6 +160,9 @@ base::Result<Orders> decode(std::string_view text) {
         reader.get(laid.is_link);
     }
     orders.system_calls = get_switches(reader);
+    reader.get(orders.trace.files);
+    reader.get(orders.trace.commands);
+    reader.get(orders.trace.system_calls);
     get_wall(reader, orders.wall);
     reader.get(orders.has_namespaces);
     get_doorman(reader, orders.doorman);

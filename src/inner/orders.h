@@ -13,6 +13,7 @@
 #include "inner/signals.h"
 #include "landlock/wall.h"
 #include "seccomp/table.h"
+#include "seccomp/trace.h"
 
 namespace inner {
 
@@ -46,6 +47,7 @@ struct Orders {
     std::vector<Check> checks;
     std::vector<Laid> laid;
     seccomp::Switches system_calls;  // which of the ready filters
+    seccomp::Trace trace;            // of what the supervisor is to be notified (start.h)
     landlock::Wall wall;
     // Without namespaces the stage is no pid 1: it ends what the command leaves behind itself (descendants.h)
     // and gives up the caller's privileges itself.

@@ -3,12 +3,34 @@
 
 #include <sys/socket.h>
 
+#include <cerrno>
+#include <cstring>
+
 namespace inner {
 
 void send_report(const Orders& orders, const Report& report) {
     std::string frame = encode(report);
     // MSG_NOSIGNAL: a supervisor that is gone is seen by the next read.
     (void)!::send(orders.control, frame.data(), frame.size(), MSG_NOSIGNAL);
+}
+
+int send_report_with(const Orders& orders, const Report& report, int descriptor) {
+    std::string frame = encode(report);
+    struct iovec content = {frame.data(), frame.size()};
+    alignas(struct cmsghdr) char extra[CMSG_SPACE(sizeof descriptor)] = {};
+    struct msghdr message = {};
+    message.msg_iov = &content;
+    message.msg_iovlen = 1;
+    message.msg_control = extra;
+    message.msg_controllen = sizeof extra;
+    struct cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof descriptor);
+    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    ssize_t sent = ::sendmsg(orders.control, &message, MSG_NOSIGNAL);
+    if (sent < 0) return errno;
+    return sent == static_cast<ssize_t>(frame.size()) ? 0 : EPIPE;
 }
 
 int report_failure(const Orders& orders, std::string_view step, std::string_view object, int number) {

@@ -11,6 +11,9 @@ namespace inner {
 
 void send_report(const Orders& orders, const Report& report);
 
+// The same with a descriptor; zero or an errno.
+int send_report_with(const Orders& orders, const Report& report, int descriptor);
+
 // Says which step failed on what; the exit status of a stage that ends because of it.
 int report_failure(const Orders& orders, std::string_view step, std::string_view object, int number);
 

@@ -8,6 +8,11 @@
 //   installs, writes the number      →      pidfd_getfd
 //   closes its own, executes         ←      a byte
 //
+// A jail that is traced has no doorman: a process tree has one listener. Its filter (seccomp/trace.h) takes
+// the place of the usual one, and the child sends the listener to the supervisor itself, by calls that are
+// never among those it notifies. Its first execution then waits for whoever answers out there, so that
+// nothing of the user's runs before the tracer does.
+//
 // A successful execution closes the pipe for failures, and nothing was written to it.
 #include "inner/start.h"
 
@@ -69,11 +74,26 @@ int let_doorman_in(const Orders& orders, int channel) {
     return listener < 0 ? -listener : hand_listener_over(listener, channel);
 }
 
+// Threat: as above; whoever holds the listener inside would answer for the tracer (tests/jail/trace.bats: the
+// command has no descriptor of the sandbox's).
+int let_tracer_in(const Orders& orders) {
+    int listener = seccomp::install_traced(orders.system_calls, orders.trace);
+    if (listener < 0) return -listener;
+    int number = send_report_with(orders, Report{.kind = Report::Kind::traced}, listener);
+    ::close(listener);
+    return number;
+}
+
 ExecuteFailure go_through_walls(const Orders& orders, const landlock::Built& wall, int channel) {
     if (int number = apply_limits(orders.limits); number != 0) return {number, kStepLimits};
     if (int number = landlock::enter(wall); number != 0) return {number, kStepWall};
-    // The stage, which nobody may look into, is what this process still is; its parent has to.
-    if (orders.doorman.is_wanted) ::prctl(PR_SET_DUMPABLE, 1);
+    // The stage, which nobody may look into, is what this process still is; its parent, or the tracer, has
+    // to.
+    if (orders.doorman.is_wanted || orders.trace.is_wanted()) ::prctl(PR_SET_DUMPABLE, 1);
+    if (orders.trace.is_wanted()) {
+        int number = orders.doorman.is_wanted ? EBUSY : let_tracer_in(orders);
+        return {number, number == 0 ? std::string_view() : kStepTracer};
+    }
     if (is_filtered_alone(orders)) {
         if (int number = seccomp::install(orders.system_calls); number != 0) return {number, kStepFilter};
     }
@@ -119,7 +139,7 @@ base::Fd take_listener(pid_t child, int channel) {
 }  // namespace
 
 bool is_filtered_alone(const Orders& orders) {
-    return !orders.has_namespaces || orders.doorman.is_wanted;
+    return !orders.has_namespaces || orders.doorman.is_wanted || orders.trace.is_wanted();
 }
 
 Started start(const Orders& orders, const landlock::Built& wall) {

@@ -11,7 +11,8 @@
 namespace inner {
 
 // The stage can't be inside the filter where it answers calls itself, or has to end what the command leaves:
-// that takes calls which the filter refuses.
+// that takes calls which the filter refuses. Where the command is traced it has a filter of its own, and the
+// stage enters the usual one later.
 bool is_filtered_alone(const Orders& orders);  // the command, and not the stage
 
 struct Started {

@@ -18,6 +18,9 @@ namespace {
 
 constexpr unsigned kAskVersion = 1u << 0;
 constexpr int kRuleBelowPath = 1;
+// LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON: also of the programs that the restricted one executes.
+constexpr unsigned kLogPrograms = 1u << 1;
+constexpr int kFirstLoggingAbi = 7;
 
 struct __attribute__((packed)) BelowPath {
     uint64_t rights;
@@ -103,6 +106,7 @@ Built build(const Wall& wall, int abi, const std::vector<int>& reopened) {
     if (wall.guards_reading && abi < 1) return failed(ENOSYS, "Landlock");
     if (attributes.files == 0 && attributes.network == 0 && attributes.scoped == 0) return {};
     Built built{.abi = abi};
+    built.is_logged = wall.is_logged && abi >= kFirstLoggingAbi;
     if (int number = create(built, attributes); number != 0) return failed(number, "ruleset");
     if (attributes.files == 0) return built;
 
@@ -129,7 +133,8 @@ Built build(const Wall& wall, int abi, const std::vector<int>& reopened) {
 
 int enter(const Built& built) {
     if (built.abi == 0) return 0;
-    return ::syscall(SYS_landlock_restrict_self, built.ruleset.get(), 0) == 0 ? 0 : errno;
+    unsigned flags = built.is_logged ? kLogPrograms : 0;
+    return ::syscall(SYS_landlock_restrict_self, built.ruleset.get(), flags) == 0 ? 0 : errno;
 }
 
 }  // namespace landlock

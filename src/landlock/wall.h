@@ -30,6 +30,7 @@ struct Wall {
     bool guards_reading = false;
     std::vector<std::string> readable;  // of such a wall; what is writable or used is readable as well
     bool refuses_tcp = false;           // since version 4: connecting, and listening
+    bool is_logged = false;             // since version 7: denials go to the administrator's audit log
 
     bool operator==(const Wall&) const = default;
 };
@@ -40,6 +41,7 @@ int kernel_abi();
 struct Built {
     int abi = 0;  // 0: there is nothing to enter
     base::Fd ruleset;
+    bool is_logged = false;
     int failure = 0;  // errno; then nothing may run
     std::string failed_at;
 };

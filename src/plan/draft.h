@@ -105,6 +105,7 @@ void close_mail(Draft& draft);                   // mail.cc, when the rules are 
 base::Status choose_network(Draft& draft);       // network.cc: the mode
 base::Status set_egress(Draft& draft);           // network_egress.cc, when the rules are settled
 void raise_walls(Draft& draft);                  // walls.cc, when the mounts are finished
+base::Status set_trace(Draft& draft);            // trace.cc, after the walls
 void set_limits(Draft& draft);                   // limits.cc
 void add_environment(Draft& draft);              // environment.cc
 base::Status add_controls(Draft& draft);         // controls.cc

@@ -8,9 +8,9 @@
 #include "base/glob.h"
 #include "base/text.h"
 #include "config/data.h"
+#include "config/secrets.h"
 #include "plan/draft.h"
 #include "plan/network_choice.h"
-#include "plan/seeded.h"
 #include "policy/cover.h"
 
 namespace plan {
@@ -89,7 +89,7 @@ class Filter {
                               pattern.origin);
             }
         }
-        if (std::string_view secret = secret_in(value); !secret.empty()) {
+        if (std::string_view secret = config::secret_in(value); !secret.empty()) {
             return remove(name, "its value looks like " + std::string(secret), {});
         }
         if (env_.mode == policy::EnvMode::inherit)

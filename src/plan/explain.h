@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "base/result.h"
 #include "host/tree.h"
+#include "network/rules/engine.h"
 #include "plan/plan.h"
 
 namespace plan {
@@ -27,6 +28,8 @@ Explanation explain_path(const Plan& plan, const host::Tree& tree, const base::P
 Explanation explain_variable(const Plan& plan, std::string_view name);
 // HOST, HOST:PORT or udp:HOST:PORT; without a port 443. Nothing is looked up.
 base::Result<Explanation> explain_host(const Plan& plan, std::string_view text);  // explain_host.cc
+// The same for a verdict that somebody else made.
+Explanation explain_verdict(const Plan& plan, const network::Question& question, network::Verdict verdict);
 
 base::Json to_json(const Explanation& explanation);
 std::string to_text(const Explanation& explanation, bool is_coloured = false);

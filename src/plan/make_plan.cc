@@ -193,6 +193,7 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     if (base::Status done = finish_mounts(draft); !done) return done.error();
     lay_place(draft);
     raise_walls(draft);
+    if (base::Status done = set_trace(draft); !done) return done.error();
     set_limits(draft);
     add_environment(draft);
     if (base::Status done = add_controls(draft); !done) return done.error();

@@ -69,7 +69,10 @@ network::EngineSettings rules_from(const Draft& draft) {
                                    .allow = asked.allow,
                                    .private_networks = asked.private_networks,
                                    .are_literals_open = asked.are_literals_open,
+                                   .literals_origin = asked.literals_origin,
                                    .host_services = asked.host_services,
+                                   .is_asking = asked.ask,
+                                   .is_observing = asked.observe,
                                    .udp = asked.udp};
 }
 
@@ -120,6 +123,7 @@ base::Status set_egress(Draft& draft) {
     const auto& asked = draft.policy().network;
     network::Egress& egress = draft.plan.network.egress;
     egress.rules = rules_from(draft);
+    egress.ask_time = std::chrono::seconds(asked.ask_time);
     egress.rules.bundles = client_bundles(draft);
     note_unused(draft);
 

@@ -16,6 +16,7 @@
 #include "plan/request.h"
 #include "policy/policy.h"
 #include "seccomp/table.h"
+#include "seccomp/trace.h"
 
 namespace plan {
 
@@ -160,6 +161,7 @@ struct Processes {
 struct SecondWall {
     bool is_wanted = true;
     bool guards_files = true;  // false: signals and abstract sockets alone are kept inside
+    bool is_logged = false;    // denials go to the administrator's audit log, where the kernel can
     std::vector<base::Path> writable;
     std::vector<base::Path> used;  // written but not made: devices, /proc
 };
@@ -241,6 +243,7 @@ struct Plan {
     Slurm slurm;
     Processes processes;
     seccomp::Switches system_calls;
+    seccomp::Trace trace;  // what of the command is observed from outside
     SecondWall second_wall;
     Limits limits;
     std::vector<Control> controls;

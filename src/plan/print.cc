@@ -137,6 +137,13 @@ Json json_of(const seccomp::Switches& switches) {
         .set("allow_keyrings", switches.allow_keyrings);
 }
 
+Json json_of(const seccomp::Trace& trace) {
+    return Json::object()
+        .set("files", trace.files)
+        .set("commands", trace.commands)
+        .set("system_calls", trace.system_calls);
+}
+
 Json paths_of(const std::vector<base::Path>& paths) {
     Json array = Json::array();
     for (const base::Path& path : paths) array.push(path.str());
@@ -218,6 +225,7 @@ base::Json to_json(const Plan& plan) {
         .set("network", json_of(plan.network))
         .set("processes", json_of(plan.processes))
         .set("system_calls", json_of(plan.system_calls))
+        .set("trace", json_of(plan.trace))
         .set("second_wall", json_of(plan.second_wall))
         .set("limits", json_of(plan.limits))
         .set("controls", json_list(plan.controls))

@@ -86,6 +86,14 @@ std::string network_text(const Network& network) {
     return text;
 }
 
+std::string trace_text(const seccomp::Trace& trace) {
+    std::vector<std::string> parts;
+    if (trace.files) parts.emplace_back("files that are closed to it");
+    if (trace.commands) parts.emplace_back("commands");
+    if (trace.system_calls) parts.emplace_back("refused system calls");
+    return base::join(parts, ", ");
+}
+
 Table summary(const Plan& plan) {
     Table table;
     table.add({plain("backend"), plain(plan.backend)});
@@ -95,6 +103,10 @@ Table summary(const Plan& plan) {
     table.add({plain("starts in"), plain(plan.working_directory.str())});
     table.add({plain("network"), plain(network_text(plan.network)), dim(plan.network.reason.why),
                dim(plan.network.reason.origin.describe())});
+    if (plan.trace.is_wanted()) {
+        table.add({plain("traced"), plain(trace_text(plan.trace)),
+                   dim("recorded outside, while it runs; it runs slower for it")});
+    }
     return table;
 }
 

@@ -11,8 +11,4 @@ namespace plan {
 // password in them are left out.
 std::string without_secrets(std::string_view content);
 
-// Whether a value looks like a secret whatever its name: an address with a password, a private key, a token
-// with a known prefix. The reason, or empty.
-std::string_view secret_in(std::string_view value);
-
 }  // namespace plan

@@ -3,16 +3,15 @@
 // its kind (kRows), so that a row that is cut off is noticed.
 #include "plan/summary.h"
 
-#include <algorithm>
-#include <vector>
-
 #include "base/fields.h"
+#include "base/own_place.h"
+#include "base/sha256.h"
+#include "network/rules/settings_text.h"
+#include "plan/limits.h"
 
 namespace plan {
 namespace {
 
-using config::Item;
-using config::Layer;
 using config::Origin;
 
 constexpr std::string_view kVersion = "agent-sandbox summary 1";
@@ -20,17 +19,7 @@ constexpr std::string_view kVersion = "agent-sandbox summary 1";
 class Writer : public base::FieldWriter {
   public:
     using FieldWriter::add;
-    void add(const Origin& origin) {
-        add(static_cast<int>(origin.layer));
-        add(std::string_view(origin.describe()));
-    }
-    void add_items(std::string_view row, const std::vector<Item>& items) {
-        for (const Item& item : items) {
-            add(row);
-            add(std::string_view(item.text));
-            add(item.origin);
-        }
-    }
+    void add(const Origin& origin) { network::write_origin(*this, origin); }
 };
 
 class Reader : public base::FieldReader {
@@ -44,69 +33,37 @@ class Reader : public base::FieldReader {
         get(value);
         return value;
     }
-    Origin origin() {
-        auto layer = static_cast<Layer>(number());
-        return Origin{.layer = layer, .name = next()};
-    }
+    Origin origin() { return network::read_origin(*this); }
     base::Path path() {
         base::Result<base::Path> parsed = base::Path::parse(next());
         if (!parsed) reject();
         return parsed ? *std::move(parsed) : base::Path();
     }
-    Item item() {
-        Item read{.text = next()};
-        read.origin = origin();
-        return read;
-    }
-};
-
-// The lists of the network, each under the name of its row.
-struct List {
-    std::string_view row;
-    std::vector<Item> network::EngineSettings::*items;
-};
-constexpr List kLists[] = {
-    {"block", &network::EngineSettings::block},
-    {"allow", &network::EngineSettings::allow},
-    {"private", &network::EngineSettings::private_networks},
-    {"service", &network::EngineSettings::host_services},
-    {"udp", &network::EngineSettings::udp},
 };
 
 void write_network(Writer& writer, const Network& network) {
-    const network::EngineSettings& rules = network.egress.rules;
     writer.add("network");
     writer.add(static_cast<int>(network.asked));
     writer.add(static_cast<int>(network.reached));
-    writer.add(rules.are_literals_open ? 1 : 0);
-    writer.add(rules.has_shipped_list ? 1 : 0);
-    writer.add(rules.mode_origin);
-    for (const List& list : kLists) writer.add_items(list.row, rules.*list.items);
-    for (const network::Bundle& bundle : rules.bundles) {
-        for (const std::string& entry : bundle.entries) {
-            writer.add("bundle");
-            writer.add(bundle.name);
-            writer.add(entry);
-        }
-    }
+    network::write_settings(writer, network.egress.rules);
 }
 
 void read_network(Reader& reader, Network& network) {
-    network::EngineSettings& rules = network.egress.rules;
     network.asked = static_cast<policy::NetworkMode>(reader.number());
     network.reached = static_cast<policy::NetworkMode>(reader.number());
-    rules.mode = network.reached;
-    rules.are_literals_open = reader.number() == 1;
-    rules.has_shipped_list = reader.number() == 1;
-    rules.mode_origin = reader.origin();
-    network.reason.origin = rules.mode_origin;
+    network.egress.rules = network::read_settings(reader);
+    network.egress.rules.mode = network.reached;
+    network.reason.origin = network.egress.rules.mode_origin;
 }
 
-void read_bundle(Reader& reader, network::EngineSettings& rules) {
-    std::string name = reader.next();
-    auto known = std::ranges::find(rules.bundles, name, &network::Bundle::name);
-    if (known == rules.bundles.end()) known = rules.bundles.insert(known, network::Bundle{.name = name});
-    known->entries.push_back(reader.next());
+void read_limit(Reader& reader, Limits& limits) {
+    std::string key = reader.next();
+    uint64_t value = 0;
+    reader.get(value);
+    Origin origin = reader.origin();
+    for (const NamedLimit& named : named_limits()) {
+        if (named.key == key) limits.*named.field = {value, std::move(origin)};
+    }
 }
 
 void read_row(Reader& reader, std::string_view row, Plan& plan) {
@@ -141,16 +98,17 @@ void read_row(Reader& reader, std::string_view row, Plan& plan) {
         plan.environment.removed.push_back(std::move(variable));
     } else if (row == "network") {
         read_network(reader, plan.network);
-    } else if (row == "bundle") {
-        read_bundle(reader, plan.network.egress.rules);
     } else if (row == "calls") {
         plan.system_calls = {.allow_nested_namespaces = reader.number() == 1,
                              .allow_ptrace = reader.number() == 1,
                              .allow_perf = reader.number() == 1,
                              .allow_keyrings = reader.number() == 1};
-    } else {
-        const auto* list = std::ranges::find(kLists, row, &List::row);
-        if (list != std::end(kLists)) (plan.network.egress.rules.*list->items).push_back(reader.item());
+    } else if (row == "limit") {
+        read_limit(reader, plan.limits);
+    } else if (row == "slurm") {
+        plan.slurm.is_open = reader.number() == 1;
+        plan.slurm.scope = static_cast<policy::SlurmScope>(reader.number());
+        plan.slurm.network = reader.next();
     }
 }
 
@@ -199,7 +157,28 @@ std::string encode_summary(const Plan& plan) {
          {calls.allow_nested_namespaces, calls.allow_ptrace, calls.allow_perf, calls.allow_keyrings}) {
         writer.add(is_allowed ? 1 : 0);
     }
+    for (const NamedLimit& named : named_limits()) {
+        const policy::Limit& limit = plan.limits.*named.field;
+        if (limit.value == 0) continue;
+        writer.add("limit");
+        writer.add(named.key);
+        writer.add(std::to_string(limit.value));
+        writer.add(limit.origin);
+    }
+    writer.add("slurm");
+    writer.add(plan.slurm.is_open ? 1 : 0);
+    writer.add(static_cast<int>(plan.slurm.scope));
+    writer.add(plan.slurm.network);
     return writer.take();
+}
+
+std::string policy_digest(const Plan& plan) {
+    // It is made for the jail already.
+    for (const Mount& mount : plan.mounts) {
+        bool is_summary = mount.kind == MountKind::file && mount.target.name() == base::kSummary;
+        if (is_summary && mount.source.starts_with(kVersion)) return base::sha256(mount.source);
+    }
+    return base::sha256(encode_summary(plan));
 }
 
 base::Result<Plan> decode_summary(std::string_view text) {

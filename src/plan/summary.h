@@ -13,6 +13,8 @@
 namespace plan {
 
 std::string encode_summary(const Plan& plan);
+// What the jail may do, as 64 hexadecimal digits: two sessions with the same are under the same rules.
+std::string policy_digest(const Plan& plan);
 // A plan with these parts filled in, for explain.h.
 base::Result<Plan> decode_summary(std::string_view text);
 

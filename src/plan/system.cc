@@ -202,6 +202,10 @@ void add_system(Draft& draft) {
                                     .target = draft.own / base::kNotifySocket,
                                     .source = "notify",
                                     .reason = {"rings the user's terminal: agent-sandbox notify", {}}});
+    draft.assembled.push_back(Mount{.kind = MountKind::helper_socket,
+                                    .target = draft.own / base::kMailSocket,
+                                    .source = "mail",
+                                    .reason = {"tells of mail that was refused", {}}});
     // A directory of the session's is one of the host's.
     bool is_on_host = !draft.backend().lays_files;
     draft.add_rule(draft.own, Access::readonly, {"the program itself", {}},

@@ -91,7 +91,9 @@ config::Values builtin_values() {
     for (const Setting& setting : config::settings()) {
         Value& value = values[std::string(setting.key)];
         if (!config::is_list(setting.type)) {
-            value.text = setting.fallback;
+            // Sizes and durations stand in the table as people write them.
+            base::Result<std::string> canonical = config::canonical_text(setting, setting.fallback);
+            value.text = canonical ? *std::move(canonical) : std::string(setting.fallback);
         } else if (setting.fallback.starts_with('@')) {
             for (const config::DataRow& row : config::data_list(setting.fallback.substr(1))) {
                 value.items.push_back(Item{std::string(row.entry), {}});

@@ -118,6 +118,7 @@ Policy policy_from(const Effective& effective) {
     policy.network.allow = effective.items("network.allow");
     policy.network.private_networks = effective.items("network.private");
     policy.network.are_literals_open = effective.text("network.literals") == "allow";
+    policy.network.literals_origin = effective.origin("network.literals");
     policy.network.udp = effective.items("network.udp");
     policy.network.dns_types = effective.items("network.dns_types");
     policy.network.host_services = effective.items("network.host_services");
@@ -126,6 +127,9 @@ Policy policy_from(const Effective& effective) {
     policy.network.upstream_proxy_origin = effective.origin("network.upstream_proxy");
     policy.network.mail_block = choice_of<MailBlock>(effective, "network.mail_block");
     policy.network.mail_block_origin = effective.origin("network.mail_block");
+    policy.network.ask = effective.is_true("network.ask");
+    policy.network.ask_time = limit_of(effective, "network.ask_time").value;
+    policy.network.observe = effective.is_true("network.observe");
 
     policy.home.caches = effective.is_true("home.caches");
     policy.home.caches_origin = effective.origin("home.caches");
@@ -144,6 +148,13 @@ Policy policy_from(const Effective& effective) {
         policy.modules.command = base::Path::known(command);
         policy.modules.command_origin = effective.origin("modules.command");
     }
+    policy.audit.enabled = effective.is_true("audit.enabled");
+    policy.audit.chain = effective.is_true("audit.chain");
+    policy.audit.size = limit_of(effective, "audit.size").value;
+    policy.audit.keep = limit_of(effective, "audit.keep").value;
+    policy.trace.files = effective.is_true("trace.files");
+    policy.trace.commands = effective.is_true("trace.commands");
+    policy.trace.system_calls = effective.is_true("trace.system_calls");
     policy.ui.quiet = effective.is_true("ui.quiet");
     policy.ui.verbose = effective.is_true("ui.verbose");
     return policy;

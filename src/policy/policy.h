@@ -88,10 +88,13 @@ struct Policy {
         config::Origin fallback_origin;
         Items block, allow, private_networks, udp, dns_types, host_services, publish;
         bool are_literals_open = false;
+        config::Origin literals_origin;
         std::string upstream_proxy;  // empty: what the host's variables say; may hold a password
         config::Origin upstream_proxy_origin;
         MailBlock mail_block = MailBlock::automatic;
         config::Origin mail_block_origin;
+        bool ask = false, observe = false;
+        uint64_t ask_time = 0;  // seconds
     } network;
     struct {
         bool per_project_state = false, notice = true;
@@ -109,6 +112,14 @@ struct Policy {
         std::optional<base::Path> command;
         config::Origin command_origin;
     } modules;
+    struct {
+        bool enabled = true, chain = false;
+        uint64_t size = 0;  // bytes
+        uint64_t keep = 0;  // seconds
+    } audit;
+    struct {
+        bool files = false, commands = false, system_calls = false;
+    } trace;
     struct {
         bool quiet = false, verbose = false;
     } ui;

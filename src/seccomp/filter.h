@@ -13,6 +13,13 @@ namespace seccomp {
 // For the architecture of this program.
 std::span<const sock_filter> filter_for(const Switches& switches);
 
+// The calls that rows of the table are about, by their numbers on this architecture.
+struct NumberedCall {
+    std::string_view name;
+    int number;
+};
+std::span<const NumberedCall> numbered_calls();
+
 // The names of all system calls that were known when the program was built, sorted.
 std::span<const std::string_view> known_names();
 

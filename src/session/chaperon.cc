@@ -62,6 +62,13 @@ Context context_of(const plan::Plan& plan, const host::Facts& facts, const Surro
                    .clients = open_clients(plan.slurm)};
 }
 
+// A chain of its own. It stays with the part of the record that there is when it starts: its lines are few.
+audit::Writer record_for(const Record* record) {
+    if (record == nullptr || !record->is_open()) return {};
+    Record::Share share = record->share();
+    return {std::move(share.file), share.is_chained ? "slurm" : "", share.seed, 0};
+}
+
 // Both folders' commands; no name is in both.
 slurm::chaperon::Handlers handlers() {
     slurm::chaperon::Handlers all = slurm::queries::query_handlers();
@@ -102,8 +109,8 @@ base::Status Chaperon::open(const std::string& directory, const std::string& nam
 }
 
 void Chaperon::get_ready(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings,
-                         uint64_t open_files) {
-    ready_.emplace(Ready{plan, facts, surroundings, open_files, inode_of(plan.project)});
+                         uint64_t open_files, const Record* record) {
+    ready_.emplace(Ready{plan, facts, surroundings, open_files, inode_of(plan.project), record});
 }
 
 void Chaperon::start() {
@@ -122,16 +129,18 @@ void Chaperon::start() {
     }
     life_.reset();
     base::Fd listener = socket_.take();
+    audit::Writer record = record_for(ready_->record);
     std::vector<int> kept = {listener.get(), theirs.get()};
+    if (record) kept.push_back(record.descriptor());
     for (int client : context.clients.descriptors()) kept.push_back(client);
     step_aside(supervisor, std::move(kept));
     limit_open_files(ready_->open_files);
     std::string logs = surroundings.state_directory + "/slurm/log";
     slurm::remove_old_records(surroundings.state_directory, ::time(nullptr));
-    remove_old_logs(logs, ::time(nullptr));
-    ::_exit(slurm::chaperon::serve(
-        context, handlers(),
-        {std::move(listener), std::move(theirs), logs + "/" + surroundings.session + ".jsonl"}));
+    remove_old_logs(logs, kLongestKept, ::time(nullptr));
+    ::_exit(slurm::chaperon::serve(context, handlers(),
+                                   {std::move(listener), std::move(theirs),
+                                    logs + "/" + surroundings.session + ".jsonl", std::move(record)}));
 }
 
 void Chaperon::end() {

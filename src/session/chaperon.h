@@ -13,6 +13,7 @@
 #include "host/facts.h"
 #include "plan/plan.h"
 #include "session/named_socket.h"
+#include "session/record.h"
 #include "session/session.h"
 
 namespace session {
@@ -30,10 +31,10 @@ class Chaperon {
     void forget_name() { socket_.forget_name(); }
     pid_t process() const { return process_; }  // -1: there is none
 
-    // What it will be told. `open_files` is the caller's own limit, which jobs inherit; all of them must
-    // outlive it.
+    // What it will be told. `open_files` is the caller's own limit, which jobs inherit; `record` is where
+    // refusals and submissions are written. All of them must outlive it.
     void get_ready(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings,
-                   uint64_t open_files);
+                   uint64_t open_files, const Record* record = nullptr);
     // Readable when a stub calls and nobody is there to answer; -1 otherwise.
     int events() const { return process_ < 0 && ready_ ? socket_.get() : -1; }
     // Starts the process. Failing to leaves the jail without Slurm, and its stubs say so.
@@ -47,6 +48,7 @@ class Chaperon {
         const Surroundings& surroundings;
         uint64_t open_files;
         uint64_t project_inode;  // when the session began
+        const Record* record;
     };
     std::optional<Ready> ready_;
     NamedSocket socket_;

@@ -60,6 +60,14 @@ base::Error failure_error(const inner::Report& failure) {
         error.advice = "a kernel with CONFIG_SECCOMP_FILTER is needed; 'agent-sandbox doctor' says more";
         return error;
     }
+    if (failure.step == inner::kStepTracer) {
+        base::Error error = base::system_error("trace the command", failure.number);
+        error.advice =
+            failure.number == EBUSY
+                ? "it is started inside a jail that is traced; start the outer one without --trace-…"
+                : "leave out the --trace- options; 'agent-sandbox doctor' says what this machine can do";
+        return error;
+    }
     if (failure.step == inner::kStepKeyring)
         return base::system_error("give the jail a session keyring of its own", failure.number);
     if (failure.step == inner::kStepWall)
@@ -71,7 +79,8 @@ base::Error failure_error(const inner::Report& failure) {
     if (failure.step == inner::kStepDoorman) {
         base::Error error = base::system_error("answer system calls of the jail", failure.number);
         error.advice = failure.number == EBUSY
-                           ? "something around this program answers them already; use another backend"
+                           ? "something around this program answers them already; if it is started inside a "
+                             "jail that is traced, start the outer one without --trace-…"
                            : "'agent-sandbox doctor' says what this machine can do";
         return error;
     }
@@ -100,6 +109,16 @@ std::string refusals(const plan::Limits& limits, uint64_t processes) {
            (processes == 1 ? " process was refused" : " processes were refused");
 }
 
+base::Result<Ending> ending_without_tracer(const Outcome& outcome) {
+    if (!outcome.has_started) {
+        return base::Error{.what = "the command can't be traced: " + outcome.tracer_failure,
+                           .advice = "leave out the --trace- options, or try again"};
+    }
+    Ending ending = ending_by_signal(SIGKILL, "the jail was ended: " + outcome.tracer_failure);
+    ending.by_limit = true;
+    return ending;
+}
+
 }  // namespace
 
 base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
@@ -113,6 +132,9 @@ base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
                            .advice = "use --network isolated, or look at 'agent-sandbox doctor'"};
     }
     if (!outcome.may_have_run) return diagnose(plan.backend, outcome.diagnostics);
+    if (outcome.reached == Watch::kStop)
+        return ending_by_signal(SIGTERM, "stopped, as 'agent-sandbox stop' asked");
+    if (!outcome.tracer_failure.empty() && !outcome.ending) return ending_without_tracer(outcome);
     if (!outcome.reached.empty()) return ending_by_limit(plan.limits, outcome.reached);
     std::string name = base::printable(plan.command.front());
     if (!outcome.ending) {

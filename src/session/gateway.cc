@@ -4,17 +4,18 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
-#include <ctime>
-#include <span>
+#include <optional>
+#include <utility>
 
+#include "audit/writer.h"
 #include "backends/bubblewrap/launch.h"
 #include "base/descriptors.h"
 #include "base/own_arguments.h"
@@ -22,23 +23,15 @@
 #include "inner/signals.h"
 #include "network/gateway/gateway.h"
 #include "network/netns/set_up.h"
-#include "session/old_logs.h"
+#include "network/rules/settings_text.h"
 
 namespace session {
 namespace {
 
 constexpr std::chrono::milliseconds kLongestFarewell{500};
+constexpr std::string_view kGone = "the network's gateway has ended";
 // Slurm signals every process of a step, not the command alone.
 constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
-
-base::Result<base::Fd> open_journal(const std::string& path) {
-    std::string directory = path.substr(0, path.rfind('/'));
-    if (base::Status made = base::make_directories(directory); !made) return made.error();
-    base::Fd file(
-        ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (!file) return base::system_error("make the network's log " + path, errno);
-    return file;
-}
 
 // Neither the caller's terminal nor a kill of its group reaches it; it ends with the supervisor.
 void step_aside(pid_t supervisor, std::initializer_list<int> kept) {
@@ -71,10 +64,7 @@ Gateway::~Gateway() {
     end();
 }
 
-base::Status Gateway::start(const network::Egress& egress, Source source, const std::string& journal) {
-    base::Result<base::Fd> file = open_journal(journal);
-    if (!file) return file.error();
-    journal_ = journal;
+base::Status Gateway::start(const network::Egress& egress, Source source, Record record) {
     int pair[2];
     // Not blocking: neither of the two ever waits for the other, whatever became of it.
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
@@ -89,14 +79,12 @@ base::Status Gateway::start(const network::Egress& egress, Source source, const 
 
     control_.release();
     step_aside(supervisor, {theirs.get(), source.information.get(), source.listeners.get(),
-                            source.handed.get(), file->get()});
-    auto await_listeners = [&](const network::netns::Wanted& wanted) {
-        // There is time: the namespaces are being made.
-        remove_old_logs(journal.substr(0, journal.rfind('/')), ::time(nullptr));
-        return listeners_of(source, wanted);
-    };
+                            source.handed.get(), record.file.get()});
+    auto await_listeners = [&](const network::netns::Wanted& wanted) { return listeners_of(source, wanted); };
+    audit::Writer writer(std::move(record.file), record.is_chained ? "gateway" : "", record.seed,
+                         record.part_size);
     ::_exit(network::gateway::run(
-        egress, {await_listeners, *std::move(file), std::move(theirs), std::move(source.handed)}));
+        egress, {await_listeners, std::move(writer), std::move(theirs), std::move(source.handed)}));
 }
 
 Gateway::News Gateway::take() {
@@ -104,6 +92,11 @@ Gateway::News Gateway::take() {
     std::string_view note = passed ? std::string_view(passed->note) : std::string_view();
     if (note == network::gateway::kAskForFiles) {
         pass_files();
+        return News::none;
+    }
+    if (note == network::gateway::kAskForJournal) return News::journal_full;
+    if (std::optional<network::gateway::Reply> reply = network::gateway::decode_reply(note)) {
+        hear_reply(*reply);
         return News::none;
     }
     std::optional<network::gateway::Start> started = network::gateway::decode_start(note);
@@ -120,6 +113,62 @@ Gateway::News Gateway::take() {
     return News::failed;
 }
 
+void Gateway::send_rules(const network::Egress& egress, OnReply on_reply) {
+    base::Result<base::Fd> file =
+        base::memory_file("rules", network::encode_settings(egress.rules, egress.passed_types));
+    if (!file) return on_reply(file.error());
+    request(network::gateway::Order::Kind::rules, *std::move(file), {.on_reply = std::move(on_reply)});
+}
+
+void Gateway::ask_state(OnReply on_reply) {
+    base::Fd file(::memfd_create("state", MFD_CLOEXEC));
+    base::Fd ours(file ? ::fcntl(file.get(), F_DUPFD_CLOEXEC, 0) : -1);
+    if (!ours) return on_reply(base::system_error("make a memory file", errno));
+    request(network::gateway::Order::Kind::state, std::move(file), {std::move(on_reply), std::move(ours)});
+}
+
+void Gateway::request(network::gateway::Order::Kind kind, base::Fd file, Request request) {
+    bool can_answer = control_ && !is_asked_;
+    if (!can_answer) return request.on_reply(base::Error{.what = std::string(kGone)});
+    uint64_t ticket = ++last_ticket_;
+    int passed[] = {file.get()};
+    std::string note = network::gateway::encode(network::gateway::Order{.kind = kind, .number = ticket});
+    base::Status sent = base::send_descriptors(control_.get(), note, passed);
+    if (!sent) return request.on_reply(sent.error());
+    requests_.emplace(ticket, std::move(request));
+}
+
+void Gateway::hear_reply(const network::gateway::Reply& reply) {
+    auto found = requests_.find(reply.ticket);
+    if (found == requests_.end()) return;
+    // Out of the books first: what is called may ask for something else.
+    Request request = std::move(found->second);
+    requests_.erase(found);
+    if (!reply.failure.empty()) return request.on_reply(base::Error{.what = reply.failure});
+    if (!request.answer) return request.on_reply(reply.text);
+    ::lseek(request.answer.get(), 0, SEEK_SET);
+    request.on_reply(base::read_descriptor(request.answer.get()));
+}
+
+void Gateway::fail_requests() {
+    std::map<uint64_t, Request> failed = std::exchange(requests_, {});
+    for (auto& [ticket, request] : failed) request.on_reply(base::Error{.what = std::string(kGone)});
+}
+
+void Gateway::deny(uint64_t id, std::string_view reason) {
+    if (!control_) return;
+    network::gateway::Order order{
+        .kind = network::gateway::Order::Kind::deny, .number = id, .reason = std::string(reason)};
+    (void)base::send_descriptors(control_.get(), network::gateway::encode(order), {});
+}
+
+void Gateway::pass_journal(base::Fd part) {
+    if (!control_ || !part) return;
+    int passed[] = {part.get()};
+    (void)base::send_descriptors(
+        control_.get(), network::gateway::encode({.kind = network::gateway::Order::Kind::journal}), passed);
+}
+
 // The host's files as they are now; after a change of network the gateway asks again, and can't open them
 // itself.
 void Gateway::pass_files() const {
@@ -127,12 +176,15 @@ void Gateway::pass_files() const {
     base::Fd servers(::open("/etc/resolv.conf", O_RDONLY | O_CLOEXEC | O_NOCTTY));
     if (!hosts || !servers) return;
     int passed[] = {hosts.get(), servers.get()};
-    (void)base::send_descriptors(control_.get(), network::gateway::kFiles, passed);
+    (void)base::send_descriptors(
+        control_.get(), network::gateway::encode({.kind = network::gateway::Order::Kind::files}), passed);
 }
 
 void Gateway::ask_to_end() {
     if (is_asked_ || !control_ || !is_serving_) return;
-    is_asked_ = static_cast<bool>(base::send_descriptors(control_.get(), network::gateway::kEnd, {}));
+    std::string note = network::gateway::encode({.kind = network::gateway::Order::Kind::end});
+    is_asked_ = static_cast<bool>(base::send_descriptors(control_.get(), note, {}));
+    if (is_asked_) fail_requests();
 }
 
 network::gateway::Summary Gateway::finish() {
@@ -147,15 +199,13 @@ network::gateway::Summary Gateway::finish() {
         }
     }
     end();
-    struct stat status;
-    bool is_empty = !journal_.empty() && ::stat(journal_.c_str(), &status) == 0 && status.st_size == 0;
-    if (is_empty) ::unlink(journal_.c_str());
     return summary;
 }
 
 // One that no longer speaks to us must not go on serving either.
 void Gateway::end() {
     control_.reset();
+    fail_requests();
     if (process_ <= 0) return;
     ::kill(process_, SIGKILL);
     while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;

@@ -9,8 +9,10 @@
 #include <cerrno>
 
 #include "base/descriptors.h"
+#include "base/remove_tree.h"
 #include "base/rest.h"
 #include "session/named_socket.h"
+#include "session/record.h"
 #include "session/trash.h"
 
 namespace session {
@@ -47,12 +49,14 @@ void step_aside(const Kept& kept, int life, int stage) {
         ::setsid();
     }
     (void)!::chdir("/");
+    // Not the lock of the session's directory, which says that the supervisor lives.
     base::close_others({kept.placeholders.descriptor(), kept.terminal.descriptor(), life, stage});
     base::fill_standard_descriptors();
 }
 
-void tidy(const std::string& state_directory) {
+void tidy(const std::string& state_directory, std::time_t keep) {
     empty_trash(state_directory);
+    remove_old_records(state_directory + "/sessions", keep, ::time(nullptr));
     for (std::string_view helper : {"notify", "slurm/sockets"})
         remove_left_sockets(state_directory + "/" + std::string(helper));
 }
@@ -74,8 +78,9 @@ void Keeper::start(Kept kept, int stage) {
         kept.placeholders.release();
         if (kept.cgroup) kept.cgroup->remove();
         kept.place.remove();
+        if (!kept.directory.is_empty()) base::remove_tree(kept.directory.path());
     }
-    tidy(state_directory_);
+    tidy(state_directory_, keep_);
     ::_exit(0);
 }
 
@@ -83,7 +88,7 @@ void Keeper::dismiss() {
     if (is_dismissed_) return;
     is_dismissed_ = true;
     // Without a keeper, or with one that was killed, it is done here and now.
-    if (!life_ || ::send(life_.get(), "d", 1, MSG_NOSIGNAL) != 1) tidy(state_directory_);
+    if (!life_ || ::send(life_.get(), "d", 1, MSG_NOSIGNAL) != 1) tidy(state_directory_, keep_);
 }
 
 }  // namespace session

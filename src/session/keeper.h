@@ -4,6 +4,7 @@
 // the terminal right. In either case it empties the trash afterwards, which may take its time then.
 #pragma once
 
+#include <ctime>
 #include <optional>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "session/cgroup.h"
 #include "session/place.h"
 #include "session/placeholders.h"
+#include "session/session_directory.h"
 #include "session/terminal.h"
 
 namespace session {
@@ -21,13 +23,16 @@ struct Kept {
     Terminal& terminal;
     std::optional<Cgroup>& cgroup;
     Place& place;
+    SessionDirectory& directory;
 
     bool is_empty() const { return placeholders.is_empty() && !terminal && !cgroup && place.is_empty(); }
 };
 
 class Keeper {
   public:
-    explicit Keeper(std::string state_directory) : state_directory_(std::move(state_directory)) {}
+    // `keep`: how long records stay, in seconds.
+    Keeper(std::string state_directory, std::time_t keep)
+        : state_directory_(std::move(state_directory)), keep_(keep) {}
     ~Keeper() { dismiss(); }
     Keeper(const Keeper&) = delete;
     Keeper& operator=(const Keeper&) = delete;
@@ -40,6 +45,7 @@ class Keeper {
 
   private:
     std::string state_directory_;
+    std::time_t keep_;
     base::Fd life_;  // of a pair of sockets; it closes when the supervisor ends
     pid_t process_ = -1;
     bool is_dismissed_ = false;

@@ -11,13 +11,18 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 
 #include "base/file.h"
+#include "base/own_place.h"
 #include "base/text.h"
 
 namespace session {
@@ -131,6 +136,28 @@ std::string notice_bytes(std::string_view untrusted, const Screen& screen) {
                            (screen.is_iterm ? "]9;agent-sandbox: " : "]777;notify;agent-sandbox;") + text +
                            std::string(kBell);
     return wrapped(sequence, screen) + std::string(kBell);
+}
+
+// The supervisor looks once in a second. Where others have filled the queue until then, this one waits.
+int send_notice(std::string_view text, std::span<const std::string_view> sockets, FullQueue when_full) {
+    base::Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    struct timeval patience = {.tv_sec = 3, .tv_usec = 0};
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+    int number = ENOENT;
+    for (std::string_view name : sockets) {
+        struct sockaddr_un address = {};
+        address.sun_family = AF_UNIX;
+        std::string path = base::own_path(name);
+        if (path.size() >= sizeof address.sun_path) continue;
+        std::memcpy(address.sun_path, path.data(), path.size());
+        if (::sendto(socket.get(), text.data(), text.size(), MSG_NOSIGNAL | (when_full == FullQueue::gives_up ? MSG_DONTWAIT : 0),
+                     reinterpret_cast<const struct sockaddr*>(&address), sizeof address) >= 0) {
+            return 0;
+        }
+        number = errno;
+        if (number != ENOENT) break;
+    }
+    return number;
 }
 
 bool has_terminal() {

@@ -3,12 +3,19 @@
 // its screen. What a jail says is a stranger's text: nothing of it but plain characters reaches the terminal.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace session {
 
 inline constexpr size_t kLargestNotice = 512;  // bytes; the rest of a longer one is cut off
+// What begins with it is no notice, but the name of a mailer that was called.
+inline constexpr std::string_view kMailMark = "\x01mail ";
+
+// Inside a jail: to its supervisor, by the first of these sockets that is there. Zero or an errno.
+enum class FullQueue { waits, gives_up };
+int send_notice(std::string_view text, std::span<const std::string_view> sockets, FullQueue when_full);
 
 // At most 200 characters in one line. Whatever is not plain text becomes a blank.
 std::string notice_text(std::string_view untrusted);

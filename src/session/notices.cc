@@ -5,6 +5,7 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 
@@ -16,23 +17,38 @@ namespace {
 constexpr std::chrono::seconds kRest{1};
 constexpr int kMostAtOnce = 1024;  // more than the queue holds
 
+constexpr size_t kMostMailers = 16;
+
+struct Gathered {
+    std::optional<std::string> notice;  // the last one
+    std::vector<std::string> mailers;   // each once
+};
+
 // Descriptors that come with a datagram are closed by the kernel: there is no room for them.
-std::optional<std::string> last_of(int socket) {
-    std::optional<std::string> last;
+Gathered gather(int socket) {
+    Gathered gathered;
     char bytes[kLargestNotice];
     for (int count = 0; count < kMostAtOnce; ++count) {
         ssize_t got = ::recv(socket, bytes, sizeof bytes, MSG_DONTWAIT);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) break;
-        last = std::string(bytes, static_cast<size_t>(got));
+        std::string text(bytes, static_cast<size_t>(got));
+        if (!text.starts_with(kMailMark)) {
+            gathered.notice = std::move(text);
+            continue;
+        }
+        text.erase(0, kMailMark.size());
+        bool is_new = std::ranges::find(gathered.mailers, text) == gathered.mailers.end();
+        if (is_new && gathered.mailers.size() < kMostMailers) gathered.mailers.push_back(std::move(text));
     }
-    return last;
+    return gathered;
 }
 
 }  // namespace
 
 void Notices::open(const std::string& directory, const std::string& name) {
-    if (has_terminal()) (void)socket_.open(directory, name, SOCK_DGRAM);
+    rings_ = has_terminal();
+    (void)socket_.open(directory, name, SOCK_DGRAM);
 }
 
 int Notices::events(Clock::time_point now) const {
@@ -46,17 +62,18 @@ int Notices::wait(Clock::time_point now) const {
            1;
 }
 
-void Notices::take(Clock::time_point now) {
-    std::optional<std::string> notice = last_of(socket_.get());
-    if (!notice) return;
-    ring_terminal(*notice);
-    rests_until_ = now + kRest;
+std::vector<std::string> Notices::take(Clock::time_point now) {
+    Gathered gathered = gather(socket_.get());
+    if (gathered.notice && rings_) ring_terminal(*gathered.notice);
+    if (gathered.notice || !gathered.mailers.empty()) rests_until_ = now + kRest;
+    return std::move(gathered.mailers);
 }
 
-void Notices::finish() {
-    if (!socket_) return;
-    take(Clock::now());
+std::vector<std::string> Notices::finish() {
+    if (!socket_) return {};
+    std::vector<std::string> mailers = take(Clock::now());
     socket_.close();
+    return mailers;
 }
 
 }  // namespace session

@@ -12,7 +12,7 @@
 
 namespace session {
 
-void remove_old_logs(const std::string& directory, std::time_t now) {
+void remove_old_logs(const std::string& directory, std::time_t longest, std::time_t now) {
     base::Fd place(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!place) return;
     base::visit_entries(place.get(), [&](const struct dirent64& entry) {
@@ -20,7 +20,7 @@ void remove_old_logs(const std::string& directory, std::time_t now) {
         struct stat status;
         bool is_log = ::fstatat(place.get(), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
                       S_ISREG(status.st_mode);
-        if (is_log && status.st_mtim.tv_sec + kLongestKept < now) ::unlinkat(place.get(), entry.d_name, 0);
+        if (is_log && status.st_mtim.tv_sec + longest < now) ::unlinkat(place.get(), entry.d_name, 0);
         return true;
     });
 }

@@ -10,6 +10,6 @@ namespace session {
 inline constexpr std::time_t kLongestKept = std::time_t{30} * 24 * 3600;  // seconds
 
 // Removes the logs in this directory that nobody has written to for that long. Nothing else is touched.
-void remove_old_logs(const std::string& directory, std::time_t now);
+void remove_old_logs(const std::string& directory, std::time_t longest, std::time_t now);
 
 }  // namespace session

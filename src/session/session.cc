@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <ctime>
+#include <chrono>
 
 #include "base/descriptors.h"
 #include "base/no_links.h"
@@ -20,21 +20,30 @@
 #include "base/text.h"
 #include "network/gateway/gateway.h"
 #include "plan/backend.h"
+#include "plan/summary.h"
 #include "session/backends.h"
 #include "session/chaperon.h"
 #include "session/conclude.h"
+#include "session/control.h"
 #include "session/gateway.h"
+#include "session/history.h"
 #include "session/keeper.h"
 #include "session/limits.h"
 #include "session/notices.h"
 #include "session/place.h"
 #include "session/placeholders.h"
+#include "session/record.h"
+#include "session/session_directory.h"
+#include "session/steering.h"
 #include "session/supervise.h"
 #include "session/terminal.h"
+#include "session/tracer.h"
 #include "session/usage.h"
 
 namespace session {
 namespace {
+
+using Clock = std::chrono::steady_clock;
 
 // Masks need a descriptor each while bubblewrap starts. The command gets the caller's own limit back.
 class RaisedOpenFiles {
@@ -129,15 +138,10 @@ void start_watch(Watch& watch, const plan::Plan& plan, pid_t stage) {
     watch.start(Watch::Clock::now(), std::move(source));
 }
 
-// Named by the time, so that they sort, and by the session.
-std::string journal_path(const Surroundings& surroundings) {
-    return surroundings.state_directory + "/sessions/" + base::utc_stamp(::time(nullptr)) + "-" +
-           surroundings.session + ".jsonl";
-}
-
 std::map<std::string, std::string> sockets_of(const Notices& notices, const Chaperon& chaperon) {
     std::map<std::string, std::string> sockets;
-    if (!notices.path().empty()) sockets["notify"] = notices.path();
+    std::string_view inside = notices.rings() ? base::kNotifySocket : base::kMailSocket;
+    if (!notices.path().empty()) sockets[std::string(inside)] = notices.path();
     if (!chaperon.path().empty()) sockets["slurm"] = chaperon.path();
     return sockets;
 }
@@ -189,6 +193,22 @@ void look_back(const Cgroup& cgroup, Outcome& outcome) {
     if (events.ran_out_of_memory && !outcome.ending) outcome.reached = "limits.memory";
 }
 
+base::Status open_record(Record& record, const Surroundings& surroundings) {
+    if (!surroundings.record.is_wanted) return base::success();
+    base::Status opened =
+        record.open(surroundings.state_directory + "/sessions", surroundings.session, surroundings.record);
+    if (opened) return opened;
+    base::Error error = opened.error();
+    error.advice = "make room there, or set XDG_STATE_HOME to a directory that you can write";
+    return error;
+}
+
+Gateway::Record shared_with_gateway(const Record& record) {
+    if (!record.is_open()) return {};
+    Record::Share share = record.share();
+    return {std::move(share.file), share.is_chained, std::move(share.seed), share.part_size};
+}
+
 // The launch was for nothing: what was started is ended before anything of the user's ran.
 base::Error abandon(const backends::Launched& launched, const Orphans& orphans, const base::Error& error) {
     ::kill(launched.process, SIGKILL);
@@ -205,7 +225,8 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     HeldSignals signals;
     RaisedOpenFiles open_files;
     Terminal terminal;
-    Keeper keeper(surroundings.state_directory);
+    Keeper keeper(surroundings.state_directory, surroundings.record.keep);
+    const Clock::time_point began = Clock::now();
 
     if (base::Status made = make_new_directories(plan); !made) return made.error();
     if (base::Status made = make_kept_files(plan); !made) return made.error();
@@ -247,30 +268,58 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     door->jails.reset();
     listeners->jails.reset();
 
+    // From here on the jail is being built; what is done until it is ready costs nobody's time.
+    Record record;
+    std::string unrecorded;
+    if (base::Status opened = open_record(record, surroundings); !opened) {
+        if (surroundings.record.is_required) return abandon(*launched, orphans, opened.error());
+        unrecorded = opened.error().line();
+    }
     Gateway gateway;
-    std::string journal = journal_path(surroundings);
     if (plan.network.egress.needs_gateway()) {
         base::Status started = gateway.start(
             plan.network.egress,
             {std::move(launched->information), std::move(listeners->gateways), std::move(door->gateways)},
-            journal);
+            shared_with_gateway(record));
         if (!started) return abandon(*launched, orphans, started.error());
     }
     Supervisor supervisor(*launched, signals, orphans, terminal, limits->watch, gateway, notices, chaperon);
+    std::string policy = plan::policy_digest(plan);
+    record_start(record.writer(), plan, surroundings, policy);
+    SessionDirectory directory;
+    if (!surroundings.runtime_place.empty()) {
+        // A session without one runs all the same; it is not listed.
+        (void)directory.make(surroundings.runtime_place, surroundings.session,
+                             description_of(plan, surroundings), record.path());
+    }
+    Control control;
+    LiveRules live(surroundings.replan, policy, control, gateway, record.writer());
+    control.open(directory.control(),
+                 [&](pid_t asker) { return is_outside_of_jail(asker, supervisor.stage_process()); });
+    Steering steering(control, {.plan = plan,
+                                .directory = directory,
+                                .gateway = gateway,
+                                .live = live,
+                                .record = record.writer(),
+                                .stage = [&] { return supervisor.stage_process(); },
+                                .stop = [&](bool at_once) { supervisor.stop(at_once); }});
+    supervisor.listen_to(control, record);
+    Tracer tracer(plan, record);
+    if (plan.trace.is_wanted()) supervisor.trace_with(tracer);
     Outcome outcome = supervisor.attend([&](const Supervisor::Stage& stage) {
         // A mount keeps the sockets; in a directory of the session's the names are what leads to them.
         if (place.is_empty()) {
             notices.forget_name();
             chaperon.forget_name();
         }
-        keeper.start({*placeholders, terminal, limits->cgroup, place}, stage.descriptor);
+        keeper.start({*placeholders, terminal, limits->cgroup, place, directory}, stage.descriptor);
         start_watch(limits->watch, plan, stage.process);
         if (plan.slurm.is_open) chaperon.get_ready(plan, facts, surroundings, open_files.before());
     });
     if (!plan::traits_of(plan.backend).has_namespaces)
         orphans.end_all(std::vector{gateway.process(), chaperon.process(), keeper.process()});
+    control.close();
     chaperon.end();
-    notices.finish();
     if (limits->cgroup) look_back(*limits->cgroup, outcome);
     share_interrupt(terminal, outcome);
     terminal.recover();
@@ -278,14 +327,22 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     place.remove();
     keeper.dismiss();
     network::gateway::Summary refusals = gateway.finish();
+    tracer::Summary trace = tracer.finish();
     base::Result<Ending> ending = conclude(plan, outcome);
     if (ending) {
         ending->landlock_abi = outcome.landlock_abi;
-        ending->network = std::move(refusals);
+        ending->network = refusals;
+        ending->trace = trace;
         // Where the jail was killed as a whole, the gateway was only the first to go.
         ending->has_lost_network = gateway.was_lost() && outcome.ending;
-        if (base::file_exists(journal)) ending->network_log = journal;
+        ending->refused_mails = outcome.refused_mails;
+        ending->record = record.path();
+        ending->unrecorded = unrecorded;
     }
+    auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
+    record_end(record.writer(), ending,
+               {.gateway = {refusals.lines, refusals.hash}, .tracer = {trace.lines, trace.hash}}, duration);
+    if (ending) ending->head = record.writer().head();
     return ending;
 }
 

@@ -11,6 +11,9 @@
 #include "host/facts.h"
 #include "network/gateway/messages.h"
 #include "plan/plan.h"
+#include "session/live_rules.h"
+#include "session/record.h"
+#include "tracer/messages.h"
 
 namespace session {
 
@@ -23,8 +26,12 @@ struct Ending {
     std::string reason;     // for a person; empty after a plain exit
     int landlock_abi = 0;   // that the second wall used; 0: there was none
     network::gateway::Summary network;  // what was refused there
+    tracer::Summary trace;              // what was seen of files, commands and system calls
     bool has_lost_network = false;      // the gateway was killed: from then on nothing could be reached
-    std::string network_log;            // empty: nothing was recorded
+    uint64_t refused_mails = 0;         // calls of a mailer
+    std::string record;                 // the file; empty: nothing was recorded
+    std::string unrecorded;             // why, where it should have been
+    audit::Head head;                   // of the record's chain
 };
 
 inline constexpr std::string_view kLostNetwork =
@@ -39,8 +46,13 @@ struct Jobs {
 };
 
 struct Surroundings {
-    std::string state_directory;  // $XDG_STATE_HOME/agent-sandbox: placeholder records, logs
-    std::string session;          // its id: names the log
+    std::string state_directory;  // $XDG_STATE_HOME/agent-sandbox: placeholder records, records of sessions
+    std::string session;          // its id: names the record
+    std::string runtime_place;    // for the session's directory (runtime_place.h); empty: it has none
+    RecordSettings record;
+    std::string version;          // of this program
+    std::string job;              // of Slurm's, where this is one
+    Replan replan;                // none: the policy stays as it is
     Jobs jobs;                    // where the plan opens Slurm
     std::vector<int> namespaces;  // of a job, that the jail is made in (job_namespaces.h)
 };

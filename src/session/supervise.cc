@@ -35,6 +35,7 @@ constexpr int kOurs[] = {SIGCHLD, SIGCONT};
 constexpr int kUnwanted[] = {SIGTTIN, SIGTTOU, SIGPIPE};
 
 constexpr int kLongestDeath = 10'000;  // milliseconds
+constexpr uint64_t kMostMailLines = 1000;
 // Whoever kills all processes of a session together, as Slurm does with a step, kills us a moment after the
 // gateway: then nobody is to be told of a network that nobody misses.
 constexpr std::chrono::milliseconds kBeforeTelling{250};
@@ -93,7 +94,7 @@ HeldSignals::~HeldSignals() {
 
 Outcome Supervisor::attend(const OnStart& on_start) {
     struct pollfd watched[] = {
-        {signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}, {}, {}, {}, {}};
+        {signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}, {}, {}, {}, {}, {}, {}};
     bool has_rested = false;
     while (is_running_ || is_connected_) {
         // A negative number is passed over: a closed connection would be ready for ever.
@@ -102,6 +103,8 @@ Outcome Supervisor::attend(const OnStart& on_start) {
         watched[3] = {notices_.events(Notices::Clock::now()), POLLIN, 0};
         watched[4] = {is_stage_gone_ ? -1 : stage_.get(), POLLIN, 0};
         watched[5] = {chaperon_.events(), POLLIN, 0};
+        watched[6] = {control_ != nullptr ? control_->events() : -1, POLLIN, 0};
+        watched[7] = {tracer_ != nullptr ? tracer_->events() : -1, POLLIN, 0};
         int ready = base::poll_and_rest(watched, std::size(watched), patience(), has_rested);
         hold_limits();
         tell_lost_network();
@@ -109,11 +112,14 @@ Outcome Supervisor::attend(const OnStart& on_start) {
         if (watched[1].revents) take_reports(on_start);
         if (watched[4].revents) lose_stage(on_start);
         if (watched[2].revents) hear_gateway();
-        if (watched[3].revents) notices_.take(Notices::Clock::now());
+        if (watched[3].revents) record_mail(notices_.take(Notices::Clock::now()));
         if (watched[5].revents) chaperon_.start();
         if (watched[0].revents) take_signals();
+        if (watched[6].revents) control_->take();
+        if (watched[7].revents) hear_tracer();
     }
     await_death();
+    record_mail(notices_.finish());
     outcome_.reached = watch_.reached();
     outcome_.diagnostics = read_what_is_there(launched_.diagnostics.get());
     return std::move(outcome_);
@@ -180,16 +186,66 @@ void Supervisor::hear_gateway() {
             ::shutdown(launched_.control.get(), SHUT_RDWR);
             is_connected_ = false;
             return;
+        case Gateway::News::journal_full:
+            go_on_recording();
+            return;
         case Gateway::News::lost:
             network_lost_ = Watch::Clock::now();
             return;
     }
 }
 
+// One part for all who write: what happened at about the same time stands together.
+void Supervisor::go_on_recording() {
+    if (record_ == nullptr) return;
+    base::Fd part = record_->next_part();
+    if (tracer_ != nullptr) tracer_->pass_journal(base::Fd(::fcntl(part.get(), F_DUPFD_CLOEXEC, 0)));
+    gateway_.pass_journal(std::move(part));
+}
+
+// The first execution of the command waits for it.
+void Supervisor::start_tracer(base::Fd listener) {
+    if (tracer_ == nullptr || tracer_->process() > 0) return;
+    base::Status started = tracer_->start(std::move(listener));
+    if (started) return;
+    outcome_.tracer_failure = started.error().line();
+    end_jail();
+}
+
+// Threat: a jail whose tracer is gone would run on half broken, or unobserved by whoever believes that it is
+// observed (tests/jail/trace.bats: a killed tracer).
+void Supervisor::hear_tracer() {
+    switch (tracer_->take()) {
+        case Tracer::News::none:
+            return;
+        case Tracer::News::journal_full:
+            go_on_recording();
+            return;
+        case Tracer::News::lost:
+            outcome_.tracer_failure = tracer_->failure();
+            end_jail();
+            return;
+    }
+}
+
+void Supervisor::record_mail(const std::vector<std::string>& mailers) {
+    for (const std::string& mailer : mailers) {
+        if (record_ == nullptr || ++outcome_.refused_mails > kMostMailLines) return;
+        audit::Line line("mail");
+        line.text("verdict", "deny").text("name", mailer).text("reason", "mail is closed in the jail");
+        record_->writer().write(std::move(line));
+    }
+}
+
+void Supervisor::stop(bool at_once) {
+    watch_.stop(Watch::Clock::now(), at_once);
+    hold_limits();
+}
+
 void Supervisor::take_reports(const OnStart& on_start) {
     char bytes[1024];
     struct iovec place = {bytes, sizeof bytes};
-    alignas(struct cmsghdr) char extra[CMSG_SPACE(sizeof(struct ucred))];
+    alignas(struct cmsghdr) char extra[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
     struct msghdr message = {};
     message.msg_iov = &place;
     message.msg_iovlen = 1;
@@ -201,13 +257,16 @@ void Supervisor::take_reports(const OnStart& on_start) {
         is_connected_ = false;
         return;
     }
+    base::Fd listener;
     for (struct cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
          header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_type != SCM_CREDENTIALS) continue;
-        remember_stage(reinterpret_cast<const struct ucred*>(CMSG_DATA(header))->pid);
+        if (header->cmsg_type == SCM_CREDENTIALS)
+            remember_stage(reinterpret_cast<const struct ucred*>(CMSG_DATA(header))->pid);
+        if (header->cmsg_type == SCM_RIGHTS) listener = base::Fd(*reinterpret_cast<int*>(CMSG_DATA(header)));
     }
     received_.append(bytes, static_cast<size_t>(got));
     for (inner::Report report; inner::take_report(received_, report);) obey(report, on_start);
+    if (listener) start_tracer(std::move(listener));
 }
 
 void Supervisor::remember_stage(pid_t pid) {
@@ -256,6 +315,8 @@ void Supervisor::obey(const inner::Report& report, const OnStart& on_start) {
             outcome_.landlock_abi = report.number;
             on_start({.process = stage_process_, .descriptor = stage_.get()});
             return;
+        case inner::Report::Kind::traced:
+            return;  // what counts is the descriptor that comes with it
         case inner::Report::Kind::started:
             outcome_.has_started = true;
             return;
@@ -268,6 +329,7 @@ void Supervisor::obey(const inner::Report& report, const OnStart& on_start) {
         case inner::Report::Kind::ended:
             outcome_.ending = report;
             gateway_.ask_to_end();
+            if (tracer_ != nullptr) tracer_->say_over();
             return;
     }
 }

@@ -12,10 +12,13 @@
 #include "inner/messages.h"
 #include "inner/signals.h"
 #include "session/chaperon.h"
+#include "session/control.h"
 #include "session/gateway.h"
 #include "session/notices.h"
 #include "session/orphans.h"
+#include "session/record.h"
 #include "session/terminal.h"
+#include "session/tracer.h"
 #include "session/watch.h"
 
 namespace session {
@@ -48,6 +51,8 @@ struct Outcome {
     std::string gateway_failure;     // the network could not be set up; nothing ran
     std::string_view reached;        // the limit that ended the jail: "limits.memory"
     uint64_t refused_processes = 0;  // because of limits.processes, where that can be known
+    uint64_t refused_mails = 0;
+    std::string tracer_failure;  // the jail was ended because nobody answered its calls any more
 };
 
 class Supervisor {
@@ -73,14 +78,29 @@ class Supervisor {
     // Until the jail is dead. `on_start` is called when the command is about to run.
     Outcome attend(const OnStart& on_start);
 
+    // What the user asks for meanwhile is heard by `control`, what the jail did is written to `record`.
+    void listen_to(Control& control, Record& record) {
+        control_ = &control;
+        record_ = &record;
+    }
+    // Where the plan wants one.
+    void trace_with(Tracer& tracer) { tracer_ = &tracer; }
+    // Ends the jail as its user wishes: asked first, or at once.
+    void stop(bool at_once);
+    pid_t stage_process() const { return stage_process_; }
+
   private:
     void take_signals();
     void hear_gateway();
+    void hear_tracer();
+    void start_tracer(base::Fd listener);
     void take_reports(const OnStart& on_start);
     void obey(const inner::Report& report, const OnStart& on_start);
     int patience() const;
     void hold_limits();
     void tell_lost_network();
+    void go_on_recording();
+    void record_mail(const std::vector<std::string>& mailers);
     void lose_stage(const OnStart& on_start);
     void end_jail() const;
     void send(const inner::Request& request);
@@ -97,6 +117,9 @@ class Supervisor {
     Gateway& gateway_;
     Notices& notices_;
     Chaperon& chaperon_;
+    Control* control_ = nullptr;
+    Record* record_ = nullptr;
+    Tracer* tracer_ = nullptr;
     Outcome outcome_;
     std::string received_;
     base::Fd stage_;

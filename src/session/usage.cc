@@ -146,6 +146,10 @@ uint64_t Meter::memory(uint64_t limit) const {
     return files + std::min(exact, exact_sum(stage_));
 }
 
+size_t Meter::processes() const {
+    return processes_below(stage_).size();
+}
+
 uint64_t Meter::processor_ticks() const {
     uint64_t sum = 0;
     for (pid_t process : processes_below(stage_)) sum += ticks(process);

@@ -23,6 +23,8 @@ class Meter {
     // Bytes, those of files in memory included. Exact only where the quick sum, which counts shared pages for
     // each process that has them, is above `limit`.
     uint64_t memory(uint64_t limit) const;
+    // How many there are.
+    size_t processes() const;
     // In clock ticks, those of ended children included.
     uint64_t processor_ticks() const;
 

@@ -2,6 +2,7 @@
 #include "session/watch.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace session {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kGrace = 2s;
+constexpr auto kStopGrace = 5s;
 constexpr auto kIdleLook = 1s;
 // A second with no more than this is an idle one: a program that waits for somebody blinks and polls.
 constexpr uint64_t kIdleTicks = 1;
@@ -38,7 +40,16 @@ int Watch::wait(Clock::time_point now) const {
     return static_cast<int>(std::clamp<int64_t>(left, 0, 86'400'000));
 }
 
+void Watch::stop(Clock::time_point now, bool is_urgent) {
+    reached_ = kStop;
+    is_stopping_ = !is_urgent;
+    is_asked_ = true;
+    end_ = now + (is_urgent ? Clock::duration::zero() : Clock::duration(kStopGrace));
+    next_memory_ = next_idleness_ = kNever;
+}
+
 Watch::Verdict Watch::look(Clock::time_point now) {
+    if (std::exchange(is_stopping_, false)) return Verdict::ask_to_end;
     if (is_asked_) {
         if (now < end_) return Verdict::go_on;
         end_ = kNever;

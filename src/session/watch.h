@@ -30,6 +30,9 @@ class Watch {
     };
     enum class Verdict { go_on, ask_to_end, end_now };
 
+    // What ended the jail where the user did.
+    static constexpr std::string_view kStop = "stop";
+
     Watch() = default;
     explicit Watch(const Bounds& bounds) : bounds_(bounds) {}
 
@@ -40,7 +43,9 @@ class Watch {
     int wait(Clock::time_point now) const;
     // A jail whose time is over is asked to end first, and ended a moment later.
     Verdict look(Clock::time_point now);
-    // The setting that was reached; empty before.
+    // The user wants the end: the jail is asked, and ended a moment later, or at once.
+    void stop(Clock::time_point now, bool is_urgent);
+    // The setting that was reached, or kStop; empty before.
     std::string_view reached() const { return reached_; }
 
   private:
@@ -54,6 +59,7 @@ class Watch {
     Source source_;
     std::string_view reached_;
     bool is_asked_ = false;
+    bool is_stopping_ = false;  // and was not asked yet
     Clock::time_point end_ = kNever;            // of the wall time, then of the grace
     Clock::time_point next_memory_ = kNever;    // look
     Clock::time_point next_idleness_ = kNever;  // look

@@ -85,6 +85,28 @@ TEST(Arguments, EveryFlagThatHelpListsIsAnOption) {
     }
 }
 
+TEST(Arguments, AVerbsOwnOptionMayTakeAValue) {
+    for (const Words& words : {Words{"deny", "--session", "4f2a", "3", "--reason", "not this one"},
+                               Words{"deny", "3", "--session=4f2a", "--reason=not this one"}}) {
+        auto arguments = parse(words);
+        ASSERT_TRUE(arguments.ok()) << arguments.error().line();
+        EXPECT_EQ(arguments->own_value("--session"), "4f2a");
+        EXPECT_EQ(arguments->own_value("--reason"), "not this one");
+        EXPECT_TRUE(arguments->has_own("--session"));
+        EXPECT_EQ(arguments->words, (Words{"3"}));
+    }
+    EXPECT_EQ(parse({"allow", "a.example", "--session=aaaa", "--session=bbbb"})->own_value("--session"),
+              "bbbb");
+    EXPECT_EQ(parse({"pending"})->own_value("--session"), "");
+    // An unset variable of a script is not taken for the only session there is.
+    EXPECT_FALSE(parse({"block", "a.example", "--session", ""}).ok());
+    EXPECT_FALSE(parse({"block", "a.example", "--session="}).ok());
+    EXPECT_FALSE(parse({"block", "a.example", "--session"}).ok());
+    EXPECT_FALSE(parse({"stop", "--now=yes", "aaaa"}).ok());
+    EXPECT_FALSE(parse({"allow", "a.example", "--reason", "none"}).ok());
+    EXPECT_FALSE(parse({"--session", "aaaa", "allow", "a.example"}).ok());
+}
+
 TEST(Arguments, ALimitIsNamedByItsKey) {
     auto arguments = parse({"--limit", "memory=2G", "--limit=limits.wall_time=10m", "bash"});
     ASSERT_TRUE(arguments.ok()) << arguments.error().line();

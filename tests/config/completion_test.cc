@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bash is asked itself what it would offer; zsh and fish check the syntax where they are installed.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -99,6 +100,22 @@ TEST_F(BashCompletion, KnowsTheWordsOfItsVerbs) {
     EXPECT_EQ(offered({"completion", "z"}), (Words{"zsh"}));
     EXPECT_TRUE(offers({"help", "unt"}, "untrust"));
     EXPECT_TRUE(offers({"why", "--wr"}, "--write"));
+}
+
+// The program itself is asked, here a stand-in.
+TEST_F(BashCompletion, OffersTheSessionsThatRun) {
+    std::string program =
+        directory.write("bin/agent-sandbox", "#!/bin/sh\n[ \"$*\" = 'ps --ids' ] && echo 4f2a1b3c\n");
+    ASSERT_EQ(::chmod(program.c_str(), 0700), 0);
+    std::string path = ::getenv("PATH");
+    ::setenv("PATH", ((directory / "bin") + ":" + path).c_str(), 1);
+    EXPECT_TRUE(offers({"stop", "4f"}, "4f2a1b3c"));
+    EXPECT_TRUE(offers({"inspect", ""}, "4f2a1b3c"));
+    EXPECT_EQ(offered({"allow", "example.org", "--session", ""}), (Words{"4f2a1b3c"}));
+    EXPECT_EQ(offered({"allow", "--session", "=", "4f"}), (Words{"4f2a1b3c"}));
+    ::setenv("PATH", path.c_str(), 1);
+    EXPECT_TRUE(offers({"deny", "--re"}, "--reason"));
+    EXPECT_TRUE(offers({"stop", "--"}, "--now"));
 }
 
 TEST_F(BashCompletion, OffersCommandsAndThenLeavesThemAlone) {

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -19,7 +20,9 @@ class JournalTest : public ::testing::Test {
         ::fcntl(file_.get(), F_SETFL, O_APPEND);
         ::unlink(path);
     }
-    base::Fd copy() const { return base::Fd(::dup(file_.get())); }
+    audit::Writer writer(uint64_t part_size = 0) const {
+        return audit::Writer(base::Fd(::dup(file_.get())), "", "", part_size);
+    }
     std::vector<std::string> lines() const {
         ::lseek(file_.get(), 0, SEEK_SET);
         std::string text = *base::read_descriptor(file_.get());
@@ -57,7 +60,7 @@ Entry connection(std::string name, bool is_allowed = true) {
 }
 
 TEST_F(JournalTest, WritesOneObjectPerLine) {
-    Journal journal(copy());
+    Journal journal(writer());
     journal.record(connection("example.org"));
     journal.record(connection("other.example.org", false));
     ASSERT_EQ(lines().size(), 2u);
@@ -78,7 +81,7 @@ TEST_F(JournalTest, WritesOneObjectPerLine) {
 }
 
 TEST_F(JournalTest, EscapesWhatIsNotPlain) {
-    Journal journal(copy());
+    Journal journal(writer());
     journal.record(connection("a\n{\"v\":1}\\ \x1b[31m \xe2\x80\xae \xff\x7f"));
     ASSERT_EQ(lines().size(), 1u);
     std::string line = lines()[0];
@@ -89,27 +92,57 @@ TEST_F(JournalTest, EscapesWhatIsNotPlain) {
 }
 
 TEST_F(JournalTest, CutsWhatIsLong) {
-    Journal journal(copy());
+    Journal journal(writer());
     journal.record(connection(std::string(10'000, 'a')));
     EXPECT_EQ(base::Json::parse(lines()[0])->text("name"), std::string(256, 'a') + "...");
 }
 
-TEST_F(JournalTest, EndsAtItsSizeWithALastLine) {
-    constexpr uint64_t kMost = 2000;
-    Journal journal(copy(), kMost);
-    for (int i = 0; i < 100; ++i) journal.record(connection("example.org", false));
-    size_t bytes = 0;
-    std::vector<std::string> written = lines();
-    for (const std::string& line : written) bytes += line.size() + 1;
-    EXPECT_LE(bytes, kMost);
-    EXPECT_GT(written.size(), 4u);
-    EXPECT_EQ(base::Json::parse(written.back())->text("kind"), "journal");
-    EXPECT_EQ(base::Json::parse(written[written.size() - 2])->text("kind"), "connection");
-    EXPECT_EQ(journal.refusals().total, 100u) << "what is not written is still counted";
+TEST_F(JournalTest, SaysOnceThatAPartIsFullAndGoesOnInTheNext) {
+    Journal journal(writer(1000));
+    int times = 0;
+    journal.when_full([&] { ++times; });
+    for (int i = 0; i < 20; ++i) journal.record(connection("example.org", false));
+    EXPECT_EQ(times, 1);
+    EXPECT_EQ(lines().size(), 20u) << "nothing is lost until there is another part";
+    base::Fd next(::memfd_create("next", MFD_CLOEXEC));
+    journal.go_on(base::Fd(::dup(next.get())));
+    journal.record(connection("example.org"));
+    EXPECT_EQ(lines().size(), 20u);
+    EXPECT_GT(::lseek(next.get(), 0, SEEK_END), 0);
+    for (int i = 0; i < 20; ++i) journal.record(connection("example.org", false));
+    EXPECT_EQ(times, 2);
+    EXPECT_EQ(journal.head().lines, 41u);
+}
+
+TEST_F(JournalTest, SaysWhatWasOnlyObserved) {
+    Journal journal(writer());
+    Entry entry = connection("example.org");
+    entry.is_observed = true;
+    entry.change = "--allow-host example.org";
+    journal.record(entry);
+    base::Json line = *base::Json::parse(lines()[0]);
+    EXPECT_EQ(line.text("verdict"), "observed");
+    EXPECT_EQ(line.text("change"), "--allow-host example.org");
+    EXPECT_EQ(journal.refusals().total, 0u);
+}
+
+TEST_F(JournalTest, HasQuestionsAndAnswers) {
+    Journal journal(writer());
+    journal.record_ask({.id = 7, .name = "new.example", .port = 443});
+    journal.record_answer({.id = 7, .name = "new.example", .port = 443, .reason = "not today"});
+    base::Json ask = *base::Json::parse(lines()[0]), answer = *base::Json::parse(lines()[1]);
+    EXPECT_EQ(ask.text("kind"), "ask");
+    EXPECT_EQ(ask.number("id"), 7);
+    EXPECT_EQ(ask.text("name"), "new.example");
+    EXPECT_EQ(ask.number("port"), 443);
+    EXPECT_EQ(ask.find("verdict"), nullptr);
+    EXPECT_EQ(answer.text("kind"), "answer");
+    EXPECT_EQ(answer.text("verdict"), "deny");
+    EXPECT_EQ(answer.text("reason"), "not today");
 }
 
 TEST(Journal, CountsRefusalsByTarget) {
-    Journal journal{base::Fd()};
+    Journal journal{audit::Writer()};
     journal.record(connection("example.org"));
     journal.record(connection("pastebin.com", false));
     journal.record(connection("pastebin.com", false));

@@ -42,9 +42,11 @@ TEST(Messages, ASummaryCountsAndNamesTheMostFrequentFirst) {
         refusals.by_target["host" + std::to_string(i) + ".test:443"] = static_cast<uint64_t>(i + 1);
         refusals.total += static_cast<uint64_t>(i + 1);
     }
-    std::optional<Summary> read = decode_summary(encode(summary_of(refusals)));
+    std::optional<Summary> read = decode_summary(encode(summary_of(refusals, {.lines = 17, .hash = "abc"})));
     ASSERT_TRUE(read);
     EXPECT_EQ(read->refused, 210u);
+    EXPECT_EQ(read->lines, 17u);
+    EXPECT_EQ(read->hash, "abc");
     ASSERT_EQ(read->targets.size(), 8u);
     EXPECT_EQ(read->targets.front(), (std::pair<std::string, uint64_t>("host19.test:443", 20)));
     EXPECT_EQ(read->targets.back().second, 13u);
@@ -72,6 +74,43 @@ TEST(Messages, NamesOfTheJailStayNames) {
     ASSERT_TRUE(cut);
     EXPECT_EQ(cut->refused, 8u);
     EXPECT_EQ(cut->targets.front().first, std::string(900, 'a'));
+}
+
+TEST(Messages, OrdersAreReadAsTheyWereWritten) {
+    using Kind = Order::Kind;
+    for (const Order& order :
+         {Order{.kind = Kind::end}, Order{.kind = Kind::files}, Order{.kind = Kind::rules, .number = 7},
+          Order{.kind = Kind::state, .number = UINT64_MAX}, Order{.kind = Kind::journal},
+          Order{.kind = Kind::deny, .number = 3, .reason = "not  this one"},
+          Order{.kind = Kind::deny, .number = 3}}) {
+        std::optional<Order> read = decode_order(encode(order));
+        ASSERT_TRUE(read) << encode(order);
+        EXPECT_EQ(read->kind, order.kind);
+        EXPECT_EQ(read->number, order.number);
+        EXPECT_EQ(read->reason, order.reason);
+    }
+    for (std::string_view text : {"", "ends", "end now", "rules", "rules x", "rules 1 2", "deny", "deny x y"})
+        EXPECT_FALSE(decode_order(text)) << text;
+    EXPECT_LE(encode(Order{.kind = Kind::deny, .reason = std::string(9999, 'r')}).size(), base::kLongestNote);
+}
+
+TEST(Messages, RepliesAreReadAsTheyWereWritten) {
+    std::optional<Reply> read = decode_reply(encode(Order::Kind::rules, {.ticket = 7, .text = "12"}));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->ticket, 7u);
+    EXPECT_EQ(read->text, "12");
+    EXPECT_EQ(read->failure, "");
+    read = decode_reply(encode(Order::Kind::rules, {.ticket = 8, .failure = "a bad entry"}));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->failure, "a bad entry");
+    read = decode_reply(encode(Order::Kind::state, {.ticket = 9}));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->ticket, 9u);
+    EXPECT_EQ(read->failure, "");
+    for (std::string_view text :
+         {"", "rules", "rules 1", "rules 1 no", "state x ok", "end 1 ok", "refused 1"})
+        EXPECT_FALSE(decode_reply(text)) << text;
+    EXPECT_FALSE(decode_start(encode(Order::Kind::state, {.ticket = 9})));
 }
 
 TEST(Messages, WhatIsNoSummaryIsNone) {

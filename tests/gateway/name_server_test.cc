@@ -389,5 +389,20 @@ TEST(NameServer, CutsWhatIsTooLargeForTheAsker) {
     });
 }
 
+// Threat: the name of a host that nobody has agreed to carries data to its resolver already.
+TEST(NameServer, LooksNothingUpThatTheUserIsAskedAbout) {
+    Egress egress = proxied({"good.example.org"});
+    egress.rules.is_asking = true;
+    egress.passed_types = {static_cast<uint16_t>(DnsType::mx)};
+    World world(egress);
+    EXPECT_EQ(world.ask("secret.example.org").address(), "198.18.1.0");
+    EXPECT_EQ(world.ask("secret.example.org", DnsType::aaaa).address(), "fd61:6765:6e74::100");
+    for (DnsType type : {DnsType::mx, DnsType::https, DnsType::txt})
+        EXPECT_TRUE(world.ask("secret.example.org", type).is_empty());
+    EXPECT_TRUE(world.server.asked().empty());
+    EXPECT_EQ(world.ask("good.example.org").address(), "198.18.1.1");
+    EXPECT_FALSE(world.server.asked().empty()) << "the control";
+}
+
 }  // namespace
 }  // namespace network::gateway

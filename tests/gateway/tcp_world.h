@@ -13,11 +13,16 @@
 #include <map>
 #include <string>
 
+#include "base/json.h"
+#include "base/text.h"
 #include "fake_dns.h"
+#include "network/gateway/datagrams.h"
 #include "network/gateway/desk.h"
 #include "network/gateway/door.h"
 #include "network/gateway/name_server.h"
 #include "network/gateway/pipe_pool.h"
+#include "network/gateway/steering.h"
+#include "network/rules/settings_text.h"
 #include "network/wire/bytes.h"
 #include "network/wire/client_hello.h"
 
@@ -92,12 +97,24 @@ class TcpWorld {
         ::listen(server_.get(), 512);
         listener_ = bound_socket(SOCK_STREAM, "127.0.0.1", 0);
         journal_file_ = base::Fd(::memfd_create("journal", MFD_CLOEXEC));
-        journal_.emplace(base::Fd(::dup(journal_file_.get())));
+        journal_.emplace(audit::Writer(base::Fd(::dup(journal_file_.get())), "", "", 0));
+        questions_.emplace(loop_, engine_, egress_, *journal_);
         resolver_.emplace(loop_, ResolverFiles{.hosts = hosts(), .resolv_conf = "nameserver 127.0.0.1\n"});
-        desk_.emplace(Desk{loop_, engine_, egress_, names_, *resolver_, *journal_});
+        desk_.emplace(Desk{loop_, engine_, egress_, names_, *resolver_, *journal_, *questions_});
         name_server_.emplace(*desk_);
+        datagrams_.emplace(*desk_);
         door_.emplace(*desk_, *name_server_,
                       [this](int socket, const Endpoint& to) { return lead(socket, to); });
+    }
+
+    // Other rules, as they come from the supervisor.
+    base::Result<size_t> renew(const EngineSettings& settings,
+                               netns::Capture capture = netns::Capture::tproxy) {
+        return steering(capture).renew(encode_settings(settings, {}));
+    }
+    base::Json state() { return *base::Json::parse(steering().state()); }
+    Steering steering(netns::Capture capture = netns::Capture::tproxy) {
+        return Steering(*desk_, {engine_, egress_, capture}, *door_, *datagrams_, *name_server_);
     }
 
     static std::string hosts() {
@@ -173,6 +190,18 @@ class TcpWorld {
         return text;
     }
 
+    // Lines of one kind.
+    std::vector<base::Json> records(std::string_view kind) const {
+        std::vector<base::Json> found;
+        std::string text = lines();
+        for (std::string_view line : base::split(text, '\n')) {
+            if (line.empty()) continue;
+            base::Json read = *base::Json::parse(line);
+            if (read.text("kind") == kind) found.push_back(std::move(read));
+        }
+        return found;
+    }
+
   private:
     static Engine made(const EngineSettings& settings) {
         auto engine = Engine::make(settings);
@@ -216,9 +245,11 @@ class TcpWorld {
     std::vector<Endpoint> dialled_;
     Names names_;
     std::optional<Journal> journal_;
+    std::optional<Questions> questions_;
     std::optional<Resolver> resolver_;
     std::optional<Desk> desk_;
     std::optional<NameServer> name_server_;
+    std::optional<Datagrams> datagrams_;
     std::optional<Door> door_;
 };
 

@@ -34,11 +34,11 @@ struct TestDesk {
         : egress(std::move(settings)),
           engine(*Engine::make(egress.rules)),
           file(::memfd_create("record", MFD_CLOEXEC)),
-          journal(base::Fd(::dup(file.get()))) {
+          journal(audit::Writer(base::Fd(::dup(file.get())), "", "", 0)) {
         EXPECT_TRUE(loop.open().ok());
         resolver = std::make_unique<Resolver>(
             loop, ResolverFiles{std::move(hosts), "nameserver 127.0.0.1\n", dns_port});
-        desk = std::make_unique<Desk>(Desk{loop, engine, egress, names, *resolver, journal});
+        desk = std::make_unique<Desk>(Desk{loop, engine, egress, names, *resolver, journal, questions});
     }
 
     std::vector<base::Json> record() const {
@@ -56,6 +56,7 @@ struct TestDesk {
     Journal journal;
     Loop loop;
     Names names;
+    Questions questions{loop, engine, egress, journal};
     std::unique_ptr<Resolver> resolver;
     std::unique_ptr<Desk> desk;
 };

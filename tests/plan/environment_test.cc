@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "config/secrets.h"
 #include "plan/case.h"
 #include "plan/seeded.h"
 
@@ -67,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Values, SecretByValue,
 TEST(Environment, OrdinaryValuesAreNoSecrets) {
     for (const char* value :
          {"https://example.org/path", "ssh://git@example.org/x", "vim", "/usr/bin/nano -w", "sketch"}) {
-        EXPECT_EQ(plan::secret_in(value), "") << value;
+        EXPECT_EQ(config::secret_in(value), "") << value;
     }
 }
 

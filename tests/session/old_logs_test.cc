@@ -25,12 +25,12 @@ TEST(OldLogs, AreRemovedAndNothingElse) {
     make(at + "almost.jsonl", now - kLongestKept + 60);
     make(at + "old.jsonl", now - kLongestKept - 60);
     make(at + "old.txt", now - kLongestKept - 60);
-    remove_old_logs(directory.path(), now);
+    remove_old_logs(directory.path(), kLongestKept, now);
     EXPECT_TRUE(base::file_exists(at + "new.jsonl"));
     EXPECT_TRUE(base::file_exists(at + "almost.jsonl"));
     EXPECT_FALSE(base::file_exists(at + "old.jsonl"));
     EXPECT_TRUE(base::file_exists(at + "old.txt"));
-    remove_old_logs(at + "not-there", now);
+    remove_old_logs(at + "not-there", kLongestKept, now);
 }
 
 }  // namespace

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "network/gateway/connection.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include <utility>
 
+#include "network/gateway/explanation.h"
 #include "network/wire/http_refusal.h"
 
 namespace network::gateway {
@@ -30,6 +34,19 @@ constexpr FailureRow kFailures[] = {
     {RouteFailure::Kind::connection_refused, 502, wire::Socks5Code::connection_refused},
     {RouteFailure::Kind::proxy, 502, wire::Socks5Code::general_failure},
 };
+
+// Not only let through to see what it needs.
+bool is_opened(const Verdict& verdict) {
+    return verdict.is_allowed() && !verdict.is_observed;
+}
+
+// The client has sent the end of its side, or all of it is gone.
+bool has_ended(const Stream& client) {
+    struct tcp_info information = {};
+    socklen_t size = sizeof information;
+    if (::getsockopt(client.fd(), IPPROTO_TCP, TCP_INFO, &information, &size) != 0) return false;
+    return information.tcpi_state == TCP_CLOSE_WAIT || information.tcpi_state == TCP_CLOSE;
+}
 
 const FailureRow& row_of(RouteFailure::Kind kind) {
     for (const FailureRow& row : kFailures) {
@@ -57,6 +74,7 @@ Connection::Connection(Hall& hall, Stream client, const Endpoint& destination)
       client_(std::move(client)),
       destination_(destination),
       began_(Loop::Clock::now()),
+      id_(++hall.last_id),
       waiting_since_(began_) {}
 
 void Connection::start() {
@@ -74,6 +92,8 @@ void Connection::serve_proxy() {
     proxy_ = std::make_unique<ProxyFace>(
         std::move(client_),
         ProxyFace::Calls{
+            .about = [this](Stream client, const std::string& subject,
+                            bool answers_head) { explain(std::move(client), subject, answers_head); },
             .asked = [this](Stream client,
                             ProxyRequest request) { take_request(std::move(client), std::move(request)); },
             .failed = [this](Stream client,
@@ -114,10 +134,17 @@ void Connection::open(const Translation& asked) {
 }
 
 void Connection::on_ready(uint32_t events, int) {
-    if (!route_ || (events & (EPOLLERR | EPOLLHUP)) == 0) return;
+    if (!route_) return;
+    // One that is held for the user's answer may wait for minutes: who has ended its side by then has most
+    // likely given up, and a question for nobody would stay in the user's list.
+    uint32_t ends = EPOLLERR | EPOLLHUP | (route_->is_held() ? EPOLLRDHUP : 0u);
+    if ((events & ends) != 0) lose_client("the client left before the connection stood");
+}
+
+void Connection::lose_client(std::string_view reason) {
     route_.reset();
     client_.close();
-    record({.cause = "unreachable", .reason = "the client left before the connection stood"});
+    record({.cause = "unreachable", .reason = std::string(reason)});
     leave();
 }
 
@@ -126,17 +153,19 @@ void Connection::arrive(Arrival arrival) {
     bool is_open_by_address =
         arrival.is_host_service ||
         (arrival.address &&
-         hall_.desk.engine.decide({*arrival.address, target_->port, Transport::tcp}).is_allowed());
+         is_opened(hall_.desk.engine.decide({*arrival.address, target_->port, Transport::tcp})));
     auto guard = std::make_unique<Guard>(
         Expectation{.engine = hall_.desk.engine,
                     .host = target_->host,
                     .port = target_->port,
                     .is_open_by_address = is_open_by_address,
-                    .takes_other_names = arrival.is_host_service},
+                    .takes_other_names = arrival.is_host_service,
+                    .opened_names = &opened_names_},
         face_ == Face::absolute ? HttpStream::Requests::one : HttpStream::Requests::many);
     Pending pending{.to_first = {}, .to_second = std::exchange(said_, {})};
     if (face_ == Face::socks5) pending.to_first = wire::socks5_reply(wire::Socks5Code::succeeded);
     if (face_ == Face::connect) pending.to_first = wire::kConnectEstablished;
+    said_by_us_ = pending.to_first.size();
     pending.to_first += arrival.early;
     relay_ = std::make_unique<Relay>(
         loop_, hall_.pipes, std::move(client_), std::move(arrival.stream), pending,
@@ -165,6 +194,76 @@ void Connection::record_unfinished() {
     } else if (route_) {
         record({.cause = "unreachable", .reason = "the session ended before the connection stood"});
     }
+}
+
+// By name, port and address as when it was made, and by what the client said within it.
+Verdict Connection::verdict_now() const {
+    const Engine& engine = hall_.desk.engine;
+    const auto* name = std::get_if<HostName>(&target_->host);
+    Verdict verdict = name != nullptr && dialled_
+                          ? engine.decide_resolved(*name, *dialled_, target_->port)
+                          : engine.decide({target_->host, target_->port, Transport::tcp});
+    for (const HostName& said : opened_names_) {
+        if (!verdict.is_allowed()) break;
+        Verdict by_said = engine.decide({said, target_->port, Transport::tcp});
+        if (!by_said.is_allowed()) verdict = std::move(by_said);
+    }
+    return verdict;
+}
+
+bool Connection::judge_again() {
+    if (route_) {
+        route_->judge_again();
+        return !route_;
+    }
+    if (!relay_) return false;
+    Verdict verdict = verdict_now();
+    if (!verdict.is_allowed()) close_for(verdict);
+    return !relay_;
+}
+
+// Told in words only where nothing was said in either direction: everything else would be taken for a part of
+// what the server says.
+void Connection::close_for(const Verdict& verdict) {
+    Relay::Counts counts = relay_->counts();
+    Entry entry = entry_of(verdict);
+    entry.protocol = relay_->protocol();
+    entry.is_allowed = false;
+    entry.cause = "policy change";
+    entry.sent = counts.from_first;
+    entry.received = counts.from_second;
+    record(std::move(entry));
+    Stream client = relay_->give_up();
+    loop_.bury(std::move(relay_));
+    auto done = [this] { leave(); };
+    bool is_untouched = counts.from_first == 0 && counts.from_second <= said_by_us_;
+    if (!is_untouched) return speak(std::make_unique<Refusal>(loop_, std::move(client), std::string(), done));
+    RefusalWords words{.text = refusal_text(verdict, target_->text()), .rule = verdict.rule};
+    speak(std::make_unique<Refusal>(loop_, std::move(client), std::move(words), 0, done));
+}
+
+std::optional<ConnectionFacts> Connection::facts() const {
+    if (!target_ || (!route_ && !relay_)) return std::nullopt;
+    ConnectionFacts facts{.id = id_, .port = target_->port, .protocol = to_text(face_)};
+    const auto* name = std::get_if<HostName>(&target_->host);
+    if (name != nullptr) facts.name = name->str();
+    if (dialled_) facts.address = dialled_->str();
+    if (name == nullptr && !dialled_) facts.address = std::get<Address>(target_->host).str();
+    if (relay_) {
+        facts.protocol = relay_->protocol();
+        facts.sent = relay_->counts().from_first;
+        facts.received = relay_->counts().from_second;
+    }
+    facts.age = std::chrono::duration_cast<std::chrono::milliseconds>(Loop::Clock::now() - began_);
+    return facts;
+}
+
+// What the rules say about a host, to whoever asks from inside. Nothing is looked up, and nothing recorded:
+// nobody wants to go anywhere.
+void Connection::explain(Stream client, const std::string& subject, bool answers_head) {
+    loop_.bury(std::move(proxy_));
+    speak(std::make_unique<Refusal>(loop_, std::move(client), explanation(hall_.desk, subject, answers_head),
+                                    [this] { leave(); }));
 }
 
 void Connection::object(const Relay::Counts& counts) {
@@ -225,6 +324,9 @@ void Connection::sweep(Loop::Clock::time_point now) {
         if (now - began_ >= (proxy_->has_begun() ? kFirstFlight : kProxyIdle)) proxy_->expire();
         return;
     }
+    // A socket that changed hands makes no event for what came before.
+    if (route_ && route_->is_held() && has_ended(client_))
+        return lose_client("the client left before the connection stood");
     const Guard* guard = relay_ ? relay_->guard() : nullptr;
     bool is_holding = guard != nullptr && guard->is_holding();
     if (!is_holding || !is_waiting_ || guard->verdicts() != verdicts_) {

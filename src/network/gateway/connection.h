@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "network/gateway/connection_facts.h"
 #include "network/gateway/desk.h"
 #include "network/gateway/dial.h"
 #include "network/gateway/dns_stream.h"
@@ -35,6 +36,7 @@ struct Hall {
     Connect connect;
     std::vector<HostService> services;
     PipePool pipes;
+    uint64_t last_id = 0;                    // of a connection
     std::function<void(Connection&)> leave;  // buries the connection
 };
 
@@ -58,6 +60,11 @@ class Connection : public Watcher {
     // The session ends with it still open: its line is written now.
     void record_unfinished();
 
+    // The rules are new. True: they do not open this one, and it was closed.
+    bool judge_again();
+    // For whoever looks at the session; nothing where nobody was asked for yet, or it is being refused.
+    std::optional<ConnectionFacts> facts() const;
+
   private:
     void serve_proxy();
     void serve_names();
@@ -68,6 +75,10 @@ class Connection : public Watcher {
     void end_relay(const Relay::Counts& counts);
     void record_relay(const Relay::Counts& counts) const;
     void object(const Relay::Counts& counts);
+    Verdict verdict_now() const;
+    void close_for(const Verdict& verdict);
+    void explain(Stream client, const std::string& subject, bool answers_head);
+    void lose_client(std::string_view reason);
 
     void refuse(const Verdict& verdict);
     void fail(const RouteFailure& failure);
@@ -81,12 +92,15 @@ class Connection : public Watcher {
     Stream client_;  // while nobody below has it
     Endpoint destination_;
     Loop::Clock::time_point began_;
+    uint64_t id_;
 
     Face face_ = Face::transparent;
     bool answers_head_ = false;
     std::string said_;  // by the client of a proxy, beyond the request
     std::optional<Target> target_;
     std::optional<Address> dialled_;
+    std::vector<HostName> opened_names_;  // Expectation::opened_names
+    size_t said_by_us_ = 0;               // to the client, before the server's first byte
     Verdict verdict_;
 
     std::unique_ptr<ProxyFace> proxy_;

@@ -53,6 +53,7 @@ struct Datagrams::State {
     std::vector<std::unique_ptr<Listener>> listeners;
     std::map<FlowKey, std::shared_ptr<Flow>> flows;
     OncePerSecond refusals;
+    uint64_t last_id = 0;  // of a flow
 
     void take(int listener, uint16_t port, const ReceivedDatagram& datagram);
     Verdict judge(const HostName* name, const Endpoint& destination) const;
@@ -66,7 +67,7 @@ struct Datagrams::State {
 class Datagrams::Flow : public Watcher {
   public:
     Flow(State& state, const FlowKey& key, int listener, const SocketAddress& client, const HostName* name)
-        : state_(state), key_(key), listener_(listener), client_(client), name_(name) {}
+        : state_(state), key_(key), listener_(listener), client_(client), name_(name), id_(++state.last_id) {}
     ~Flow() override { close(); }
 
     void begin(const Verdict& verdict, std::string_view first);
@@ -75,9 +76,15 @@ class Datagrams::Flow : public Watcher {
     // Closes, records and takes itself out of the books.
     void end(std::string_view cause, std::string reason);
 
+    // By name and address, as when it was made.
+    Verdict verdict_now() const;
+    void end_for(const Verdict& verdict);
+    ConnectionFacts facts() const;
+
     Loop::Clock::time_point last_use() const { return last_use_; }
 
   private:
+    Verdict verdict_on(const Address& address) const;
     void connect_to(const std::vector<Address>& addresses);
     enum class Way { open, none, own };
     Way connect_socket(const Address& address);
@@ -91,7 +98,8 @@ class Datagrams::Flow : public Watcher {
     SocketAddress client_;
     const HostName* name_;  // null for a literal address
     Entry entry_;
-    std::string real_address_;
+    std::optional<Address> real_address_;  // once it is connected
+    uint64_t id_;
 
     std::vector<std::string> queue_;
     Resolver::Ticket ticket_ = 0;
@@ -125,9 +133,7 @@ void Datagrams::Flow::begin(const Verdict& verdict, std::string_view first) {
 void Datagrams::Flow::connect_to(const std::vector<Address>& addresses) {
     Entry closed = refusal("unreachable", "no way to any address of it");
     for (const Address& address : addresses) {
-        Verdict verdict =
-            name_ ? state_.desk.engine.decide_resolved(*name_, address, key_.destination.port, Transport::udp)
-                  : state_.judge(nullptr, key_.destination);
+        Verdict verdict = verdict_on(address);
         if (!verdict.is_allowed()) {
             closed = entry_of(verdict);
             continue;
@@ -138,7 +144,9 @@ void Datagrams::Flow::connect_to(const std::vector<Address>& addresses) {
             continue;
         }
         if (way == Way::none) continue;
-        real_address_ = address.str();
+        real_address_ = address;
+        // What the address adds to the name's verdict stands in the record as well.
+        entry_ = entry_of(verdict);
         slot_ = state_.desk.loop.watch(socket_.get(), EPOLLIN, *this);
         std::vector<std::string> queued = std::exchange(queue_, {});
         for (const std::string& payload : queued) {
@@ -209,13 +217,42 @@ void Datagrams::Flow::end(std::string_view cause, std::string reason) {
     entry_.kind = "datagrams";
     entry_.protocol = "udp";
     if (name_) entry_.name = name_->str();
-    entry_.address = real_address_.empty() ? key_.destination.address.str() : real_address_;
+    entry_.address = real_address_.value_or(key_.destination.address).str();
     entry_.port = key_.destination.port;
     if (!cause.empty()) entry_.cause = cause;
     if (!reason.empty()) entry_.reason = std::move(reason);
     entry_.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Loop::Clock::now() - begun_);
     state_.desk.journal.record(entry_);
     state_.remove(key_);
+}
+
+Verdict Datagrams::Flow::verdict_on(const Address& address) const {
+    return name_ ? state_.desk.engine.decide_resolved(*name_, address, key_.destination.port, Transport::udp)
+                 : state_.judge(nullptr, key_.destination);
+}
+
+Verdict Datagrams::Flow::verdict_now() const {
+    return real_address_ ? verdict_on(*real_address_) : state_.judge(name_, key_.destination);
+}
+
+void Datagrams::Flow::end_for(const Verdict& verdict) {
+    uint64_t sent = entry_.sent, received = entry_.received;
+    entry_ = entry_of(verdict);
+    entry_.is_allowed = false;
+    entry_.sent = sent;
+    entry_.received = received;
+    end("policy change", {});
+}
+
+ConnectionFacts Datagrams::Flow::facts() const {
+    return {.id = id_,
+            .name = name_ ? name_->str() : std::string(),
+            .address = real_address_.value_or(key_.destination.address).str(),
+            .port = key_.destination.port,
+            .protocol = "udp",
+            .sent = entry_.sent,
+            .received = entry_.received,
+            .age = std::chrono::duration_cast<std::chrono::milliseconds>(Loop::Clock::now() - begun_)};
 }
 
 void Datagrams::Flow::refuse(Entry entry) {
@@ -312,6 +349,25 @@ Datagrams::~Datagrams() {
 
 void Datagrams::listen(base::Fd socket, uint16_t port) {
     state_->listeners.push_back(std::make_unique<Listener>(*state_, std::move(socket), port));
+}
+
+size_t Datagrams::judge_again() {
+    std::vector<std::shared_ptr<Flow>> all;
+    for (const auto& [key, flow] : state_->flows) all.push_back(flow);
+    size_t closed = 0;
+    for (const std::shared_ptr<Flow>& flow : all) {
+        Verdict verdict = flow->verdict_now();
+        if (verdict.is_allowed()) continue;
+        flow->end_for(verdict);
+        ++closed;
+    }
+    return closed;
+}
+
+std::vector<ConnectionFacts> Datagrams::list() const {
+    std::vector<ConnectionFacts> list;
+    for (const auto& [key, flow] : state_->flows) list.push_back(flow->facts());
+    return list;
 }
 
 size_t Datagrams::flows() const {

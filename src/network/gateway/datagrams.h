@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "base/file.h"
+#include "network/gateway/connection_facts.h"
 #include "network/gateway/desk.h"
 
 namespace network::gateway {
@@ -28,6 +30,9 @@ class Datagrams {
     void listen(base::Fd socket, uint16_t port);
 
     size_t flows() const;
+    // The rules are new: ends what they do not open any more. How many that were.
+    size_t judge_again();
+    std::vector<ConnectionFacts> list() const;
 
   private:
     class Listener;

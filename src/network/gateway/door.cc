@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <unordered_map>
 #include <utility>
@@ -60,16 +61,19 @@ struct Door::State {
 
 Door::Door(Desk& desk, NameServer& name_server, Connect connect)
     : state_(std::make_unique<State>(desk, name_server, std::move(connect))) {
-    // The engine was made from the same entries, so they can be read.
-    if (auto services = parse_host_services(desk.egress.rules.host_services)) {
-        state_->hall.services = std::move(*services);
-    }
+    read_services();
     state_->hall.leave = [this](Connection& connection) {
         auto found = state_->connections.find(&connection);
         if (found == state_->connections.end()) return;
         state_->hall.desk.loop.bury(std::move(found->second));
         state_->connections.erase(found);
     };
+}
+
+void Door::read_services() {
+    // The engine was made from the same entries, so they can be read.
+    if (auto services = parse_host_services(state_->hall.desk.egress.rules.host_services))
+        state_->hall.services = std::move(*services);
 }
 
 Door::~Door() {
@@ -151,14 +155,34 @@ void Door::turn_away(base::Fd client) {
 void Door::sweep() {
     state_->sweep = 0;
     Loop::Clock::time_point now = Loop::Clock::now();
-    // What leaves during the sweep must not move what is swept.
-    std::vector<Connection*> all;
-    all.reserve(state_->connections.size());
-    for (const auto& [connection, owner] : state_->connections) all.push_back(connection);
-    for (Connection* connection : all) connection->sweep(now);
+    for (Connection* connection : all()) connection->sweep(now);
     if (!state_->connections.empty()) {
         state_->sweep = state_->hall.desk.loop.after(kSweep, [this] { sweep(); });
     }
+}
+
+// A copy: what leaves must not move what is gone through. Who leaves lives until the end of the round.
+std::vector<Connection*> Door::all() const {
+    std::vector<Connection*> all;
+    all.reserve(state_->connections.size());
+    for (const auto& [connection, owner] : state_->connections) all.push_back(connection);
+    return all;
+}
+
+size_t Door::judge_again() {
+    read_services();
+    size_t closed = 0;
+    for (Connection* connection : all()) closed += connection->judge_again() ? 1 : 0;
+    return closed;
+}
+
+std::vector<ConnectionFacts> Door::list() const {
+    std::vector<ConnectionFacts> list;
+    for (Connection* connection : all()) {
+        if (std::optional<ConnectionFacts> facts = connection->facts()) list.push_back(std::move(*facts));
+    }
+    std::ranges::sort(list, {}, &ConnectionFacts::id);
+    return list;
 }
 
 size_t Door::connections() const {

@@ -4,13 +4,17 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "base/file.h"
+#include "network/gateway/connection_facts.h"
 #include "network/gateway/desk.h"
 #include "network/gateway/dial.h"
 #include "network/gateway/name_server.h"
 
 namespace network::gateway {
+
+class Connection;
 
 class Door : public Watcher {
   public:
@@ -29,6 +33,10 @@ class Door : public Watcher {
     void on_ready(uint32_t events, int which) override;
 
     size_t connections() const;
+    // The rules are new: closes what they do not open any more. How many that were.
+    size_t judge_again();
+    // For whoever looks at the session: those that want to go somewhere, the oldest first.
+    std::vector<ConnectionFacts> list() const;
 
   private:
     struct State;
@@ -36,6 +44,8 @@ class Door : public Watcher {
     void turn_away(base::Fd client);
     void pause(size_t index);
     void sweep();
+    void read_services();
+    std::vector<Connection*> all() const;
 
     std::unique_ptr<State> state_;
 };

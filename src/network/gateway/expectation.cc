@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "network/gateway/expectation.h"
 
+#include <algorithm>
+
 namespace network::gateway {
 namespace {
 
@@ -19,7 +21,13 @@ std::optional<Objection> judge_host(const Expectation& expected, const Host& sai
     }
     // The address is open; the name that hides behind it is judged like any other.
     Verdict verdict = expected.engine.decide({said, expected.port, Transport::tcp});
-    if (verdict.is_allowed()) return std::nullopt;
+    if (verdict.is_allowed()) {
+        const auto& name = std::get<HostName>(said);
+        std::vector<HostName>* opened = expected.opened_names;
+        bool is_new = opened != nullptr && std::ranges::find(*opened, name) == opened->end();
+        if (is_new) opened->push_back(name);
+        return std::nullopt;
+    }
     Objection objection{.cause = to_text(verdict.cause), .alert = wire::TlsAlert::unrecognized_name};
     objection.reason = std::string(where) + " says " + quoted(host_text(said)) + ": " + verdict.reason;
     objection.verdict = std::move(verdict);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "network/rules/engine.h"
 #include "network/wire/authority.h"
@@ -21,6 +22,8 @@ struct Expectation {
     bool is_open_by_address = false;
     // A host service: other names are judged instead of refused, since no name led there.
     bool takes_other_names = false;
+    // Where names that rules opened within the connection are remembered, for when the rules change.
+    std::vector<HostName>* opened_names = nullptr;
 };
 
 // Why a client's words are not passed on, and how it is said in each protocol.

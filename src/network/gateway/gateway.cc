@@ -14,7 +14,6 @@
 // connection of the jail.
 #include "network/gateway/gateway.h"
 
-#include <sys/epoll.h>
 #include <sys/resource.h>
 
 #include <optional>
@@ -30,6 +29,8 @@
 #include "network/gateway/name_server.h"
 #include "network/gateway/pipe_pool.h"
 #include "network/gateway/publish.h"
+#include "network/gateway/steering.h"
+#include "network/gateway/supervision.h"
 
 namespace network::gateway {
 namespace {
@@ -50,48 +51,6 @@ void raise_open_files() {
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
-
-// The supervisor's end of the conversation.
-class Supervision : public Watcher {
-  public:
-    Supervision(Desk& desk, base::Fd control) : desk_(desk), control_(std::move(control)) {
-        slot_ = desk_.loop.watch(control_.get(), EPOLLIN, *this);
-    }
-    ~Supervision() override { desk_.loop.forget(slot_, control_.get()); }
-
-    void say(std::string_view message) const { (void)base::send_descriptors(control_.get(), message, {}); }
-
-    // The host may have moved to another network; a confined process can't look at its files again.
-    void ask_for_files() {
-        constexpr std::chrono::seconds kPause{2};
-        Loop::Clock::time_point now = Loop::Clock::now();
-        if (now < next_request_) return;
-        next_request_ = now + kPause;
-        say(kAskForFiles);
-    }
-
-    void on_ready(uint32_t, int) override {
-        base::Result<base::PassedDescriptors> passed = base::receive_descriptors(control_.get());
-        if (passed && passed->note == kFiles && passed->descriptors.size() == 2) return renew(*passed);
-        is_asked_ = passed && passed->note == kEnd;
-        desk_.loop.stop();
-    }
-    // Not by the supervisor's death.
-    bool is_asked_to_end() const { return is_asked_; }
-
-  private:
-    void renew(const base::PassedDescriptors& passed) {
-        base::Result<std::string> hosts = base::read_descriptor(passed.descriptors[0].get(), 4u << 20);
-        base::Result<std::string> servers = base::read_descriptor(passed.descriptors[1].get(), 1u << 20);
-        if (hosts && servers) desk_.resolver.renew({.hosts = *hosts, .resolv_conf = *servers});
-    }
-
-    Desk& desk_;
-    base::Fd control_;
-    Loop::Slot slot_;
-    bool is_asked_ = false;
-    Loop::Clock::time_point next_request_;
-};
 
 Door::Origin origin_of(netns::Capture capture) {
     return capture == netns::Capture::redirect ? Door::Origin::redirected : Door::Origin::own_address;
@@ -135,14 +94,15 @@ base::Result<Prepared> prepare(const Egress& egress, const Surroundings& surroun
                     std::move(early->files)};
 }
 
-int serve(const Egress& egress, Prepared prepared, Surroundings surroundings, bool has_landlock, Loop& loop) {
+int serve(Egress egress, Prepared prepared, Surroundings surroundings, bool has_landlock, Loop& loop) {
     Names names;
     Resolver resolver(loop, prepared.files);
-    Journal journal(std::move(surroundings.journal));
-    Desk desk{loop, prepared.engine, egress, names, resolver, journal};
-    std::string last_word;
+    Journal journal(std::move(surroundings.record));
+    Questions questions(loop, prepared.engine, egress, journal);
+    Desk desk{loop, prepared.engine, egress, names, resolver, journal, questions};
     Supervision supervision(desk, std::move(surroundings.control));
     resolver.when_unanswered([&supervision] { supervision.ask_for_files(); });
+    journal.when_full([&supervision] { supervision.say(kAskForJournal); });
     {
         PipePool pipes;
         NameServer name_server(desk);
@@ -162,12 +122,17 @@ int serve(const Egress& egress, Prepared prepared, Surroundings surroundings, bo
         for (size_t i = 0; i < prepared.published.size(); ++i) {
             publish.listen(std::move(prepared.published[i]), egress.published[i]);
         }
+        Steering steering(desk, {prepared.engine, egress, prepared.listeners.capture}, door, datagrams,
+                          name_server);
+        supervision.steer(&steering);
         supervision.say(encode(Start{.capture = prepared.listeners.capture, .has_landlock = has_landlock}));
         loop.after(base::kShortBreak, [] { base::rest(); });
         loop.run();
+        supervision.steer(nullptr);
     }
     // By now every connection that was still open has been recorded.
-    if (supervision.is_asked_to_end()) supervision.say(encode(summary_of(journal.refusals())));
+    if (supervision.is_asked_to_end())
+        supervision.say(encode(summary_of(journal.refusals(), journal.head())));
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 
+#include "audit/writer.h"
 #include "base/file.h"
 #include "network/netns/set_up.h"
 #include "network/rules/egress.h"
@@ -14,8 +15,8 @@ namespace network::gateway {
 struct Surroundings {
     // Waits for the jail's network namespace and brings its listeners.
     std::function<base::Result<netns::Listeners>(const netns::Wanted&)> await_listeners;
-    base::Fd journal;  // opened for appending; none: nothing is recorded
-    base::Fd control;  // to the supervisor (messages.h)
+    audit::Writer record;  // without a file: nothing is recorded
+    base::Fd control;      // to the supervisor (messages.h)
     // Where the inner stage hands connections over (handed_door.h). There is no namespace to set up then, and
     // nobody is waited for.
     base::Fd handed;

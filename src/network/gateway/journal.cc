@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "network/gateway/journal.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstdio>
+#include <utility>
 
 #include "base/text.h"
 #include "network/rules/address.h"
@@ -12,87 +9,30 @@
 namespace network::gateway {
 namespace {
 
-constexpr size_t kLongestText = 256;
-constexpr size_t kLastLine = 160;  // room kept for the line that says that the file is full
-
-// Printable ASCII stays; every other byte is escaped by itself, so that what is shown is what was there,
-// whatever its encoding claims to be.
-void append_text(std::string& line, std::string_view text) {
-    bool is_cut = text.size() > kLongestText;
-    line += '"';
-    for (char letter : text.substr(0, kLongestText)) {
-        auto byte = static_cast<unsigned char>(letter);
-        if (letter == '"' || letter == '\\') {
-            line += '\\';
-            line += letter;
-        } else if (byte < 0x20 || byte >= 0x7f) {
-            char escape[8];
-            std::snprintf(escape, sizeof escape, "\\u%04x", byte);
-            line += escape;
-        } else {
-            line += letter;
-        }
-    }
-    if (is_cut) line += "...";
-    line += '"';
-}
-
-void append_member(std::string& line, std::string_view key, std::string_view value) {
-    if (value.empty()) return;
-    line += ",\"";
-    line += key;
-    line += "\":";
-    append_text(line, value);
-}
-
-void append_member(std::string& line, std::string_view key, uint64_t value) {
-    line += ",\"";
-    line += key;
-    line += "\":";
-    line += std::to_string(value);
-}
-
-// By arithmetic alone: the C library would look for files of time zones, and the gateway has no files.
-std::string line_of_now() {
-    using namespace std::chrono;
-    auto now = floor<milliseconds>(system_clock::now());
-    auto day = floor<days>(now);
-    year_month_day date(day);
-    hh_mm_ss time(now - day);
-    char text[80];
-    std::snprintf(text, sizeof text, "{\"v\":1,\"time\":\"%04d-%02u-%02uT%02d:%02d:%02d.%03dZ\"",
-                  static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                  static_cast<unsigned>(date.day()), static_cast<int>(time.hours().count()),
-                  static_cast<int>(time.minutes().count()), static_cast<int>(time.seconds().count()),
-                  static_cast<int>(time.subseconds().count()));
-    return text;
-}
-
-std::string line_of(const Entry& entry) {
-    std::string line = line_of_now();
-    append_member(line, "kind", entry.kind);
-    append_member(line, "verdict", entry.is_allowed ? "allow" : "deny");
-    append_member(line, "protocol", entry.protocol);
-    append_member(line, "name", entry.name);
-    append_member(line, "address", entry.address);
-    if (entry.port != 0) append_member(line, "port", entry.port);
-    append_member(line, "cause", entry.cause);
-    append_member(line, "rule", entry.rule);
-    append_member(line, "origin", entry.origin);
-    append_member(line, "reason", entry.reason);
+audit::Line line_of(const Entry& entry) {
+    audit::Line line(entry.kind);
+    std::string_view allowed = entry.is_observed ? "observed" : "allow";
+    line.text("verdict", entry.is_allowed ? allowed : "deny");
+    line.text("protocol", entry.protocol).text("name", entry.name).text("address", entry.address);
+    if (entry.port != 0) line.number("port", entry.port);
+    line.text("cause", entry.cause).text("rule", entry.rule).text("origin", entry.origin);
+    line.text("reason", entry.reason).text("change", entry.change);
     if (entry.sent != 0 || entry.received != 0) {
-        append_member(line, "sent", entry.sent);
-        append_member(line, "received", entry.received);
+        line.number("sent", entry.sent).number("received", entry.received);
     }
-    if (entry.duration.count() > 0)
-        append_member(line, "duration_ms", static_cast<uint64_t>(entry.duration.count()));
-    line += "}\n";
+    if (entry.duration.count() > 0) line.number("duration_ms", static_cast<uint64_t>(entry.duration.count()));
+    return line;
+}
+
+audit::Line line_of(std::string_view kind, const QuestionEntry& question) {
+    audit::Line line(kind);
+    line.number("id", question.id).text("name", question.name).number("port", question.port);
     return line;
 }
 
 std::string target_of(const Entry& entry) {
     std::string target = base::printable(entry.name.empty() ? entry.address : entry.name);
-    if (target.size() > kLongestText) target.resize(kLongestText);
+    if (target.size() > audit::kLongestText) target.resize(audit::kLongestText);
     if (entry.port == 0) return target;
     if (entry.name.empty() && target.find(':') != std::string::npos) target = "[" + target + "]";
     return target + ":" + std::to_string(entry.port);
@@ -107,24 +47,36 @@ Entry entry_of(const Verdict& verdict) {
     entry.rule = verdict.rule;
     entry.origin = verdict.origin.describe();
     entry.reason = verdict.reason;
+    entry.is_observed = verdict.is_observed;
+    entry.change = verdict.change;
     return entry;
 }
 
 void Journal::record(const Entry& entry) {
     if (!entry.is_allowed) count_refusal(entry);
-    if (!file_) return;
-    std::string line = line_of(entry);
-    if (line.size() + kLastLine <= left_) {
-        left_ -= line.size();
-        write(line);
-        return;
-    }
-    line = line_of_now();
-    append_member(line, "kind", "journal");
-    append_member(line, "reason", "the record has reached its size; nothing more is written");
-    line += "}\n";
-    if (line.size() <= left_) write(line);
-    file_.reset();
+    if (writer_) write(line_of(entry));
+}
+
+void Journal::record_ask(const QuestionEntry& question) {
+    if (writer_) write(line_of("ask", question));
+}
+
+void Journal::record_answer(const QuestionEntry& answer) {
+    if (!writer_) return;
+    audit::Line line = line_of("answer", answer);
+    line.text("verdict", answer.is_allowed ? "allow" : "deny").text("reason", answer.reason);
+    write(std::move(line));
+}
+
+void Journal::write(audit::Line line) {
+    writer_.write(std::move(line));
+    if (!writer_.is_full() || std::exchange(was_said_full_, true)) return;
+    if (when_full_) when_full_();
+}
+
+void Journal::go_on(base::Fd next_part) {
+    writer_.go_on(std::move(next_part));
+    was_said_full_ = false;
 }
 
 void Journal::count_refusal(const Entry& entry) {
@@ -135,12 +87,6 @@ void Journal::count_refusal(const Entry& entry) {
         ++found->second;
     } else if (refusals_.by_target.size() < kMostRefusals) {
         refusals_.by_target.emplace(std::move(target), 1);
-    }
-}
-
-void Journal::write(const std::string& line) {
-    // A disk that is full costs the line, never the connection that it is about.
-    while (::write(file_.get(), line.data(), line.size()) < 0 && errno == EINTR) {
     }
 }
 

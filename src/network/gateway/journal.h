@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The session's record of the network: one JSON object per line, written outside the jail. Text that came
-// from the jail or from a server is escaped; nothing that was sent is ever in it, only where it went.
+// What the gateway writes to the session's record (audit/line.h): where connections went, never what was
+// sent.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 
+#include "audit/writer.h"
 #include "base/file.h"
 #include "network/rules/engine.h"
 
@@ -21,10 +23,12 @@ struct Entry {
     std::string address;        // dialled, or asked for where there was no name
     uint16_t port = 0;
     bool is_allowed = false;
-    std::string_view cause;  // to_text(Cause), or "protocol", "unreachable", "limit"
+    bool is_observed = false;  // it is allowed although the rules refuse it
+    std::string_view cause;    // to_text(Cause), or "protocol", "unreachable", "limit", "policy change"
     std::string rule;
     std::string origin;
     std::string reason;
+    std::string change;     // Verdict::change
     uint64_t sent = 0;      // by the jail
     uint64_t received = 0;  // by the jail
     std::chrono::milliseconds duration{0};
@@ -33,15 +37,27 @@ struct Entry {
 // An entry filled with what a verdict says.
 Entry entry_of(const Verdict& verdict);
 
+// Something that was asked of the user, or the answer to it.
+struct QuestionEntry {
+    uint64_t id = 0;
+    std::string name;
+    uint16_t port = 0;
+    bool is_allowed = false;  // of an answer, as the rest
+    std::string reason;
+};
+
 class Journal {
   public:
-    // No descriptor: nothing is written, refusals are still counted.
-    explicit Journal(base::Fd file, uint64_t most_bytes = 64u << 20)
-        : file_(std::move(file)), left_(most_bytes) {}
+    // A writer without a file: nothing is written, refusals are still counted.
+    explicit Journal(audit::Writer writer) : writer_(std::move(writer)) {}
 
-    // A line in one write, so that lines of several writers never mix. When the file has reached its size, a
-    // last line says so, and refusals are only counted from then on.
     void record(const Entry& entry);
+    void record_ask(const QuestionEntry& question);
+    void record_answer(const QuestionEntry& answer);
+
+    // Called once for each part of the record that has reached its size.
+    void when_full(std::function<void()> act) { when_full_ = std::move(act); }
+    void go_on(base::Fd next_part);
 
     // For the end of the session: what was refused, by name or address and port, with how often; the first
     // `kMostRefusals` different ones.
@@ -51,13 +67,15 @@ class Journal {
         std::map<std::string, uint64_t> by_target;  // "pastebin.com:443"
     };
     const Refusals& refusals() const { return refusals_; }
+    audit::Head head() const { return writer_.head(); }
 
   private:
     void count_refusal(const Entry& entry);
-    void write(const std::string& line);
+    void write(audit::Line line);
 
-    base::Fd file_;
-    uint64_t left_;
+    audit::Writer writer_;
+    std::function<void()> when_full_;
+    bool was_said_full_ = false;
     Refusals refusals_;
 };
 

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: MIT
 // What the gateway and its supervisor say to each other, over a socket that keeps messages apart. Both ends
 // are ours.
+//
+//   supervisor                                    gateway
+//                                                 serves … | failed TEXT       once, first
+//   rules TICKET   + the rules (settings_text.h)  rules TICKET ok CLOSED | rules TICKET failed TEXT
+//   state TICKET   + a memory file                state TICKET ok              when it is written
+//   deny ID REASON
+//   journal        + the next part of the record  journal?                     when the last one is full
+//   files          + hosts, resolv.conf           files?                       when names fail to resolve
+//   end                                           refused …                    once, last
 #pragma once
 
 #include <cstdint>
@@ -10,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "audit/writer.h"
 #include "network/gateway/journal.h"
 #include "network/netns/set_up.h"
 
@@ -26,20 +36,48 @@ struct Start {
 struct Summary {
     uint64_t refused = 0;
     std::vector<std::pair<std::string, uint64_t>>
-        targets;  // "pastebin.com:443"; not all where there are many
+        targets;         // "pastebin.com:443"; not all where there are many
+    uint64_t lines = 0;  // of the record that are the gateway's
+    std::string hash;    // of its chain's last line; empty: there is no chain
 };
 
 // From the supervisor.
-inline constexpr std::string_view kEnd = "end";      // the jail is gone: say the last word and end
-inline constexpr std::string_view kFiles = "files";  // with two descriptors: /etc/hosts, /etc/resolv.conf
-// From the gateway, besides the first and the last message: names fail to resolve, the files may have
-// changed.
-inline constexpr std::string_view kAskForFiles = "files?";
+struct Order {
+    enum class Kind {
+        end,      // the jail is gone: say the last word and end
+        files,    // with two descriptors: /etc/hosts, /etc/resolv.conf
+        rules,    // with one
+        state,    // with one
+        deny,     // the user's answer to a question
+        journal,  // with one
+    };
+    Kind kind = Kind::end;
+    uint64_t number = 0;  // the ticket, or of `deny` the question's
+    std::string reason;   // of `deny`
+};
+
+// To an order with a ticket.
+struct Reply {
+    uint64_t ticket = 0;
+    std::string text;     // of rules: how many connections they closed
+    std::string failure;  // not empty: nothing was done, and why
+};
+
+// From the gateway, besides these.
+inline constexpr std::string_view kAskForFiles = "files?";      // the host's may have changed
+inline constexpr std::string_view kAskForJournal = "journal?";  // for the next part
 
 std::string encode(const Start& start);
 std::optional<Start> decode_start(std::string_view message);
 
-Summary summary_of(const Journal::Refusals& refusals);
+std::string encode(const Order& order);
+std::optional<Order> decode_order(std::string_view message);
+
+// `kind` is rules or state.
+std::string encode(Order::Kind kind, const Reply& reply);
+std::optional<Reply> decode_reply(std::string_view message);
+
+Summary summary_of(const Journal::Refusals& refusals, const audit::Head& head);
 std::string encode(const Summary& summary);
 std::optional<Summary> decode_summary(std::string_view message);
 

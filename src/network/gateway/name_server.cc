@@ -2,7 +2,8 @@
 // The way of a question: is it understood, is the name one of our own, does the policy open the name, is the
 // type one that is answered here, passed on or declined, and last the real lookup, whose addresses are judged
 // one by one. What is answered is never a real address: a name that has one usable address gets its synthetic
-// ones, in both families, since the gateway dials whatever the name really has.
+// ones, in both families, since the gateway dials whatever the name really has. A name that the user is to be
+// asked about gets them without a lookup: the question is asked when somebody connects.
 #include "network/gateway/name_server.h"
 
 #include <sys/epoll.h>
@@ -87,6 +88,7 @@ struct NameServer::State : std::enable_shared_from_this<State> {
     void look_up(Asked asked);
     void pass_on(Asked asked);
     void conclude(const Asked& asked, const Resolution& resolution);
+    void answer_unasked(const Asked& asked, const Verdict& verdict);
     void answer_synthetic(const Asked& asked, const Verdict& verdict, const std::string& real_address);
     std::string pointer_answer(const DnsQuery& query, const Address& address) const;
     bool is_without_lookup(const HostName& name) const;
@@ -161,6 +163,10 @@ void NameServer::listen(base::Fd socket) {
     state_->sockets.push_back(std::make_unique<Socket>(*state_, std::move(socket)));
 }
 
+void NameServer::judge_again() {
+    state_->recorded.clear();
+}
+
 void NameServer::serve(std::string_view message, Answer answer) {
     state_->serve(wire::parse_dns_query(message), std::move(answer));
 }
@@ -207,6 +213,7 @@ void NameServer::State::judge(Asked asked) {
                              Address::from_v6({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})));
     }
     Verdict verdict = desk.engine.decide_lookup(asked.name);
+    if (verdict.decision == Decision::ask) return answer_unasked(asked, verdict);
     if (!verdict.is_allowed()) return refuse(asked, verdict);
     DnsType type = asked.query.question->type;
     if (asked.name.str() == kHostName) {
@@ -230,6 +237,13 @@ void NameServer::State::judge(Asked asked) {
     asked.answer(failure(asked.query, DnsCode::no_error, ExtendedCode::filtered,
                          is_passed ? "nothing is looked up here, the site's proxy does"
                                    : "network.dns_types does not let this type through"));
+}
+
+// Other types would have to be looked up.
+void NameServer::State::answer_unasked(const Asked& asked, const Verdict& verdict) {
+    DnsType type = asked.query.question->type;
+    if (type == DnsType::a || type == DnsType::aaaa) return answer_synthetic(asked, verdict, {});
+    asked.answer(failure(asked.query, DnsCode::no_error, ExtendedCode::filtered, verdict.reason));
 }
 
 // The site's proxy is told the name and looks it up itself.
@@ -267,6 +281,10 @@ void NameServer::State::pass_on(Asked asked) {
         std::shared_ptr<State> state = weak.lock();
         if (!state) return;
         --state->outstanding;
+        // Judged again: the rules may have changed meanwhile.
+        Verdict verdict = state->desk.engine.decide_lookup(asked.name);
+        if (verdict.decision == Decision::ask) return state->answer_unasked(asked, verdict);
+        if (!verdict.is_allowed()) return state->refuse(asked, verdict);
         if (!reply.empty()) return asked.answer(std::string(reply));
         asked.answer(failure(asked.query, DnsCode::server_failure, ExtendedCode::network_error,
                              "the host's resolvers did not answer"));
@@ -276,6 +294,8 @@ void NameServer::State::pass_on(Asked asked) {
 void NameServer::State::conclude(const Asked& asked, const Resolution& resolution) {
     // Judged again: an answer can take its time, and the verdict goes into the record.
     Verdict verdict = desk.engine.decide_lookup(asked.name);
+    if (verdict.decision == Decision::ask) return answer_unasked(asked, verdict);
+    if (!verdict.is_allowed()) return refuse(asked, verdict);
     switch (resolution.outcome) {
         case Resolution::Outcome::no_such_name:
             record_allowed(asked.name, verdict, {}, "no such name");
@@ -307,7 +327,7 @@ void NameServer::State::answer_synthetic(const Asked& asked, const Verdict& verd
         record_refused(asked.name.str(), Entry{.cause = "limit", .reason = reason});
         return asked.answer(failure(asked.query, DnsCode::refused, ExtendedCode::prohibited, reason));
     }
-    record_allowed(asked.name, verdict, real_address, {});
+    if (verdict.is_allowed()) record_allowed(asked.name, verdict, real_address, {});
     asked.answer(addresses_answer(asked.query, pair->v4, pair->v6));
 }
 

@@ -31,6 +31,9 @@ class NameServer {
     // address that was asked.
     void listen(base::Fd socket);
 
+    // The rules are new: names that are in the record already stand there with an old verdict.
+    void judge_again();
+
   private:
     class Socket;
     struct State;

@@ -16,6 +16,7 @@ namespace {
 
 constexpr char kSocksVersion = 5;
 constexpr uint16_t kHttpPort = 80;
+constexpr std::string_view kWhy = "/why/";
 
 std::string host_text(const wire::Socks5Request& request) {
     if (const auto* name = std::get_if<std::string>(&request.host)) return *name;
@@ -93,6 +94,9 @@ bool ProxyFace::look_at_http() {
                     refusal(http_.fault().status, http_.fault().reason, answers_head));
     }
     const wire::HttpRequest& request = http_.request();
+    bool is_about_a_host = request.form == wire::HttpRequest::Form::origin &&
+                           request.path.starts_with(kWhy) && (request.method == "GET" || answers_head);
+    if (is_about_a_host) return tell(request.path.substr(kWhy.size()), answers_head);
     if (!request.target) {
         constexpr std::string_view kNoServer = "this is the sandbox's gateway: a proxy, not a server";
         return fail(Face::absolute, kNoServer, refusal(400, kNoServer, answers_head));
@@ -113,6 +117,12 @@ bool ProxyFace::fail(Face face, std::string_view reason, std::string last_words)
     is_finished_ = true;
     calls_.failed(std::move(client_),
                   {.face = face, .reason = std::string(reason), .last_words = std::move(last_words)});
+    return false;
+}
+
+bool ProxyFace::tell(std::string subject, bool answers_head) {
+    is_finished_ = true;
+    calls_.about(std::move(client_), subject, answers_head);
     return false;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The gateway as a proxy, for programs that ask for one: SOCKS5 or HTTP, told apart by the first byte. Reads
-// one request and says what was asked for; whether it is granted is decided like everything else.
+// one request and says what was asked for; whether it is granted is decided like everything else. A request
+// to the gateway itself may ask one thing, what the rules say about a host: GET /why/HOST:PORT.
 #pragma once
 
 #include <functional>
@@ -41,6 +42,7 @@ class ProxyFace : public Watcher {
   public:
     // One of them is called, once, now or later; the face is to be buried in it, not destroyed.
     struct Calls {
+        std::function<void(Stream client, const std::string& subject, bool answers_head)> about;
         std::function<void(Stream client, ProxyRequest request)> asked;
         std::function<void(Stream client, const ProxyFault& fault)> failed;
     };
@@ -60,6 +62,7 @@ class ProxyFace : public Watcher {
     bool look_at_http();
     bool fail(Face face, std::string_view reason, std::string last_words);
     bool ask(ProxyRequest request);
+    bool tell(std::string subject, bool answers_head);
 
     Stream client_;
     Calls calls_;

@@ -162,6 +162,14 @@ void Relay::finish() {
     });
 }
 
+Stream Relay::give_up() {
+    is_finished_ = true;
+    token_.reset();
+    for (Pump& pump : pumps_) pump.release(pipes_);
+    ends_[1].reset();
+    return std::move(ends_[0]);
+}
+
 Stream Relay::take_first() {
     bool is_answered = !guard_ || guard_->verdicts() == 0 || pumps_[1].moved() > received_at_request_;
     if (!is_answered || is_owed_bytes_) ends_[0].close();

@@ -53,6 +53,9 @@ class Relay : public Watcher {
     // After the guard refused, for whoever is called back: the first end, to be told so. Empty where no
     // answer fits, because an earlier one is still under way.
     Stream take_first();
+    // Ends it here and now; nobody is called back. The server sees a reset. The first end, to be told or
+    // reset.
+    Stream give_up();
 
   private:
     class ClientFilter;

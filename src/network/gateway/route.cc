@@ -53,7 +53,40 @@ Route::Route(Desk& desk, const Connect& connect, const std::vector<HostService>&
 
 Route::~Route() {
     // A route that is done may be destroyed after the resolver.
+    stop();
+}
+
+void Route::stop() {
     if (ticket_ != 0) desk_.resolver.cancel(ticket_);
+    if (question_ != 0) desk_.questions.cancel(question_);
+    dial_.reset();
+    tunnel_.reset();
+    upstream_ = nullptr;
+}
+
+void Route::judge_again() {
+    // Questions are judged by who keeps them.
+    if (is_held()) return;
+    Verdict verdict = judge(std::nullopt);
+    if (verdict.is_allowed()) return;
+    stop();
+    start();
+}
+
+// By what is known: the name alone, or the address that it led to as well.
+Verdict Route::judge(const std::optional<Address>& address) const {
+    const auto* name = std::get_if<HostName>(&target_.host);
+    if (name != nullptr && address) return desk_.engine.decide_resolved(*name, *address, target_.port);
+    return desk_.engine.decide({target_.host, target_.port, Transport::tcp});
+}
+
+void Route::ask_user(const HostName& name) {
+    if (std::optional<Verdict> obstacle = desk_.questions.obstacle_to(name, target_.port))
+        return refuse(std::move(*obstacle));
+    question_ = desk_.questions.hold(name, target_.port, [this](const std::optional<Verdict>& refusal) {
+        question_ = 0;
+        refusal ? refuse(*refusal) : start();
+    });
 }
 
 bool Route::is_service(const std::optional<Address>& address) const {
@@ -63,9 +96,10 @@ bool Route::is_service(const std::optional<Address>& address) const {
 }
 
 void Route::start() {
-    verdict_ = desk_.engine.decide({target_.host, target_.port, Transport::tcp});
-    if (!verdict_.is_allowed()) return refuse(verdict_);
+    verdict_ = judge(std::nullopt);
     const auto* name = std::get_if<HostName>(&target_.host);
+    if (verdict_.decision == Decision::ask && name != nullptr) return ask_user(*name);
+    if (!verdict_.is_allowed()) return refuse(verdict_);
     if (name != nullptr && name->str() == kHostServiceName) return go_to_host();
     const auto* address = std::get_if<Address>(&target_.host);
     const std::optional<UpstreamProxy>& upstream = desk_.egress.upstream;
@@ -80,7 +114,8 @@ void Route::go_to_host() {
     if (!is_service(std::nullopt)) {
         return refuse({.cause = Cause::address_floor,
                        .reason = "port " + std::to_string(target_.port) + " of the host is not opened",
-                       .advice = "if it is needed, run with --host-port " + std::to_string(target_.port)});
+                       .advice = "if it is needed, run with --host-port " + std::to_string(target_.port),
+                       .change = "--host-port " + std::to_string(target_.port)});
     }
     dial({{loopback_v4(), target_.port}, {loopback_v6(), target_.port}});
 }
@@ -167,13 +202,21 @@ void Route::take_dial(Dial::Result result) {
         }
     }
     arrival.stream = std::move(result.stream);
-    finish(std::move(arrival), {});
+    conclude(std::move(arrival));
 }
 
 void Route::take_tunnel(UpstreamTunnel::Result result) {
     desk_.loop.bury(std::move(tunnel_));
     if (!result.stream) return fail(Kind::proxy, result.reason);
-    finish(Arrival{.stream = std::move(result.stream), .early = std::move(result.early)}, {});
+    conclude(Arrival{.stream = std::move(result.stream), .early = std::move(result.early)});
+}
+
+void Route::conclude(Arrival arrival) {
+    Verdict verdict = judge(arrival.address);
+    if (verdict.decision == Decision::ask) return start();
+    if (!verdict.is_allowed()) return refuse(std::move(verdict));
+    verdict_ = std::move(verdict);
+    finish(std::move(arrival), {});
 }
 
 void Route::refuse(Verdict verdict) {

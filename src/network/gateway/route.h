@@ -7,7 +7,9 @@
 //   literally an address                    judged, dialled
 //
 // After the connection stands it is checked once more: an address that turns out to be this host's own is
-// closed, unless it is a service of the host that was named.
+// closed, unless it is a service of the host that was named. The rules are asked once more too: they may have
+// changed on the way. A name that the user is asked about (questions.h) waits before the first of these
+// steps.
 #pragma once
 
 #include <functional>
@@ -57,12 +59,18 @@ class Route {
     Route(const Route&) = delete;
     Route& operator=(const Route&) = delete;
     void start();
+    // The rules are new: what they do not open is not gone on with.
+    void judge_again();
+    // The user is asked, and nothing has left.
+    bool is_held() const { return question_ != 0; }
 
     // What allowed it, for the record.
     const Verdict& verdict() const { return verdict_; }
 
   private:
     using Kind = RouteFailure::Kind;
+    void ask_user(const HostName& name);
+    Verdict judge(const std::optional<Address>& address) const;
     bool is_service(const std::optional<Address>& address) const;
     void go_to_host();
     void go_to_proxy(const UpstreamProxy& upstream);
@@ -71,6 +79,8 @@ class Route {
     void dial(std::vector<Endpoint> endpoints);
     void take_dial(Dial::Result result);
     void take_tunnel(UpstreamTunnel::Result result);
+    void conclude(Arrival arrival);
+    void stop();
     void refuse(Verdict verdict);
     void fail(Kind kind, std::string reason);
     void finish(std::optional<Arrival> arrival, const RouteFailure& failure);
@@ -82,6 +92,7 @@ class Route {
     Done done_;
     Verdict verdict_;
     Resolver::Ticket ticket_ = 0;
+    Questions::Ticket question_ = 0;
     const UpstreamProxy* upstream_ = nullptr;
     std::unique_ptr<Dial> dial_;
     std::unique_ptr<UpstreamTunnel> tunnel_;

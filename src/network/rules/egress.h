@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// All that a session's network is allowed to do, as data: made by the plan, obeyed by the gateway, which
-// learns nothing about the policy later.
+// All that a session's network is allowed to do, as data: made by the plan, obeyed by the gateway. While the
+// session runs its rules and passed types may be exchanged for others, the rest stays.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -21,6 +22,7 @@ struct Egress {
     std::vector<uint16_t> udp_ports;     // that a rule opens: a listener each
     std::vector<uint16_t> tcp_ports;     // that a rule names: a listener each on kernels without nf_tables
     size_t most_connections = 4096;      // at once
+    std::chrono::seconds ask_time{120};  // network.ask_time: how long a question waits for its answer
 
     // Somebody has to run beside the jail.
     bool needs_gateway() const {

@@ -33,13 +33,27 @@ bool is_shipped(const Rule& rule) {
     return rule.side == Side::block && rule.origin.layer == config::Layer::builtin;
 }
 
+std::string allow_line(std::string_view entry) {
+    return "network.allow = [\"" + std::string(entry) + "\"]";
+}
+
+// An entry for the host itself decides before everything wider, and before the list that is shipped; one for
+// a port of it before the user's own entry for all of them.
+std::string change_against(const Rule& rule, const Asked& asked) {
+    if (rule.origin.layer == config::Layer::admin || !asked.name || asked.transport != Transport::tcp)
+        return {};
+    if (is_shipped(rule) || rule.target != Target::host) return "--allow-host " + asked.name->str();
+    bool can_be_narrower = !rule.names_ports();
+    return can_be_narrower ? allow_line(asked.name->str() + ":" + std::to_string(asked.port)) : "";
+}
+
 std::string advice_against(const Rule& rule) {
     if (rule.origin.layer == config::Layer::admin) return kAskAdministrator;
     if (is_shipped(rule)) return "if it is needed, open it with network.allow = [\"" + rule.text + "\"]";
     return "remove the entry, or add a more specific one to network.allow";
 }
 
-Verdict verdict_by(const Rule& rule) {
+Verdict verdict_by(const Rule& rule, const Asked& asked) {
     bool is_allowed = rule.side == Side::allow;
     std::string reason = rule.reason;
     if (reason.empty()) reason = is_allowed ? "network.allow opens it" : "network.block closes it";
@@ -48,7 +62,8 @@ Verdict verdict_by(const Rule& rule) {
                    .rule = name_of(rule),
                    .origin = rule.origin,
                    .reason = std::move(reason),
-                   .advice = is_allowed ? std::string() : advice_against(rule)};
+                   .advice = is_allowed ? std::string() : advice_against(rule),
+                   .change = is_allowed ? std::string() : change_against(rule, asked)};
 }
 
 // As it is written in network.allow.
@@ -57,6 +72,12 @@ std::string entry_for(const Asked& asked) {
     if (asked.transport == Transport::tcp) return host;
     bool needs_brackets = !asked.name && !asked.address->is_v4();
     return "udp:" + (needs_brackets ? "[" + host + "]" : host) + ":" + std::to_string(asked.port);
+}
+
+// The same as a user would type or write it.
+std::string change_for(const Asked& asked) {
+    bool has_flag = asked.name && asked.transport == Transport::tcp;
+    return has_flag ? "--allow-host " + asked.name->str() : allow_line(entry_for(asked));
 }
 
 Asked asked_by(const Question& question) {
@@ -112,6 +133,8 @@ std::string_view to_text(Cause cause) {
             return "literal address";
         case Cause::udp:
             return "udp";
+        case Cause::ask:
+            return "ask";
     }
     return "";
 }
@@ -121,6 +144,9 @@ Result<Engine> Engine::make(const EngineSettings& settings) {
     engine.mode_ = settings.mode;
     engine.mode_origin_ = settings.mode_origin;
     engine.are_literals_open_ = settings.are_literals_open;
+    engine.literals_origin_ = settings.literals_origin;
+    engine.is_asking_ = settings.is_asking;
+    engine.is_observing_ = settings.is_observing;
     Result<std::vector<Prefix>> networks = parse_private_networks(settings.private_networks);
     if (!networks) return networks.error();
     engine.private_networks_ = std::move(*networks);
@@ -211,7 +237,8 @@ std::optional<Verdict> Engine::closed_host_port(const Asked& asked) const {
                    .reason = "services of this host are closed but for those that are named",
                    .advice = can_be_opened
                                  ? "if it is needed, open it with --host-port " + std::to_string(asked.port)
-                                 : ""};
+                                 : "",
+                   .change = can_be_opened ? "--host-port " + std::to_string(asked.port) : ""};
 }
 
 std::optional<Verdict> Engine::closed_address(const Address& address, uint16_t port,
@@ -219,13 +246,13 @@ std::optional<Verdict> Engine::closed_address(const Address& address, uint16_t p
     if (is_service(address, port, transport)) return std::nullopt;
     std::optional<ClosedAddress> closed = find_closed(address, private_networks_);
     if (!closed) return std::nullopt;
-    std::string advice;
-    if (closed->can_be_opened)
-        advice = "if it is needed, open it with network.private = [\"" + address.str() + "\"]";
+    std::string change;
+    if (closed->can_be_opened) change = "network.private = [\"" + address.str() + "\"]";
     return Verdict{.cause = Cause::address_floor,
                    .rule = closed->row,
                    .reason = address.str() + ": " + closed->reason,
-                   .advice = std::move(advice)};
+                   .advice = change.empty() ? "" : "if it is needed, open it with " + change,
+                   .change = change};
 }
 
 // A network that the site calls its own has hosts without names.
@@ -237,7 +264,8 @@ const config::Origin* Engine::opened_as_private(const Asked& asked) const {
 }
 
 Verdict Engine::default_verdict(const Asked& asked) const {
-    std::string advice = "if it is needed, open it with network.allow = [\"" + entry_for(asked) + "\"]";
+    std::string advice = "if it is needed, open it with " + allow_line(entry_for(asked));
+    std::string change = change_for(asked);
     bool is_literal = !asked.name;
     const config::Origin* opening = is_literal ? opened_as_private(asked) : nullptr;
     if (opening) {
@@ -248,15 +276,28 @@ Verdict Engine::default_verdict(const Asked& asked) const {
     }
     if (is_literal && !are_literals_open_) {
         return Verdict{.cause = Cause::literal,
+                       .origin = literals_origin_,
                        .reason =
                            "an address without a name is refused (network.literals = deny), since every rule "
                            "about names "
                            "could be walked around by it",
-                       .advice = "use the host's name; " + advice};
+                       .advice = "use the host's name; " + advice,
+                       .change = change};
     }
     if (asked.transport == Transport::udp) {
-        return Verdict{
-            .cause = Cause::udp, .reason = "UDP is closed where no rule opens it", .advice = advice};
+        return Verdict{.cause = Cause::udp,
+                       .reason = "UDP is closed where no rule opens it",
+                       .advice = advice,
+                       .change = change};
+    }
+    // Addresses are not asked about: whoever answers could not tell what they are.
+    if (is_asking_ && !is_observing_ && !is_literal) {
+        return Verdict{.decision = Decision::ask,
+                       .cause = Cause::ask,
+                       .origin = mode_origin_,
+                       .reason = "network.ask = true: no rule names it, and the user has not answered",
+                       .advice = "wait for the answer; " + advice,
+                       .change = change};
     }
     if (mode_ == NetworkMode::filtered) {
         return Verdict{.decision = Decision::allow,
@@ -265,19 +306,40 @@ Verdict Engine::default_verdict(const Asked& asked) const {
     }
     return Verdict{.origin = mode_origin_,
                    .reason = "network.mode = proxied opens only what network.allow names",
-                   .advice = std::move(advice)};
+                   .advice = std::move(advice),
+                   .change = std::move(change)};
 }
 
 Verdict Engine::judge(const Asked& asked) const {
     if (std::optional<Verdict> closed = closed_port(asked)) return *closed;
     const Rule* admins = admin_.find(asked);
-    if (admins && admins->side == Side::block) return verdict_by(*admins);
+    if (admins && admins->side == Side::block) return verdict_by(*admins, asked);
     const Rule* decisive = others_.find(asked);
     if (admins && (!decisive || decides_before(*admins, *decisive))) decisive = admins;
-    return decisive ? verdict_by(*decisive) : default_verdict(asked);
+    return decisive ? verdict_by(*decisive, asked) : default_verdict(asked);
+}
+
+// Threat: a setting of the user's that lets refusals through must not lift what the administrator closed. A
+// mode that the administrator chose and that opens only what is named closes all the rest, whatever a verdict
+// gives as its cause. (tests/network_rules/engine_ask_test.cc)
+Verdict Engine::observed(Verdict verdict) const {
+    bool is_floor = verdict.cause == Cause::port_floor || verdict.cause == Cause::address_floor;
+    bool is_admins = verdict.origin.layer == config::Layer::admin ||
+                     (mode_ == NetworkMode::proxied && mode_origin_.layer == config::Layer::admin);
+    bool is_lifted = is_observing_ && verdict.decision == Decision::deny && !is_floor && !is_admins;
+    if (!is_lifted) return verdict;
+    verdict.decision = Decision::allow;
+    verdict.is_observed = true;
+    return verdict;
 }
 
 Verdict Engine::decide(const Question& question) const {
+    bool is_filtering = mode_ == NetworkMode::filtered || mode_ == NetworkMode::proxied;
+    Verdict verdict = decide_strictly(question);
+    return is_filtering ? observed(std::move(verdict)) : verdict;
+}
+
+Verdict Engine::decide_strictly(const Question& question) const {
     switch (mode_) {
         case NetworkMode::open:
             return Verdict{.decision = Decision::allow,
@@ -309,8 +371,10 @@ Verdict Engine::decide_resolved(const HostName& name, const Address& resolved, u
     bool is_loopback = resolved == *Address::parse("127.0.0.1") || resolved == *Address::parse("::1");
     if (is_loopback && name.str() == kHostServiceName) return by_name;
     if (std::optional<Verdict> closed = closed_address(resolved, port, transport)) return *closed;
-    Verdict by_both = judge({.name = &name, .address = &resolved, .port = port, .transport = transport});
-    return by_both.is_allowed() ? by_name : by_both;
+    Verdict by_both =
+        observed(judge({.name = &name, .address = &resolved, .port = port, .transport = transport}));
+    bool says_more = !by_both.is_allowed() || (by_both.is_observed && !by_name.is_observed);
+    return says_more ? by_both : by_name;
 }
 
 // A range that is open may begin with ports of the floor.
@@ -327,7 +391,8 @@ Verdict Engine::decide_lookup(const HostName& name) const {
     if (usual.is_allowed() || mode_ == NetworkMode::isolated) return usual;
     // Open ports begin where some rule begins, or behind where one ends.
     std::vector<uint32_t> ports = {1};
-    bool may_be_open = mode_ == NetworkMode::filtered;
+    bool may_be_open = mode_ == NetworkMode::filtered || is_asking_ || is_observing_;
+    std::optional<Verdict> question;
     for (const RuleTable* table : {&admin_, &others_}) {
         for (const Rule* rule : table->about(name)) {
             may_be_open = may_be_open || rule->side == Side::allow;
@@ -342,9 +407,10 @@ Verdict Engine::decide_lookup(const HostName& name) const {
         for (Transport transport : {Transport::tcp, Transport::udp}) {
             Verdict verdict = first_above_floor(name, port, transport);
             if (verdict.is_allowed()) return verdict;
+            if (verdict.decision == Decision::ask && !question) question = std::move(verdict);
         }
     }
-    return usual;
+    return usual.decision == Decision::ask ? usual : question.value_or(usual);
 }
 
 Verdict Engine::decide_address(const HostName& name, const Address& resolved) const {

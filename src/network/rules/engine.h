@@ -12,6 +12,11 @@
 // user writes can pass; then the most specific rule of all, where a block wins against an equally specific
 // allow, except that the list that is shipped gives way; then the default of the mode. A user may always be
 // stricter than the administrator.
+//
+// Two settings change what comes out, never what is closed by the administrator or the floors. network.ask: a
+// name that only the default of the mode decides about is a question for the user (Decision::ask), and until
+// it is answered nothing is looked up. network.observe: a refusal is let through and says what it would have
+// been.
 #pragma once
 
 #include <cstdint>
@@ -44,10 +49,10 @@ struct Question {
     Transport transport = Transport::tcp;
 };
 
-enum class Decision { allow, deny, ask, inject };  // the last two have no rule yet
+enum class Decision { allow, deny, ask, inject };  // the last one has no rule yet
 
 // What made the decision.
-enum class Cause { mode, rule, shipped_list, port_floor, address_floor, literal, udp };
+enum class Cause { mode, rule, shipped_list, port_floor, address_floor, literal, udp, ask };
 
 std::string_view to_text(Decision decision);
 std::string_view to_text(Cause cause);
@@ -59,6 +64,10 @@ struct Verdict {
     config::Origin origin;
     std::string reason;  // a clause: "telnet: passwords and sessions in clear text"
     std::string advice;  // what the user can do; empty where nothing can be done
+    // The smallest flag or line that would allow it: "--allow-host example.org"; empty where none does.
+    std::string change;
+    // network.observe: it is allowed although these rules refuse it; the rest says why they do.
+    bool is_observed = false;
 
     bool is_allowed() const { return decision == Decision::allow; }
 };
@@ -70,10 +79,13 @@ struct EngineSettings {
     std::vector<config::Item> allow;
     std::vector<config::Item> private_networks;  // network.private
     bool are_literals_open = false;              // network.literals = allow
-    bool has_shipped_list = true;                // share/network/blocked_names.list
-    std::vector<Bundle> bundles;                 // read from client configurations
-    std::vector<config::Item> host_services;     // network.host_services: exceptions from the address floor
-    std::vector<config::Item> udp;               // network.udp: entries as of `allow`, for UDP alone
+    config::Origin literals_origin;
+    bool has_shipped_list = true;             // share/network/blocked_names.list
+    std::vector<Bundle> bundles;              // read from client configurations
+    std::vector<config::Item> host_services;  // network.host_services: exceptions from the address floor
+    bool is_asking = false;         // network.ask: what only the mode decides is the user's to answer
+    bool is_observing = false;      // network.observe
+    std::vector<config::Item> udp;  // network.udp: entries as of `allow`, for UDP alone
 };
 
 // The rules of `allow`, `udp` and `host_services`, bundles expanded.
@@ -88,7 +100,8 @@ class Engine {
     // `resolved` is one of the addresses of `name`.
     Verdict decide_resolved(const HostName& name, const Address& resolved, uint16_t port,
                             Transport transport = Transport::tcp) const;
-    // Whether some port of the name is open.
+    // Whether some port of the name is open; ask: none is, but one could be opened by an answer, and the name
+    // is not to be looked up before.
     Verdict decide_lookup(const HostName& name) const;
     // The same for one of its addresses, as far as it can be said before a port is known: the address floor.
     Verdict decide_address(const HostName& name, const Address& resolved) const;
@@ -99,7 +112,9 @@ class Engine {
   private:
     Engine() = default;
     void warn_of_no_effect(const Rule& rule);
+    Verdict decide_strictly(const Question& question) const;
     Verdict judge(const Asked& asked) const;
+    Verdict observed(Verdict verdict) const;
     Verdict first_above_floor(const HostName& name, uint32_t port, Transport transport) const;
     Verdict default_verdict(const Asked& asked) const;
     std::optional<Verdict> closed_port(const Asked& asked) const;
@@ -111,6 +126,9 @@ class Engine {
     policy::NetworkMode mode_ = policy::NetworkMode::filtered;
     config::Origin mode_origin_;
     bool are_literals_open_ = false;
+    config::Origin literals_origin_;
+    bool is_asking_ = false;
+    bool is_observing_ = false;
     std::vector<Prefix> private_networks_;
     std::vector<config::Origin> private_origins_;  // of each of them
     std::vector<HostService> services_;

@@ -29,7 +29,20 @@ constexpr StatusRow kStatuses[] = {
     {505, "HTTP Version Not Supported", "the sandbox's gateway does not serve this request", false},
 };
 
+std::string response_of(int status, std::string_view phrase, const std::string& body, bool answers_head) {
+    std::string response = "HTTP/1.1 " + std::to_string(status) + " ";
+    response += phrase;
+    response += "\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nConnection: close\r\n";
+    response += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n";
+    if (!answers_head) response += body;
+    return response;
+}
+
 }  // namespace
+
+std::string http_answer(const std::string& body, bool answers_head) {
+    return response_of(200, "OK", body, answers_head);
+}
 
 std::string http_refusal(const HttpRefusal& refusal) {
     const StatusRow* found = std::ranges::find(kStatuses, refusal.status, &StatusRow::status);
@@ -40,14 +53,7 @@ std::string http_refusal(const HttpRefusal& refusal) {
     if (!refusal.rule.empty()) object.set("rule", refusal.rule);
     object.set("reason", refusal.reason);
     object.set("do_not_retry", !row.may_retry);
-    std::string body = object.dump(-1) + "\n";
-
-    std::string response = "HTTP/1.1 " + std::to_string(row.status) + " ";
-    response += row.phrase;
-    response += "\r\nContent-Type: application/json\r\nCache-Control: no-store\r\nConnection: close\r\n";
-    response += "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n";
-    if (!refusal.answers_head) response += body;
-    return response;
+    return response_of(row.status, row.phrase, object.dump(-1) + "\n", refusal.answers_head);
 }
 
 }  // namespace network::wire

@@ -20,4 +20,7 @@ struct HttpRefusal {
 // close". Whether trying again could help follows from the status.
 std::string http_refusal(const HttpRefusal& refusal);
 
+// A whole response "200 OK" with this JSON body.
+std::string http_answer(const std::string& body, bool answers_head);
+
 }  // namespace network::wire

@@ -2,6 +2,7 @@
 // Writes the definitions behind seccomp/filter.h: sixteen programs for each architecture, chosen by the
 // compiler's own idea of the target.
 #include <cstdio>
+#include <set>
 
 #include "seccomp/generate/compile.h"
 
@@ -32,7 +33,14 @@ bool write_programs(std::FILE* out, seccomp::Architecture architecture) {
         }
         std::fprintf(out, "\n};\n");
     }
-    std::fprintf(out, "#endif\n\n");
+    std::fprintf(out, "constexpr NumberedCall kCalls[] = {\n");
+    std::set<std::string_view> written;
+    for (const seccomp::Row& row : seccomp::rows()) {
+        std::optional<int> number = seccomp::number_of(architecture, row);
+        if (!number || !written.insert(row.name).second) continue;
+        std::fprintf(out, "    {\"%s\", %d},\n", std::string(row.name).c_str(), *number);
+    }
+    std::fprintf(out, "};\n#endif\n\n");
     return true;
 }
 
@@ -66,6 +74,7 @@ int main(int argc, char** argv) {
         "};\n\n}  // namespace\n\nstd::span<const sock_filter> filter_for(const Switches& switches) {\n"
         "    std::span<const uint64_t> program = kPrograms[switches.index()];\n"
         "    return {reinterpret_cast<const sock_filter*>(program.data()), program.size()};\n}\n\n"
+        "std::span<const NumberedCall> numbered_calls() { return kCalls; }\n\n"
         "std::span<const std::string_view> known_names() { return kNames; }\n\n}  // namespace seccomp\n");
     return std::fclose(out) == 0 ? 0 : 1;
 }

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "slurm/chaperon/record.h"
 
 namespace slurm::chaperon {
 namespace {
@@ -48,6 +49,7 @@ std::string now() {
 
 void Log::write(std::string_view command, std::string_view event,
                 const std::map<std::string, std::string>& facts) const {
+    if (desk_ >= 0) hand_on(desk_, command, event, facts);
     if (path_.empty()) return;
     base::Json line = base::Json::object();
     line.set("time", now()).set("command", cut(command)).set("event", cut(event));

@@ -14,6 +14,10 @@ class Log {
   public:
     explicit Log(std::string path) : path_(std::move(path)) {}
 
+    // Where workers hand on what the session's record is to have of it (record.h); the descriptor stays the
+    // caller's.
+    void hand_on_to(int desk) { desk_ = desk; }
+
     void write(std::string_view command, std::string_view event,
                const std::map<std::string, std::string>& facts = {}) const;
     // Its newest part, whole lines.
@@ -21,6 +25,7 @@ class Log {
 
   private:
     std::string path_;
+    int desk_ = -1;
 };
 
 }  // namespace slurm::chaperon

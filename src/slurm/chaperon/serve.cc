@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. This process accepts and counts, and reads nothing from the jail. Each connection has
-// a worker, which dies with this process, and whose real commands die with it (or are told to end, where they
-// have something to give back): when the session is over, one exit ends everything.
+// Theory of operation. This process accepts and counts, and reads nothing from the jail, only short notes of
+// its workers for the session's record. Each connection has a worker, which dies with this process, and whose
+// real commands die with it (or are told to end, where they have something to give back): when the session is
+// over, one exit ends everything.
 #include "slurm/chaperon/serve.h"
 
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #include "slurm/channel/frame.h"
 #include "slurm/chaperon/log.h"
 #include "slurm/chaperon/processes.h"
+#include "slurm/chaperon/record.h"
 #include "slurm/chaperon/worker.h"
 
 namespace slurm::chaperon {
@@ -34,15 +36,18 @@ class Desk {
         auto children = watch_children();
         if (!children) return 1;
         children_ = std::move(*children);
+        open_record();
         bool has_rested = false;
         for (;;) {
             struct pollfd entries[] = {{line_.session.get(), POLLIN, 0},
                                        {children_.get(), POLLIN, 0},
-                                       {line_.listener.get(), POLLIN, 0}};
+                                       {line_.listener.get(), POLLIN, 0},
+                                       {notes_.get(), POLLIN, 0}};
             if (base::poll_and_rest(entries, std::size(entries), -1, has_rested) < 0) {
                 if (errno == EINTR) continue;
                 return 1;
             }
+            if (entries[3].revents || entries[0].revents) write_notes(notes_.get(), line_.record);
             if (entries[0].revents) return 0;
             if (entries[1].revents) reap();
             if (entries[2].revents && !accept_one()) return 1;
@@ -50,6 +55,15 @@ class Desk {
     }
 
   private:
+    // The chain of the record's lines is one, so one process writes them: this one, what workers hand on.
+    void open_record() {
+        int ends[2];
+        if (!line_.record || ::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0) return;
+        notes_ = base::Fd(ends[0]);
+        to_desk_ = base::Fd(ends[1]);
+        log_.hand_on_to(to_desk_.get());
+    }
+
     void reap() {
         forget_child_signals(children_.get());
         pid_t ended;
@@ -99,6 +113,8 @@ class Desk {
         line_.listener.reset();
         line_.session.reset();
         children_.reset();
+        notes_.reset();
+        line_.record.close();
         answer(context_, handlers_, limits_, log_, std::move(socket));
         ::_exit(0);
     }
@@ -109,6 +125,7 @@ class Desk {
     const Limits& limits_;
     Log log_;
     base::Fd children_;
+    base::Fd notes_, to_desk_;
     std::set<pid_t> workers_;
 };
 

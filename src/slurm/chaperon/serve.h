@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 
+#include "audit/writer.h"
 #include "base/file.h"
 #include "slurm/chaperon/context.h"
 #include "slurm/chaperon/conversation.h"
@@ -13,9 +14,10 @@
 namespace slurm::chaperon {
 
 struct Line {
-    base::Fd listener;  // a listening Unix socket whose name the jail has
-    base::Fd session;   // readable or closed when the session is over
-    std::string log;    // a file that is made at the first line; outside the jail
+    base::Fd listener;          // a listening Unix socket whose name the jail has
+    base::Fd session;           // readable or closed when the session is over
+    std::string log;            // a file that is made at the first line; outside the jail
+    audit::Writer record = {};  // of the session; without a file nothing is written there
 };
 
 struct Limits {

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// Threat: an agent asks for a million different names, to fill memory or to push out of sight what it asked
+// for before. So many different ones are kept, of one kind so many; of the rest the number is.
+// (tests/audit/digest_test.cc, fuzz_record)
+#include "audit/digest.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "audit/line.h"
+#include "base/text.h"
+
+namespace audit {
+namespace {
+
+constexpr size_t kMostEntries = 1000;
+constexpr size_t kMostOfKind = 500;
+constexpr size_t kMostSessions = 64;
+constexpr size_t kLongestShown = 120;
+
+// Kinds of events, what they are in a digest, and how that is counted in words.
+struct Kind {
+    std::string_view event, kind, name;
+};
+constexpr Kind kKinds[] = {
+    {"lookup", "network", "network"},
+    {"connection", "network", "network"},
+    {"datagrams", "network", "network"},
+    {"publish", "network", "network"},
+    {"file", "file", "files"},
+    {"syscall", "syscall", "system calls"},
+    {"mail", "mail", "mail"},
+    {"slurm", "slurm", "Slurm"},
+    {"limit", "limit", "limits"},
+};
+
+std::string host_of(const Event& event) {
+    std::string host = event.value("name");
+    if (!host.empty()) return host;
+    host = event.value("address");
+    bool needs_brackets = host.find(':') != std::string::npos && event.json.number("port") > 0;
+    return needs_brackets ? "[" + host + "]" : host;
+}
+
+std::string what_of(const Event& event, std::string_view kind) {
+    if (kind == "network") {
+        int64_t port = event.json.number("port");
+        std::string prefix = event.kind() == "datagrams" ? "udp:" : "";
+        return prefix + host_of(event) + (port > 0 ? ":" + std::to_string(port) : "");
+    }
+    if (kind == "file") return event.value("path");
+    if (kind == "slurm") {
+        std::string command = event.value("command");
+        std::string option = event.value("option");
+        return command + (command.empty() || option.empty() ? "" : " ") + option;
+    }
+    return event.value("name");
+}
+
+uint64_t count_in(const Event& event) {
+    return static_cast<uint64_t>(std::max<int64_t>(event.json.number("count", 1), 1));
+}
+
+void add_to(uint64_t& sum, uint64_t more) {
+    sum = more > std::numeric_limits<int64_t>::max() - sum ? std::numeric_limits<int64_t>::max() : sum + more;
+}
+
+std::string key_of(const DigestEntry& entry) {
+    std::string key = entry.kind;
+    for (const std::string& part : {entry.what, entry.access, entry.verdict}) key += '\0' + part;
+    return key;
+}
+
+std::string shown(std::string_view untrusted) {
+    bool is_cut = untrusted.size() > kLongestShown;
+    return base::printable(untrusted.substr(0, kLongestShown)) + (is_cut ? "..." : "");
+}
+
+std::string line_of(const DigestEntry& entry) {
+    std::string line = entry.kind + " " + shown(entry.what);
+    if (!entry.access.empty()) line += " (" + shown(entry.access) + ")";
+    if (entry.count > 1) line += ", " + std::to_string(entry.count) + " times";
+    if (entry.verdict == "observed") line += ", let through";
+    std::string why = entry.reason.empty() ? entry.rule : entry.reason;
+    if (!why.empty()) line += ": " + shown(why);
+    if (!entry.origin.empty() && entry.origin != "built-in") line += " (" + shown(entry.origin) + ")";
+    if (!entry.change.empty()) line += "; to allow it: " + shown(entry.change);
+    return line;
+}
+
+}  // namespace
+
+void Gathering::add(const Event& event) {
+    if (event.kind() == "start") {
+        if (project_.empty()) project_ = event.value("project");
+        if (!surroundings_.project && !project_.empty()) {
+            if (base::Result<base::Path> path = base::Path::parse(project_)) surroundings_.project = *path;
+        }
+        if (sessions_.size() < kMostSessions) sessions_.push_back(event.value("session"));
+        return;
+    }
+    const auto* kind = std::ranges::find(kKinds, event.kind(), &Kind::event);
+    if (kind == std::end(kKinds) || !event.is_refusal()) return;
+    DigestEntry entry{.kind = std::string(kind->kind), .what = what_of(event, kind->kind)};
+    entry.access = kind->kind == "file" ? event.value("access") : "";
+    entry.verdict = event.json.text("verdict") == "observed" ? "observed" : "deny";
+    add_refusal(event, std::move(entry));
+}
+
+void Gathering::add_refusal(const Event& event, DigestEntry entry) {
+    uint64_t count = count_in(event);
+    add_to(digest_.total, count);
+    std::string key = key_of(entry);
+    auto known = entries_.find(key);
+    if (known == entries_.end()) {
+        size_t& of_kind = of_kind_[entry.kind];
+        if (entries_.size() == kMostEntries || of_kind == kMostOfKind) return add_to(digest_.beyond, count);
+        ++of_kind;
+        entry.first = event.value("time");
+        known = entries_.emplace(std::move(key), std::move(entry)).first;
+    }
+    // The newest rule is the one that counts: it may have changed in between.
+    DigestEntry& found = known->second;
+    add_to(found.count, count);
+    found.last = event.value("time");
+    found.rule = event.value("rule");
+    found.origin = event.value("origin");
+    found.reason = event.value("reason");
+    found.change = vetted_change(event.value("change"), found.origin, surroundings_);
+}
+
+base::Status Gathering::add_record(const std::string& first_part) {
+    Reader reader(first_part);
+    if (base::Status opened = reader.open(); !opened) return opened;
+    while (std::optional<Event> event = reader.next()) add(*event);
+    digest_.passed_over.damaged += reader.passed_over().damaged;
+    digest_.passed_over.newer += reader.passed_over().newer;
+    digest_.passed_over.missing_parts += reader.passed_over().missing_parts;
+    return base::success();
+}
+
+Digest Gathering::finish(const NotNeeded& not_needed) && {
+    for (auto& [key, entry] : entries_) {
+        if (not_needed.has(project_, entry.kind, entry.what)) {
+            ++digest_.not_needed;
+        } else {
+            digest_.entries.push_back(std::move(entry));
+        }
+    }
+    std::ranges::stable_sort(digest_.entries, std::greater(), &DigestEntry::count);
+    return std::move(digest_);
+}
+
+base::Json to_json(const Digest& digest, const std::vector<std::string>& sessions) {
+    base::Json json = base::Json::object();
+    base::Json ids = base::Json::array();
+    for (const std::string& session : sessions) ids.push(base::printable(session));
+    json.set("v", kVersion).set("sessions", std::move(ids));
+    json.set("refused", static_cast<size_t>(digest.total));
+    base::Json entries = base::Json::array();
+    for (const DigestEntry& entry : digest.entries) {
+        base::Json row = base::Json::object();
+        row.set("kind", entry.kind).set("what", base::printable(entry.what));
+        if (!entry.access.empty()) row.set("access", base::printable(entry.access));
+        row.set("verdict", entry.verdict).set("count", static_cast<size_t>(entry.count));
+        for (const auto& [key, value] :
+             std::initializer_list<std::pair<const char*, const std::string&>>{{"rule", entry.rule},
+                                                                               {"origin", entry.origin},
+                                                                               {"reason", entry.reason},
+                                                                               {"change", entry.change},
+                                                                               {"first", entry.first},
+                                                                               {"last", entry.last}}) {
+            if (!value.empty()) row.set(key, base::printable(value));
+        }
+        entries.push(std::move(row));
+    }
+    json.set("entries", std::move(entries));
+    json.set("beyond", static_cast<size_t>(digest.beyond));
+    json.set("not_needed", static_cast<size_t>(digest.not_needed));
+    json.set("damaged_lines", static_cast<size_t>(digest.passed_over.damaged));
+    return json;
+}
+
+std::vector<std::string> to_lines(const Digest& digest, size_t most) {
+    std::vector<std::string> lines;
+    uint64_t left_out = digest.beyond;
+    for (const DigestEntry& entry : digest.entries) {
+        if (lines.size() < most) {
+            lines.push_back(line_of(entry));
+        } else {
+            add_to(left_out, entry.count);
+        }
+    }
+    std::string rest;
+    if (left_out > 0) rest = std::to_string(left_out) + " more refusals";
+    if (digest.not_needed > 0) {
+        rest += (rest.empty() ? "" : "; ") + std::to_string(digest.not_needed) +
+                (digest.not_needed == 1 ? " more is" : " more are") + " marked as not needed";
+    }
+    if (!rest.empty()) lines.push_back(rest);
+    return lines;
+}
+
+std::string counts_of(const Digest& digest) {
+    std::string text;
+    for (const Kind& kind : kKinds) {
+        if (&kind != std::ranges::find(kKinds, kind.kind, &Kind::kind)) continue;
+        uint64_t count = 0;
+        for (const DigestEntry& entry : digest.entries) {
+            if (entry.kind == kind.kind) add_to(count, entry.count);
+        }
+        if (count > 0)
+            text += (text.empty() ? "" : ", ") + std::string(kind.name) + " " + std::to_string(count);
+    }
+    return text;
+}
+
+}  // namespace audit

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// What was refused in a session, or in several, by cause: each with how often, the rule, where that was
+// written, and the smallest change that would allow it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audit/not_needed.h"
+#include "audit/proposal.h"
+#include "audit/reader.h"
+#include "base/json.h"
+
+namespace audit {
+
+struct DigestEntry {
+    std::string kind;     // "network", "file", "syscall", "mail", "slurm", "limit"
+    std::string what;     // host:port, a path, a name; untrusted
+    std::string access;   // of a file: "read" or "write"
+    std::string verdict;  // "deny", or "observed": it was let through
+    uint64_t count = 0;
+    std::string rule, origin, reason;
+    std::string change;  // that may be recommended; empty: nothing may, or nothing would help
+    std::string first, last;
+};
+
+struct Digest {
+    std::vector<DigestEntry> entries;  // the most frequent first
+    uint64_t total = 0;                // events
+    uint64_t beyond = 0;               // events about names that are not among the entries
+    uint64_t not_needed = 0;           // entries that the user has marked
+    PassedOver passed_over;
+};
+
+class Gathering {
+  public:
+    explicit Gathering(Surroundings surroundings) : surroundings_(std::move(surroundings)) {}
+
+    void add(const Event& event);
+    // All of a record. Where none was given, the first one's start says which project it was.
+    base::Status add_record(const std::string& first_part);
+    const std::string& project() const { return project_; }
+    const Surroundings& surroundings() const { return surroundings_; }
+    const std::vector<std::string>& sessions() const { return sessions_; }
+
+    Digest finish(const NotNeeded& not_needed) &&;
+
+  private:
+    void add_refusal(const Event& event, DigestEntry entry);
+
+    Surroundings surroundings_;
+    std::string project_;
+    std::vector<std::string> sessions_;
+    std::map<std::string, DigestEntry> entries_;
+    std::map<std::string, size_t> of_kind_;
+    Digest digest_;
+};
+
+base::Json to_json(const Digest& digest, const std::vector<std::string>& sessions);
+
+// One line each, at most `most`; what comes from a jail is made printable.
+std::vector<std::string> to_lines(const Digest& digest, size_t most);
+
+// "network 3, files 1"
+std::string counts_of(const Digest& digest);
+
+}  // namespace audit

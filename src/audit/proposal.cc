@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Threat: the agent chooses which names it asks for, and so what is proposed to a user who may follow a
+// proposal without much thought: reading / once would otherwise propose it. (tests/audit/proposal_test.cc)
+#include "audit/proposal.h"
+
+#include <algorithm>
+
+#include "base/glob.h"
+#include "base/text.h"
+#include "config/data.h"
+#include "config/value.h"
+
+namespace audit {
+namespace {
+
+// What a refusal may be answered with. All else is a decision about the whole jail, not about one thing.
+constexpr std::string_view kProposable[] = {
+    "network.allow",
+    "network.private",
+    "network.udp",
+    "network.host_services",
+    "mounts.readonly",
+    "mounts.writable",
+    "sockets.allow",
+    "devices.allow",
+    "project.unmask",
+    "project.unprotect",
+    "env.allow",
+    "isolation.allow_nested_namespaces",
+    "isolation.allow_perf",
+    "isolation.allow_keyrings",
+    "isolation.allow_ptrace",
+};
+
+bool is_proposable(const config::Setting* setting) {
+    return setting != nullptr && std::ranges::find(kProposable, setting->key) != std::end(kProposable);
+}
+
+// One word as base::shell_word writes it; none: there are more, or it has no end.
+std::optional<std::string> unquoted(std::string_view word) {
+    if (!word.starts_with('\'')) {
+        if (word.empty() || word.find_first_of(" '\"\\") != std::string_view::npos) return std::nullopt;
+        return std::string(word);
+    }
+    std::string result;
+    constexpr std::string_view kQuote = "'\\''";
+    for (size_t i = 1; i < word.size();) {
+        if (word.substr(i).starts_with(kQuote)) {
+            result += '\'';
+            i += kQuote.size();
+        } else if (word[i] == '\'') {
+            return i + 1 == word.size() ? std::optional(result) : std::nullopt;
+        } else {
+            result += word[i++];
+        }
+    }
+    return std::nullopt;
+}
+
+// ["x"] or a bare word.
+std::optional<std::string> written_value(std::string_view text) {
+    if (text.starts_with("[\"") && text.ends_with("\"]") && text.size() > 4) {
+        text = text.substr(2, text.size() - 4);
+        if (text.find_first_of("\"\\") != std::string_view::npos) return std::nullopt;
+        return std::string(text);
+    }
+    return text == "true" ? std::optional(std::string(text)) : std::nullopt;
+}
+
+bool is_path(config::Type type) {
+    return type == config::Type::path || type == config::Type::path_list;
+}
+
+bool holds_credentials(const base::Path& path, const base::Path& home) {
+    for (base::Path place = path; place.is_strictly_within(home); place = place.parent()) {
+        bool is_listed =
+            std::ranges::any_of(config::data_list("home/credentials"), [&](const config::DataRow& row) {
+                std::string_view entry = row.entry;
+                if (entry.ends_with('/')) entry.remove_suffix(1);
+                return base::matches_path(entry, place.relative_to(home));
+            });
+        if (is_listed) return true;
+    }
+    return false;
+}
+
+std::string objection_to_path(std::string_view text, const Surroundings& surroundings) {
+    base::Result<base::Path> path = base::Path::parse(text);
+    if (!path) return "it is no path";
+    if (path->is_root()) return "it is the root directory";
+    if (path->depth() == 1) return "it is a whole top-level directory";
+    if (surroundings.home) {
+        if (surroundings.home->is_within(*path)) return "it would open the home directory";
+        if (holds_credentials(*path, *surroundings.home)) return "it holds credentials";
+    }
+    bool is_above = surroundings.project && surroundings.project->is_strictly_within(*path);
+    return is_above ? "it is a directory above the project" : "";
+}
+
+}  // namespace
+
+std::optional<Proposal> proposal_in(std::string_view change) {
+    Proposal proposal;
+    std::optional<std::string> value;
+    if (change.starts_with("--")) {
+        size_t blank = change.find(' ');
+        proposal.setting = config::find_flag(change.substr(0, blank));
+        if (blank != std::string_view::npos) value = unquoted(change.substr(blank + 1));
+    } else if (size_t equals = change.find(" = "); equals != std::string_view::npos) {
+        proposal.setting = config::find_setting(change.substr(0, equals));
+        value = written_value(change.substr(equals + 3));
+    }
+    if (!is_proposable(proposal.setting) || !value) return std::nullopt;
+    proposal.value = *std::move(value);
+    return proposal;
+}
+
+std::string objection_to(const Proposal& proposal, const Surroundings& surroundings) {
+    const config::Setting& setting = *proposal.setting;
+    if (!config::canonical_text(setting, proposal.value)) return "it can't be written as a setting";
+    // Nor may what is read differ from what is written.
+    if (base::printable(proposal.value) != proposal.value)
+        return "its name has characters that can't be shown";
+    // What is too long for a line was cut there.
+    if (proposal.value.ends_with("...")) return "its name is too long";
+    if (is_path(setting.type)) return objection_to_path(proposal.value, surroundings);
+    bool is_wide = setting.type == config::Type::rule_list &&
+                   (proposal.value.find('*') != std::string::npos || proposal.value.starts_with('@') ||
+                    proposal.value.find('/') != std::string::npos);
+    return is_wide ? "it would open more than was asked for" : "";
+}
+
+std::string vetted_change(const std::string& change, std::string_view origin,
+                          const Surroundings& surroundings) {
+    bool is_the_administrators =
+        !surroundings.admin_directory.empty() && origin.starts_with(surroundings.admin_directory + "/");
+    if (change.empty() || is_the_administrators || origin == "administrator") return {};
+    std::optional<Proposal> proposal = proposal_in(change);
+    // Words, such as where an entry of the user's own stands, open nothing by themselves.
+    if (!proposal) return change.starts_with("--") || change.find(" = ") != std::string::npos ? "" : change;
+    return objection_to(*proposal, surroundings).empty() ? change : "";
+}
+
+}  // namespace audit

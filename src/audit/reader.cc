@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// Threat: what is recorded was chosen by the jail as far as names and paths go, and a record may have been
+// sent by somebody else: a line without end, a million parts, numbers beyond any range. Nothing here grows
+// with the record, and nothing that can't be read ends the reading. (tests/audit/reader_test.cc, fuzz_record)
+#include "audit/reader.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include "audit/line.h"
+#include "base/entries.h"
+#include "base/text.h"
+
+namespace audit {
+namespace {
+
+constexpr std::string_view kSuffix = ".jsonl";
+constexpr size_t kIdLength = 32;
+constexpr size_t kShortestPrefix = 4;
+constexpr size_t kChunk = 64u << 10;
+constexpr int kBetweenLooks = 200;  // milliseconds
+constexpr unsigned kLooksAtOldPart = 5;
+
+bool is_id(std::string_view text) {
+    return text.size() == kIdLength && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// STAMP-SESSION.jsonl: the first part alone has no number.
+std::string_view session_in(std::string_view name) {
+    if (!name.ends_with(kSuffix)) return {};
+    name.remove_suffix(kSuffix.size());
+    size_t dash = name.find('-');
+    if (dash == std::string_view::npos || !is_id(name.substr(dash + 1))) return {};
+    return name.substr(dash + 1);
+}
+
+std::string directory_of(const std::string& path) {
+    size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
+}
+
+std::string_view name_of(std::string_view path) {
+    size_t slash = path.rfind('/');
+    return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::vector<std::string> names_in(const std::string& directory) {
+    std::vector<std::string> names;
+    base::Fd place(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!place) return names;
+    base::visit_entries(place.get(), [&](const struct dirent64& entry) {
+        names.emplace_back(entry.d_name);
+        return true;
+    });
+    return names;
+}
+
+// N of STEM.N.jsonl, or 0.
+unsigned part_number(std::string_view name, std::string_view stem) {
+    if (!name.starts_with(stem) || !name.ends_with(kSuffix)) return 0;
+    name.remove_prefix(stem.size());
+    if (name.size() <= kSuffix.size() + 1 || !name.starts_with('.')) return 0;
+    std::string_view digits = name.substr(1, name.size() - 1 - kSuffix.size());
+    unsigned number = 0;
+    auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    bool is_whole = problem == std::errc() && end == digits.data() + digits.size();
+    return is_whole ? number : 0;
+}
+
+// A writer whose disk was full leaves a beginning, and the next line goes right behind it. No text of ours
+// holds this mark: quotes in one are escaped.
+constexpr std::string_view kBeginning = "{\"v\":";
+
+std::optional<base::Json> object_in(std::string_view line) {
+    base::Result<base::Json> json = base::Json::parse(line);
+    if (!json || !json->is_object()) return std::nullopt;
+    return *std::move(json);
+}
+
+}  // namespace
+
+std::vector<RecordFile> records_in(const std::string& directory) {
+    std::vector<std::string> names = names_in(directory);
+    std::ranges::sort(names, std::greater());
+    std::vector<RecordFile> records;
+    for (const std::string& name : names) {
+        if (std::string_view session = session_in(name); !session.empty())
+            records.push_back({directory + "/" + name, std::string(session)});
+    }
+    return records;
+}
+
+base::Result<RecordFile> find_record(const std::string& directory, std::string_view text) {
+    if (text.find('/') != std::string_view::npos) {
+        return RecordFile{std::string(text), std::string(session_in(name_of(text)))};
+    }
+    std::vector<RecordFile> records = records_in(directory);
+    if (text.empty() || text == "last") {
+        if (!records.empty()) return records.front();
+        return base::Error{.what = "there is no record of a session yet in " + directory,
+                           .exit_code = base::ExitCode::check_failed};
+    }
+    std::string shown = base::printable(text);
+    if (text.size() < kShortestPrefix ||
+        text.find_first_not_of("0123456789abcdef") != std::string_view::npos) {
+        return base::Error{
+            .what = "'" + shown + "' is no session",
+            .advice = "write at least " + std::to_string(kShortestPrefix) + " digits of its id, or last",
+            .exit_code = base::ExitCode::usage};
+    }
+    std::erase_if(records, [&](const RecordFile& record) { return !record.session.starts_with(text); });
+    if (records.empty()) {
+        return base::Error{.what = "there is no record of a session " + shown + " in " + directory,
+                           .exit_code = base::ExitCode::check_failed};
+    }
+    bool is_unique = std::ranges::all_of(
+        records, [&](const RecordFile& record) { return record.session == records.front().session; });
+    if (!is_unique) {
+        return base::Error{.what = std::to_string(records.size()) + " sessions begin with " + shown,
+                           .advice = "write more digits",
+                           .exit_code = base::ExitCode::usage};
+    }
+    return records.front();
+}
+
+std::string recorded_bytes(std::string_view text) {
+    std::string bytes;
+    bytes.reserve(text.size());
+    for (std::string_view rest = text; !rest.empty();) {
+        base::CodePoint point = base::first_code_point(rest);
+        bool is_byte = point.length > 1 && point.value < 0x100;
+        size_t length = std::max<size_t>(point.length, 1);
+        if (is_byte) {
+            bytes += static_cast<char>(point.value);
+        } else {
+            bytes += rest.substr(0, length);
+        }
+        rest.remove_prefix(length);
+    }
+    return bytes;
+}
+
+std::string Event::value(std::string_view key) const {
+    return recorded_bytes(json.text(key));
+}
+
+bool Event::is_refusal() const {
+    std::string verdict = json.text("verdict");
+    return verdict == "deny" || verdict == "observed" || kind() == "limit";
+}
+
+std::string Event::place() const {
+    return file + ":" + std::to_string(number);
+}
+
+Reader::Reader(std::string first_part) : path_(std::move(first_part)) {
+    stem_ = path_.ends_with(kSuffix) ? path_.substr(0, path_.size() - kSuffix.size()) : path_;
+}
+
+base::Status Reader::open() {
+    file_ = open_part(path_);
+    if (!file_) return base::system_error("read the record " + base::printable(path_), errno);
+    return base::success();
+}
+
+base::Fd Reader::open_part(const std::string& path) const {
+    base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    struct stat status;
+    if (!file || ::fstat(file.get(), &status) != 0) return {};
+    if (!S_ISREG(status.st_mode)) {
+        errno = EINVAL;
+        return {};
+    }
+    return file;
+}
+
+void Reader::note_damaged() {
+    if (passed_over_.damaged++ == 0) passed_over_.first_damaged = path_ + ":" + std::to_string(number_);
+}
+
+// False: nothing more is there for now.
+bool Reader::fill() {
+    buffer_.erase(0, used_);
+    used_ = 0;
+    size_t before = buffer_.size();
+    buffer_.resize(before + kChunk);
+    ssize_t count = 0;
+    while ((count = ::read(file_.get(), buffer_.data() + before, kChunk)) < 0 && errno == EINTR) continue;
+    buffer_.resize(before + static_cast<size_t>(std::max<ssize_t>(count, 0)));
+    return count > 0;
+}
+
+std::optional<std::string> Reader::next_line() {
+    for (;;) {
+        size_t end = buffer_.find('\n', used_);
+        if (end == std::string::npos) {
+            if (buffer_.size() - used_ > kLongestLine) {
+                used_ = buffer_.size();
+                is_skipping_ = true;
+            }
+            passed_over_.has_unfinished_line = is_skipping_ || used_ < buffer_.size();
+            if (!fill()) return std::nullopt;
+            continue;
+        }
+        std::string line = buffer_.substr(used_, end - used_);
+        used_ = end + 1;
+        ++number_;
+        passed_over_.has_unfinished_line = false;
+        if (std::exchange(is_skipping_, false) || line.size() > kLongestLine) {
+            note_damaged();
+            continue;
+        }
+        return line;
+    }
+}
+
+bool Reader::open_next_part() {
+    std::string stem(name_of(stem_));
+    unsigned next = 0;
+    for (const std::string& name : names_in(directory_of(path_))) {
+        unsigned number = part_number(name, stem);
+        if (number > part_ && (next == 0 || number < next)) next = number;
+    }
+    if (next == 0) return false;
+    // A part's last line may still be on its way.
+    if (is_live_ && waits_++ < kLooksAtOldPart) return false;
+    std::string path = stem_ + "." + std::to_string(next) + std::string(kSuffix);
+    base::Fd file = open_part(path);
+    if (!file) return false;
+    // What was begun here is not ended there.
+    if (is_skipping_ || used_ < buffer_.size()) {
+        ++number_;
+        note_damaged();
+    }
+    constexpr size_t kMostNamed = 64;
+    for (unsigned missing = part_ + 1; missing < next && missing_.size() < kMostNamed; ++missing)
+        missing_.push_back(missing);
+    passed_over_.missing_parts += next - part_ - 1;
+    passed_over_.has_unfinished_line = false;
+    buffer_.clear();
+    used_ = 0;
+    number_ = 0;
+    waits_ = 0;
+    is_skipping_ = false;
+    part_ = next;
+    path_ = std::move(path);
+    file_ = std::move(file);
+    return true;
+}
+
+std::optional<Event> Reader::next() {
+    while (file_) {
+        std::optional<std::string> line = next_line();
+        if (!line) {
+            if (open_next_part()) continue;
+            return std::nullopt;
+        }
+        waits_ = 0;
+        std::optional<base::Json> json = object_in(*line);
+        if (!json) {
+            note_damaged();
+            size_t again = line->rfind(kBeginning);
+            if (again == 0 || again == std::string::npos) continue;
+            line->erase(0, again);
+            json = object_in(*line);
+            if (!json) continue;
+        }
+        int64_t version = json->number("v", 0);
+        if (version > kVersion) {
+            ++passed_over_.newer;
+            if (!takes_newer_) continue;
+        }
+        if (version < 1 || json->text("kind").empty()) {
+            note_damaged();
+            continue;
+        }
+        return Event{*std::move(json), *std::move(line), path_, number_};
+    }
+    return std::nullopt;
+}
+
+void follow(Reader& reader, const std::function<bool(const Event&)>& on_event,
+            const std::function<bool()>& goes_on) {
+    reader.set_live(true);
+    bool is_over = false;
+    for (;;) {
+        while (std::optional<Event> event = reader.next()) {
+            if (!on_event(*event) || event->kind() == "end") return;
+        }
+        if (is_over) return;
+        // What was written until the session was gone is still read.
+        is_over = !goes_on();
+        if (is_over) {
+            reader.set_live(false);
+        } else {
+            ::poll(nullptr, 0, kBetweenLooks);
+        }
+    }
+}
+
+}  // namespace audit

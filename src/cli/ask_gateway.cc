@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+#include "cli/ask_gateway.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "network/rules/question_text.h"
+
+namespace cli {
+namespace {
+
+// The gateway's own address inside every jail (network/gateway/names.h), and its port as a proxy.
+constexpr const char* kGateway = "198.18.0.1";
+constexpr uint16_t kProxyPort = 3128;
+constexpr struct timeval kPatience = {.tv_sec = 1, .tv_usec = 0};
+constexpr size_t kLongestAnswer = 64u << 10;
+constexpr std::string_view kWell = "HTTP/1.1 200 ";
+constexpr std::string_view kEmptyLine = "\r\n\r\n";
+
+base::Fd connect_to_gateway() {
+    base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!socket) return {};
+    // The first bounds the connect as well.
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+    struct sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(kProxyPort);
+    ::inet_pton(AF_INET, kGateway, &address.sin_addr);
+    if (::connect(socket.get(), reinterpret_cast<struct sockaddr*>(&address), sizeof address) != 0) return {};
+    return socket;
+}
+
+// Brackets have no place in a path.
+std::string in_a_path(std::string_view text) {
+    std::string path;
+    for (char letter : text) {
+        if (letter == '[') {
+            path += "%5B";
+        } else if (letter == ']') {
+            path += "%5D";
+        } else {
+            path += letter;
+        }
+    }
+    return path;
+}
+
+std::string answer_to(const std::string& request) {
+    base::Fd socket = connect_to_gateway();
+    if (!socket || ::send(socket.get(), request.data(), request.size(), MSG_NOSIGNAL) < 0) return {};
+    std::string answer;
+    char bytes[4096];
+    for (ssize_t count = 0; (count = ::recv(socket.get(), bytes, sizeof bytes, 0)) > 0;) {
+        answer.append(bytes, static_cast<size_t>(count));
+        if (answer.size() > kLongestAnswer) return {};
+    }
+    return answer;
+}
+
+}  // namespace
+
+std::optional<network::Verdict> ask_gateway(const network::Question& question) {
+    std::string answer = answer_to("GET /why/" + in_a_path(network::to_text(question)) +
+                                   " HTTP/1.1\r\nHost: " + kGateway + "\r\nConnection: close\r\n\r\n");
+    size_t body = answer.find(kEmptyLine);
+    if (!answer.starts_with(kWell) || body == std::string::npos) return std::nullopt;
+    base::Result<base::Json> said =
+        base::Json::parse(std::string_view(answer).substr(body + kEmptyLine.size()));
+    if (!said || !said->is_object()) return std::nullopt;
+    std::string decision = said->text("decision");
+    network::Verdict verdict{.rule = said->text("rule"),
+                             .origin = {.name = said->text("origin")},
+                             .reason = said->text("reason"),
+                             .change = said->text("change")};
+    if (said->truth("allowed")) verdict.decision = network::Decision::allow;
+    if (decision == network::to_text(network::Decision::ask)) verdict.decision = network::Decision::ask;
+    verdict.is_observed = decision == "observed";
+    return verdict;
+}
+
+}  // namespace cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+// `stop SESSION…`: asks sessions to end, and waits until they have.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "base/json.h"
+#include "cli/arguments.h"
+#include "cli/output.h"
+#include "cli/sessions.h"
+#include "cli/verbs.h"
+#include "session/control_client.h"
+
+namespace cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using session::Known;
+
+constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::milliseconds kPause{20};
+
+bool is_running(const Sessions& sessions, const std::string& id) {
+    std::vector<Known> known = session::known_sessions(sessions.places);
+    return std::ranges::find(known, id, &Known::id) != known.end();
+}
+
+base::Status end(const Sessions& sessions, const Known& known, bool is_now) {
+    base::Result<base::Json> reply =
+        session::ask_session(known, base::Json::object().set("do", "stop").set("now", is_now));
+    // One that has ended just now needs no answer.
+    if (!reply && is_running(sessions, known.id)) return reply.error();
+    return base::success();
+}
+
+}  // namespace
+
+int stop_verb(const Invocation& call) {
+    if (call.arguments.words.empty()) return wrong_words(call, "stop needs to know which session");
+    base::Result<Sessions> sessions = find_sessions(call);
+    if (!sessions) return call.output.fail(sessions.error());
+    // A mistyped one ends none of the others.
+    std::vector<Known> chosen;
+    for (const std::string& word : call.arguments.words) {
+        base::Result<Known> known = session::find_among(sessions->known, word);
+        if (!known) return call.output.fail(known.error());
+        chosen.push_back(*std::move(known));
+    }
+    int exit_code = 0;
+    bool is_now = call.arguments.has_own("--now");
+    std::vector<const Known*> ending;
+    for (const Known& known : chosen) {
+        base::Status asked = end(*sessions, known, is_now);
+        if (asked) ending.push_back(&known);
+        if (!asked) exit_code = call.output.fail(asked.error());
+    }
+    const Clock::time_point deadline = Clock::now() + kPatience;
+    for (const Known* known : ending) {
+        bool has_ended = false;
+        while (!(has_ended = !is_running(*sessions, known->id)) && Clock::now() < deadline)
+            std::this_thread::sleep_for(kPause);
+        if (has_ended) {
+            exit_code = call.output.result("session " + short_id(*known) + " has ended\n", exit_code);
+            continue;
+        }
+        exit_code = call.output.fail(
+            {.what = "session " + short_id(*known) + " was asked to end and still runs after " +
+                     std::to_string(kPatience.count()) + " seconds",
+             .advice = is_now ? "look at its process: agent-sandbox inspect " + short_id(*known)
+                              : "agent-sandbox stop --now " + short_id(*known) + " does not wait for it",
+             .exit_code = base::ExitCode::check_failed});
+    }
+    return exit_code;
+}
+
+}  // namespace cli

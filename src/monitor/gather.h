@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// The sessions and what they say of themselves, asked again and again.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "monitor/screen.h"
+#include "session/known_sessions.h"
+
+namespace monitor {
+
+class Gatherer {
+  public:
+    // The places of session/runtime_place.h. `patience`: how long one session may take to answer.
+    Gatherer(std::vector<std::string> places, std::chrono::milliseconds patience)
+        : places_(std::move(places)), patience_(patience) {}
+
+    // Brings the screen up to date; the selected session stays selected for as long as it runs.
+    void refresh(Screen& screen);
+
+    // What `--json` prints: {"sessions":[…]}, each as its status says it.
+    base::Json statuses();
+
+    const std::vector<session::Known>& known() const { return known_; }
+
+  private:
+    Entry entry_for(const session::Known& known);
+
+    std::vector<std::string> places_;
+    std::chrono::milliseconds patience_;
+    std::vector<session::Known> known_;
+    // A session that did not answer is given time before it is asked again: one that is stopped must not slow
+    // down the screen.
+    std::map<std::string, std::pair<int, std::string>> silent_;  // rounds to go, and what was wrong
+};
+
+}  // namespace monitor

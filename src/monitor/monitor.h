@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+// The live screen: sessions on top, what the selected one does below, keys to answer and to end.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace monitor {
+
+struct Setup {
+    std::vector<std::string> places;  // of session/runtime_place.h
+    std::string home;
+    bool is_coloured = false;
+};
+
+// Until a key or a signal ends it; gives the exit code. Standard input and output are a terminal.
+base::Result<int> run(const Setup& setup);
+
+// The screen as lines, once, for a terminal or none.
+std::string print_once(const Setup& setup, size_t width, size_t height);
+// The same as JSON.
+std::string print_json(const Setup& setup);
+
+}  // namespace monitor

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. Signals that end the program, and that of a new size, are held back but for the
+// moments in which keys are waited for: a handler only marks them, and nothing is lost between a look and the
+// wait. The terminal sends no signals for keys meanwhile; Ctrl-C arrives as a key.
+#include "monitor/terminal.h"
+
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/file.h"
+
+namespace monitor {
+namespace {
+
+// The other screen, no cursor, and no wrapping: what a terminal counts wider than we do must not move the
+// rest.
+constexpr std::string_view kTakeOver = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
+constexpr std::string_view kGiveBack = "\x1b[?7h\x1b[?25h\x1b[?1049l";
+
+constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+volatile sig_atomic_t marked_signal = 0;
+
+void mark(int signal) {
+    if (signal != SIGWINCH) marked_signal = signal;
+}
+
+sigset_t held_signals() {
+    sigset_t held;
+    ::sigemptyset(&held);
+    for (int signal : kEnding) ::sigaddset(&held, signal);
+    ::sigaddset(&held, SIGWINCH);
+    return held;
+}
+
+void set_handlers(void (*handler)(int)) {
+    struct sigaction action = {};
+    action.sa_handler = handler;
+    ::sigemptyset(&action.sa_mask);
+    for (int signal : kEnding) ::sigaction(signal, &action, nullptr);
+    ::sigaction(SIGWINCH, &action, nullptr);
+}
+
+}  // namespace
+
+Size size_of_terminal(int descriptor) {
+    struct winsize window = {};
+    Size size;
+    if (::ioctl(descriptor, TIOCGWINSZ, &window) != 0) return size;
+    if (window.ws_col > 0) size.width = window.ws_col;
+    if (window.ws_row > 0) size.height = window.ws_row;
+    return size;
+}
+
+base::Status Terminal::take_over(int input, int output) {
+    if (::tcgetattr(input, &before_) != 0) return base::system_error("read the terminal's settings", errno);
+    sigset_t held = held_signals();
+    ::sigprocmask(SIG_BLOCK, &held, &mask_before_);
+    set_handlers(mark);
+    struct termios raw = before_;
+    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG | IEXTEN);
+    raw.c_iflag &= ~static_cast<tcflag_t>(IXON | ICRNL);
+    raw.c_cc[VMIN] = 1;
+    raw.c_cc[VTIME] = 0;
+    input_ = input;
+    output_ = output;
+    if (::tcsetattr(input, TCSADRAIN, &raw) != 0) {
+        base::Error error = base::system_error("set the terminal up", errno);
+        give_back();
+        return error;
+    }
+    write(kTakeOver);
+    return base::success();
+}
+
+void Terminal::give_back() {
+    if (output_ < 0) return;
+    write(kGiveBack);
+    ::tcsetattr(input_, TCSADRAIN, &before_);
+    set_handlers(SIG_DFL);
+    ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
+    input_ = output_ = -1;
+}
+
+void Terminal::write(std::string_view text) const {
+    // A terminal that is gone is noticed when it is read.
+    static_cast<void>(base::write_all(output_, text).ok());
+}
+
+std::string Terminal::read_keys(std::chrono::milliseconds patience) {
+    struct pollfd event = {.fd = input_, .events = POLLIN, .revents = 0};
+    struct timespec time = {.tv_sec = patience.count() / 1000,
+                            .tv_nsec = patience.count() % 1000 * 1'000'000};
+    if (::ppoll(&event, 1, &time, &mask_before_) <= 0) return {};
+    char bytes[256];
+    ssize_t got = ::read(input_, bytes, sizeof bytes);
+    if (got > 0) return {bytes, static_cast<size_t>(got)};
+    if (got == 0 || (errno != EINTR && errno != EAGAIN)) is_gone_ = true;
+    return {};
+}
+
+int Terminal::ending_signal() const {
+    return marked_signal != 0 ? static_cast<int>(marked_signal) : (is_gone_ ? SIGHUP : 0);
+}
+
+}  // namespace monitor

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// A terminal taken over for a full screen, and given back as it was, whatever ends the program but SIGKILL.
+#pragma once
+
+#include <signal.h>
+#include <termios.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace monitor {
+
+struct Size {
+    size_t width = 80;
+    size_t height = 24;
+    bool operator==(const Size&) const = default;
+};
+// 80x24 where the terminal does not know.
+Size size_of_terminal(int descriptor);
+
+class Terminal {
+  public:
+    Terminal() = default;
+    ~Terminal() { give_back(); }
+    Terminal(const Terminal&) = delete;
+    Terminal& operator=(const Terminal&) = delete;
+
+    base::Status take_over(int input, int output);
+    void give_back();
+
+    void write(std::string_view text) const;
+    Size size() const { return size_of_terminal(output_); }
+
+    // What was typed within this time, perhaps nothing; a signal and a new size end the wait.
+    std::string read_keys(std::chrono::milliseconds patience);
+    // The signal that asks the program to end; zero: none. A terminal that is gone counts as SIGHUP.
+    int ending_signal() const;
+
+  private:
+    int input_ = -1;
+    int output_ = -1;
+    bool is_gone_ = false;
+    struct termios before_ = {};
+    sigset_t mask_before_ = {};
+};
+
+}  // namespace monitor

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// A connection or a flow of datagrams as whoever looks at the session sees it.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace network::gateway {
+
+struct ConnectionFacts {
+    uint64_t id = 0;  // connections and flows are numbered apart
+    std::string name;
+    std::string address;
+    uint16_t port = 0;
+    std::string_view protocol;
+    uint64_t sent = 0, received = 0;
+    std::chrono::milliseconds age{0};
+};
+
+}  // namespace network::gateway

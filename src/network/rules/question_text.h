@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// A question about the rules as people write it: HOST, HOST:PORT, [ADDRESS]:PORT or udp:HOST:PORT; without a
+// port it is about 443.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "network/rules/engine.h"
+
+namespace network {
+
+base::Result<Question> parse_question(std::string_view text);
+std::string to_text(const Question& question);
+
+}  // namespace network

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// What of the command is observed from outside (src/tracer).
+#include <algorithm>
+#include <charconv>
+
+#include "base/text.h"
+#include "plan/draft.h"
+
+namespace plan {
+namespace {
+
+struct Version {
+    int major = 0, minor = 0;
+    auto operator<=>(const Version&) const = default;
+};
+// That can let a notified call go on; some vendors' older ones can as well.
+constexpr Version kFirstKernel{5, 5};
+
+Version version_of(std::string_view release) {
+    Version version;
+    const char* end = release.data() + release.size();
+    auto [rest, problem] = std::from_chars(release.data(), end, version.major);
+    if (problem == std::errc() && rest != end && *rest == '.') std::from_chars(rest + 1, end, version.minor);
+    return version;
+}
+
+// Why this jail can't be observed; empty where it can.
+std::string obstacle(const Draft& draft) {
+    const BackendTraits& backend = draft.backend();
+    bool has_doorman =
+        backend.hands_connections && (!backend.has_namespaces || draft.plan.network.egress.needs_gateway());
+    if (!has_doorman) return {};
+    return "the backend " + std::string(backend.name) +
+           " asks about system calls itself, and the kernel lets one process only be asked";
+}
+
+std::vector<std::string> flags_of(const seccomp::Trace& trace) {
+    std::vector<std::string> flags;
+    if (trace.files) flags.emplace_back("--trace-files");
+    if (trace.commands) flags.emplace_back("--trace-commands");
+    if (trace.system_calls) flags.emplace_back("--trace-syscalls");
+    return flags;
+}
+
+}  // namespace
+
+base::Status set_trace(Draft& draft) {
+    const auto& asked = draft.policy().trace;
+    seccomp::Trace trace{asked.files, asked.commands, asked.system_calls};
+    bool is_learning = draft.policy().network.observe && !trace.files;
+    if (!trace.is_wanted() && !is_learning) return base::success();
+    std::string problem = obstacle(draft);
+    if (trace.is_wanted() && !problem.empty()) {
+        return base::Error{
+            .what = "the command can't be traced: " + problem,
+            .advice = "leave out " + base::join(flags_of(trace), ", ") + ", or use another backend"};
+    }
+    if (is_learning && problem.empty() && version_of(draft.inputs.facts.kernel) < kFirstKernel)
+        problem = "the kernel " + draft.inputs.facts.kernel + " can't notify of system calls";
+    if (is_learning && !problem.empty()) {
+        draft.note(NoteKind::information, "files that the policy closes are not observed: " + problem);
+    } else if (is_learning) {
+        trace.files = true;
+    }
+    draft.plan.trace = trace;
+    draft.plan.second_wall.is_logged = trace.files;
+    return base::success();
+}
+
+}  // namespace plan

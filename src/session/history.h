@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// How a session begins and ends, as its record and its directory tell it. Nothing secret is in either: of the
+// command what looks like a secret is left out, of variables there is nothing.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "audit/writer.h"
+#include "base/json.h"
+#include "plan/plan.h"
+#include "session/session.h"
+
+namespace session {
+
+base::Json description_of(const plan::Plan& plan, const Surroundings& surroundings);
+
+void record_start(audit::Writer& record, const plan::Plan& plan, const Surroundings& surroundings,
+                  const std::string& policy);
+
+// How far the helpers' chains came, by their names.
+struct Helpers {
+    audit::Head gateway, tracer;
+};
+void record_end(audit::Writer& record, const base::Result<Ending>& ending, const Helpers& helpers,
+                std::chrono::milliseconds duration);
+
+}  // namespace session

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "session/record.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/text.h"
+#include "session/old_logs.h"
+
+namespace session {
+namespace {
+
+constexpr unsigned kParts = 4;
+constexpr std::time_t kBetweenLooks = 3600;
+constexpr const char* kLastLook = "last-look";
+
+// One that is there already is this session's: its first jail could not be built.
+base::Fd make_file(const std::string& path) {
+    return base::Fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+}
+
+}  // namespace
+
+base::Status Record::open(const std::string& directory, const std::string& session,
+                          const RecordSettings& settings) {
+    settings_ = settings;
+    session_ = session;
+    // Named by the time, so that they sort, and by the session.
+    stem_ = directory + "/" + base::utc_stamp(::time(nullptr)) + "-" + session;
+    std::string path = part_path(1);
+    base::Fd file = make_file(path);
+    if (!file && errno == ENOENT) {
+        if (base::Status made = base::make_directories(directory); !made) return made;
+        file = make_file(path);
+    }
+    if (!file) return base::system_error("make the record " + path, errno);
+    path_ = path;
+    parts_ = 1;
+    writer_ = audit::Writer(std::move(file), settings.is_chained ? "supervisor" : "", session,
+                            settings.size / kParts);
+    return base::success();
+}
+
+std::string Record::part_path(unsigned number) const {
+    return stem_ + (number > 1 ? "." + std::to_string(number) : "") + ".jsonl";
+}
+
+Record::Share Record::share() const {
+    return {base::Fd(::fcntl(writer_.descriptor(), F_DUPFD_CLOEXEC, 0)), settings_.is_chained, session_,
+            settings_.size / kParts};
+}
+
+base::Fd Record::next_part() {
+    base::Fd file = make_file(part_path(parts_ + 1));
+    // On a disk that takes no more the part that is there has to do.
+    if (!file) return share().file;
+    ++parts_;
+    writer_.go_on(std::move(file));
+    if (parts_ > kParts) {
+        unsigned oldest = parts_ - kParts + 1;
+        if (::unlink(part_path(oldest).c_str()) == 0) {
+            audit::Line line("journal");
+            line.number("part", oldest).text("reason", "the record has reached its size: this part is dropped");
+            writer_.write(std::move(line));
+        }
+    }
+    return share().file;
+}
+
+void remove_old_records(const std::string& directory, std::time_t keep, std::time_t now) {
+    if (keep <= 0) return;
+    std::string mark = directory + "/" + kLastLook;
+    struct stat status;
+    bool was_looked = ::stat(mark.c_str(), &status) == 0 && status.st_mtime <= now &&
+                      now - status.st_mtime < kBetweenLooks;
+    if (was_looked) return;
+    base::Fd marked(::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (marked) ::futimens(marked.get(), nullptr);
+    remove_old_logs(directory, keep, now);
+}
+
+}  // namespace session

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The record of a session: a file, or several parts of one, outside the jail, that the supervisor and its
+// helpers append to. The first part, with how the session began, always stays; of the others the newest
+// ones.
+//
+//   STAMP-SESSION.jsonl   STAMP-SESSION.2.jsonl   STAMP-SESSION.3.jsonl …
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+#include <string>
+
+#include "audit/writer.h"
+#include "base/file.h"
+#include "base/result.h"
+
+namespace session {
+
+struct RecordSettings {
+    bool is_wanted = false;
+    bool is_required = false;  // by the administrator: without it nothing runs
+    bool is_chained = false;
+    uint64_t size = 0;       // bytes, of all parts
+    std::time_t keep = 0;    // seconds that records of ended sessions stay
+};
+
+class Record {
+  public:
+    Record() = default;
+
+    // In `directory`, which is made.
+    base::Status open(const std::string& directory, const std::string& session, const RecordSettings& settings);
+    bool is_open() const { return static_cast<bool>(writer_); }
+    const std::string& path() const { return path_; }  // of the first part
+    audit::Writer& writer() { return writer_; }
+
+    // What a helper appends with.
+    struct Share {
+        base::Fd file;
+        bool is_chained = false;
+        std::string seed;
+        uint64_t part_size = 0;
+    };
+    Share share() const;
+
+    // A part is full: the next one, which the supervisor writes to from now on, as a helper gets it. The
+    // oldest but the first goes when there are too many.
+    base::Fd next_part();
+
+  private:
+    std::string part_path(unsigned number) const;
+
+    std::string stem_;  // the path without ".jsonl"
+    std::string path_;
+    std::string session_;
+    RecordSettings settings_;
+    unsigned parts_ = 0;
+    audit::Writer writer_;
+};
+
+// Removes records that are older than `keep`, at most once an hour for a directory. Nothing else is touched.
+void remove_old_records(const std::string& directory, std::time_t keep, std::time_t now);
+
+}  // namespace session

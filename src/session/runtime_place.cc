@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#include "session/runtime_place.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/file.h"
+
+namespace session {
+namespace {
+
+constexpr std::string_view kName = "/agent-sandbox";
+
+bool is_ours(const std::string& path) {
+    struct stat status;
+    return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+           (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+std::string parent_of(const std::string& path) {
+    return path.substr(0, path.rfind('/'));
+}
+
+// Threat: /tmp is everybody's. A name that somebody else has taken is not ours to use, and a link leads
+// nowhere.
+bool make(const std::string& place) {
+    std::string sessions = place + "/sessions";
+    if (::mkdir(sessions.c_str(), 0700) != 0 && errno == ENOENT) {
+        if (::mkdir(place.c_str(), 0700) != 0 && errno == ENOENT && !base::make_directories(place))
+            return false;
+        if (::mkdir(sessions.c_str(), 0700) != 0 && errno != EEXIST) return false;
+    }
+    return is_ours(place) && is_ours(sessions);
+}
+
+}  // namespace
+
+std::vector<std::string> runtime_places(std::string_view runtime_directory,
+                                        std::string_view state_directory) {
+    std::string user = std::to_string(::geteuid());
+    std::vector<std::string> places;
+    auto add = [&](std::string place) {
+        if (std::ranges::find(places, place) == places.end()) places.push_back(std::move(place));
+    };
+    while (runtime_directory.size() > 1 && runtime_directory.ends_with('/'))
+        runtime_directory.remove_suffix(1);
+    if (runtime_directory.starts_with('/')) add(std::string(runtime_directory) + std::string(kName));
+    add("/run/user/" + user + std::string(kName));
+    add("/tmp/agent-sandbox-u" + user);
+    add(std::string(state_directory) + "/run");
+    return places;
+}
+
+std::string make_runtime_place(const std::vector<std::string>& places) {
+    for (const std::string& place : places) {
+        // Only the last component is ours to make, but in the state directory.
+        bool may_be_had = &place == &places.back() || place.starts_with("/tmp/") || is_ours(parent_of(place));
+        if (may_be_had && make(place)) return place;
+    }
+    return {};
+}
+
+std::string session_directory_path(std::string_view place, std::string_view session) {
+    return std::string(place) + "/sessions/" + std::string(session);
+}
+
+}  // namespace session

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Threat: a worker has read what the jail sent, and may be what the jail made of it. A note is short, its
+// verdict is one of two, and the writer escapes the rest: the worst that it can do is to accuse itself.
+// (tests/slurm_chaperon/record_test.cc)
+#include "slurm/chaperon/record.h"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/fields.h"
+
+namespace slurm::chaperon {
+namespace {
+
+constexpr size_t kLongestField = 512;
+constexpr size_t kLongestNote = 4 * (kLongestField + 1);
+constexpr int kMostAtOnce = 64;          // then whoever calls has its turn
+constexpr uint64_t kMostLines = 50'000;  // a call that is refused again and again must not fill a disk
+
+// Events of the log that the record has, too.
+struct Row {
+    std::string_view event;
+    std::string_view verdict;
+};
+constexpr Row kRows[] = {
+    {"denied", "deny"}, {"refused", "deny"},     {"submitted", "allow"},
+    {"step", "allow"},  {"allocation", "allow"},
+};
+
+std::string fact(const std::map<std::string, std::string>& facts, const char* key) {
+    auto found = facts.find(key);
+    return found == facts.end() ? std::string() : found->second;
+}
+
+// "--uid: jobs run as yourself" is about that option.
+std::string_view option_in(std::string_view what) {
+    if (!what.starts_with('-')) return {};
+    return what.substr(0, what.find_first_of(": "));
+}
+
+std::string reason_of(const std::map<std::string, std::string>& facts) {
+    std::string reason = fact(facts, "what");
+    if (std::string code = fact(facts, "code"); !code.empty()) reason += " [" + code + "]";
+    if (std::string job = fact(facts, "job"); !job.empty()) reason += "job " + job;
+    return reason;
+}
+
+void write_note(std::string_view note, audit::Writer& record) {
+    base::FieldReader reader(note);
+    std::string verdict, command, option, reason;
+    reader.get(verdict);
+    reader.get(command);
+    reader.get(option);
+    reader.get(reason);
+    if (!reader.is_complete() || (verdict != "allow" && verdict != "deny")) return;
+    if (record.head().lines >= kMostLines) {
+        audit::Line line("journal");
+        line.text("reason", "there are too many calls of Slurm's commands: the others are not recorded");
+        record.write(std::move(line));
+        return record.close();
+    }
+    audit::Line line("slurm");
+    line.text("verdict", verdict).text("command", command).text("option", option).text("reason", reason);
+    record.write(std::move(line));
+}
+
+}  // namespace
+
+void hand_on(int desk, std::string_view command, std::string_view event,
+             const std::map<std::string, std::string>& facts) {
+    const auto* row = std::ranges::find(kRows, event, &Row::event);
+    if (row == std::end(kRows)) return;
+    base::FieldWriter writer;
+    writer.add(row->verdict);
+    std::string what = fact(facts, "what");
+    std::string reason = reason_of(facts);
+    for (std::string_view field : {command, option_in(what), std::string_view(reason)}) {
+        // What stands behind a NUL would be another field.
+        field = field.substr(0, std::min(field.find('\0'), kLongestField));
+        writer.add(field);
+    }
+    std::string note = writer.take();
+    while (::send(desk, note.data(), note.size(), MSG_NOSIGNAL) < 0 && errno == EINTR) continue;
+}
+
+void write_notes(int notes, audit::Writer& record) {
+    if (notes < 0) return;
+    char note[kLongestNote + 1];
+    for (int i = 0; i < kMostAtOnce; ++i) {
+        ssize_t count = ::recv(notes, note, sizeof note, MSG_DONTWAIT);
+        if (count < 0 && errno != EINTR) return;
+        if (count < 0) continue;
+        write_note({note, static_cast<size_t>(count)}, record);
+    }
+}
+
+}  // namespace slurm::chaperon

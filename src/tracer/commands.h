@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// The programs that run in a jail, from their execution to their end. Pure: numbers of processes and times
+// come from outside.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tracer {
+
+using Clock = std::chrono::steady_clock;
+
+struct Command {
+    std::vector<std::string> words;
+    std::string directory;
+    Clock::time_point started;
+    std::optional<int> status;  // as it said with its last call
+};
+
+// How a command ended.
+struct End {
+    enum class Kind { exited, killed, replaced, running };
+    Kind kind = Kind::running;
+    int number = 0;  // exited: the status; killed: the signal, 0 where it is not known
+};
+
+// What the kernel calls the status of a process (wait(2)).
+End end_of(int wait_status);
+
+class Commands {
+  public:
+    // The one that it takes the place of, where the process was one already.
+    std::optional<Command> start(pid_t process, Command command);
+    // What its last call said: its end is yet to be seen.
+    void say_status(pid_t process, int status);
+    std::optional<Command> take(pid_t process);
+    const Command* find(pid_t process) const;
+    size_t size() const { return running_.size(); }
+    std::vector<pid_t> processes() const;
+
+  private:
+    std::map<pid_t, Command> running_;
+};
+
+}  // namespace tracer

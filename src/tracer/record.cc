@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "tracer/record.h"
+
+#include "audit/secrets.h"
+#include "seccomp/explain.h"
+
+namespace tracer {
+
+void Record::note(const std::string& reason) {
+    writer_.write(std::move(audit::Line("journal").text("reason", reason)));
+}
+
+void Record::add(const ClosedFile& file) {
+    std::string_view access = file.is_write ? "write" : "read";
+    std::string key = file.path + '\0' + std::string(access);
+    if (files_.contains(key)) return;
+    if (files_.size() >= kMostFiles) {
+        if (!has_too_many_files_)
+            note("more than " + std::to_string(kMostFiles) + " files were closed: further ones are not told");
+        has_too_many_files_ = true;
+        return;
+    }
+    files_.insert(std::move(key));
+    ++summary_.files;
+    writer_.write(std::move(audit::Line("file")
+                                .text("verdict", "deny")
+                                .path("path", file.path)
+                                .text("access", access)
+                                .text("cause", file.cause)
+                                .path("rule", file.rule)
+                                .path("origin", file.origin)
+                                .path("reason", file.reason)
+                                .path("change", file.change)));
+}
+
+void Record::add(pid_t process, const Command& command, const End& end, Clock::time_point now) {
+    if (command_lines_ >= kMostCommands) {
+        if (command_lines_++ == kMostCommands)
+            note("more than " + std::to_string(kMostCommands) +
+                 " commands were started: further ones are not told");
+        return;
+    }
+    ++command_lines_;
+    audit::Line line("command");
+    line.texts("command", audit::without_secrets(command.words))
+        .path("directory", command.directory)
+        .number("pid", static_cast<uint64_t>(process));
+    switch (end.kind) {
+        case End::Kind::exited:
+            line.number("status", static_cast<uint64_t>(end.number));
+            break;
+        case End::Kind::killed:
+            line.number("signal", static_cast<uint64_t>(end.number));
+            break;
+        case End::Kind::replaced:
+            line.truth("replaced", true);
+            break;
+        case End::Kind::running:
+            break;
+    }
+    auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(now - command.started);
+    line.number("duration_ms", static_cast<uint64_t>(duration.count()));
+    writer_.write(std::move(line));
+}
+
+void Record::add_refused(const std::string& name, int error) {
+    ++summary_.system_calls;
+    Refused& refused = refused_[name];
+    refused.error = error;
+    if (++refused.count == 1) write_refused(name, error, 1);
+}
+
+void Record::write_refused(const std::string& name, int error, uint64_t count) {
+    seccomp::Verdict verdict = seccomp::explain(name, switches_);
+    std::string change;
+    if (!verdict.setting.empty()) change = std::string(verdict.setting) + " = true";
+    writer_.write(std::move(audit::Line("syscall")
+                                .text("verdict", "deny")
+                                .text("name", name)
+                                .text("error", seccomp::error_name(error))
+                                .text("reason", verdict.why)
+                                .text("change", change)
+                                .number("count", count)));
+}
+
+void Record::finish() {
+    for (const auto& [name, refused] : refused_) {
+        if (refused.count > 1) write_refused(name, refused.error, refused.count);
+    }
+}
+
+Summary Record::summary() const {
+    Summary summary = summary_;
+    summary.lines = writer_.head().lines;
+    summary.hash = writer_.head().hash;
+    return summary;
+}
+
+}  // namespace tracer

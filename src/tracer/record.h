@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// What the tracer writes to the record of the session, and how much of it at most: a jail that asks for ever
+// new files, or starts programs for ever, must not fill the disk. What is beyond a bound is told once and
+// counted on.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_set>
+
+#include "audit/writer.h"
+#include "seccomp/table.h"
+#include "tracer/commands.h"
+#include "tracer/files.h"
+#include "tracer/messages.h"
+
+namespace tracer {
+
+inline constexpr size_t kMostFiles = 2'000;
+inline constexpr size_t kMostCommands = 100'000;
+
+class Record {
+  public:
+    explicit Record(audit::Writer writer, seccomp::Switches switches)
+        : writer_(std::move(writer)), switches_(switches) {}
+
+    // Each path is told once for reading and once for writing.
+    void add(const ClosedFile& file);
+    void add(pid_t process, const Command& command, const End& end, Clock::time_point now);
+    // The first of a name is told at once, how often it came at the end.
+    void add_refused(const std::string& name, int error);
+    // About the record itself.
+    void note(const std::string& reason);
+
+    void count_command() { ++summary_.commands; }
+    void finish();  // how often calls were refused
+    Summary summary() const;
+
+    audit::Writer& writer() { return writer_; }
+
+  private:
+    void write_refused(const std::string& name, int error, uint64_t count);
+
+    struct Refused {
+        int error = 0;
+        uint64_t count = 0;
+    };
+
+    audit::Writer writer_;
+    seccomp::Switches switches_;
+    Summary summary_;
+    std::unordered_set<std::string> files_;
+    std::map<std::string, Refused> refused_;
+    size_t command_lines_ = 0;
+    bool has_too_many_files_ = false;
+};
+
+}  // namespace tracer

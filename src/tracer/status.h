@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+
+namespace tracer {
+
+// How a process ended that is not our child, as wait(2) would have it: as long as its parent has not reaped
+// it, and afterwards on Linux 6.15 and later.
+std::optional<int> kept_status(pid_t process, int pidfd);
+
+}  // namespace tracer

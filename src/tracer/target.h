@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// A process of the jail whose call waits for its answer, seen from outside. What its memory holds is its own
+// to change at any time; what is read here is told to people and decides nothing. All of it is bounded: a
+// pointer may lead anywhere, a list may have no end.
+#pragma once
+
+#include <linux/seccomp.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/path.h"
+#include "tracer/files.h"
+
+namespace tracer {
+
+inline constexpr size_t kLongestPath = 4096;
+inline constexpr size_t kMostWords = 64;
+inline constexpr size_t kLongestWord = 256;
+
+class Target {
+  public:
+    Target(int listener, const struct seccomp_notif& notice) : listener_(listener), notice_(notice) {}
+
+    pid_t thread() const { return static_cast<pid_t>(notice_.pid); }
+    // The process that the thread is one of; -1: it is gone.
+    pid_t process() const;
+    uint64_t argument(int index) const { return notice_.data.args[index]; }
+    const struct seccomp_data& call() const { return notice_.data; }
+
+    // False: it was killed or interrupted meanwhile, and its number may be somebody else's: nothing that was
+    // learned counts.
+    bool is_waiting() const;
+
+    // Nothing where it can't be read; too long a text is cut.
+    std::optional<std::string> text(uint64_t address, size_t longest) const;
+    std::vector<std::string> words(uint64_t address) const;
+    bool is_memory_closed() const { return is_memory_closed_; }  // a read was not permitted
+
+    // A path that the call names, made absolute: relative to its working directory or to a descriptor, where
+    // `directory` is the argument that holds it (-1: none). Lexical; "" is nothing.
+    std::optional<base::Path> path(int directory, int argument) const;
+    std::string working_directory() const;
+
+    // What it finds there itself.
+    Inside look(const base::Path& path) const;
+    bool can_execute(const base::Path& path) const;
+    // Of execveat with an empty path, and of names that lead through /proc: what is open there.
+    std::optional<base::Path> descriptor_path(int descriptor) const;
+
+  private:
+    base::Fd open(const base::Path& path) const;
+    std::string file(const std::string& name) const;  // "/proc/THREAD/name"
+    bool read(uint64_t address, void* place, size_t size) const;
+
+    int listener_;
+    const struct seccomp_notif& notice_;
+    mutable bool is_memory_closed_ = false;
+};
+
+}  // namespace tracer

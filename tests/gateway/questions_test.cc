@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// Threat: a jail that may ask could use the question itself: to carry data out by a lookup, to wear its user
+// down with questions, or to use up the gateway.
+#include "network/gateway/questions.h"
+
+#include <gtest/gtest.h>
+
+#include "tcp_world.h"
+
+namespace network::gateway {
+namespace {
+
+using policy::NetworkMode;
+
+Egress asking(std::chrono::seconds time = std::chrono::seconds(120)) {
+    Egress egress;
+    egress.rules.mode = NetworkMode::proxied;
+    egress.rules.is_asking = true;
+    egress.ask_time = time;
+    return egress;
+}
+
+EngineSettings allowing(std::initializer_list<const char*> entries) {
+    EngineSettings settings = asking().rules;
+    settings.allow = items(entries);
+    return settings;
+}
+
+class Asked : public ::testing::Test {
+  protected:
+    explicit Asked(Egress egress = asking()) : world(std::move(egress)) {}
+
+    Peer request(std::string_view name, uint16_t port = 80) {
+        Peer client = world.connect(world.inside(name, port));
+        client.send(get(name));
+        world.turn();
+        return client;
+    }
+    std::vector<Questions::Pending> pending() { return world.desk().questions.pending(); }
+    static bool is_silent(Peer& client) {
+        client.poll();
+        return client.received.empty() && !client.has_ended && !client.was_reset;
+    }
+
+    TcpWorld world;
+};
+
+TEST_F(Asked, HoldsAConnectionUntilARuleOpensIt) {
+    Peer client = request("example.org");
+    EXPECT_TRUE(is_silent(client));
+    EXPECT_TRUE(world.dialled().empty());
+    ASSERT_EQ(pending().size(), 1u);
+    EXPECT_EQ(pending()[0].name, "example.org");
+    EXPECT_EQ(pending()[0].port, 80);
+
+    EXPECT_EQ(*world.renew(allowing({"example.org:80"})), 0u);
+    Peer server = world.accept();
+    EXPECT_TRUE(world.hears(server, "GET /"));
+    server.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi");
+    EXPECT_TRUE(world.hears(client, "hi"));
+    EXPECT_TRUE(pending().empty());
+
+    ASSERT_EQ(world.records("ask").size(), 1u);
+    EXPECT_EQ(world.records("ask")[0].text("name"), "example.org");
+    ASSERT_EQ(world.records("answer").size(), 1u);
+    EXPECT_EQ(world.records("answer")[0].text("verdict"), "allow");
+    EXPECT_EQ(world.records("answer")[0].number("id"), world.records("ask")[0].number("id"));
+}
+
+TEST_F(Asked, ShowsTheQuestionAsState) {
+    Peer client = request("example.org");
+    base::Json state = world.state();
+    ASSERT_EQ(state.items("pending").size(), 1u);
+    const base::Json& shown = state.items("pending")[0];
+    EXPECT_EQ(shown.number("id"), 1);
+    EXPECT_EQ(shown.text("name"), "example.org");
+    EXPECT_EQ(shown.number("port"), 80);
+    EXPECT_GE(shown.number("age_ms", -1), 0);
+    EXPECT_GT(shown.number("left_ms"), 100'000);
+    EXPECT_LE(shown.number("left_ms"), 120'000);
+}
+
+TEST_F(Asked, IsOneQuestionForAllWhoWantTheSame) {
+    Peer first = request("example.org"), second = request("example.org");
+    Peer third = request("example.org", 8080), fourth = request("other.example");
+    EXPECT_EQ(pending().size(), 3u);
+    EXPECT_EQ(world.records("ask").size(), 3u);
+    world.desk().questions.deny(pending()[0].id, "not this one");
+    for (Peer* client : {&first, &second}) {
+        EXPECT_TRUE(world.hears(*client, "the user denied it: not this one"));
+        EXPECT_TRUE(client->received.starts_with("HTTP/1.1 403"));
+    }
+    EXPECT_TRUE(is_silent(third));
+    EXPECT_TRUE(is_silent(fourth));
+    EXPECT_TRUE(world.dialled().empty());
+}
+
+TEST_F(Asked, ADenialHoldsForTheRestOfTheSession) {
+    Peer first = request("example.org");
+    world.desk().questions.deny(1, "no");
+    EXPECT_TRUE(world.hears(first, "403"));
+    Peer second = request("example.org");
+    EXPECT_TRUE(world.hears(second, "the user denied it: no"));
+    EXPECT_TRUE(pending().empty());
+    base::Json answer = world.records("answer").at(0);
+    EXPECT_EQ(answer.text("verdict"), "deny");
+    EXPECT_EQ(answer.text("reason"), "no");
+    EXPECT_EQ(world.records("connection").at(1).text("cause"), "ask");
+    // A rule that the user writes later decides again.
+    ASSERT_TRUE(world.renew(allowing({"example.org"})));
+    Peer third = request("example.org");
+    Peer server = world.accept();
+    EXPECT_TRUE(world.hears(server, "GET /"));
+}
+
+TEST_F(Asked, AProxysClientWaitsToo) {
+    Peer client = world.connect(TcpWorld::gateway());
+    client.send("CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n");
+    world.turn();
+    EXPECT_TRUE(is_silent(client));
+    EXPECT_EQ(pending().size(), 1u);
+    Peer other = world.connect(TcpWorld::gateway());
+    other.send("CONNECT other.example:443 HTTP/1.1\r\nHost: other.example:443\r\n\r\n");
+    world.turn();
+    world.desk().questions.deny(2, "no");
+    EXPECT_TRUE(world.hears(other, "the user denied it: no"));
+    ASSERT_TRUE(world.renew(allowing({"example.org"})));
+    EXPECT_TRUE(world.hears(client, "200 Connection established"));
+}
+
+TEST_F(Asked, ARuleThatClosesIsAnAnswerToo) {
+    Peer client = request("example.org");
+    EngineSettings settings = asking().rules;
+    settings.block = items({"example.org"});
+    ASSERT_TRUE(world.renew(settings));
+    EXPECT_TRUE(world.hears(client, "network.block closes it"));
+    EXPECT_EQ(world.records("answer").at(0).text("verdict"), "deny");
+}
+
+TEST_F(Asked, RulesAboutSomethingElseLeaveItWaiting) {
+    Peer client = request("example.org");
+    EXPECT_EQ(*world.renew(allowing({"other.example", "example.org:8080"})), 0u);
+    world.turn();
+    EXPECT_TRUE(is_silent(client));
+    EXPECT_EQ(pending().size(), 1u);
+    EXPECT_EQ(world.records("ask").size(), 1u);
+}
+
+TEST_F(Asked, WhoLeavesTakesItsPlaceWithIt) {
+    Peer first = request("example.org"), second = request("example.org");
+    first.close();
+    EXPECT_TRUE(world.until([&] { return world.desk().questions.held() == 1; }));
+    EXPECT_EQ(pending().size(), 1u);
+    second.reset();
+    EXPECT_TRUE(world.until([&] { return pending().empty(); }));
+    EXPECT_EQ(world.desk().questions.held(), 0u);
+    EXPECT_EQ(world.records("answer").size(), 1u);
+    EXPECT_TRUE(world.is_empty());
+    world.desk().questions.deny(1, "too late");
+    EXPECT_FALSE(world.desk().questions.denial_of(*HostName::parse("example.org"), 80));
+}
+
+// An answer that takes away what was given before ends what it had opened.
+TEST_F(Asked, WhatIsAQuestionAgainIsClosed) {
+    ASSERT_TRUE(world.renew(allowing({"example.org"})));
+    Peer client = request("example.org");
+    Peer server = world.accept();
+    EXPECT_TRUE(world.hears(server, "GET /"));
+    EXPECT_EQ(*world.renew(allowing({})), 1u);
+    EXPECT_TRUE(world.is_reset(client));
+}
+
+TEST_F(Asked, AddressesAreNotAskedAbout) {
+    Peer client = world.connect(TcpWorld::literal("192.0.2.1", 80));
+    client.send(get("192.0.2.1"));
+    EXPECT_TRUE(world.hears(client, "403 Forbidden"));
+    EXPECT_TRUE(pending().empty());
+}
+
+TEST_F(Asked, TheListAndTheQueueHaveAnEnd) {
+    std::vector<Peer> clients;
+    for (size_t i = 0; i < Questions::kMost; ++i)
+        clients.push_back(world.connect(world.inside("h" + std::to_string(i) + ".example", 80)));
+    Peer beyond = request("beyond.example");
+    EXPECT_TRUE(world.hears(beyond, "64 hosts wait for the user's answer already"));
+    while (clients.size() < Questions::kMostHeld)
+        clients.push_back(world.connect(world.inside("h0.example", 80)));
+    EXPECT_EQ(world.desk().questions.held(), Questions::kMostHeld);
+    Peer more = request("h0.example");
+    EXPECT_TRUE(world.hears(more, "1024 connections wait for the user's answer already"));
+    EXPECT_EQ(pending().size(), Questions::kMost);
+}
+
+class AskedBriefly : public Asked {
+  protected:
+    AskedBriefly() : Asked(asking(std::chrono::seconds(1))) {}
+};
+
+TEST_F(AskedBriefly, NobodyAnswers) {
+    Peer client = request("example.org");
+    EXPECT_TRUE(world.hears(client, "nobody answered within 1s"));
+    EXPECT_TRUE(world.hears(client, "agent-sandbox pending"));
+    EXPECT_TRUE(pending().empty());
+    EXPECT_EQ(world.records("answer").at(0).text("reason"), "nobody answered within 1s");
+    Peer again = request("example.org");
+    EXPECT_TRUE(is_silent(again));
+    EXPECT_EQ(pending().size(), 1u);
+    EXPECT_EQ(pending()[0].id, 2u);
+}
+
+TEST(Observed, PassesAndIsRecordedAsSuch) {
+    Egress egress;
+    egress.rules.mode = NetworkMode::proxied;
+    egress.rules.is_observing = true;
+    TcpWorld world(egress);
+    Peer client = world.connect(world.inside("example.org", 80));
+    client.send(get("example.org"));
+    Peer server = world.accept();
+    EXPECT_TRUE(world.hears(server, "GET /"));
+    client.close();
+    server.close();
+    EXPECT_TRUE(world.is_empty());
+    base::Json line = world.records("connection").at(0);
+    EXPECT_EQ(line.text("verdict"), "observed");
+    EXPECT_EQ(line.text("cause"), "mode");
+    EXPECT_EQ(line.text("change"), "--allow-host example.org");
+    Peer mail = world.connect(world.inside("example.org", 25));
+    EXPECT_TRUE(world.hears(mail, "agent-sandbox"));
+    EXPECT_EQ(world.journal().refusals().total, 1u);
+}
+
+}  // namespace
+}  // namespace network::gateway

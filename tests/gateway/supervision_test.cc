@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+#include "network/gateway/supervision.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "tcp_world.h"
+
+namespace network::gateway {
+namespace {
+
+class Supervised : public ::testing::Test {
+  protected:
+    Supervised() : steering_(world.steering()) {
+        int pair[2];
+        EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
+        supervisor_ = base::Fd(pair[0]);
+        supervision.emplace(world.desk(), base::Fd(pair[1]));
+        supervision->steer(&steering_);
+    }
+
+    void order(const Order& order, int descriptor = -1) {
+        std::vector<int> passed;
+        if (descriptor >= 0) passed.push_back(descriptor);
+        EXPECT_TRUE(base::send_descriptors(supervisor_.get(), encode(order), passed));
+        world.turn(2);
+    }
+    std::string heard() {
+        base::Result<base::PassedDescriptors> passed = base::receive_descriptors(supervisor_.get());
+        return passed ? passed->note : "";
+    }
+    static base::Fd rules(const EngineSettings& settings) {
+        return *base::memory_file("rules", encode_settings(settings, {15}));
+    }
+
+    TcpWorld world;
+    std::optional<Supervision> supervision;
+    base::Fd supervisor_;
+
+  private:
+    Steering steering_;
+};
+
+TEST_F(Supervised, TakesRules) {
+    Peer client = world.connect(world.inside("example.org", 22));
+    Peer server = world.accept();
+    base::Fd file = rules({.block = items({"example.org"})});
+    order({.kind = Order::Kind::rules, .number = 7}, file.get());
+    EXPECT_EQ(heard(), "rules 7 ok 1");
+    EXPECT_EQ(world.desk().egress.passed_types, std::vector<uint16_t>{15});
+}
+
+TEST_F(Supervised, SaysWhyRulesAreNotTaken) {
+    base::Fd file = rules({.block = items({"not an entry"})});
+    order({.kind = Order::Kind::rules, .number = 8}, file.get());
+    std::string reply = heard();
+    EXPECT_TRUE(reply.starts_with("rules 8 failed ")) << reply;
+    EXPECT_NE(reply.find("not an entry"), std::string::npos) << reply;
+    order({.kind = Order::Kind::rules, .number = 9});
+    EXPECT_EQ(heard(), "rules 9 failed the rules did not arrive");
+}
+
+TEST_F(Supervised, WritesItsState) {
+    base::Fd file(::memfd_create("state", MFD_CLOEXEC));
+    order({.kind = Order::Kind::state, .number = 3}, file.get());
+    EXPECT_EQ(heard(), "state 3 ok");
+    ::lseek(file.get(), 0, SEEK_SET);
+    base::Result<base::Json> state = base::Json::parse(*base::read_descriptor(file.get()));
+    ASSERT_TRUE(state);
+    EXPECT_EQ(state->number("connection_count", -1), 0);
+}
+
+TEST_F(Supervised, GoesOnInTheNextPartOfTheRecord) {
+    base::Fd part(::memfd_create("part", MFD_CLOEXEC));
+    order({.kind = Order::Kind::journal}, part.get());
+    Peer refused = world.connect(TcpWorld::literal("192.0.2.1", 80));
+    world.turn();
+    EXPECT_EQ(world.lines(), "");
+    EXPECT_GT(::lseek(part.get(), 0, SEEK_END), 0);
+}
+
+TEST_F(Supervised, HandsTheUsersAnswerOn) {
+    EngineSettings settings{.is_asking = true};
+    base::Fd file = rules(settings);
+    order({.kind = Order::Kind::rules, .number = 1}, file.get());
+    EXPECT_EQ(heard(), "rules 1 ok 0");
+    Peer client = world.connect(world.inside("example.org", 80));
+    client.send(get("example.org"));
+    world.turn();
+    order({.kind = Order::Kind::deny, .number = 1, .reason = "not now"});
+    EXPECT_TRUE(world.hears(client, "the user denied it: not now"));
+}
+
+TEST_F(Supervised, EndsWhenItIsToldTo) {
+    order({.kind = Order::Kind::end});
+    EXPECT_TRUE(supervision->is_asked_to_end());
+}
+
+TEST_F(Supervised, EndsWithItsSupervisor) {
+    supervisor_.reset();
+    world.turn(2);
+    EXPECT_FALSE(supervision->is_asked_to_end());
+}
+
+}  // namespace
+}  // namespace network::gateway

@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The record of a session: written outside, complete, without secrets, read and checked by log, digest and policy.
+
+load helper
+setup() {
+    start_test
+    STATE=$HOME/.local/state/agent-sandbox
+}
+teardown() { end_test; }
+
+sandbox() { "$SBX_PROGRAM" "$@"; }
+
+# The newest record's first part.
+record() { printf '%s\n' "$STATE"/sessions/*Z-????????????????????????????????.jsonl | tail -n 1; }
+
+chained() {
+    mkdir -p "$HOME/.config/agent-sandbox"
+    printf '[audit]\nchain = true\n' >"$HOME/.config/agent-sandbox/config.toml"
+}
+
+# put_record LINE...: a record that nobody wrote.
+put_record() {
+    mkdir -p "$STATE/sessions"
+    printf '%s\n' "$@" >"$STATE/sessions/20240229T120000Z-0123456789abcdef0123456789abcdef.jsonl"
+}
+START='{"v":1,"time":"2024-02-29T12:00:00.000Z","kind":"start","session":"0123456789abcdef0123456789abcdef","command":["make"],"directory":"/p","project":"'
+denied() { # NAME [CHANGE]
+    printf '{"v":1,"time":"2024-02-29T12:00:01.000Z","kind":"connection","verdict":"deny","name":"%s","port":443,"reason":"closed"%s}' "$1" \
+        "${2:+,\"change\":\"$2\"}"
+}
+
+@test "a session is recorded from its start to its end, for its user alone" {
+    works in_jail true
+    [[ $(stat -c %a "$(record)") == 600 ]]
+    head -n 1 "$(record)" | grep -q '"kind":"start".*"command":\["true"\]'
+    tail -n 1 "$(record)" | grep -q '"kind":"end","status":0'
+    works sandbox log
+    [[ ${lines[0]} == *start*true* && ${lines[-1]} == *"end"*"status 0"* ]] || report "should show the session"
+}
+
+@test "the jail can neither read nor write its record" {
+    works sh -c 'mkdir -p "$1" && echo x >"$1/x" && rm "$1/x"' sh "$STATE/sessions"
+    works in_jail_sh 'ls "$1" 2>/dev/null; echo x >>"$1/$(ls "$1" 2>/dev/null | head -n 1)x" 2>/dev/null; true' "$STATE/sessions"
+    [[ -z $(grep -l '^x' "$STATE"/sessions/* || true) ]]
+    fails "No such file" in_jail ls "$STATE/sessions"
+}
+
+@test "a secret on the command line is not in it" {
+    works in_jail true --token=hunter2 --password hunter2 API_KEY=hunter2 https://me:hunter2@example.org/
+    ! grep -r hunter2 "$STATE/sessions" || report "should not be recorded"
+    grep -q '"--token=\*\*\*"' "$(record)"
+}
+
+@test "log --verify holds for what was written, and for nothing else" {
+    chained
+    works in_jail true
+    works sandbox log --verify
+    [[ $output == intact:* ]] || report "should be intact"
+    cp "$(record)" "$BATS_TEST_TMPDIR/good"
+    sed -i '1s/"true"/"fals"/' "$(record)"
+    run -1 sandbox log --verify
+    [[ $output == broken:* ]] || report "should be broken by a change"
+    sed 1d "$BATS_TEST_TMPDIR/good" >"$(record)"
+    run -1 sandbox log --verify
+    [[ $output == broken:* ]] || report "should be broken by a removal"
+    sed '$d' "$BATS_TEST_TMPDIR/good" >"$(record)"
+    works sandbox log --verify
+    [[ $output == unfinished:* ]] || report "should be unfinished"
+}
+
+@test "log --follow ends with the session" {
+    start_jail 'touch ready; until [ -e go ]; do sleep 0.05; done'
+    sandbox log --follow >"$BATS_TEST_TMPDIR/followed" 2>&1 3>&- &
+    CHILDREN+=($!)
+    wait_until grep -q start "$BATS_TEST_TMPDIR/followed"
+    touch go
+    end_of_jail
+    wait_until grep -q ' end ' "$BATS_TEST_TMPDIR/followed"
+    wait "${CHILDREN[-1]}"
+}
+
+@test "records are found by the beginning of an id, and read whatever is in them" {
+    put_record "$START$PROJECT\"}" garbage "$(denied 'a.example\u001b[2J')" '{"v":9,"kind":"new"}' '{"v":1,"time'
+    works sandbox log 0123
+    [[ $output == *'a.example\x1b[2J'* ]] || report "should escape it"
+    [[ $output == *"1 damaged"* && $output == *"1 lines of a newer version"* ]] || report "should count what it passed over"
+    works sandbox log 0123 --denied --json
+    [[ ${lines[0]} == '{"v":1,'*'"kind":"connection"'* ]] || report "should print the line as it is"
+    fails "no record of a session" sandbox log ffff
+    fails "is no session" sandbox log 01
+}
+
+@test "the digest groups, proposes, and forgets what is not needed" {
+    put_record "$START$PROJECT\"}" "$(denied a.example '--allow-host a.example')" "$(denied a.example '--allow-host a.example')" \
+        "$(denied b.example)"
+    works sandbox digest
+    [[ ${lines[0]} == *"a.example:443, 2 times"*"--allow-host a.example"* ]] || report "should begin with the most frequent"
+    works sandbox digest --not-needed b.example
+    works sandbox digest
+    [[ $output != *b.example* && ${lines[-1]} == "1 more is marked as not needed" ]] || report "should leave it out"
+    works sandbox digest --needed b.example
+    works sandbox digest --json
+    [[ $output == *b.example* ]] || report "should show it again"
+}
+
+@test "a draft is a file that config check takes, and opens neither home nor root" {
+    put_record "$START$PROJECT\"}" "$(denied a.example '--allow-host a.example')" "$(denied b.example '--allow-host *')" \
+        '{"v":1,"kind":"file","verdict":"deny","path":"/","access":"read","change":"--ro /"}' \
+        '{"v":1,"kind":"file","verdict":"deny","path":"'"$HOME"'","access":"write","change":"--rw '"$HOME"'"}' \
+        '{"v":1,"kind":"file","verdict":"deny","path":"/data/set","access":"read","change":"--ro /data/set"}'
+    works sandbox policy draft
+    printf '%s\n' "$output" >"$BATS_TEST_TMPDIR/draft.toml"
+    works sandbox config check "$BATS_TEST_TMPDIR/draft.toml"
+    entries=$(grep -o '^    "[^"]*"' "$BATS_TEST_TMPDIR/draft.toml")
+    [[ $entries == $'    "/data/set"\n    "a.example"' ]] || report "should open these alone: $entries"
+}
+
+@test "inside, policy and why answer, and records are said to be outside" {
+    own=/run/agent-sandbox/agent-sandbox
+    works in_jail "$own" policy
+    [[ $output == *network*files*environment* ]] || report "should show the policy"
+    works in_jail "$own" policy --json
+    run -1 in_jail "$own" why slurm sbatch --uid
+    [[ $output == *slurm-identity* ]] || report "should explain the option"
+    run -1 sandbox why slurm --container --json
+    [[ $output == *'"subject"'* ]] || report "should explain it outside"
+    fails "outside of the jail" in_jail "$own" log
+    fails "outside of the jail" in_jail "$own" digest --not-needed x
+}

@@ -1,0 +1,183 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# What is recorded of a jail that is traced, and that nothing is without.
+
+load helper
+setup() { start_test; }
+teardown() { end_test; }
+
+RECORDS=.local/state/agent-sandbox/sessions
+CALL=(perl "$SBX_STAGE/tests/jail/call.pl")
+ATTACK=(perl "$SBX_STAGE/tests/jail/trace_attacks.pl")
+
+record() { cat "$HOME/$RECORDS"/*.jsonl 2>/dev/null; }
+forget() { rm -rf "${HOME:?}/$RECORDS"; }
+lines_of() { record | grep "\"kind\":\"$1\"" || true; }
+
+# tells KIND PATTERN...: one line of that kind has them all.
+tells() {
+    local kind=$1 found pattern
+    shift
+    found=$(lines_of "$kind")
+    for pattern; do found=$(grep -F -- "$pattern" <<<"$found" || true); done
+    [[ -n $found ]] || { status=- output=$(record); report "should be recorded as $kind: $*"; }
+}
+
+tells_nothing() { # KIND [PATTERN]
+    ! lines_of "$1" | grep -qF -- "${2:-}" || { status=- output=$(record); report "should not be recorded as $1: ${2:-}"; }
+}
+
+plant_project() {
+    mkdir -p "$HOME/.ssh" "$HOME/data" .git
+    echo key >"$HOME/.ssh/id_rsa"
+    echo set >"$HOME/data/set"
+    echo "TOKEN=secret" >.env
+    git init -q . 2>/dev/null || mkdir -p .git
+    [[ -e .git/config ]] || echo "[core]" >.git/config
+}
+
+@test "without a flag nothing is recorded, and no tracer is there" {
+    plant_project
+    works in_jail_sh 'cat ~/.ssh/id_rsa; cat .env; echo x >>.git/config; true'
+    for kind in file command syscall; do tells_nothing "$kind"; done
+    start_jail 'touch ready; sleep 20'
+    ! pgrep -u "$SBX_USER" asb-tracer
+}
+
+@test "files that the jail hides, masks or protects are recorded with rule and change" {
+    plant_project
+    JAIL=(--trace-files --ro "$HOME/data")
+    run in_jail_sh 'cat ~/.ssh/id_rsa; cat .env; echo x >>.git/config; echo x >"$1/data/new"; cat /nowhere/at/all; cat "$2"; echo y >ok' \
+        "$HOME" "$SBX_NEIGHBOUR_HOME/secret"
+    tells file "\"path\":\"$HOME/.ssh/id_rsa\"" '"access":"read"' '"cause":"hidden"' '"reason":'
+    tells file "\"path\":\"$PROJECT/.env\"" '"cause":"masked"' '"change":"project.unmask = [\".env\"]"'
+    tells file "\"path\":\"$PROJECT/.git/config\"" '"access":"write"' '"cause":"readonly"' '"rule":"readonly '
+    tells file "\"path\":\"$HOME/data/new\"" '"access":"write"' '"cause":"readonly"' '"origin":'
+    tells file "\"path\":\"$SBX_NEIGHBOUR_HOME/secret\"" '"cause":"hidden"'
+    tells_nothing file /nowhere
+    tells_nothing file "$PROJECT/ok"
+    ! lines_of file | grep -E "\"change\":\"--r[ow] ($HOME|/home|/)\""
+    # The work itself is not touched.
+    grep -q y ok
+}
+
+@test "a path is recorded once" {
+    plant_project
+    JAIL=(--trace-files)
+    run in_jail_sh 'for i in 1 2 3 4 5; do cat ~/.ssh/id_rsa; done'
+    [[ $(lines_of file | grep -c '\.ssh/id_rsa"') == 1 ]]
+}
+
+@test "commands are recorded with arguments, directory and status, and without secrets" {
+    mkdir below
+    JAIL=(--trace-commands)
+    run in_jail_sh 'cd below; sh -c "exit 3"; env --unset=X true --token hunter2 plain; /bin/sh -c "kill -TERM \$\$"; exec false'
+    tells command '"command":["sh","-c","exit 3"]' "\"directory\":\"$PROJECT/below\"" '"status":3' '"duration_ms":'
+    tells command '"true"' '"plain"' '"status":0'
+    tells command '"signal":15'
+    tells command '"replaced":true'
+    tells command '"command":["false"]' '"status":1'
+    ! record | grep -q hunter2
+    tells_nothing file
+}
+
+@test "a command that runs on has no status" {
+    JAIL=(--trace-commands)
+    works in_jail_sh 'sleep 300 & exit 0'
+    tells command '"sleep","300"'
+    ! lines_of command | grep '"sleep"' | grep '"status"'
+}
+
+@test "five hundred short commands" {
+    JAIL=(--trace-commands --trace-files --trace-syscalls)
+    works in_jail_sh 'i=0; while [ $i -lt 500 ]; do /bin/echo $i >/dev/null; i=$((i + 1)); done'
+    [[ $(lines_of command | grep -c '"/bin/echo"') == 500 ]]
+    [[ $(lines_of command | grep '"/bin/echo"' | grep -c '"status":0') == 500 ]]
+}
+
+@test "refused system calls are recorded, and refused as ever" {
+    local calls untraced traced
+    calls=$(printf '%s 0 0 0 0 0 0\n' io_uring_setup userfaultfd bpf perf_event_open kcmp mount umount2 pivot_root chroot open_tree \
+        move_mount fsopen fsmount name_to_handle_at open_by_handle_at setns pidfd_getfd add_key request_key keyctl kexec_load \
+        reboot swapon acct quotactl init_module settimeofday clock_settime adjtimex syslog vhangup clone3 openat2
+    printf '%s\n' 'unshare 0x10000000' 'socket 17 3 0' 'socket 2 3 0' 'socket 16 3 9' 'chmod =x 04755' 'personality 0x0400000')
+    untraced=$(in_jail "${CALL[@]}" <<<"$calls")
+    tells_nothing syscall
+    JAIL=(--trace-syscalls --trace-files --trace-commands)
+    traced=$(in_jail "${CALL[@]}" <<<"$calls")
+    [[ $traced == "$untraced" ]] || { diff <(echo "$untraced") <(echo "$traced") >&2; false; }
+    JAIL=(--trace-syscalls)
+    [[ $(in_jail "${CALL[@]}" <<<"$calls") == "$untraced" ]]
+    tells syscall '"name":"mount"' '"error":"EPERM"' '"change":"isolation.allow_nested_namespaces = true"' '"count":1'
+    tells syscall '"name":"socket"' '"count":3'
+    tells syscall '"name":"chmod"'
+    tells_nothing syscall '"clone3"'
+}
+
+# The mode is what the filter refuses; the tracer must not let it through.
+@test "set-user-ID bits are refused in a traced jail too" {
+    JAIL=(--trace-files --trace-syscalls --trace-commands)
+    works cp /bin/true "$PROJECT/tool"
+    works chmod 4755 "$PROJECT/tool"
+    works chmod 0755 "$PROJECT/tool"
+    fails "not permitted" in_jail chmod 4755 tool
+    [[ $(stat -c %a tool) == 755 ]]
+}
+
+@test "the command has no descriptor of the sandbox's" {
+    JAIL=(--trace-files --trace-commands --trace-syscalls)
+    prints $'0\n1\n2\n3' in_jail_sh 'ls /proc/self/fd </dev/null 3>&-'
+}
+
+@test "the exit status and signals pass as ever" {
+    JAIL=(--trace-files --trace-commands --trace-syscalls)
+    run in_jail_sh 'exit 7'
+    ((status == 7))
+    run in_jail_sh 'kill -SEGV $$'
+    ((status == 139))
+    refused 127 "was not found" in_jail no-such-command
+}
+
+@test "a tracer that is killed takes the jail along, and that is said" {
+    JAIL=(--trace-files)
+    start_jail 'touch ready; while :; do cat /etc/hostname >/dev/null 2>&1; done; touch survived'
+    kill -KILL "$(pgrep -u "$SBX_USER" asb-tracer)"
+    local code=0
+    wait "$SUPERVISOR" || code=$?
+    ((code == 137))
+    grep -q "the process that traces it was ended" "$BATS_TEST_TMPDIR/jail.out"
+    [[ ! -e survived ]]
+    wait_until no_jail_left
+}
+no_jail_left() { ! pgrep -u "$SBX_USER" '^(asb-|cat)' >/dev/null; }
+
+@test "a jail in a traced jail can't be traced itself" {
+    mkdir -p "$HOME/.config/agent-sandbox"
+    printf '[isolation]\nallow_nested_namespaces = true\n' >"$HOME/.config/agent-sandbox/config.toml"
+    JAIL=(--trace-commands)
+    run in_jail "$SBX_PROGRAM" --quiet --trace-commands --network isolated -- true
+    ((status == 125)) && [[ $output == *"inside a jail that is traced"* ]] || report "should say why"
+    works in_jail "$SBX_PROGRAM" --quiet --network isolated -- true
+}
+
+@test "Landlock alone can't be traced, and says so before anything runs" {
+    JAIL=(--backend landlock --trace-commands)
+    run in_jail touch ran
+    ((status != 0)) && [[ $output == *"can't be traced"*"--trace-commands"* ]] || report "should be refused"
+    [[ ! -e ran ]]
+}
+
+@test "hostile programs" {
+    JAIL=(--trace-files --trace-commands --trace-syscalls)
+    prints lives in_jail "${ATTACK[@]}" pointers
+    prints lives in_jail "${ATTACK[@]}" memory
+    prints lives in_jail "${ATTACK[@]}" killed
+    works in_jail "${ATTACK[@]}" words
+    # 64 words of 256 bytes at most.
+    [[ $(lines_of command | awk '{ if (length > most) most = length } END { print most + 0 }') -lt 40000 ]]
+}
+
+@test "the plan tells what is traced" {
+    [[ $("$SBX_PROGRAM" --dry-run --trace-files --trace-syscalls -- true) == *"traced"*"refused system calls"* ]]
+    [[ $("$SBX_PROGRAM" --dry-run -- true) != *"traced "* ]]
+}

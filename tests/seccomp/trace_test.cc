@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// The filter of a traced jail against the ready one: nothing that is refused passes, nothing is notified that
+// nobody asked for. And the machine in the program against the one of the tests.
+#include "seccomp/trace.h"
+
+#include <gtest/gtest.h>
+#include <linux/audit.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <bit>
+#include <random>
+
+#include "seccomp/filter.h"
+#include "seccomp/machine.h"
+
+namespace {
+
+using seccomp::Switches;
+using seccomp::Trace;
+
+#if defined(__x86_64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+#else
+constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#endif
+
+std::vector<uint64_t> words_of(std::span<const sock_filter> program) {
+    std::vector<uint64_t> words;
+    for (const sock_filter& one : program) words.push_back(std::bit_cast<uint64_t>(one));
+    return words;
+}
+
+bool is_among(std::span<const seccomp::ObservedCall> calls, int number) {
+    return std::ranges::count(calls, number, &seccomp::ObservedCall::number) > 0;
+}
+
+bool is_observed(const Trace& trace, int number) {
+    bool is_end = std::ranges::count(seccomp::end_calls(), number) > 0;
+    return (trace.files && is_among(seccomp::file_calls(), number)) || (trace.commands && is_end) ||
+           ((trace.files || trace.commands) && is_among(seccomp::command_calls(), number));
+}
+
+// What the traced filter has to say where the ready one says `verdict`.
+uint32_t expected(uint32_t verdict, const Trace& trace, int number) {
+    if (trace.system_calls && seccomp::is_told(verdict)) return SECCOMP_RET_USER_NOTIF;
+    if (verdict == SECCOMP_RET_ALLOW && is_observed(trace, number)) return SECCOMP_RET_USER_NOTIF;
+    return verdict;
+}
+
+// Every number, with arguments at which rows turn.
+std::vector<seccomp_data> many_calls() {
+    std::vector<seccomp_data> calls;
+    std::mt19937_64 random(7);
+    constexpr uint64_t kTelling[] = {0,  1,      2,     3,      10,         16,         17,        04000,
+                                     02, 0x5412, 06755, 0x541c, 0x10000000, 0xffffffff, ~0ull,     0100,
+                                     4,  0x80,   0644,  02000,  020000000,  0x80000000, 0x04000000};
+    for (int number = -1; number < 600; ++number) {
+        for (int round = 0; round < 24; ++round) {
+            seccomp_data call = {.nr = number, .arch = kArchitecture, .instruction_pointer = 0, .args = {}};
+            for (auto& argument : call.args) {
+                argument = random() % 4 == 0 ? random() : kTelling[random() % std::size(kTelling)];
+            }
+            calls.push_back(call);
+        }
+    }
+    return calls;
+}
+
+TEST(TracedFilter, DiffersFromTheReadyOneOnlyInWhatItNotifies) {
+    std::vector<seccomp_data> calls = many_calls();
+    for (unsigned index = 0; index < seccomp::kProgramCount; ++index) {
+        Switches switches = Switches::from_index(index);
+        std::vector<uint64_t> ready = words_of(seccomp::filter_for(switches));
+        for (unsigned wanted = 1; wanted < 8; ++wanted) {
+            Trace trace{(wanted & 1) != 0, (wanted & 2) != 0, (wanted & 4) != 0};
+            std::vector<uint64_t> traced = words_of(seccomp::traced_filter(switches, trace));
+            for (const seccomp_data& call : calls) {
+                uint32_t verdict = test::Machine(ready, call).run().answer;
+                ASSERT_EQ(test::Machine(traced, call).run().answer, expected(verdict, trace, call.nr))
+                    << "call " << call.nr << " program " << index << " trace " << wanted;
+            }
+        }
+    }
+}
+
+TEST(TracedFilter, IsAskedByAMachineThatAgreesWithTheKernels) {
+    for (unsigned index = 0; index < seccomp::kProgramCount; ++index) {
+        std::span<const sock_filter> program = seccomp::filter_for(Switches::from_index(index));
+        std::vector<uint64_t> words = words_of(program);
+        for (const seccomp_data& call : many_calls())
+            ASSERT_EQ(seccomp::verdict_of(program, call), test::Machine(words, call).run().answer) << call.nr;
+    }
+}
+
+TEST(TracedFilter, KillsForeignArchitectures) {
+    seccomp_data call = {.nr = SYS_execve, .arch = AUDIT_ARCH_I386, .instruction_pointer = 0, .args = {}};
+    std::vector<sock_filter> filter = seccomp::traced_filter({}, {true, true, true});
+    EXPECT_EQ(seccomp::verdict_of(filter, call), SECCOMP_RET_KILL_PROCESS);
+}
+
+TEST(TracedFilter, LeavesProbesAndPretendedCallsAlone) {
+    EXPECT_FALSE(seccomp::is_told(SECCOMP_RET_ERRNO | ENOSYS));
+    EXPECT_FALSE(seccomp::is_told(SECCOMP_RET_ERRNO | 0));
+    EXPECT_FALSE(seccomp::is_told(SECCOMP_RET_ALLOW));
+    EXPECT_TRUE(seccomp::is_told(SECCOMP_RET_ERRNO | EPERM));
+    EXPECT_TRUE(seccomp::is_told(SECCOMP_RET_ERRNO | EAFNOSUPPORT));
+}
+
+TEST(TracedFilter, NamesWhatItRefuses) {
+    EXPECT_EQ(seccomp::refused_name(SYS_mount), "mount");
+    EXPECT_EQ(seccomp::refused_name(SYS_getpid), "");
+}
+
+// A program that is none of ours must never look as if it allowed anything.
+TEST(Verdict, OfAStrangeProgramIsDeath) {
+    seccomp_data call = {};
+    const sock_filter strange[] = {{BPF_LDX | BPF_IMM, 0, 0, 1}, {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
+    EXPECT_EQ(seccomp::verdict_of(strange, call), SECCOMP_RET_KILL_PROCESS);
+    EXPECT_EQ(seccomp::verdict_of({}, call), SECCOMP_RET_KILL_PROCESS);
+    const sock_filter beyond[] = {{BPF_LD | BPF_W | BPF_ABS, 0, 0, 4096}, strange[1]};
+    EXPECT_EQ(seccomp::verdict_of(beyond, call), SECCOMP_RET_KILL_PROCESS);
+}
+
+}  // namespace
