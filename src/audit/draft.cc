@@ -6,34 +6,16 @@
 #include "audit/draft.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 
 #include "base/text.h"
+#include "config/toml_text.h"
 
 namespace audit {
 namespace {
 
 // Files that read as empty are so because of what is in them: opened by hand or not at all.
 constexpr std::string_view kNeverDrafted[] = {"project.unmask"};
-
-std::string quoted(std::string_view text) {
-    std::string result = "\"";
-    for (char letter : text) {
-        auto byte = static_cast<unsigned char>(letter);
-        if (letter == '"' || letter == '\\') {
-            result += '\\';
-            result += letter;
-        } else if (byte < 0x20 || byte == 0x7f) {
-            char escape[8];
-            std::snprintf(escape, sizeof escape, "\\u%04x", byte);
-            result += escape;
-        } else {
-            result += letter;
-        }
-    }
-    return result + "\"";
-}
 
 std::string how_often(const DigestEntry& entry) {
     std::string text = std::to_string(entry.count) + (entry.count == 1 ? " time" : " times");
@@ -119,7 +101,7 @@ std::string to_toml(const std::vector<DraftEntry>& entries, const std::vector<st
             }
             text += key + " = [\n";
             for (const DraftEntry* row : rows)
-                text += "    " + quoted(row->value) + ",  # " + cut(row->comment) + "\n";
+                text += "    " + config::toml_string(row->value) + ",  # " + cut(row->comment) + "\n";
             text += "]\n";
         }
     }

@@ -9,6 +9,7 @@
 
 #include "cli/arguments.h"
 #include "cli/context.h"
+#include "cli/digest.h"
 #include "cli/jobs.h"
 #include "cli/not_found.h"
 #include "cli/output.h"
@@ -52,17 +53,20 @@ void announce(const Output& output, const Planned& planned) {
     output.information(start_line(planned.plan, planned.facts.identity.home));
 }
 
-// What the network refused, in one line; the log has each with its rule.
-void tell_network(const Output& output, const session::Ending& ending) {
+// What was refused, each with what would allow it. The record is read again only where something was.
+void tell_refusals(const Output& output, const session::Ending& ending, const Planned& planned) {
+    if (!ending.unrecorded.empty())
+        output.protection("this session is not recorded: " + ending.unrecorded);
     if (ending.has_lost_network) output.protection(std::string(session::kLostNetwork));
-    if (ending.network.refused == 0) return;
-    std::string line = "network: " + std::to_string(ending.network.refused) + " refused";
-    const char* separator = ": ";
-    for (const auto& [target, count] : ending.network.targets) {
-        line += separator + target + (count > 1 ? " (" + std::to_string(count) + ")" : "");
-        separator = ", ";
-    }
-    output.information(line + "; each with its rule in " + ending.record);
+    bool has_refusals = ending.network.refused > 0 || ending.refused_mails > 0 ||
+                        planned.plan.network.egress.rules.is_observing ||
+                        ending.trace.files > 0 || ending.trace.system_calls > 0 || ending.has_used_slurm;
+    if (!has_refusals || ending.record.empty()) return;
+    tell_digest(output, {.record = ending.record,
+                         .state_directory = planned.settings.place.files.state_directory,
+                         .surroundings = {.home = planned.facts.identity.home,
+                                          .project = planned.plan.project,
+                                          .admin_directory = planned.settings.place.files.admin_directory}});
 }
 
 }  // namespace
@@ -162,9 +166,7 @@ Ran attempt(const Invocation& call, const std::string& session, OnEnding on_endi
         // Slurm itself says how a job ended.
         call.output.warning(ending->reason);
     }
-    if (!ending->unrecorded.empty())
-        call.output.protection("this session is not recorded: " + ending->unrecorded);
-    tell_network(call.output, *ending);
+    tell_refusals(call.output, *ending, *planned);
     review.tell(call.output, call.caller, planned->plan);
     on_ending(*ending);
     return {ending->exit_code, *ending};

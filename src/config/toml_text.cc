@@ -38,7 +38,10 @@ std::string toml_string(std::string_view text) {
 std::string toml_scalar(const Setting& setting, std::string_view text) {
     bool is_bare = setting.type == Type::boolean || setting.type == Type::integer ||
                    setting.type == Type::size || setting.type == Type::duration;
-    return is_bare ? std::string(text) : toml_string(text);
+    // "64M": a unit makes a number a text.
+    bool has_unit = is_bare && setting.type != Type::boolean &&
+                    text.find_first_not_of("0123456789") != std::string_view::npos;
+    return is_bare && !has_unit ? std::string(text) : toml_string(text);
 }
 
 std::string toml_list(const Setting& setting, const std::vector<std::string>& entries) {

@@ -136,6 +136,10 @@ void probe_namespaces(const Tree& tree, Facts& facts) {
     probe_own_namespaces(tree, facts);
 }
 
+void probe_landlock(Facts& facts) {
+    facts.landlock_abi = ask_landlock_abi();
+}
+
 void probe_others(const Tree& tree, const std::optional<base::Path>& pinned_firejail, Facts& facts) {
     facts.firejail = find_firejail(tree, pinned_firejail);
     std::optional<std::string> obstacle = find_power_obstacle(tree);
@@ -143,7 +147,6 @@ void probe_others(const Tree& tree, const std::optional<base::Path>& pinned_fire
         facts.firejail.state = ProgramState::not_executable;
         facts.firejail.problem = "firejail can't build a jail: " + *obstacle;
     }
-    facts.landlock_abi = ask_landlock_abi();
 }
 
 void probe_files(const Tree& tree, Facts& facts) {
@@ -158,7 +161,7 @@ void probe_files(const Tree& tree, Facts& facts) {
 
 void probe_details(Facts& facts) {
     probe_files(DiskTree(), facts);
-    facts.landlock_abi = ask_landlock_abi();
+    probe_landlock(facts);
     facts.has_seccomp = ask_seccomp();
 }
 

@@ -88,6 +88,7 @@ base::Result<Facts> probe(const Tree& tree, const Variables& environment) {
 
     Facts facts{.identity = *std::move(identity), .kernel = system.release, .machine = system.machine};
     probe_namespaces(tree, facts);
+    probe_landlock(facts);
     probe_calls(facts);
     facts.slurm_job.id = variable(environment, "SLURM_JOB_ID").value_or("");
     facts.slurm_job.node = variable(environment, "SLURMD_NODENAME").value_or("");

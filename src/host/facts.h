@@ -92,6 +92,8 @@ base::Result<Facts> probe(const Tree& tree, const Variables& environment);
 
 // The part of probe that is about user namespaces, for a tree of one's own.
 void probe_namespaces(const Tree& tree, Facts& facts);
+// Which Landlock the kernel has.
+void probe_landlock(Facts& facts);
 // The two halves of native_obstacle: what closes user namespaces to this very program, by files, and calls
 // that this kernel lacks or a filter refuses. What is known already stays.
 void probe_own_namespaces(const Tree& tree, Facts& facts);

@@ -77,7 +77,9 @@ std::vector<base::Json> recent_refusals(const std::string& record, size_t most) 
         // Most lines tell of what was allowed: these are not worth taking apart.
         if (line->find("\"deny\"") == std::string_view::npos) continue;
         base::Result<base::Json> event = base::Json::parse(*line);
-        if (event && event->text("verdict") == "deny") refusals.push_back(*std::move(event));
+        // The answer to a question is followed by the refusal that it is.
+        bool is_refusal = event && event->text("verdict") == "deny" && event->text("kind") != "answer";
+        if (is_refusal) refusals.push_back(*std::move(event));
     }
     return refusals;
 }

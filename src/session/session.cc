@@ -314,11 +314,12 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
         }
         keeper.start({*placeholders, terminal, limits->cgroup, place, directory}, stage.descriptor);
         start_watch(limits->watch, plan, stage.process);
-        if (plan.slurm.is_open) chaperon.get_ready(plan, facts, surroundings, open_files.before());
+        if (plan.slurm.is_open) chaperon.get_ready(plan, facts, surroundings, open_files.before(), &record);
     });
     if (!plan::traits_of(plan.backend).has_namespaces)
         orphans.end_all(std::vector{gateway.process(), chaperon.process(), keeper.process()});
     control.close();
+    bool has_used_slurm = chaperon.process() > 0;
     chaperon.end();
     if (limits->cgroup) look_back(*limits->cgroup, outcome);
     share_interrupt(terminal, outcome);
@@ -336,6 +337,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
         // Where the jail was killed as a whole, the gateway was only the first to go.
         ending->has_lost_network = gateway.was_lost() && outcome.ending;
         ending->refused_mails = outcome.refused_mails;
+        ending->has_used_slurm = has_used_slurm;
         ending->record = record.path();
         ending->unrecorded = unrecorded;
     }

@@ -29,6 +29,7 @@ struct Ending {
     tracer::Summary trace;              // what was seen of files, commands and system calls
     bool has_lost_network = false;      // the gateway was killed: from then on nothing could be reached
     uint64_t refused_mails = 0;         // calls of a mailer
+    bool has_used_slurm = false;        // something was asked of Slurm
     std::string record;                 // the file; empty: nothing was recorded
     std::string unrecorded;             // why, where it should have been
     audit::Head head;                   // of the record's chain

@@ -67,6 +67,10 @@ bool is_own_place(const base::Path& path) {
         [&](std::string_view place) { return path.is_within(base::Path::known(place)); });
 }
 
+bool is_magic(const base::Path& path) {
+    return path.is_within(base::Path::known("/proc")) || path.is_within(base::Path::known("/dev/fd"));
+}
+
 std::optional<ClosedFile> judge(const plan::Plan& plan, const host::Tree& tree, const base::Path& path,
                                 Use use, Inside inside) {
     if (use == Use::none || is_own_place(path)) return std::nullopt;

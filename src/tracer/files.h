@@ -38,5 +38,7 @@ seccomp::Use use_of_mode(uint64_t mode);
 
 // Places where the jail has its own of everything, and names mean another thing outside.
 bool is_own_place(const base::Path& path);
+// Of these, where a name leads somewhere else for everybody who asks.
+bool is_magic(const base::Path& path);
 
 }  // namespace tracer

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/record.h"
 
+#include <algorithm>
+
 #include "audit/secrets.h"
-#include "seccomp/explain.h"
 
 namespace tracer {
 
@@ -65,27 +66,34 @@ void Record::add(pid_t process, const Command& command, const End& end, Clock::t
 
 void Record::add_refused(const std::string& name, int error) {
     ++summary_.system_calls;
-    Refused& refused = refused_[name];
-    refused.error = error;
-    if (++refused.count == 1) write_refused(name, error, 1);
+    Refused refused{name, error};
+    if (++refused_[refused] == 1) write_refused(refused, 1);
 }
 
-void Record::write_refused(const std::string& name, int error, uint64_t count) {
-    seccomp::Verdict verdict = seccomp::explain(name, switches_);
-    std::string change;
-    if (!verdict.setting.empty()) change = std::string(verdict.setting) + " = true";
+void Record::write_refused(const Refused& refused, uint64_t count) {
+    std::vector<const seccomp::Row*> rows = seccomp::rows_for(refused.name);
+    auto row = std::ranges::find_if(rows, [&](const seccomp::Row* one) {
+        return one->error == refused.error && !switches_.lifts(one->lifted_by);
+    });
+    std::string reason, change;
+    if (row != rows.end()) {
+        reason = (*row)->reason;
+        if (!(*row)->when.empty()) reason += " (" + std::string((*row)->when) + ")";
+        std::string_view setting = seccomp::setting_of((*row)->lifted_by);
+        if (!setting.empty()) change = std::string(setting) + " = true";
+    }
     writer_.write(std::move(audit::Line("syscall")
                                 .text("verdict", "deny")
-                                .text("name", name)
-                                .text("error", seccomp::error_name(error))
-                                .text("reason", verdict.why)
+                                .text("name", refused.name)
+                                .text("error", seccomp::error_name(refused.error))
+                                .text("reason", reason)
                                 .text("change", change)
                                 .number("count", count)));
 }
 
 void Record::finish() {
-    for (const auto& [name, refused] : refused_) {
-        if (refused.count > 1) write_refused(name, refused.error, refused.count);
+    for (const auto& [refused, count] : refused_) {
+        if (count > 1) write_refused(refused, count);
     }
 }
 

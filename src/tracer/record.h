@@ -39,18 +39,18 @@ class Record {
     audit::Writer& writer() { return writer_; }
 
   private:
-    void write_refused(const std::string& name, int error, uint64_t count);
-
     struct Refused {
+        std::string name;
         int error = 0;
-        uint64_t count = 0;
+        auto operator<=>(const Refused&) const = default;
     };
+    void write_refused(const Refused& refused, uint64_t count);
 
     audit::Writer writer_;
     seccomp::Switches switches_;
     Summary summary_;
     std::unordered_set<std::string> files_;
-    std::map<std::string, Refused> refused_;
+    std::map<Refused, uint64_t> refused_;
     size_t command_lines_ = 0;
     bool has_too_many_files_ = false;
 };

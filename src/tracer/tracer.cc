@@ -53,7 +53,10 @@ constexpr uint64_t kSyncWakeUp = 1;
 constexpr unsigned long kSetFlags = SECCOMP_IOW(4, uint64_t);
 
 constexpr size_t kMostRemembered = 16'384;  // paths that nothing is to be said about
+constexpr size_t kLongestRemembered = 512;
+// A tree remembers all that it was asked for.
 constexpr std::chrono::seconds kTreeIsFresh{1};
+constexpr size_t kMostLooks = 4096;
 // Flags of open that make a difference to what is wanted.
 constexpr uint64_t kTellingFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_PATH | O_TMPFILE;
 constexpr int kEvents = 64;
@@ -231,9 +234,10 @@ class Tracer {
 
     const host::Tree& tree() {
         Clock::time_point now = Clock::now();
-        if (!tree_ || now - tree_made_ > kTreeIsFresh) {
+        if (!tree_ || now - tree_made_ > kTreeIsFresh || ++looks_ > kMostLooks) {
             tree_ = std::make_unique<host::DiskTree>();
             tree_made_ = now;
+            looks_ = 0;
         }
         return *tree_;
     }
@@ -252,6 +256,7 @@ class Tracer {
         if (use == Use::by_flags) use = use_of_flags(flags, inside);
         if (use == Use::by_mode) use = use_of_mode(flags);
         if (std::optional<ClosedFile> closed = judge(plan_, tree(), *path, use, inside)) record_.add(*closed);
+        if (key.size() > kLongestRemembered) return;
         if (remembered_.size() >= kMostRemembered) remembered_.clear();
         remembered_.insert(std::move(key));
     }
@@ -267,7 +272,7 @@ class Tracer {
         std::optional<base::Path> path = target.path(call.first.directory, call.first.path);
         if (!path && is_at) {
             path = target.descriptor_path(static_cast<int>(target.argument(call.first.directory)));
-        } else if (path && !is_own_place(*path) && !target.can_execute(*path)) {
+        } else if (path && !is_magic(*path) && !target.can_execute(*path)) {
             return;
         }
         if (!path) return;
@@ -365,6 +370,7 @@ class Tracer {
     size_t most_running_ = 0;
     std::unique_ptr<host::DiskTree> tree_;
     Clock::time_point tree_made_;
+    size_t looks_ = 0;
     std::unordered_set<std::string> remembered_;
     bool is_over_ = false;
     bool has_failed_ = false;

@@ -47,7 +47,10 @@ TEST(StartingFile, ShowsTheBuiltInScalars) {
         config::parse_layer(config::Layer::user, "config.toml", uncommented(config::starting_file()));
     for (const config::Setting& setting : config::settings()) {
         if (config::is_list(setting.type) || setting.fallback.empty()) continue;
-        EXPECT_EQ(parsed.content.values.at(std::string(setting.key)).text, setting.fallback) << setting.key;
+        auto shown = parsed.content.values.find(setting.key);
+        ASSERT_NE(shown, parsed.content.values.end()) << setting.key;
+        EXPECT_EQ(shown->second.text, config::canonical_text(setting, setting.fallback).value())
+            << setting.key;
     }
 }
 

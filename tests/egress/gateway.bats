@@ -10,7 +10,9 @@ setup() {
 teardown() { end_egress_test; }
 
 listeners() { ss --no-header --listening --numeric --tcp | sort; }
-unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5 }' | sort; }
+# But for the session's own, which lie in directories of the user's alone: where its verbs are answered, and where its helpers inside
+# the jail report to.
+unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5 }' | grep -vE '/(control|[0-9a-f]{32})$' | sort; }
 
 @test "no listener on the host: nobody else can use it" {
     local tcp unix
@@ -102,7 +104,9 @@ no_connection_to_the_web() { ! ss --no-header --numeric --tcp state established 
 
 @test "a refusal is written down, with its rule, and what was sent is not" {
     local log
-    works in_jail_sh 'curl -sS --max-time 5 "http://good.example/?a-secret-query"; curl -sS --max-time 5 http://evil.example/; curl -sS --max-time 5 http://203.0.113.66/; true'
+    # The words of the command itself are in the record.
+    echo "http://good.example/?a-secret-query" >address
+    works in_jail_sh 'curl -sS --max-time 5 "$(<address)"; curl -sS --max-time 5 http://evil.example/; curl -sS --max-time 5 http://203.0.113.66/; true'
     log=$(find "$SBX_HOME/.local/state" -name '*.jsonl' -newer authority.crt 2>/dev/null | head -n 1)
     [[ -n $log ]] || report "there should be a record below ~/.local/state"
     grep -q evil.example "$log"

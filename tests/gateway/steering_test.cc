@@ -74,6 +74,8 @@ TEST(Steering, JudgesAddressesAgain) {
     TcpWorld world(filtered());
     Peer client = world.connect(world.inside("example.org", 22));
     Peer server = world.accept();
+    server.send("SSH-2.0-server\r\n");
+    EXPECT_TRUE(world.hears(client, "SSH-2.0-server"));
     EXPECT_EQ(*world.renew(blocking({"203.0.113.99"})), 0u);
     EXPECT_EQ(*world.renew(blocking({"203.0.113.10"})), 1u);
 }
@@ -136,6 +138,18 @@ TEST(Steering, JudgesADialOnItsWay) {
     ASSERT_EQ(world.dialled().size(), 1u);
     EXPECT_EQ(*world.renew(blocking({"silent.example"})), 1u);
     EXPECT_TRUE(world.hears(client, "403 Forbidden"));
+}
+
+// The same while the connection is made: nothing is relayed.
+TEST(Steering, JudgesTheAddressOnArrival) {
+    TcpWorld world(filtered());
+    Peer client = world.connect(world.inside("example.org", 80));
+    client.send(get("example.org"));
+    Peer server = world.accept();
+    ASSERT_TRUE(world.renew(blocking({"203.0.113.10"})));
+    EXPECT_TRUE(world.hears(client, "403 Forbidden"));
+    server.poll();
+    EXPECT_EQ(server.received, "");
 }
 
 TEST(Steering, RulesThatCantBeObeyedChangeNothing) {

@@ -24,6 +24,8 @@ Orders example() {
     orders.wall.guards_reading = true;
     orders.wall.readable = {"/usr"};
     orders.wall.refuses_tcp = true;
+    orders.wall.is_logged = true;
+    orders.trace = {.files = true, .system_calls = true};
     orders.has_namespaces = false;
     orders.doorman = {.is_wanted = true,
                       .internet = doorman::Internet::handed,
@@ -56,6 +58,7 @@ TEST(Orders, SurviveTheWay) {
     EXPECT_EQ(decoded->checks[0].inode, ~0ull);
     EXPECT_TRUE(decoded->checks[0].is_readonly);
     EXPECT_EQ(decoded->system_calls.index(), example().system_calls.index());
+    EXPECT_EQ(decoded->trace, example().trace);
     EXPECT_EQ(decoded->wall, example().wall);
     EXPECT_FALSE(decoded->has_namespaces);
     EXPECT_EQ(decoded->doorman, example().doorman);

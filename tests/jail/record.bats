@@ -84,7 +84,7 @@ denied() { # NAME [CHANGE]
     put_record "$START$PROJECT\"}" garbage "$(denied 'a.example\u001b[2J')" '{"v":9,"kind":"new"}' '{"v":1,"time'
     works sandbox log 0123
     [[ $output == *'a.example\x1b[2J'* ]] || report "should escape it"
-    [[ $output == *"1 damaged"* && $output == *"1 lines of a newer version"* ]] || report "should count what it passed over"
+    [[ $output == *"2 damaged lines"* && $output == *"1 line of a newer version"* ]] || report "should count what it passed over"
     works sandbox log 0123 --denied --json
     [[ ${lines[0]} == '{"v":1,'*'"kind":"connection"'* ]] || report "should print the line as it is"
     fails "no record of a session" sandbox log ffff

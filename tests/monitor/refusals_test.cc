@@ -29,6 +29,12 @@ TEST(Refusals, AreThoseOfTheRecordNewestFirst) {
     EXPECT_EQ(recent_refusals(record, 1).size(), 1u);
 }
 
+TEST(Refusals, AnAnswerIsNotTheRefusalThatFollowsIt) {
+    TemporaryDirectory directory;
+    std::string answer = R"({"v":1,"kind":"answer","id":1,"verdict":"deny","name":"one"})";
+    EXPECT_EQ(recent_refusals(directory.write("a-b.jsonl", answer + "\n" + refusal("one")), 10).size(), 1u);
+}
+
 TEST(Refusals, AreReadFromTheNewestPartOfThisRecord) {
     TemporaryDirectory directory;
     std::string record = directory.write("20240229-ab.jsonl", refusal("first"));

@@ -47,7 +47,7 @@ TEST(PlanJson, MembersKeepTheirOrder) {
     base::Json json = plan::to_json(sample());
     EXPECT_EQ(keys(json),
               (Names{"backend", "project", "command", "working_directory", "files", "environment", "network",
-                     "processes", "system_calls", "second_wall", "limits", "controls", "notes"}));
+                     "processes", "system_calls", "trace", "second_wall", "limits", "controls", "notes"}));
     EXPECT_EQ(keys(*json.find("files")),
               (Names{"rules", "mounts", "grants", "placeholders", "new_directories"}));
     EXPECT_EQ(keys(*json.find("environment")), (Names{"passed", "removed"}));

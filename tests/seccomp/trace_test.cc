@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 #include <linux/audit.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -110,6 +113,20 @@ TEST(TracedFilter, LeavesProbesAndPretendedCallsAlone) {
 TEST(TracedFilter, NamesWhatItRefuses) {
     EXPECT_EQ(seccomp::refused_name(SYS_mount), "mount");
     EXPECT_EQ(seccomp::refused_name(SYS_getpid), "");
+}
+
+// A process tree has one listener: a jail in a traced jail is told so.
+TEST(TracedFilter, IsTheOnlyOneThatListens) {
+    pid_t child = ::fork();
+    if (child == 0) {
+        ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        bool is_installed = seccomp::install_traced({}, {.system_calls = true}) >= 0;
+        int second = seccomp::install_traced({}, {.system_calls = true});
+        ::_exit(is_installed && second == -EBUSY ? 0 : 1);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
 }
 
 // A program that is none of ours must never look as if it allowed anything.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <csignal>
 
 #include "backends/bubblewrap/launch.h"
@@ -52,6 +53,25 @@ TEST(Conclude, ABackendThatEndedIsNotTheNetworksFault) {
     auto network = conclude(kPlan, Outcome{.gateway_failure = "no addresses"});
     ASSERT_FALSE(network);
     EXPECT_NE(network.error().what.find("the network could not be set up: no addresses"), std::string::npos);
+}
+
+TEST(Conclude, AJailWithoutItsTracerWasEndedAndSaysSo) {
+    auto ending =
+        conclude(kPlan, Outcome{.may_have_run = true, .has_started = true, .tracer_failure = "gone"});
+    ASSERT_TRUE(ending);
+    EXPECT_EQ(ending->exit_code, 137);
+    EXPECT_TRUE(ending->by_limit);  // told even where quiet is wanted
+    EXPECT_NE(ending->reason.find("gone"), std::string::npos);
+    auto early = conclude(kPlan, Outcome{.may_have_run = true, .tracer_failure = "no such kernel"});
+    ASSERT_FALSE(early);
+    EXPECT_NE(early.error().what.find("can't be traced: no such kernel"), std::string::npos);
+}
+
+TEST(Conclude, AJailInATracedJailIsToldWhatToDo) {
+    Report failure{.kind = Report::Kind::failed, .number = EBUSY, .step = std::string(inner::kStepTracer)};
+    auto ending = conclude(kPlan, Outcome{.failure = failure});
+    ASSERT_FALSE(ending);
+    EXPECT_NE(ending.error().advice.find("inside a jail that is traced"), std::string::npos);
 }
 
 plan::Plan limited() {

@@ -209,7 +209,11 @@ class ServeTest : public testing::Test {
         Handlers handlers = {{"squeue", relay_it},    {"srun", relay_it},    {"sinfo", rewrite_it},
                              {"sattach", relay_it},   {"sacct", capture_it}, {"salloc", hold_it},
                              {"sbatch", show_script}, {"scancel", feed_it}};
-        ::_exit(serve(context, handlers, {std::move(listener), std::move(session), folder_ + "/made/log"},
+        base::Fd record(
+            ::open((folder_ + "/record").c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+        ::_exit(serve(context, handlers,
+                      {std::move(listener), std::move(session), folder_ + "/made/log",
+                       audit::Writer(std::move(record), "slurm", "seed", 0)},
                       limits));
     }
 
@@ -247,6 +251,11 @@ class ServeTest : public testing::Test {
 
     std::string log() const {
         std::ifstream file(folder_ + "/made/log");
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+
+    std::string record() const {
+        std::ifstream file(folder_ + "/record");
         return {std::istreambuf_iterator<char>(file), {}};
     }
 

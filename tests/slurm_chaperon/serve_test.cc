@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <utility>
 
 #include "base/json.h"
+#include "base/sha256.h"
+#include "base/text.h"
 #include "slurm_chaperon/harness.h"
 
 namespace slurm::chaperon {
@@ -74,6 +77,24 @@ TEST_F(Serve, RefusedCommandsAreRefused) {
     EXPECT_EQ(ran.code(), 1);
     EXPECT_TRUE(ran.errors.starts_with("strigger: refused [")) << ran.errors;
     EXPECT_NE(log().find("\"denied\""), std::string::npos);
+}
+
+TEST_F(Serve, RefusalsAreInTheSessionsRecordInOneChain) {
+    serve_with();
+    for (int i = 0; i < 3; ++i) run({"strigger"});
+    ASSERT_TRUE(happens([&] { return std::ranges::count(record(), '\n') == 3; }, 3s)) << record();
+    std::string previous = base::sha256("seed");
+    std::string text = record();
+    for (std::string_view line : base::split(text, '\n')) {
+        if (line.empty()) continue;
+        auto json = base::Json::parse(line);
+        ASSERT_TRUE(json.ok());
+        EXPECT_EQ(json->text("kind"), "slurm");
+        EXPECT_EQ(json->text("verdict"), "deny");
+        EXPECT_EQ(json->text("command"), "strigger");
+        EXPECT_EQ(json->text("previous"), previous);
+        previous = base::sha256(line);
+    }
 }
 
 TEST_F(Serve, UnknownCommandsAreRefused) {

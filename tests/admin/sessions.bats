@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Sessions of one user and the eyes of another.
+
+load helper
+
+setup() {
+    start_admin_test
+    chmod 0755 "$SBX_HOME"
+    PLACE=/tmp/agent-sandbox-u$(id -u "$SBX_USER")
+    OTHER_PLACE=/tmp/agent-sandbox-u$(id -u "$SBX_NEIGHBOUR")
+    rm -rf "$PLACE" "$OTHER_PLACE"
+    CHILDREN=()
+}
+teardown() {
+    local user process ids
+    cd /
+    chmod 0700 "$PLACE" "$PLACE/sessions" 2>/dev/null || true
+    for user in as_user as_neighbour; do
+        ids=$($user "$SBX_PROGRAM" ps --ids)
+        [[ -z $ids ]] || $user "$SBX_PROGRAM" stop --now $ids
+    done
+    for process in "${CHILDREN[@]}"; do kill "$process" 2>/dev/null || true; done
+    rm -rf "$PLACE" "$OTHER_PLACE" "$SBX_NEIGHBOUR_HOME/project"
+    end_admin_test
+}
+
+as_neighbour() {
+    runuser -u "$SBX_NEIGHBOUR" -- env HOME="$SBX_NEIGHBOUR_HOME" USER="$SBX_NEIGHBOUR" "$@"
+}
+
+# start USER-FUNCTION DIRECTORY
+start() {
+    (cd "$2" && exec 3>&- && $1 "$SBX_PROGRAM" --quiet -- sh -c 'touch ready; exec sleep 1000') </dev/null >/dev/null 2>&1 &
+    CHILDREN+=($!)
+    wait_until test -e "$2/ready"
+}
+
+ASK='use Socket; socket(my $socket, AF_UNIX, SOCK_SEQPACKET, 0) or die; connect($socket, pack_sockaddr_un($ARGV[0])) or die "connect: $!\n";
+     send($socket, q({"do":"status"}), 0); recv($socket, my $reply, 65536, 0); print $reply'
+
+@test "another user sees no session and reaches no control socket" {
+    cd "$PROJECT"
+    start as_user "$PROJECT"
+    local socket
+    socket=$(echo "$PLACE"/sessions/*/control)
+    works as_user "$SBX_PROGRAM" ps
+    [[ ${#lines[@]} == 2 ]] || report "its user sees it"
+    works as_user perl -e "$ASK" "$socket"
+    [[ $output == *'"ok":true'* ]] || report "its user is answered"
+    cd "$SBX_NEIGHBOUR_HOME"
+    prints "no session is running" as_neighbour "$SBX_PROGRAM" ps
+    fails "Permission denied" as_neighbour perl -e "$ASK" "$socket"
+    # The directory is asked for by its variable, too.
+    prints "no session is running" as_neighbour XDG_RUNTIME_DIR="$PLACE" "$SBX_PROGRAM" ps
+    # Even where the modes let a stranger pass, nobody answers.
+    chmod 0755 "$PLACE" "$PLACE/sessions" "$PLACE"/sessions/*
+    chmod 0666 "$socket"
+    prints "" as_neighbour perl -e "$ASK" "$socket"
+}
+
+# Threat: /tmp is everybody's; whoever takes the name first would have the sessions of another in a place of his own.
+@test "a place in /tmp that somebody else has made is not used" {
+    as_user mkdir -m 0777 "$OTHER_PLACE" "$OTHER_PLACE/sessions"
+    as_neighbour mkdir "$SBX_NEIGHBOUR_HOME/project"
+    start as_neighbour "$SBX_NEIGHBOUR_HOME/project"
+    prints "" ls "$OTHER_PLACE/sessions"
+    cd "$SBX_NEIGHBOUR_HOME"
+    works as_neighbour "$SBX_PROGRAM" ps
+    [[ ${#lines[@]} == 2 ]] || report "it is found elsewhere"
+    # A session that was planted there is not shown as one of the neighbour's.
+    local planted
+    planted=$OTHER_PLACE/sessions/$(printf 'a%.0s' {1..32})
+    as_user mkdir -m 0777 "$planted"
+    as_user sh -c 'echo "{}" >"$1/session.json"; touch "$1/lock"; chmod 666 "$1/lock"' sh "$planted"
+    as_user flock "$planted/lock" sleep 1000 3>&- &
+    CHILDREN+=($!)
+    works as_neighbour "$SBX_PROGRAM" ps
+    [[ ${#lines[@]} == 2 && $output != *aaaaaaaa* ]] || report "shows its own only"
+    works test -e "$planted/lock"
+}

@@ -1,0 +1,190 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# The monitor in a real tmux: what it shows, its keys, and the terminal afterwards.
+
+load helper
+
+setup() {
+    start_test
+    PLACE=/tmp/agent-sandbox-u$(id -u)
+    rm -rf "$PLACE"
+    SERVER=sbx-$SBX_TAG-m$BATS_TEST_NUMBER
+}
+teardown() {
+    tmux -L "$SERVER" kill-server || true
+    end_test
+    rm -rf "$PLACE"
+}
+
+start_terminal() { # WIDTH HEIGHT
+    tmux -L "$SERVER" -f /dev/null new-session -d -x "$1" -y "$2" \
+        "env PS1='ready> ' HISTFILE=/dev/null bash --norc --noprofile -i" 3>&-
+    tmux -L "$SERVER" set-option -g status off
+    tmux -L "$SERVER" resize-window -x "$1" -y "$2"
+    expect shows "ready>"
+}
+
+screen() { tmux -L "$SERVER" capture-pane -p "$@"; }
+shows() { screen | grep -qF -- "$1"; }
+hides() { ! shows "$1"; }
+keys() { tmux -L "$SERVER" send-keys "$@"; }
+line() { keys -l "$1" && keys Enter; }
+asks() { tmux -L "$SERVER" display-message -p "$1"; }
+is() { [[ $(asks "#{$1}") == "$2" ]]; }
+expect() { wait_until "$@" || { screen >&2; return 1; }; }
+
+settings() {
+    rm -f "$PROJECT/settings"
+    line "stty -a >settings.new; mv settings.new settings; clear"
+    expect test -e "$PROJECT/settings"
+    cat "$PROJECT/settings"
+}
+
+start_monitor() {
+    line "$SBX_PROGRAM monitor"
+    expect is alternate_on 1
+}
+
+in_order() {
+    expect is alternate_on 0
+    expect is cursor_flag 1
+    expect is wrap_flag 1
+    works diff <(echo "$BEFORE") <(settings)
+}
+
+SLEEP='touch ready; exec sleep 1000'
+ids() { "$SBX_PROGRAM" ps --ids; }
+is_count() { [[ $(ids | wc -l) == "$1" ]]; }
+
+@test "sessions come and go on the screen, and keys select and end them" {
+    start_terminal 80 24
+    BEFORE=$(settings)
+    start_monitor
+    expect shows "no session is running"
+    start_jail "$SLEEP"
+    expect shows "1 session"
+    expect shows "> $(ids)"
+    expect shows "~/project"
+    expect shows "Limits"
+    expect shows "memory"
+    local first
+    first=$(ids)
+    start_jail "$SLEEP"
+    expect shows "2 sessions"
+    # The selected one stays selected when another comes.
+    expect shows "> $first"
+    keys Up
+    expect hides "> $first"
+    keys j
+    expect shows "> $first"
+    keys '?'
+    expect shows "the session above"
+    keys '?'
+    expect hides "the session above"
+    keys s
+    expect shows "end session $first? y/n"
+    keys n
+    expect hides "y/n"
+    is_count 2
+    keys s
+    expect shows "y/n"
+    keys y
+    wait_until is_count 1
+    expect shows "1 session"
+    keys q
+    in_order
+    is_count 1
+}
+
+@test "every row fits a screen of 40x10, and a new size is drawn anew" {
+    start_terminal 40 10
+    start_jail "$SLEEP"
+    start_monitor
+    expect shows "> $(ids)"
+    expect shows "q quit"
+    [[ $(screen | wc -l) == 10 ]]
+    [[ $(screen | head -n1) == "agent-sandbox: 1 session"* ]]
+    tmux -L "$SERVER" resize-window -x 80 -y 24
+    expect shows "COMMAND"
+    expect shows "s stop"
+    [[ $(screen | grep -c "q quit") == 1 ]]
+    tmux -L "$SERVER" resize-window -x 20 -y 5
+    expect shows "agent-sandbox: 1 se"
+    keys q
+    expect is alternate_on 0
+}
+
+@test "the terminal is as it was after Ctrl-C and after signals" {
+    start_terminal 80 24
+    BEFORE=$(settings)
+    start_monitor
+    keys C-c
+    in_order
+    local signal
+    for signal in TERM INT HUP QUIT; do
+        start_monitor
+        expect shows "no session is running"
+        pkill -"$signal" -u "$SBX_USER" -xf "$SBX_PROGRAM monitor"
+        in_order
+    done
+}
+
+@test "a question is answered with a key" {
+    start_terminal 80 24
+    JAIL=(--network filtered --ask)
+    start_jail 'touch ready; perl -MIO::Socket::INET -e "
+        my \$socket = IO::Socket::INET->new(q(unknown.example:81)) or die; print \$socket qq(GET / HTTP/1.0\r\nHost: unknown.example:81\r\n\r\n);
+        print while <\$socket>"; touch done; exec sleep 1000'
+    start_monitor
+    expect shows "unknown.example:81"
+    expect shows "Waiting for your answer"
+    expect shows "1 question"
+    keys d
+    expect shows "denied unknown.example:81"
+    wait_until test -e done
+    grep -q "the user denied it" "$BATS_TEST_TMPDIR/jail.out"
+    expect shows "Refused"
+    keys a
+    expect shows "waits for no answer"
+    keys q
+    expect is alternate_on 0
+}
+
+@test "nothing is written while nothing changes" {
+    start_terminal 80 24
+    # One that is days old: its age is the same for a while.
+    start_monitor
+    expect shows "no session is running"
+    tmux -L "$SERVER" pipe-pane -o "cat >$PROJECT/written"
+    sleep 1.5
+    tmux -L "$SERVER" pipe-pane
+    [[ ! -s written ]] || { od -c written >&2; return 1; }
+    keys q
+}
+
+@test "a command line that drives terminals is shown as text" {
+    start_terminal 80 24
+    "$SBX_PROGRAM" --quiet -- sh -c 'touch ready; exec sleep 1000' $'\033[2Jowned\033]0;title\a' </dev/null >/dev/null 2>&1 3>&- &
+    CHILDREN+=($!)
+    wait_until test -e ready
+    start_monitor
+    expect shows "> $(ids)"
+    expect shows "q quit"
+    [[ $(asks '#{pane_title}') != title ]]
+    keys q
+    expect is alternate_on 0
+    works "$SBX_PROGRAM" ps
+    [[ $output != *$'\033'* ]] || report "prints no escapes"
+}
+
+@test "once, as text and as data, and only there without a terminal" {
+    works "$SBX_PROGRAM" monitor --once
+    [[ $output == "agent-sandbox: no session is running" ]] || report "says so"
+    start_jail "$SLEEP"
+    works "$SBX_PROGRAM" monitor --once
+    [[ $output == *"> $(ids)"* && $output != *"q quit"* && $output != *$'\033'* ]] || report "the screen without keys"
+    works sh -c "$SBX_PROGRAM monitor --once --json | perl -MJSON::PP -e 'my \$all = decode_json(join q(), <STDIN>); print \$all->{sessions}[0]{session}{session}'"
+    [[ $output == "$(ids)"* ]] || report "the status of each"
+    refused 2 "needs a terminal" "$SBX_PROGRAM" monitor
+    refused 2 "needs --once" "$SBX_PROGRAM" monitor --json
+}

@@ -1,0 +1,208 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Sessions as their user sees them from another terminal: found, shown, steered and ended; and out of reach from inside.
+
+load helper
+
+setup() {
+    start_test
+    PLACE=/tmp/agent-sandbox-u$(id -u)
+    rm -rf "$PLACE"
+}
+teardown() {
+    end_test
+    rm -rf "$PLACE"
+}
+
+SLEEP='touch ready; exec sleep 1000'
+
+sandbox() { "$SBX_PROGRAM" "$@"; }
+ids() { sandbox ps --ids; }
+only_id() { ids | head -n1; }
+is_count() { [[ $(ids | wc -l) == "$1" ]]; }
+says() {
+    local text=$1
+    shift
+    works "$@"
+    [[ $output == *"$text"* ]] || report "should say '$text': $*"
+}
+# member KEY...: of the JSON on standard input.
+member() { perl -MJSON::PP -e 'my $value = decode_json(join "", <STDIN>); for (@ARGV) { $value = ref $value eq "ARRAY" ? $value->[$_] : $value->{$_} } print $value, "\n"' "$@"; }
+
+# ask SOCKET REQUEST: what a session answers to whoever connects.
+ASK='use Socket; socket(my $socket, AF_UNIX, SOCK_SEQPACKET, 0) or die "socket: $!"; connect($socket, pack_sockaddr_un($ARGV[0])) or die "connect: $!\n";
+     send($socket, $ARGV[1], 0); defined recv($socket, my $reply, 65536, 0) or die "recv: $!\n"; length $reply or die "no answer\n"; print $reply'
+ask() { perl -e "$ASK" "$@"; }
+
+# ---- Seeing ------------------------------------------------------------------------------------------------------------
+
+@test "ps and inspect show what runs, by any prefix of its id" {
+    prints "no session is running" sandbox ps
+    start_jail "$SLEEP"
+    local id
+    id=$(sandbox ps --json | member sessions 0 session)
+    [[ $id =~ ^[0-9a-f]{32}$ ]]
+    says "${id:0:8}" sandbox ps
+    [[ $output == *"~/project"* && $output == *"touch ready"* && ${#lines[@]} == 2 ]] || report "names what runs"
+    [[ -z $(perl -CS -ne 'chomp; print if length > 80' <<<"$output") ]] || report "fits 80 columns"
+    prints "$SUPERVISOR" sh -c "$SBX_PROGRAM ps --json | perl -MJSON::PP -e 'print decode_json(join q(), <STDIN>)->{sessions}[0]{pid}'"
+    local prefix
+    for prefix in "${id:0:4}" "${id:0:8}" "$id"; do says "session $id" sandbox inspect "$prefix"; done
+    says "Limits" sandbox inspect
+    prints "$id" sh -c "$SBX_PROGRAM inspect --json | perl -MJSON::PP -e 'print decode_json(join q(), <STDIN>)->{session}{session}'"
+    refused 2 "is no session" sandbox inspect "${id:0:3}"
+    refused 2 "is no session" sandbox inspect ../../etc
+    refused 1 "there is no session" sandbox inspect ffffffffffffffff
+    kill "$SUPERVISOR"
+    end_of_jail
+    prints "no session is running" sandbox ps
+    prints "" ls "$PLACE/sessions"
+}
+
+@test "a session whose supervisor was killed is gone" {
+    start_jail "$SLEEP"
+    is_count 1
+    local directory
+    directory=$(echo "$PLACE"/sessions/*)
+    works test -e "$directory/session.json"
+    kill -KILL "$SUPERVISOR"
+    end_of_jail
+    wait_until is_count 0
+    wait_until test ! -e "$directory"
+}
+
+# The keeper does not always live to tidy up.
+@test "what nobody holds is removed, and nothing else" {
+    start_jail "$SLEEP"
+    local directory copy
+    directory=$(echo "$PLACE"/sessions/*)
+    copy=$PLACE/sessions/$(printf 'a%.0s' {1..32})
+    cp -r "$directory" "$copy"
+    is_count 1
+    works test -e "$directory/session.json"
+    fails "" test -e "$copy"
+}
+
+@test "twenty sessions at once are all seen, while others come and go" {
+    local number
+    for number in {1..20}; do
+        "$SBX_PROGRAM" --quiet -- sh -c "touch ready.$number; exec sleep 1000" </dev/null >/dev/null 2>&1 3>&- &
+        CHILDREN+=($!)
+        (( number % 5 )) || in_jail true
+    done
+    has_started() { [[ $(ls ready.* 2>/dev/null | wc -l) == 20 ]]; }
+    wait_until has_started
+    wait_until is_count 20
+    prints 20 sh -c "$SBX_PROGRAM monitor --once --json | grep -c uptime_ms"
+    refused 1 "several sessions are running" sandbox inspect
+    works sandbox stop $(ids)
+    [[ ${#lines[@]} == 20 ]] || report "says that each has ended"
+    is_count 0
+}
+
+# ---- Ending ------------------------------------------------------------------------------------------------------------
+
+@test "stop asks the command to end and waits for it" {
+    start_jail 'trap "echo tidied >tidied; exit 7" TERM; touch ready; while :; do sleep 0.05; done'
+    works sandbox stop "$(only_id)"
+    prints tidied cat tidied
+    end_of_jail
+    is_count 0
+}
+
+@test "stop --now waits for nothing" {
+    start_jail 'trap "echo tidied >tidied" TERM; touch ready; while :; do sleep 0.05; done'
+    works sandbox stop --now "$(only_id)"
+    end_of_jail
+    [[ $STATUS != 0 && ! -e tidied ]]
+    is_count 0
+}
+
+@test "a mistyped session ends none of the others" {
+    start_jail "$SLEEP"
+    refused 1 "there is no session" sandbox stop "$(only_id)" ffffffff
+    is_count 1
+    refused 2 "stop needs to know which session" sandbox stop
+}
+
+# ---- Steering ----------------------------------------------------------------------------------------------------------
+
+@test "a host is allowed and blocked while the session runs" {
+    JAIL=(--network filtered)
+    start_jail "$SLEEP"
+    says "one.example is allowed from now on" sandbox allow one.example
+    says "two.example is blocked from now on" sandbox block two.example --session "$(only_id)"
+    says "Changed since the start" sandbox inspect
+    [[ $output == *one.example* && $output == *two.example* ]] || report "shows the changes"
+    says "the policy was read again" sandbox reload
+    run sandbox allow 'not a host'
+    ((status != 0)) || report "refuses what is no host"
+    refused 2 "takes one host" sandbox allow
+    refused 1 "there is no session" sandbox block a.example --session=ffffffff
+}
+
+@test "a question is asked outside, and its answer reaches the inside" {
+    JAIL=(--network filtered --ask)
+    prints "nobody waits for an answer" sandbox pending
+    start_jail 'touch ready; perl -MIO::Socket::INET -e "
+        my \$socket = IO::Socket::INET->new(q(unknown.example:81)) or die; print \$socket qq(GET / HTTP/1.0\r\nHost: unknown.example:81\r\n\r\n);
+        print while <\$socket>"; touch done'
+    has_question() { [[ $(sandbox pending) == *unknown.example:81* ]]; }
+    wait_until has_question || { sandbox pending >&2; cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
+    [[ ! -e done ]]
+    says '"name"' sandbox pending --json
+    says "1 question" sandbox monitor --once
+    refused 1 "question 4711" sandbox approve 4711
+    refused 2 "is no number" sandbox deny first
+    says "unknown.example:81 is refused" sandbox deny --reason "not this one"
+    wait_until test -e done
+    end_of_jail
+    grep -q "the user denied it: not this one" "$BATS_TEST_TMPDIR/jail.out"
+    works sh -c "grep -h '\"kind\":\"answer\"' ~/.local/state/agent-sandbox/sessions/*.jsonl"
+    [[ $output == *'"verdict":"deny"'* && $output == *"not this one"* ]] || report "records the answer"
+}
+
+# ---- The inside --------------------------------------------------------------------------------------------------------
+
+# Threat: a jail that reached the control socket of its own or another session could open the network for itself.
+@test "a jail sees no session and reaches no control socket" {
+    local backend inside socket
+    start_jail "$SLEEP"
+    socket=$(echo "$PLACE"/sessions/*/control)
+    works ask "$socket" '{"do":"status"}'
+    [[ $output == *'"ok":true'* ]] || report "answers outside"
+    for backend in native bwrap firejail landlock; do
+        JAIL=(--backend "$backend")
+        inside=$(in_jail echo works 2>&1) || { echo "# $backend is not to be had here: $inside" >&3; continue; }
+        fails "" in_jail ls "$PLACE/sessions"
+        fails "connect: " in_jail perl -e "$ASK" "$socket" '{"do":"stop","now":true}'
+        # Nor its own, which it does not know the name of.
+        finds() { in_jail_sh 'find / -xdev -name control -type s; find /tmp /run -name "agent-sandbox-u*"' 2>/dev/null; }
+        run finds
+        [[ -z $output ]] || report "should find nothing"
+    done
+    is_count 1
+}
+
+@test "inside a jail the verbs say that they are for outside" {
+    local verb
+    for verb in ps inspect "stop aaaa" "allow a.example" "block a.example" reload pending approve deny "monitor --once"; do
+        fails "is for the outside of a jail" in_jail_sh '/run/agent-sandbox/agent-sandbox $1' "$verb"
+    done
+}
+
+@test "the directory is its user's alone, and another's is not taken" {
+    start_jail "$SLEEP"
+    prints 700 stat -c %a "$PLACE"
+    prints 700 stat -c %a "$PLACE"/sessions/*
+    chmod 0777 "$PLACE/sessions"
+    prints "no session is running" sandbox ps
+    chmod 0700 "$PLACE/sessions"
+    is_count 1
+    # The user's runtime directory comes first, and its sessions are found together with these.
+    mkdir -m 0700 "$HOME/runtime"
+    export XDG_RUNTIME_DIR=$HOME/runtime
+    start_jail "$SLEEP"
+    works test -d "$XDG_RUNTIME_DIR/agent-sandbox/sessions/"*
+    is_count 2
+}
