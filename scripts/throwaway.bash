@@ -10,6 +10,8 @@ remove_user() {
     local process
     id "$1" >/dev/null 2>&1 || return 0
     for process in $(pgrep -u "$1"); do kill -KILL "$process" 2>/dev/null || true; done
+    # Where its sessions were, without a runtime directory.
+    rm -rf -- "/tmp/agent-sandbox-u$(id -u "$1")"
     userdel --remove "$1" 2>/dev/null || true
 }
 

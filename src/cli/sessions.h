@@ -22,7 +22,7 @@ struct Sessions {
 };
 base::Result<Sessions> find_sessions(const Invocation& call);
 
-// For `return fail_usage(…)`: a verb that was called with the wrong number of words.
+// For `return wrong_words(…)`: a verb that was called with the wrong number of words.
 int wrong_words(const Invocation& call, std::string what);
 
 // "4f2a1b3c"

@@ -206,10 +206,6 @@ int play(const Orders& orders) {
     Started started = start(orders, wall);
     wall.ruleset.reset();
     if (started.command < 0) return kFailed;
-    if (orders.trace.is_wanted() && orders.has_namespaces) {
-        if (int number = seccomp::install(orders.system_calls); number != 0)
-            return report_failure(orders, kStepFilter, "", number);
-    }
     for (const Request& request : early) obey(orders, started.command, request);
     // The ends of the command's pipes are the command's alone: a reader must see when it closes them.
     for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);

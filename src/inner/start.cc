@@ -11,7 +11,8 @@
 // A jail that is traced has no doorman: a process tree has one listener. Its filter (seccomp/trace.h) takes
 // the place of the usual one, and the child sends the listener to the supervisor itself, by calls that are
 // never among those it notifies. Its first execution then waits for whoever answers out there, so that
-// nothing of the user's runs before the tracer does.
+// nothing of the user's runs before the tracer does. The stage can't be behind the usual filter when it forks
+// such a child, which would inherit it; it enters it then, and gives the child a byte as its leave to go on.
 //
 // A successful execution closes the pipe for failures, and nothing was written to it.
 #include "inner/start.h"
@@ -76,7 +77,9 @@ int let_doorman_in(const Orders& orders, int channel) {
 
 // Threat: as above; whoever holds the listener inside would answer for the tracer (tests/jail/trace.bats: the
 // command has no descriptor of the sandbox's).
-int let_tracer_in(const Orders& orders) {
+int let_tracer_in(const Orders& orders, int channel) {
+    char word = 0;
+    if (::read(channel, &word, 1) != 1) return EPIPE;
     int listener = seccomp::install_traced(orders.system_calls, orders.trace);
     if (listener < 0) return -listener;
     int number = send_report_with(orders, Report{.kind = Report::Kind::traced}, listener);
@@ -91,7 +94,7 @@ ExecuteFailure go_through_walls(const Orders& orders, const landlock::Built& wal
     // to.
     if (orders.doorman.is_wanted || orders.trace.is_wanted()) ::prctl(PR_SET_DUMPABLE, 1);
     if (orders.trace.is_wanted()) {
-        int number = orders.doorman.is_wanted ? EBUSY : let_tracer_in(orders);
+        int number = orders.doorman.is_wanted ? EBUSY : let_tracer_in(orders, channel);
         return {number, number == 0 ? std::string_view() : kStepTracer};
     }
     if (is_filtered_alone(orders)) {
@@ -136,6 +139,15 @@ base::Fd take_listener(pid_t child, int channel) {
     return listener;
 }
 
+// Zero or an errno.
+int follow_into_filter(const Orders& orders, int channel) {
+    if (orders.has_namespaces) {
+        if (int number = seccomp::install(orders.system_calls); number != 0) return number;
+    }
+    char word = 1;
+    return ::write(channel, &word, 1) == 1 ? 0 : EPIPE;
+}
+
 }  // namespace
 
 bool is_filtered_alone(const Orders& orders) {
@@ -170,6 +182,12 @@ Started start(const Orders& orders, const landlock::Built& wall) {
     channel.child.reset();
     // The child does the same: whoever comes first, nobody signals a group that is not there yet.
     ::setpgid(command, command);
+    if (orders.trace.is_wanted()) {
+        if (number = follow_into_filter(orders, channel.stage.get()); number != 0) {
+            report_failure(orders, kStepFilter, "", number);
+            return started;
+        }
+    }
     bool has_doorman = orders.doorman.is_wanted && orders.doorman.is_answered;
     if (has_doorman) started.listener = take_listener(command, channel.stage.get());
     channel.stage.reset();

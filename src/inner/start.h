@@ -12,7 +12,7 @@ namespace inner {
 
 // The stage can't be inside the filter where it answers calls itself, or has to end what the command leaves:
 // that takes calls which the filter refuses. Where the command is traced it has a filter of its own, and the
-// stage enters the usual one later.
+// stage enters the usual one once it has forked.
 bool is_filtered_alone(const Orders& orders);  // the command, and not the stage
 
 struct Started {

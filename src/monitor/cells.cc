@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <iterator>
 
 #include "base/text.h"
@@ -86,7 +87,7 @@ std::string bytes_text(int64_t bytes) {
     double amount = static_cast<double>(bytes);
     size_t unit = 0;
     for (amount /= 1024; amount >= 999.5 && unit + 1 < kUnits.size(); ++unit) amount /= 1024;
-    int64_t tenths = static_cast<int64_t>(amount * 10 + 0.5);
+    int64_t tenths = std::llround(amount * 10);
     std::string text = tenths < 100 ? std::to_string(tenths / 10) + "." + std::to_string(tenths % 10)
                                     : std::to_string((tenths + 5) / 10);
     return text + kUnits[unit];
@@ -129,8 +130,7 @@ std::string bar(int64_t used, int64_t limit, size_t width) {
     size_t inside = width - 2;
     double part =
         limit > 0 ? static_cast<double>(std::max<int64_t>(used, 0)) / static_cast<double>(limit) : 0;
-    size_t full =
-        std::min(inside, static_cast<size_t>(std::min(part, 1.0) * static_cast<double>(inside) + 0.5));
+    auto full = static_cast<size_t>(std::lround(std::min(part, 1.0) * static_cast<double>(inside)));
     return "[" + std::string(full, '#') + std::string(inside - full, '-') + "]";
 }
 

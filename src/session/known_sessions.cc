@@ -39,8 +39,8 @@ namespace {
 constexpr size_t kIdLength = 32;
 constexpr size_t kLargestMetadata = 256u << 10;
 constexpr std::time_t kStarting = 10;
-constexpr std::time_t kForgotten = 7 * 24 * 3600;  // of another machine, which can't be asked
-constexpr size_t kMostListed = 8;                  // in a message
+constexpr std::time_t kForgotten = std::time_t{7} * 24 * 3600;  // of another machine, which can't be asked
+constexpr size_t kMostListed = 8;                               // in a message
 
 bool is_hexadecimal(std::string_view text) {
     return std::ranges::all_of(text, [](char letter) {

@@ -300,7 +300,6 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
                                 .directory = directory,
                                 .gateway = gateway,
                                 .live = live,
-                                .record = record.writer(),
                                 .stage = [&] { return supervisor.stage_process(); },
                                 .stop = [&](bool at_once) { supervisor.stop(at_once); }});
     supervisor.listen_to(control, record);

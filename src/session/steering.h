@@ -7,7 +7,6 @@
 #include <functional>
 #include <string>
 
-#include "audit/writer.h"
 #include "plan/plan.h"
 #include "session/control.h"
 #include "session/gateway.h"
@@ -23,7 +22,6 @@ class Steering {
         const SessionDirectory& directory;
         Gateway& gateway;
         LiveRules& live;
-        audit::Writer& record;
         std::function<pid_t()> stage;          // the jail's pid 1; -1: not known yet
         std::function<void(bool at_once)> stop;
     };

@@ -126,3 +126,24 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     fetch http://good.example/
     [[ $output == *"good.example here"* ]] || report "should be as before"
 }
+
+# The jail has no network of its own there, and hands its connections over one by one.
+@test "the same where Landlock alone builds the jail" {
+    JAIL=(--backend landlock --network proxied --ask --allow-host also.example)
+    start_obedient_jail
+    fetch_later http://good.example/
+    wait_until is_pending good.example
+    works control approve "$(question_id)"
+    wait_until test -e answered
+    [[ $(<answer) == *"good.example here"* ]] || report "should go on: $(<answer)"
+    fetch_later http://evil.example/
+    wait_until is_pending evil.example
+    works control deny "$(question_id)" --reason "use the mirror"
+    wait_until test -e answered
+    [[ $(<answer) == *"use the mirror"* ]] || report "should say why: $(<answer)"
+    tell_jail "agent-sandbox why host evil.example:80"
+    [[ $output == *"use the mirror"* ]] || report "why, inside, should say it"
+    works control block also.example
+    tell_jail "agent-sandbox why host also.example"
+    [[ $status != 0 && $output == *closed* ]] || report "why, inside, should know: $output"
+}

@@ -109,12 +109,12 @@ class TcpWorld {
 
     // Other rules, as they come from the supervisor.
     base::Result<size_t> renew(const EngineSettings& settings,
-                               netns::Capture capture = netns::Capture::tproxy) {
-        return steering(capture).renew(encode_settings(settings, {}));
+                               std::optional<std::vector<uint16_t>> tcp_ports = std::nullopt) {
+        return steering(std::move(tcp_ports)).renew(encode_settings(settings, {}));
     }
     base::Json state() { return *base::Json::parse(steering().state()); }
-    Steering steering(netns::Capture capture = netns::Capture::tproxy) {
-        return Steering(*desk_, {engine_, egress_, capture}, *door_, *datagrams_, *name_server_);
+    Steering steering(std::optional<std::vector<uint16_t>> tcp_ports = std::nullopt) {
+        return Steering(*desk_, {engine_, egress_, std::move(tcp_ports)}, *door_, *datagrams_, *name_server_);
     }
 
     static std::string hosts() {

@@ -152,7 +152,6 @@ is_count() { [[ $(ids | wc -l) == "$1" ]]; }
 
 @test "nothing is written while nothing changes" {
     start_terminal 80 24
-    # One that is days old: its age is the same for a while.
     start_monitor
     expect shows "no session is running"
     tmux -L "$SERVER" pipe-pane -o "cat >$PROJECT/written"
@@ -160,6 +159,23 @@ is_count() { [[ $(ids | wc -l) == "$1" ]]; }
     tmux -L "$SERVER" pipe-pane
     [[ ! -s written ]] || { od -c written >&2; return 1; }
     keys q
+}
+
+@test "a session that does not answer says so and holds nothing up" {
+    start_terminal 80 24
+    start_jail "$SLEEP"
+    local stopped=$SUPERVISOR
+    kill -STOP "$stopped"
+    start_monitor
+    expect shows "does not answer"
+    keys '?'
+    expect shows "the session above"
+    refused 1 "does not answer" "$SBX_PROGRAM" allow a.example
+    kill -CONT "$stopped"
+    keys '?'
+    expect shows "Limits"
+    keys q
+    expect is alternate_on 0
 }
 
 @test "a command line that drives terminals is shown as text" {

@@ -166,7 +166,7 @@ ask() { perl -e "$ASK" "$@"; }
 
 # Threat: a jail that reached the control socket of its own or another session could open the network for itself.
 @test "a jail sees no session and reaches no control socket" {
-    local backend inside socket
+    local backend inside socket own
     start_jail "$SLEEP"
     socket=$(echo "$PLACE"/sessions/*/control)
     works ask "$socket" '{"do":"status"}'
@@ -176,10 +176,19 @@ ask() { perl -e "$ASK" "$@"; }
         inside=$(in_jail echo works 2>&1) || { echo "# $backend is not to be had here: $inside" >&3; continue; }
         fails "" in_jail ls "$PLACE/sessions"
         fails "connect: " in_jail perl -e "$ASK" "$socket" '{"do":"stop","now":true}'
-        # Nor its own, which it does not know the name of.
+        # It finds no trace of one; told the name of its own, it does not reach that either.
         finds() { in_jail_sh 'find / -xdev -name control -type s; find /tmp /run -name "agent-sandbox-u*"' 2>/dev/null; }
         run finds
         [[ -z $output ]] || report "should find nothing"
+        rm -f own answer
+        start_jail 'touch ready; until test -e own; do sleep 0.05; done; perl -e "$1" "$(cat own)" "{\"do\":\"status\"}" >answer.new 2>&1; mv answer.new answer' "$ASK"
+        own=$(ls "$PLACE"/sessions/*/control | grep -vxF "$socket")
+        works ask "$own" '{"do":"status"}'
+        echo "$own" >own.new && mv own.new own
+        wait_until test -e answer
+        fails "" grep -q '"ok"' answer
+        works grep "^connect: " answer
+        end_of_jail
     done
     is_count 1
 }

@@ -94,7 +94,7 @@ plant_project() {
     JAIL=(--trace-commands)
     works in_jail_sh 'sleep 300 & sleep 0.3; exit 0'
     tells command '"sleep","300"'
-    ! lines_of command | grep '"sleep"' | grep '"status"'
+    ! lines_of command | grep '"300"' | grep '"status"'
 }
 
 @test "five hundred short commands" {
@@ -165,7 +165,7 @@ plant_project() {
     [[ ! -e survived ]]
     wait_until no_jail_left || { ps -u "$SBX_USER" -o pid,ppid,stat,comm,args >&2; false; }
 }
-no_jail_left() { ! pgrep -u "$SBX_USER" '^(asb-|cat)' >/dev/null; }
+no_jail_left() { ! pgrep -u "$SBX_USER" '^asb-' >/dev/null; }
 
 @test "a jail in a traced jail can't be traced itself" {
     mkdir -p "$HOME/.config/agent-sandbox"
@@ -196,4 +196,13 @@ no_jail_left() { ! pgrep -u "$SBX_USER" '^(asb-|cat)' >/dev/null; }
 @test "the plan tells what is traced" {
     [[ $("$SBX_PROGRAM" --dry-run --trace-files --trace-syscalls -- true) == *"traced"*"refused system calls"* ]]
     [[ $("$SBX_PROGRAM" --dry-run -- true) != *"traced "* ]]
+}
+
+@test "a long record goes on in parts, and its chain holds" {
+    export AGENT_SANDBOX_AUDIT_SIZE=100K AGENT_SANDBOX_AUDIT_CHAIN=true
+    JAIL=(--trace-commands)
+    works in_jail_sh 'i=0; while [ $i -lt 300 ]; do /bin/echo $i >/dev/null; i=$((i + 1)); done'
+    [[ -n $(compgen -G "$HOME/$RECORDS/*.3.jsonl") ]]
+    works "$SBX_PROGRAM" log --verify
+    [[ $output == intact*"head of tracer: 30"* ]] || report "the chain should hold"
 }

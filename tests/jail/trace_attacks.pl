@@ -19,23 +19,26 @@ if ($way eq 'pointers') {
     }
     print "lives\n";
 } elsif ($way eq 'memory') {
-    # Four processes share a page, and change the path while others ask for it.
-    require IO::Handle;
-    my @children;
-    for my $one (1 .. 4) {
-        my $child = fork() // die;
-        if ($child == 0) {
-            my $path = "/etc/passwd\0";
-            for my $round (1 .. 2000) {
-                substr($path, 5, 6) = $round % 2 ? 'passwd' : 'shadow';
-                syscall($openat, -100, $path, 0, 0);
-            }
-            exit 0;
+    # One process asks for a path, another changes it in its memory all the while.
+    my $path = "/etc/passwd\0";
+    my $address = unpack 'J', pack 'p', $path;
+    my $child = fork() // die;
+    if ($child == 0) {
+        for (1 .. 5000) {
+            syscall($openat, -100, $path, 0, 0);
+            syscall($is_arm ? 57 : 3, 3);    # close
         }
-        push @children, $child;
+        exit 0;
     }
-    waitpid $_, 0 for @children;
-    print "lives\n";
+    my @texts = ("/etc/passwd\0", "/etc/shadow\0", "/nowhere/at\0", "xxxxxxxxxxxx");
+    my $written = 0;
+    for (my $round = 0; waitpid($child, 1) == 0; ++$round) {
+        my $text = $texts[$round % @texts];
+        my $here = pack 'JJ', unpack('J', pack 'p', $text), length $text;
+        my $there = pack 'JJ', $address, length $text;
+        ++$written if syscall($is_arm ? 271 : 311, $child, $here, 1, $there, 1, 0) > 0;
+    }
+    print $written ? "lives\n" : "could not write\n";
 } elsif ($way eq 'words') {
     exec '/bin/true', ('x' x 1000) x 2000;
 } elsif ($way eq 'killed') {

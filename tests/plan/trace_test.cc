@@ -18,7 +18,7 @@ TEST(Trace, IsOffUnlessAskedFor) {
     ASSERT_TRUE(plan.ok()) << plan.error().line();
     EXPECT_FALSE(plan->trace.is_wanted());
     EXPECT_FALSE(plan->second_wall.is_logged);
-    EXPECT_EQ(plan::to_text(*plan).find("traced"), std::string::npos);
+    EXPECT_EQ(plan::to_text(*plan).find("\ntraced"), std::string::npos);
 }
 
 TEST(Trace, IsWhatTheSettingsSay) {
@@ -26,7 +26,7 @@ TEST(Trace, IsWhatTheSettingsSay) {
     ASSERT_TRUE(plan.ok()) << plan.error().line();
     EXPECT_EQ(plan->trace, (seccomp::Trace{true, true, true}));
     EXPECT_TRUE(plan->second_wall.is_logged);
-    EXPECT_NE(plan::to_text(*plan).find("traced"), std::string::npos);
+    EXPECT_NE(plan::to_text(*plan).find("\ntraced"), std::string::npos);
     auto commands = test::planned({.toml = {.user = "[trace]\ncommands = true\n"}});
     ASSERT_TRUE(commands.ok()) << commands.error().line();
     EXPECT_EQ(commands->trace, (seccomp::Trace{false, true, false}));

@@ -16,6 +16,7 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/pass_descriptors.h"
@@ -31,6 +32,7 @@
 #include "network/gateway/publish.h"
 #include "network/gateway/steering.h"
 #include "network/gateway/supervision.h"
+#include "network/netns/listeners.h"
 
 namespace network::gateway {
 namespace {
@@ -54,6 +56,16 @@ void raise_open_files() {
 
 Door::Origin origin_of(netns::Capture capture) {
     return capture == netns::Capture::redirect ? Door::Origin::redirected : Door::Origin::own_address;
+}
+
+// Nothing: all of them.
+std::optional<std::vector<uint16_t>> listened_ports(const Egress& egress, const netns::Listeners& listeners) {
+    bool has_each_its_own = !listeners.tcp.empty() && listeners.capture == netns::Capture::listeners;
+    if (!has_each_its_own) return std::nullopt;
+    std::vector<uint16_t> ports = netns::common_ports();
+    ports.insert(ports.end(), egress.tcp_ports.begin(), egress.tcp_ports.end());
+    std::ranges::sort(ports);
+    return ports;
 }
 
 // Everything that has to be had before the confinement.
@@ -122,8 +134,8 @@ int serve(Egress egress, Prepared prepared, Surroundings surroundings, bool has_
         for (size_t i = 0; i < prepared.published.size(); ++i) {
             publish.listen(std::move(prepared.published[i]), egress.published[i]);
         }
-        Steering steering(desk, {prepared.engine, egress, prepared.listeners.capture}, door, datagrams,
-                          name_server);
+        Steering steering(desk, {prepared.engine, egress, listened_ports(egress, prepared.listeners)}, door,
+                          datagrams, name_server);
         supervision.steer(&steering);
         supervision.say(encode(Start{.capture = prepared.listeners.capture, .has_landlock = has_landlock}));
         loop.after(base::kShortBreak, [] { base::rest(); });

@@ -120,7 +120,7 @@ bool ProxyFace::fail(Face face, std::string_view reason, std::string last_words)
     return false;
 }
 
-bool ProxyFace::tell(std::string subject, bool answers_head) {
+bool ProxyFace::tell(const std::string& subject, bool answers_head) {
     is_finished_ = true;
     calls_.about(std::move(client_), subject, answers_head);
     return false;

@@ -62,7 +62,7 @@ class ProxyFace : public Watcher {
     bool look_at_http();
     bool fail(Face face, std::string_view reason, std::string last_words);
     bool ask(ProxyRequest request);
-    bool tell(std::string subject, bool answers_head);
+    bool tell(const std::string& subject, bool answers_head);
 
     Stream client_;
     Calls calls_;

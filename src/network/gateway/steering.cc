@@ -42,8 +42,8 @@ base::Json json_of(const Questions::Pending& question) {
 base::Status Steering::check_ports(const Egress& wanted) const {
     if (std::optional<uint16_t> port = first_new(wanted.udp_ports, rules_.egress.udp_ports))
         return needs_restart("UDP port " + std::to_string(*port));
-    if (rules_.capture != netns::Capture::listeners) return base::success();
-    if (std::optional<uint16_t> port = first_new(wanted.tcp_ports, rules_.egress.tcp_ports))
+    if (!rules_.tcp_ports) return base::success();
+    if (std::optional<uint16_t> port = first_new(wanted.tcp_ports, *rules_.tcp_ports))
         return needs_restart("port " + std::to_string(*port) + " (this kernel has no nf_tables)");
     return base::success();
 }

@@ -4,29 +4,37 @@
 // rules that can't be obeyed change nothing.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "network/gateway/datagrams.h"
 #include "network/gateway/desk.h"
 #include "network/gateway/door.h"
 #include "network/gateway/name_server.h"
-#include "network/netns/set_up.h"
 
 namespace network::gateway {
 
 // The rules that all others refer to.
 struct Rules {
     Engine& engine;
-    Egress& egress;  // with the ports that have a listener
-    netns::Capture capture = netns::Capture::tproxy;
+    Egress& egress;  // with the ports of UDP that have a listener
+    // The same for TCP, sorted; nothing: connections to all ports come here.
+    std::optional<std::vector<uint16_t>> tcp_ports;
 };
 
 class Steering {
   public:
     Steering(Desk& desk, Rules rules, Door& door, Datagrams& datagrams, NameServer& name_server)
-        : desk_(desk), rules_(rules), door_(door), datagrams_(datagrams), name_server_(name_server) {}
+        : desk_(desk),
+          rules_(std::move(rules)),
+          door_(door),
+          datagrams_(datagrams),
+          name_server_(name_server) {}
 
     // The text of network/rules/settings_text.h. How many connections and flows were closed.
     base::Result<size_t> renew(std::string_view text);
