@@ -18,7 +18,8 @@ base::Status add_rule(Arguments& arguments, const LiveRule& rule) {
     const config::Setting& setting = *config::find_setting(key);
     base::Result<std::string> text = config::canonical_text(setting, rule.target);
     if (!text) return text.error();
-    config::Origin origin = config::from_flag(rule.is_allowed ? "agent-sandbox allow" : "agent-sandbox block");
+    config::Origin origin =
+        config::from_flag(rule.is_allowed ? "agent-sandbox allow" : "agent-sandbox block");
     config::Value& value = arguments.settings[std::string(key)];
     if (value.items.empty()) value.origin = origin;
     value.items.push_back({*std::move(text), origin});
@@ -56,26 +57,28 @@ base::Status check_effect(const plan::Plan& plan, const LiveRule& rule) {
 }  // namespace
 
 session::Replan replan_of(const Invocation& call, const std::string& session, const Planned& planned) {
-    return [&call, session, &planned](const std::vector<LiveRule>& rules) -> base::Result<session::Replanned> {
-        // What was looked at then may have changed.
-        Caller caller = call.caller;
-        caller.disk = host::DiskTree();
-        Arguments arguments = call.arguments;
-        for (const LiveRule& rule : rules) {
-            if (base::Status added = add_rule(arguments, rule); !added) return added.error();
-        }
-        base::Result<Planned> now = make_plan(caller, arguments, session, arguments.words);
-        if (!now) return now.error();
-        if (!rules.empty()) {
-            if (base::Status checked = check_effect(now->plan, rules.back()); !checked) return checked.error();
-        }
-        // The mode is that of the namespace which stands.
-        now->plan.network.egress.rules.mode = planned.plan.network.egress.rules.mode;
-        return session::Replanned{
-            .egress = now->plan.network.egress,
-            .policy = plan::policy_digest(now->plan),
-            .restart = needing_restart(planned.settings.effective, now->settings.effective)};
-    };
+    return
+        [&call, session, &planned](const std::vector<LiveRule>& rules) -> base::Result<session::Replanned> {
+            // What was looked at then may have changed.
+            Caller caller = call.caller;
+            caller.disk = host::DiskTree();
+            Arguments arguments = call.arguments;
+            for (const LiveRule& rule : rules) {
+                if (base::Status added = add_rule(arguments, rule); !added) return added.error();
+            }
+            base::Result<Planned> now = make_plan(caller, arguments, session, arguments.words);
+            if (!now) return now.error();
+            if (!rules.empty()) {
+                if (base::Status checked = check_effect(now->plan, rules.back()); !checked)
+                    return checked.error();
+            }
+            // The mode is that of the namespace which stands.
+            now->plan.network.egress.rules.mode = planned.plan.network.egress.rules.mode;
+            return session::Replanned{
+                .egress = now->plan.network.egress,
+                .policy = plan::policy_digest(now->plan),
+                .restart = needing_restart(planned.settings.effective, now->settings.effective)};
+        };
 }
 
 }  // namespace cli

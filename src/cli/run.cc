@@ -55,12 +55,11 @@ void announce(const Output& output, const Planned& planned) {
 
 // What was refused, each with what would allow it. The record is read again only where something was.
 void tell_refusals(const Output& output, const session::Ending& ending, const Planned& planned) {
-    if (!ending.unrecorded.empty())
-        output.protection("this session is not recorded: " + ending.unrecorded);
+    if (!ending.unrecorded.empty()) output.protection("this session is not recorded: " + ending.unrecorded);
     if (ending.has_lost_network) output.protection(std::string(session::kLostNetwork));
     bool has_refusals = ending.network.refused > 0 || ending.refused_mails > 0 ||
-                        planned.plan.network.egress.rules.is_observing ||
-                        ending.trace.files > 0 || ending.trace.system_calls > 0 || ending.has_used_slurm;
+                        planned.plan.network.egress.rules.is_observing || ending.trace.files > 0 ||
+                        ending.trace.system_calls > 0 || ending.has_used_slurm;
     if (!has_refusals || ending.record.empty()) return;
     tell_digest(output, {.record = ending.record,
                          .state_directory = planned.settings.place.files.state_directory,
@@ -120,21 +119,20 @@ session::Surroundings surroundings_of(const Invocation& call, const Planned& pla
     const std::string& state = planned.settings.place.files.state_directory;
     std::optional<std::string_view> runtime = host::variable(call.caller.environment, "XDG_RUNTIME_DIR");
     const auto& audit = planned.settings.policy.audit;
-    bool is_required =
-        planned.settings.effective.origin("audit.enabled").layer == config::Layer::admin;
-    return {.state_directory = state,
-            .session = session,
-            .runtime_place =
-                session::make_runtime_place(session::runtime_places(runtime.value_or(""), state)),
-            .record = {.is_wanted = audit.enabled,
-                       .is_required = is_required,
-                       .is_chained = audit.chain,
-                       .size = audit.size,
-                       .keep = static_cast<std::time_t>(audit.keep)},
-            .version = SANDBOX_VERSION,
-            .job = planned.facts.slurm_job.id,
-            .replan = replan_of(call, session, planned),
-            .namespaces = call.caller.job_namespaces};
+    bool is_required = planned.settings.effective.origin("audit.enabled").layer == config::Layer::admin;
+    return {
+        .state_directory = state,
+        .session = session,
+        .runtime_place = session::make_runtime_place(session::runtime_places(runtime.value_or(""), state)),
+        .record = {.is_wanted = audit.enabled,
+                   .is_required = is_required,
+                   .is_chained = audit.chain,
+                   .size = audit.size,
+                   .keep = static_cast<std::time_t>(audit.keep)},
+        .version = SANDBOX_VERSION,
+        .job = planned.facts.slurm_job.id,
+        .replan = replan_of(call, session, planned),
+        .namespaces = call.caller.job_namespaces};
 }
 
 Ran attempt(const Invocation& call, const std::string& session, OnEnding on_ending) {

@@ -39,7 +39,8 @@ std::string without_secrets(std::string_view content) {
             continue;
         }
         if (text.starts_with('[')) {
-            in_secret_section = lower(text).starts_with("[credential") || config::has_password_in_address(text);
+            in_secret_section =
+                lower(text).starts_with("[credential") || config::has_password_in_address(text);
         }
         if (in_secret_section || is_secret_key(text) || !config::secret_in(text).empty()) {
             continues = text.ends_with('\\');

@@ -62,7 +62,7 @@ void read_limit(Reader& reader, Limits& limits) {
     reader.get(value);
     Origin origin = reader.origin();
     for (const NamedLimit& named : named_limits()) {
-        if (named.key == key) limits.*named.field = {value, std::move(origin)};
+        if (named.key == key) limits.*named.field = {value, origin};
     }
 }
 

@@ -142,12 +142,14 @@ void Control::hear(uint64_t id) {
         return answer(id, refusal({.what = "the request is too long"}));
     text.resize(static_cast<size_t>(got));
     base::Result<base::Json> request = base::Json::parse(text);
-    if (!request || !request->is_object()) return answer(id, refusal({.what = "the request is no JSON object"}));
+    if (!request || !request->is_object())
+        return answer(id, refusal({.what = "the request is no JSON object"}));
     std::string wanted = request->text("do");
     auto handler = handlers_.find(wanted);
     if (handler == handlers_.end()) {
-        return answer(id, refusal({.what = "the session does not know how to '" + base::printable(wanted) + "'",
-                                   .advice = "it may have been started by an older agent-sandbox"}));
+        return answer(id,
+                      refusal({.what = "the session does not know how to '" + base::printable(wanted) + "'",
+                               .advice = "it may have been started by an older agent-sandbox"}));
     }
     handler->second(*request, [this, id](const base::Json& reply) { answer(id, reply); });
 }

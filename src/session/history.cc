@@ -45,7 +45,8 @@ void record_start(audit::Writer& record, const plan::Plan& plan, const Surroundi
     line.text("network", policy::to_text(plan.network.reached));
     line.text("asked", policy::to_text(plan.network.asked)).text("policy", policy);
     line.begin_object("levels");
-    for (const plan::Control& control : plan.controls) line.text(control.name, policy::to_text(control.level));
+    for (const plan::Control& control : plan.controls)
+        line.text(control.name, policy::to_text(control.level));
     line.end_object();
     line.number("pid", static_cast<uint64_t>(::getpid())).text("host", host_name());
     line.text("job", surroundings.job);
@@ -66,6 +67,7 @@ void record_end(audit::Writer& record, const base::Result<Ending>& ending, const
     line.number("duration_ms", static_cast<uint64_t>(duration.count()));
     if (ending) {
         line.begin_object("refused").number("network", ending->network.refused);
+        line.number("files", ending->trace.files).number("system_calls", ending->trace.system_calls);
         line.number("mail", ending->refused_mails).end_object();
     }
     if (!record.head().hash.empty()) {

@@ -148,8 +148,8 @@ void LiveRules::hear_planner() {
 
 void LiveRules::apply(base::Result<Replanned> replanned) {
     if (!replanned) return finish(replanned.error());
-    gateway_.send_rules(replanned->egress, [this, policy = replanned->policy, restart = replanned->restart](
-                                               base::Result<std::string> closed) {
+    gateway_.send_rules(replanned->egress, [this, policy = replanned->policy,
+                                            restart = replanned->restart](base::Result<std::string> closed) {
         if (!closed) return finish(closed.error());
         rules_ = wanted();
         policy_ = policy;

@@ -150,7 +150,8 @@ int send_notice(std::string_view text, std::span<const std::string_view> sockets
         std::string path = base::own_path(name);
         if (path.size() >= sizeof address.sun_path) continue;
         std::memcpy(address.sun_path, path.data(), path.size());
-        if (::sendto(socket.get(), text.data(), text.size(), MSG_NOSIGNAL | (when_full == FullQueue::gives_up ? MSG_DONTWAIT : 0),
+        if (::sendto(socket.get(), text.data(), text.size(),
+                     MSG_NOSIGNAL | (when_full == FullQueue::gives_up ? MSG_DONTWAIT : 0),
                      reinterpret_cast<const struct sockaddr*>(&address), sizeof address) >= 0) {
             return 0;
         }

@@ -63,7 +63,8 @@ base::Fd Record::next_part() {
         unsigned oldest = parts_ - kParts + 1;
         if (::unlink(part_path(oldest).c_str()) == 0) {
             audit::Line line("journal");
-            line.number("part", oldest).text("reason", "the record has reached its size: this part is dropped");
+            line.number("part", oldest)
+                .text("reason", "the record has reached its size: this part is dropped");
             writer_.write(std::move(line));
         }
     }
@@ -74,8 +75,8 @@ void remove_old_records(const std::string& directory, std::time_t keep, std::tim
     if (keep <= 0) return;
     std::string mark = directory + "/" + kLastLook;
     struct stat status;
-    bool was_looked = ::stat(mark.c_str(), &status) == 0 && status.st_mtime <= now &&
-                      now - status.st_mtime < kBetweenLooks;
+    bool was_looked =
+        ::stat(mark.c_str(), &status) == 0 && status.st_mtime <= now && now - status.st_mtime < kBetweenLooks;
     if (was_looked) return;
     base::Fd marked(::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (marked) ::futimens(marked.get(), nullptr);

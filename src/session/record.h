@@ -20,8 +20,8 @@ struct RecordSettings {
     bool is_wanted = false;
     bool is_required = false;  // by the administrator: without it nothing runs
     bool is_chained = false;
-    uint64_t size = 0;       // bytes, of all parts
-    std::time_t keep = 0;    // seconds that records of ended sessions stay
+    uint64_t size = 0;     // bytes, of all parts
+    std::time_t keep = 0;  // seconds that records of ended sessions stay
 };
 
 class Record {
@@ -29,7 +29,8 @@ class Record {
     Record() = default;
 
     // In `directory`, which is made.
-    base::Status open(const std::string& directory, const std::string& session, const RecordSettings& settings);
+    base::Status open(const std::string& directory, const std::string& session,
+                      const RecordSettings& settings);
     bool is_open() const { return static_cast<bool>(writer_); }
     const std::string& path() const { return path_; }  // of the first part
     audit::Writer& writer() { return writer_; }

@@ -38,7 +38,8 @@ uint64_t start_ticks_of(int pid) {
     constexpr size_t kStartTime = 19;
     uint64_t ticks = 0;
     if (fields.size() > kStartTime)
-        std::from_chars(fields[kStartTime].data(), fields[kStartTime].data() + fields[kStartTime].size(), ticks);
+        std::from_chars(fields[kStartTime].data(), fields[kStartTime].data() + fields[kStartTime].size(),
+                        ticks);
     return ticks;
 }
 
@@ -79,7 +80,8 @@ base::Status SessionDirectory::fill(const std::string& record) {
         return base::system_error("make " + path_ + "/log", errno);
     base::Fd file(::openat(here, "session.json.new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!file) return base::system_error("make " + path_ + "/session.json", errno);
-    if (base::Status written = base::write_all(file.get(), metadata_.dump(-1) + "\n"); !written) return written;
+    if (base::Status written = base::write_all(file.get(), metadata_.dump(-1) + "\n"); !written)
+        return written;
     if (::renameat(here, "session.json.new", here, "session.json") != 0)
         return base::system_error("make " + path_ + "/session.json", errno);
     return base::success();

@@ -22,7 +22,7 @@ class Steering {
         const SessionDirectory& directory;
         Gateway& gateway;
         LiveRules& live;
-        std::function<pid_t()> stage;          // the jail's pid 1; -1: not known yet
+        std::function<pid_t()> stage;  // the jail's pid 1; -1: not known yet
         std::function<void(bool at_once)> stop;
     };
     // Answers from now on.

@@ -59,7 +59,7 @@ class Watch {
     Source source_;
     std::string_view reached_;
     bool is_asked_ = false;
-    bool is_stopping_ = false;  // and was not asked yet
+    bool is_stopping_ = false;                  // and was not asked yet
     Clock::time_point end_ = kNever;            // of the wall time, then of the grace
     Clock::time_point next_memory_ = kNever;    // look
     Clock::time_point next_idleness_ = kNever;  // look

@@ -69,6 +69,23 @@ denied() { # NAME [CHANGE]
     [[ $output == unfinished:* ]] || report "should be unfinished"
 }
 
+@test "refusals of the network and of mail are recorded, told and proposed, in chains that hold together" {
+    chained
+    run in_jail_sh 'getent hosts pastebin.com; sendmail </dev/null'
+    works sandbox log --denied
+    [[ $output == *lookup*deny*pastebin.com* && $output == *mail*deny*sendmail* ]] || report "should have both"
+    works sandbox digest
+    [[ $output == *"network pastebin.com"*"--allow-host pastebin.com"* && $output == *"mail sendmail"* ]] || report "should propose"
+    works sandbox policy draft
+    [[ $output == *'"pastebin.com",'* ]] || report "should draft it"
+    works sandbox log --verify
+    [[ $output == intact:*"head of gateway: "*"head of supervisor: "* ]] || report "should be intact with both heads"
+    line=$(grep -n '"kind":"lookup"' "$(record)" | tail -n 1 | cut -d: -f1)
+    sed -i "${line}d" "$(record)"
+    run -1 sandbox log --verify
+    [[ $output == *"the writer gateway"* ]] || report "should miss the gateway's line"
+}
+
 @test "log --follow ends with the session" {
     start_jail 'touch ready; until [ -e go ]; do sleep 0.05; done'
     sandbox log --follow >"$BATS_TEST_TMPDIR/followed" 2>&1 3>&- &

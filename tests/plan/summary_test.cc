@@ -47,6 +47,20 @@ TEST(Summary, AnswersInsideAsThePlanDoesOutside) {
     }
 }
 
+TEST(Summary, TellsOfLimitsAndOfSlurm) {
+    plan::Plan plan = planned();
+    plan.limits.memory = {2u << 30, config::from_flag("--limit")};
+    plan.slurm = {.is_open = true, .scope = policy::SlurmScope::session, .network = "isolated"};
+    base::Result<plan::Plan> inside = plan::decode_summary(plan::encode_summary(plan));
+    ASSERT_TRUE(inside) << inside.error().line();
+    EXPECT_EQ(inside->limits.memory.value, plan.limits.memory.value);
+    EXPECT_EQ(inside->limits.memory.origin.describe(), "--limit");
+    EXPECT_EQ(inside->limits.processes.value, 0u);
+    EXPECT_TRUE(inside->slurm.is_open);
+    EXPECT_EQ(inside->slurm.scope, policy::SlurmScope::session);
+    EXPECT_EQ(inside->slurm.network, "isolated");
+}
+
 TEST(Summary, HoldsNoValueOfAVariable) {
     EXPECT_EQ(plan::encode_summary(planned()).find("very-secret-value"), std::string::npos);
     EXPECT_EQ(plan::encode_summary(planned()).find("C.UTF-8"), std::string::npos);

@@ -164,7 +164,7 @@ TEST_F(Death, OfALaunchThatIsGivenUpLeavesNoOrphan) {
     directory_.write("state/sessions", "no directory");
     for (int i = 0; i < 10; ++i) {
         auto before = std::chrono::steady_clock::now();
-        Running jail(script("true", {"network", "filtered"}));
+        Running jail(script("true", {"network", "filtered", "record", "required"}));
         EXPECT_NE(jail.wait(), 0);
         EXPECT_NE(jail.said().find("sessions"), std::string::npos) << jail.said();
         ASSERT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(8));

@@ -3,11 +3,12 @@
 // runs it. It plays the inner stage too.
 //
 //   session_program PROJECT STATE [mask PATH | readonly PATH | placeholder PATH | directory PATH | in PATH
-//   | mistake PATH | wall-less PATH | network filtered | backend NAME | bwrap PATH]… -- COMMAND…
+//   | mistake PATH | wall-less PATH | network filtered | record required | backend NAME | bwrap PATH]…
+//   -- COMMAND…
 //
 // "mistake" mounts a path at /mistake, writable though nothing but the mount says so; "wall-less" does the
-// same without the second wall. Without "network" there is no gateway; "backend" names what builds the jail
-// and "bwrap" another program for that one.
+// same without the second wall. Without "network" there is no gateway, without "record" none is kept;
+// "backend" names what builds the jail and "bwrap" another program for that one.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,11 +55,16 @@ void add_system(plan::Plan& plan) {
 }
 
 // Words up to "--"; the rest is the command.
-int add_words(plan::Plan& plan, host::Facts& facts, int argc, char** argv, int i) {
+int add_words(plan::Plan& plan, host::Facts& facts, session::RecordSettings& record, int argc, char** argv,
+              int i) {
     for (; i + 1 < argc && std::strcmp(argv[i], "--") != 0; i += 2) {
         std::string_view word = argv[i];
         if (word == "network") {
             plan.network.reached = plan.network.egress.rules.mode = policy::NetworkMode::filtered;
+            continue;
+        }
+        if (word == "record") {
+            record = {.is_wanted = true, .is_required = true};
             continue;
         }
         if (word == "backend") {
@@ -97,12 +103,14 @@ int main(int argc, char** argv) {
     plan.network.reached = plan.network.egress.rules.mode = policy::NetworkMode::isolated;
     host::Facts facts;
     facts.bwrap.path = Path::known("/usr/bin/bwrap");
-    int first = add_words(plan, facts, argc, argv, 3);
+    session::RecordSettings record;
+    int first = add_words(plan, facts, record, argc, argv, 3);
     add(plan, MountKind::seal, "/");
     plan.command.assign(argv + first, argv + argc);
     plan.environment.passed = {{.name = "PATH", .value = "/usr/bin:/bin"}, {.name = "TERM", .value = "dumb"}};
 
-    base::Result<session::Ending> ending = session::run(plan, facts, {.state_directory = argv[2]});
+    base::Result<session::Ending> ending =
+        session::run(plan, facts, {.state_directory = argv[2], .record = record});
     if (!ending) {
         std::fprintf(stderr, "agent-sandbox: %s\n", ending.error().line().c_str());
         return static_cast<int>(ending.error().exit_code);
