@@ -25,7 +25,7 @@ TEST_P(Race, AMountIsNeverRedirected) {
         // through.
         for (unsigned swaps = 0;; ++swaps) {
             ::syscall(SYS_renameat2, AT_FDCWD, git.c_str(), AT_FDCWD, link.c_str(), RENAME_EXCHANGE);
-            if (swaps % 63 == 0) ::usleep(3000);
+            if (swaps % 63 == 0) ::usleep(15'000);
         }
     }
     int refused = 0, ran = 0;
