@@ -25,7 +25,7 @@ std::string outcome(std::string done, const Json& reply) {
         if (setting.as_text()) settings.push_back(base::printable(*setting.as_text()));
     }
     if (!settings.empty())
-        text += "these settings count from the next start on: " + base::join(settings, ", ") + "\n";
+        text += "a restart is needed for: " + base::join(settings, ", ") + "\n";
     return text;
 }
 

@@ -59,6 +59,39 @@ ASK='use Socket; socket(my $socket, AF_UNIX, SOCK_SEQPACKET, 0) or die; connect(
     prints "" as_neighbour perl -e "$ASK" "$socket"
 }
 
+@test "no live rule and no observation lifts what the administrator closes" {
+    cd "$PROJECT"
+    admin_says '[network]' 'block = ["closed.example"]' 'observe = false'
+    start on_stage "$PROJECT"
+    works as_user "$SBX_PROGRAM" allow open.example
+    fails "closed.example stays refused" as_user "$SBX_PROGRAM" allow closed.example
+    [[ $output == *"config.toml"* ]] || report "should name the administrator's file"
+    fails "network.observe" on_stage "$SBX_PROGRAM" --observe -- true
+}
+
+@test "a record that the administrator asks for is kept, or nothing runs" {
+    cd "$PROJECT"
+    works in_jail true
+    local state=$SBX_HOME/.local/state/agent-sandbox/sessions
+    [[ -n $(ls "$state"/*.jsonl) ]] || report "kept by itself"
+    rm -rf "$state"
+    user_says '[audit]' 'enabled = false'
+    works in_jail true
+    [[ ! -e $state ]] || report "not where its user wants none"
+    admin_says '[audit]' 'enabled = true'
+    run in_jail true
+    [[ -n $(ls "$state"/*.jsonl 2>/dev/null) || $status != 0 ]] || report "kept, whatever the user says: $output"
+    rm "$USER_CONFIG"
+    rm -rf "$state"
+    echo "no directory" >"$state"
+    fails "sessions" in_jail touch ran
+    [[ ! -e ran ]] || report "nothing may run without it"
+    # Without the administrator's word the user is told, and the command runs.
+    admin_says '[network]' 'observe = false'
+    works in_jail touch ran
+    [[ $output == *"not recorded"* && -e ran ]] || report "should say so, and run"
+}
+
 # Threat: /tmp is everybody's; whoever takes the name first would have the sessions of another in a place of his own.
 @test "a place in /tmp that somebody else has made is not used" {
     as_user mkdir -m 0777 "$OTHER_PLACE" "$OTHER_PLACE/sessions"

@@ -127,6 +127,29 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     [[ $output == *"good.example here"* ]] || report "should be as before"
 }
 
+@test "files are read again as a whole or not at all, and what needs a restart is named" {
+    user_says '[network]' 'mode = "proxied"' 'allow = ["also.example"]'
+    JAIL=()
+    start_obedient_jail
+    fetch http://good.example/
+    [[ $output != *"good.example here"* ]] || report "should be closed first"
+    user_says '[network]' 'mode = "proxied"' 'allow = ["good.example"]' '[limits]' 'memory = "1G"'
+    works control reload
+    [[ $output == *limits.memory* && $output == *restart* ]] || report "should name what needs a restart"
+    fetch http://good.example/
+    [[ $output == *"good.example here"* ]] || report "should be open"
+    fetch http://also.example/
+    [[ $output != *"also.example here"* ]] || report "should be closed: it is written there no more"
+    # One bad entry, and nothing of the file counts.
+    user_says '[network]' 'mode = "proxied"' 'allow = ["also.example", "not a host"]'
+    run control reload
+    ((status != 0)) && [[ $output == *config.toml* ]] || report "should name the file"
+    fetch http://good.example/
+    [[ $output == *"good.example here"* ]] || report "should be as before"
+    fetch http://also.example/
+    [[ $output != *"also.example here"* ]] || report "should be as before"
+}
+
 # The jail has no network of its own there, and hands its connections over one by one.
 @test "the same where Landlock alone builds the jail" {
     JAIL=(--backend landlock --network proxied --ask --allow-host also.example)
