@@ -73,8 +73,8 @@ unsigned part_number(std::string_view name, std::string_view stem) {
     return is_whole ? number : 0;
 }
 
-// A writer whose disk was full leaves a beginning, and the next line goes right behind it. No text of ours
-// holds this mark: quotes in one are escaped.
+// A writer whose disk was full leaves a beginning, or a line without its end, and the line of another goes
+// right behind it. No text of ours holds this mark: quotes in one are escaped.
 constexpr std::string_view kBeginning = "{\"v\":";
 
 std::optional<base::Json> object_in(std::string_view line) {
@@ -233,14 +233,18 @@ bool Reader::open_next_part() {
     std::string path = stem_ + "." + std::to_string(next) + std::string(kSuffix);
     base::Fd file = open_part(path);
     if (!file) return false;
-    // What was begun here is not ended there.
+    // What was begun here is not ended there, but it may miss nothing but its end.
     if (is_skipping_ || used_ < buffer_.size()) {
+        std::string rest = buffer_.substr(used_);
+        std::optional<base::Json> json = is_skipping_ ? std::nullopt : object_in(rest);
         ++number_;
-        note_damaged();
+        if (json) {
+            pieces_.push_back({*std::move(json), std::move(rest)});
+        } else {
+            note_damaged();
+        }
     }
-    constexpr size_t kMostNamed = 64;
-    for (unsigned missing = part_ + 1; missing < next && missing_.size() < kMostNamed; ++missing)
-        missing_.push_back(missing);
+    if (next > part_ + 1) gaps_.push_back({part_ + 1, next - 1});
     passed_over_.missing_parts += next - part_ - 1;
     passed_over_.has_unfinished_line = false;
     buffer_.clear();
@@ -254,33 +258,51 @@ bool Reader::open_next_part() {
     return true;
 }
 
+// What stands in the next line: one object, or several where a writer did not come to its end.
+std::optional<Reader::Object> Reader::next_object() {
+    while (pieces_.empty()) {
+        std::optional<std::string> line = next_line();
+        if (!line) return std::nullopt;
+        waits_ = 0;
+        // The line break of a writer that could not know whether there is one.
+        if (line->empty()) continue;
+        if (std::optional<base::Json> json = object_in(*line))
+            return Object{*std::move(json), *std::move(line)};
+        bool is_damaged = false;
+        for (size_t begin = 0; begin < line->size();) {
+            size_t end = std::min(line->find(kBeginning, begin + 1), line->size());
+            std::string piece = line->substr(begin, end - begin);
+            begin = end;
+            if (std::optional<base::Json> json = object_in(piece)) {
+                pieces_.push_back({*std::move(json), std::move(piece)});
+            } else {
+                is_damaged = true;
+            }
+        }
+        if (is_damaged) note_damaged();
+    }
+    Object piece = std::move(pieces_.front());
+    pieces_.pop_front();
+    return piece;
+}
+
 std::optional<Event> Reader::next() {
     while (file_) {
-        std::optional<std::string> line = next_line();
-        if (!line) {
+        std::optional<Object> object = next_object();
+        if (!object) {
             if (open_next_part()) continue;
             return std::nullopt;
         }
-        waits_ = 0;
-        std::optional<base::Json> json = object_in(*line);
-        if (!json) {
-            note_damaged();
-            size_t again = line->rfind(kBeginning);
-            if (again == 0 || again == std::string::npos) continue;
-            line->erase(0, again);
-            json = object_in(*line);
-            if (!json) continue;
-        }
-        int64_t version = json->number("v", 0);
+        int64_t version = object->json.number("v", 0);
         if (version > kVersion) {
             ++passed_over_.newer;
             if (!takes_newer_) continue;
         }
-        if (version < 1 || json->text("kind").empty()) {
+        if (version < 1 || object->json.text("kind").empty()) {
             note_damaged();
             continue;
         }
-        return Event{*std::move(json), *std::move(line), path_, number_};
+        return Event{std::move(object->json), std::move(object->text), path_, number_};
     }
     return std::nullopt;
 }

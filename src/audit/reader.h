@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -48,6 +49,12 @@ struct Event {
     std::string place() const;
 };
 
+// Parts between those that are there.
+struct Gap {
+    unsigned first = 0;
+    unsigned last = 0;
+};
+
 struct PassedOver {
     uint64_t damaged = 0;        // no JSON, no object, or too long
     uint64_t newer = 0;          // of a higher version
@@ -74,10 +81,16 @@ class Reader {
     void take_newer() { takes_newer_ = true; }
 
     const PassedOver& passed_over() const { return passed_over_; }
-    const std::vector<unsigned>& missing_parts() const { return missing_; }
+    const std::vector<Gap>& gaps() const { return gaps_; }
 
   private:
+    struct Object {
+        base::Json json;
+        std::string text;
+    };
+
     std::optional<std::string> next_line();
+    std::optional<Object> next_object();
     bool fill();
     bool open_next_part();
     base::Fd open_part(const std::string& path) const;
@@ -94,7 +107,8 @@ class Reader {
     unsigned waits_ = 0;
     bool is_live_ = false;
     bool takes_newer_ = false;
-    std::vector<unsigned> missing_;
+    std::vector<Gap> gaps_;
+    std::deque<Object> pieces_;  // of a line that holds several, without a line break between them
     PassedOver passed_over_;
 };
 

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Threat: a command line with a password in it ends in the record, in a list of sessions or in a report. The
-// words are walked in order, as a secret is often the word after its option; a text of several words is
-// walked the same way and hidden whole where anything was found. (tests/audit/secrets_test.cc)
+// words are walked in order, as a secret is often the word after its option or after a word such as
+// "password"; a text of several words is walked the same way and hidden whole where anything was found. What
+// is encoded for an address is looked at as it is decoded, too. (tests/audit/secrets_test.cc)
 #include "audit/secrets.h"
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <string_view>
+#include <utility>
 
 #include "base/glob.h"
+#include "base/text.h"
 #include "config/data.h"
 #include "config/secrets.h"
 #include "config/value.h"
@@ -37,6 +41,20 @@ constexpr ShortOption kShortOptions[] = {
     {"zip", "-P"},           {"unzip", "-P"},      {"xfreerdp", "/p"},   {"wget", "--user"},
 };
 
+// What stands behind these is a secret where it has a colon: USER:PASSWORD. Many programs have -u for
+// something else.
+constexpr std::string_view kLoginOptions[] = {"-u", "-U", "--user", "--proxy-user"};
+
+// How names end, as variables, that no list of variables has: those of addresses, headers and options.
+constexpr std::string_view kSecretEndings[] = {
+    "SIG",     "SIGNATURE", "STOREPASS", "KEYPASS",  "AUTH",         "AUTHORIZATION", "PW",
+    "PASS",    "PASSWD",    "PASSCODE",  "PASSWORT", "CREDENTIAL",   "CREDENTIALS",   "ACCESSKEY",
+    "AUTHKEY", "SAS",       "TOKEN",     "SECRET",   "FROM_LITERAL", "BEARER",        "JWT",
+};
+
+// Words of prose and of small languages (netrc, SQL, headers) that announce the next one.
+constexpr std::string_view kAnnouncing[] = {"password", "passwd", "bearer", "basic", "token", "secret"};
+
 // "accessToken", "access-token" and "access.token" are ACCESS_TOKEN.
 std::string as_variable(std::string_view name) {
     while (name.starts_with('-')) name.remove_prefix(1);
@@ -51,11 +69,81 @@ std::string as_variable(std::string_view name) {
     return result;
 }
 
+std::string lower(std::string_view text) {
+    std::string result(text);
+    for (char& letter : result) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return result;
+}
+
+// "password", "Password:", "'token'=", and the names of settings: "aws_secret_access_key",
+// "//host/:_authToken"
+bool is_announcing(std::string_view word) {
+    constexpr std::string_view kAround = "\"'`:=,;{}()[]<>";
+    size_t begin = word.find_first_not_of(kAround);
+    if (begin == std::string_view::npos) return false;
+    word = word.substr(begin, word.find_last_not_of(kAround) + 1 - begin);
+    if (std::ranges::find(kAnnouncing, lower(word)) != std::end(kAnnouncing)) return true;
+    if (word.starts_with('-')) return false;
+    word = word.substr(word.rfind(':') + 1);
+    bool is_plain = std::ranges::all_of(word, [](char letter) {
+        return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
+    });
+    return is_plain && as_variable(word).find('_') != std::string::npos && is_secret_name(word);
+}
+
+bool is_letters(std::string_view word) {
+    return std::ranges::all_of(word,
+                               [](char letter) { return std::isalpha(static_cast<unsigned char>(letter)); });
+}
+
+// "%3D" is "=".
+std::string percent_decoded(std::string_view text) {
+    std::string result;
+    for (size_t i = 0; i < text.size(); ++i) {
+        unsigned value = 0;
+        std::string_view digits = text.substr(i + 1, 2);
+        bool is_code = text[i] == '%' && digits.size() == 2 &&
+                       std::from_chars(digits.data(), digits.data() + 2, value, 16).ptr == digits.data() + 2;
+        result += is_code ? static_cast<char>(value) : text[i];
+        if (is_code) i += 2;
+    }
+    return result;
+}
+
+// scheme://USER@host, with a password or without: a token may be in the user's place.
+bool has_user_in_address(std::string_view text) {
+    for (size_t at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 3)) {
+        std::string_view rest = text.substr(at + 3);
+        if (rest.substr(0, rest.find_first_of("/?# \t\n")).find('@') != std::string_view::npos) return true;
+    }
+    return false;
+}
+
+// https://host/name=value/…
+bool has_secret_in_path(std::string_view address) {
+    for (std::string_view piece : base::split(address, '/')) {
+        size_t equals = piece.find('=');
+        if (equals != std::string_view::npos && is_secret_name(piece.substr(0, equals))) return true;
+    }
+    return false;
+}
+
 bool matches_list(std::string_view list, std::string_view name) {
     return std::ranges::any_of(config::data_list(list), [&](const config::DataRow& row) {
         std::string_view pattern = row.entry;
         if (pattern.ends_with("/i")) pattern.remove_suffix(2);
         return base::matches_name(pattern, name, true);
+    });
+}
+
+// "X_AMZ_SIGNATURE", "PASS1"
+bool has_secret_ending(std::string_view variable) {
+    size_t last = variable.find_last_not_of("_0123456789");
+    variable = variable.substr(0, last == std::string_view::npos ? 0 : last + 1);
+    return std::ranges::any_of(kSecretEndings, [&](std::string_view ending) {
+        if (!variable.ends_with(ending)) return false;
+        std::string_view before = variable.substr(0, variable.size() - ending.size());
+        return before.empty() || before.ends_with('_');
     });
 }
 
@@ -81,20 +169,45 @@ std::vector<std::string> pieces_of(std::string_view text) {
 
 class Walk {
   public:
+    explicit Walk(std::string program = {}) : program_(std::move(program)) {}
+
     // The word as it may be shown, and what the ones after it mean.
     std::string shown(const std::string& word) {
-        bool is_value = next_is_secret_;
-        next_is_secret_ = false;
+        bool is_value = std::exchange(next_is_secret_, false);
+        bool is_login = std::exchange(next_may_be_login_, false) && word.find(':') != std::string::npos &&
+                        word.find("://") == std::string::npos;
+        bool is_authorization = std::exchange(next_is_authorization_, false);
         if (std::string_view name = last_component(word); is_known_program(name)) program_ = name;
         std::string result = considered(word);
-        return is_value ? std::string(kHidden) : result;
+        listen(word);
+        if (!is_value && !is_login) return result;
+        // The secret may come behind what only divides it from its name, or behind the kind of the header.
+        bool is_divider = word == "--" || word == "=" || word == ":";
+        if (is_divider || (is_authorization && is_letters(word))) next_is_secret_ = true;
+        if (is_divider) return word;
+        return hidden();
     }
 
     bool found_any() const { return found_; }
 
   private:
+    // Words that mean something for the next one, whatever else they are.
+    void listen(const std::string& word) {
+        if (is_announcing(word)) next_is_secret_ = is_announced_ = true;
+        // SET PASSWORD FOR user = secret
+        if (word == "=" && is_announced_) next_is_secret_ = true;
+        std::string plain = lower(word);
+        if (plain == "identified") is_identified_ = true;
+        if (plain == "by" && std::exchange(is_identified_, false)) next_is_secret_ = true;
+        next_is_authorization_ = plain.ends_with("authorization:") || plain.ends_with("authorization=");
+    }
+
     std::string considered(const std::string& word) {
         if (!config::secret_in(word).empty() && word.find("://") == std::string::npos) return hidden();
+        if (word.find('%') != std::string::npos) {
+            std::string decoded = percent_decoded(word);
+            if (decoded != word && has_secret_inside(decoded)) return hidden();
+        }
         if (word.find_first_of(kSeparators) != std::string::npos) {
             return has_secret_inside(word) ? hidden() : word;
         }
@@ -103,7 +216,23 @@ class Walk {
             next_is_secret_ = found_ = true;
             return word;
         }
+        if (std::string_view option = login_option(word); !option.empty()) {
+            next_may_be_login_ = word == option;
+            if (word.find(':') == std::string::npos) return word;
+            return std::string(option) + (word[option.size()] == '=' ? "=" : "") + hidden();
+        }
         return without_value(word);
+    }
+
+    // -u, -uUSER:PASSWORD, --user, --user=USER:PASSWORD
+    static std::string_view login_option(std::string_view word) {
+        for (std::string_view option : kLoginOptions) {
+            bool is_long = option.starts_with("--");
+            bool has_value = word.starts_with(option) && word.find(':') != std::string_view::npos &&
+                             (!is_long || word.substr(option.size()).starts_with('='));
+            if (word == option || has_value) return option;
+        }
+        return {};
     }
 
     const ShortOption* short_option(std::string_view word) const {
@@ -131,6 +260,8 @@ class Walk {
             return word.substr(0, divider + 1) + std::string(kHidden);
         }
         if (equals != std::string::npos && equals > 0 && word.find("://") > equals) {
+            if (is_secret_name(std::string_view(word).substr(0, equals)))
+                return word.substr(0, equals + 1) + hidden();
             return word.substr(0, equals + 1) + without_value(word.substr(equals + 1));
         }
         return without_password(word);
@@ -142,7 +273,8 @@ class Walk {
         size_t begin = scheme == std::string::npos ? 0 : scheme + 3;
         bool has_login =
             at != std::string::npos && word.substr(begin, at - begin).find(':') != std::string::npos;
-        if (has_login || config::has_password_in_address(word)) {
+        if (scheme != std::string::npos && has_secret_in_path(word)) return hidden();
+        if (has_login || has_user_in_address(word)) {
             found_ = true;
             return config::without_secrets(word);
         }
@@ -150,7 +282,7 @@ class Walk {
     }
 
     bool has_secret_inside(std::string_view text) const {
-        Walk inside;
+        Walk inside(program_);
         std::vector<std::string> pieces = pieces_of(text);
         for (size_t i = 0; i < pieces.size(); ++i) {
             bool is_divider = i > 0 && (pieces[i].starts_with('=') || pieces[i].starts_with(':'));
@@ -168,6 +300,10 @@ class Walk {
 
     std::string program_;
     bool next_is_secret_ = false;
+    bool next_may_be_login_ = false;
+    bool next_is_authorization_ = false;
+    bool is_announced_ = false;
+    bool is_identified_ = false;  // SQL: IDENTIFIED … BY 'secret'
     bool found_ = false;
 };
 
@@ -178,7 +314,10 @@ bool is_secret_name(std::string_view name) {
     if (variable.empty()) return false;
     // "--key" alone is what "*_KEY" means.
     std::string_view whole = variable;
-    return matches_list("environment/block_patterns", whole) ||
+    std::string joined = variable;
+    std::erase(joined, '_');
+    bool is_password = joined.find("PASSWORD") != std::string::npos;
+    return is_password || has_secret_ending(whole) || matches_list("environment/block_patterns", whole) ||
            matches_list("environment/block_patterns", "_" + variable) ||
            matches_list("environment/block", whole);
 }

@@ -110,6 +110,12 @@ std::string policy(const Event& event) {
     return text;
 }
 
+std::string journal(const Event& event) {
+    std::string text = number_in(event, "part", "part ", "");
+    append(text, number_in(event, "count", "", " lines"), ", ");
+    return text;
+}
+
 struct Row {
     std::string_view kind;
     std::string (*what)(const Event&);
@@ -120,6 +126,7 @@ constexpr Row kRows[] = {
     {"answer", question},   {"policy", policy},   {"mail", named},
     {"slurm", named},       {"file", file},       {"syscall", named},
     {"command", command},   {"limit", named},     {"end", end},
+    {"journal", journal},
 };
 
 Style style_of(std::string_view verdict) {

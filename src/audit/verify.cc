@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The chains are followed side by side, one for each writer. A part that was dropped on purpose leaves a gap
 // in each of them: the record names it, in a line that is itself in a chain, and after it a chain is taken up
-// where it goes on. Threat: who deletes a part by hand and says it was dropped needs a line that says so, and
-// that line would have to be in the supervisor's chain. (tests/audit/verify_test.cc)
+// where it goes on. As such lines are dropped with the part that they stand in, each names all that went
+// before it. Threat: who deletes a part by hand and says it was dropped needs a line that says so, and that
+// line would have to be in the supervisor's chain. Threat: who puts a line in under the name of a writer that
+// there never was has a chain that holds, and the end does not name it. (tests/audit/verify_test.cc)
 #include "audit/verify.h"
 
 #include <algorithm>
-#include <set>
 
 #include "audit/reader.h"
 #include "base/sha256.h"
@@ -16,32 +17,36 @@ namespace audit {
 namespace {
 
 constexpr size_t kMostWriters = 64;
+constexpr int64_t kMostCounted = int64_t{1} << 32;
+// It writes the start and the end.
+constexpr std::string_view kSupervisor = "supervisor";
+// It goes on by itself while jobs are submitted, so that the end can't say how far it came.
+constexpr std::string_view kUnnamed = "slurm";
 
 using Outcome = Verification::Outcome;
 
 class Check {
   public:
     // False: it is broken, and no more is to be read.
-    bool take(const Event& event, size_t missing_parts) {
+    bool take(const Event& event, size_t gaps) {
         std::string writer = event.json.text("writer");
         if (is_first_) {
             is_first_ = false;
             if (writer.empty()) return true;
             result_.outcome = Outcome::unfinished;
             seed_ = event.json.text("session");
-            if (event.kind() != "start" || seed_.empty())
+            if (event.kind() != "start" || seed_.empty() || writer != kSupervisor)
                 return broken(event, "the record does not begin with its start");
         } else if (result_.outcome == Outcome::unchained) {
             return writer.empty() || broken(event, "the lines before it are in no chain");
         }
         if (result_.outcome == Outcome::unchained) return true;
         if (writer.empty()) return broken(event, "it is in no chain");
-        bool is_late = has_ended_ && std::ranges::find(result_.unnamed, writer) == result_.unnamed.end();
-        if (is_late) return broken(event, "it stands behind the end of the session");
-        if (!follows(event, writer, missing_parts)) return false;
-        if (event.kind() == "journal" && event.json.number("part") > 0)
-            said_dropped_.insert(event.json.number("part"));
-        if (event.kind() == "end") return ends(event, writer);
+        if (has_ended_ && writer != kUnnamed) return broken(event, "it stands behind the end of the session");
+        if (has_ended_) unnamed(writer);
+        if (!follows(event, writer, gaps)) return false;
+        if (event.kind() == "journal") note(event, writer);
+        if (event.kind() == "end") return ends(event, writer, gaps);
         return true;
     }
 
@@ -50,8 +55,9 @@ class Check {
         if (result_.outcome == Outcome::broken && passed.damaged > 0)
             broken_at(passed.first_damaged, "it can't be read, and a chain misses a line");
         if (result_.outcome == Outcome::broken || result_.outcome == Outcome::unchained) return result_;
-        for (unsigned part : reader.missing_parts()) {
-            if (said_dropped_.contains(part)) continue;
+        for (const Gap& gap : reader.gaps()) {
+            int64_t part = first_unsaid(gap);
+            if (part > gap.last) continue;
             broken_at({}, "its part " + std::to_string(part) + " is missing");
             return result_;
         }
@@ -64,10 +70,32 @@ class Check {
   private:
     struct Chain {
         Head head;
-        size_t gaps = 0;  // missing parts that were before its last line
+        size_t gaps = 0;  // of the record that were before its last line
     };
 
-    bool follows(const Event& event, const std::string& writer, size_t missing_parts) {
+    // What the record says of itself: {"from":2,"part":5} are four parts, {"part":5} is one.
+    void note(const Event& event, const std::string& writer) {
+        int64_t part = std::min(event.json.number("part"), kMostCounted);
+        if (part > 0 && writer == kSupervisor) {
+            int64_t& last = said_dropped_[event.json.number("from", part)];
+            last = std::max(last, part);
+        }
+        if (event.json.text("reason") == kLinesLost) {
+            result_.lost +=
+                static_cast<uint64_t>(std::clamp<int64_t>(event.json.number("count"), 0, kMostCounted));
+        }
+    }
+
+    // The first part of the gap that no line names; behind its last one: all are named.
+    int64_t first_unsaid(const Gap& gap) const {
+        int64_t part = gap.first;
+        for (const auto& [from, last] : said_dropped_) {
+            if (from <= part && last >= part) part = last + 1;
+        }
+        return part;
+    }
+
+    bool follows(const Event& event, const std::string& writer, size_t gaps) {
         auto known = chains_.find(writer);
         if (known == chains_.end()) {
             if (chains_.size() == kMostWriters) return broken(event, "there are too many writers");
@@ -75,8 +103,8 @@ class Check {
         }
         Chain& chain = known->second;
         auto number = static_cast<uint64_t>(event.json.number("line"));
-        bool may_jump = missing_parts > chain.gaps;
-        chain.gaps = missing_parts;
+        bool may_jump = gaps > chain.gaps;
+        chain.gaps = gaps;
         bool is_next = number == chain.head.lines + 1;
         if (!is_next && !(may_jump && number > chain.head.lines)) {
             std::string expected = std::to_string(chain.head.lines + 1);
@@ -96,14 +124,21 @@ class Check {
     }
 
     // The end names how far each of the others had come: a line that was cut off behind is missed.
-    bool ends(const Event& event, const std::string& writer) {
+    bool ends(const Event& event, const std::string& writer, size_t gaps) {
         has_ended_ = true;
+        if (writer != kSupervisor) return broken(event, "it is not the supervisor that writes the end");
         const base::Json* writers = event.json.find("writers");
         if (writers == nullptr || !writers->is_object()) return broken(event, "it does not name the writers");
         for (const auto& [name, head] : writers->members()) {
             if (name == writer) continue;
             auto chain = chains_.find(name);
             uint64_t lines = chain == chains_.end() ? 0 : chain->second.head.lines;
+            size_t gaps_before = chain == chains_.end() ? 0 : chain->second.gaps;
+            // Its last ones may have been in a part that was dropped.
+            if (gaps > gaps_before && static_cast<uint64_t>(head.number("lines")) > lines) {
+                unnamed(name);
+                continue;
+            }
             if (static_cast<uint64_t>(head.number("lines")) != lines) {
                 return broken(event, "the writer " + base::printable(name) + " wrote " +
                                          std::to_string(head.number("lines")) + " lines, and " +
@@ -113,11 +148,20 @@ class Check {
                 return broken(event, "the last line of the writer " + base::printable(name) + " was altered");
         }
         for (const auto& [name, chain] : chains_) {
-            if (name != writer && writers->find(name) == nullptr) result_.unnamed.push_back(name);
+            if (name == writer || writers->find(name) != nullptr) continue;
+            if (name != kUnnamed) {
+                return broken(event, "it does not name the writer " + base::printable(name) +
+                                         ", of whom there are lines: they were put in, or it was killed");
+            }
+            unnamed(name);
         }
         return true;
     }
 
+    void unnamed(const std::string& writer) {
+        if (std::ranges::find(result_.unnamed, writer) == result_.unnamed.end())
+            result_.unnamed.push_back(writer);
+    }
     bool broken(const Event& event, std::string problem) {
         broken_at(event.place(), std::move(problem));
         return false;
@@ -132,7 +176,7 @@ class Check {
     bool has_ended_ = false;
     std::string seed_;
     std::map<std::string, Chain> chains_;
-    std::set<int64_t> said_dropped_;
+    std::map<int64_t, int64_t> said_dropped_;  // from which part to which
     Verification result_;
 };
 
@@ -144,9 +188,14 @@ base::Result<Verification> verify(const std::string& first_part) {
     Check check;
     reader.take_newer();
     while (std::optional<Event> event = reader.next()) {
-        if (!check.take(*event, reader.missing_parts().size())) break;
+        if (!check.take(*event, reader.gaps().size())) break;
     }
     return check.finish(reader);
+}
+
+bool holds(const Verification& verification) {
+    bool is_on = verification.outcome == Outcome::unfinished && verification.is_running;
+    return verification.outcome == Outcome::intact || is_on;
 }
 
 namespace {
@@ -171,12 +220,14 @@ std::string to_text(const Verification& verification) {
     std::string text(to_text(verification.outcome));
     switch (verification.outcome) {
         case Outcome::intact:
-            text += ": " + std::to_string(verification.lines) + " lines, none altered, removed or put in";
+            text += ": " + std::to_string(verification.lines) +
+                    " lines, each in its chain; the last line is vouched for by the head alone";
             break;
         case Outcome::unfinished:
-            text += ": " + std::to_string(verification.lines) +
-                    " lines in order, but the session's end is not there: it still runs, was killed, or the "
-                    "end was cut off";
+            text += verification.is_running ? ": the session still runs; "
+                                            : ": the session was killed, or the end was cut off; ";
+            text += std::to_string(verification.lines) +
+                    " lines, each in its chain; the last ones are vouched for by the heads alone";
             break;
         case Outcome::broken:
             text += ": " + (verification.where.empty() ? "" : base::printable(verification.where) + ": ") +
@@ -191,6 +242,10 @@ std::string to_text(const Verification& verification) {
         text += "  " + std::to_string(verification.dropped_parts) +
                 " parts were dropped, as the record had reached its size; what stood there is not checked\n";
     }
+    if (verification.lost > 0) {
+        text += "  " + std::to_string(verification.lost) +
+                " lines could not be written, as the record itself says\n";
+    }
     if (verification.damaged > 0) {
         text += "  " + std::to_string(verification.damaged) +
                 " damaged lines, which a full disk leaves, are passed over; no chain misses them\n";
@@ -200,8 +255,8 @@ std::string to_text(const Verification& verification) {
     }
     if (verification.outcome == Outcome::broken) return text;
     for (const auto& [name, head] : verification.heads) {
-        text +=
-            "  head of " + base::printable(name) + ": " + std::to_string(head.lines) + " " + head.hash + "\n";
+        text += "  head of " + base::printable(name) + ": " + std::to_string(head.lines) + " lines " +
+                head.hash + "\n";
     }
     return text;
 }
@@ -214,6 +269,8 @@ base::Json to_json(const Verification& verification) {
     if (!verification.problem.empty()) json.set("problem", verification.problem);
     json.set("damaged", static_cast<size_t>(verification.damaged));
     json.set("dropped_parts", static_cast<size_t>(verification.dropped_parts));
+    json.set("lost", static_cast<size_t>(verification.lost));
+    if (verification.outcome == Outcome::unfinished) json.set("running", verification.is_running);
     base::Json heads = base::Json::object();
     for (const auto& [name, head] : verification.heads) {
         heads.set(name,

@@ -6,6 +6,10 @@
 //                                                  file without its end; before the first line, of the seed
 //
 // The last line of the session names how far each of the others had come.
+//
+// A disk that is full costs lines, and may leave the beginning of one. The chain goes on from the last whole
+// line; the next one that can be written begins with a line break where a beginning may stand, and comes
+// after a line that says how many were lost.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +20,9 @@
 #include "base/file.h"
 
 namespace audit {
+
+// The reason of the `journal` line that counts them.
+inline constexpr std::string_view kLinesLost = "lines could not be written";
 
 // Where a chain stands.
 struct Head {
@@ -40,14 +47,21 @@ class Writer {
     void close() { file_.reset(); }
 
     Head head() const { return {lines_, hash_}; }
+    // Lines that could not be written, from the beginning.
+    uint64_t lost() const { return lost_; }
 
   private:
+    bool append(Line line);
+
     base::Fd file_;
     std::string name_;
     std::string hash_;
     uint64_t lines_ = 0;
     uint64_t written_ = 0;
     uint64_t part_size_ = 0;
+    uint64_t lost_ = 0;
+    uint64_t unsaid_ = 0;   // of those, which no line tells of yet
+    bool is_torn_ = false;  // the file may end in the beginning of a line
     bool is_full_ = false;
 };
 

@@ -14,6 +14,7 @@
 #include "host/trial.h"
 #include "plan/backend.h"
 #include "plan/make_plan.h"
+#include "session/runtime_place.h"
 
 namespace cli {
 
@@ -246,6 +247,22 @@ void probe_backends(const Caller& caller, const policy::Policy& policy, host::Fa
             "started with --trace-…";
 }
 
+namespace {
+
+// The last one lies in the state directory, which is hidden in any case.
+std::vector<base::Path> runtime_places_of(const Caller& caller, const std::string& state) {
+    std::optional<std::string_view> told = host::variable(caller.environment, "XDG_RUNTIME_DIR");
+    std::vector<base::Path> places;
+    for (const std::string& place : session::runtime_places(told.value_or(""), state)) {
+        base::Result<base::Path> path = base::Path::parse(place);
+        if (path) places.push_back(*std::move(path));
+    }
+    places.pop_back();
+    return places;
+}
+
+}  // namespace
+
 base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,
                                 const std::vector<std::string>& command) {
     base::Result<Settings> settings = load_settings(caller, arguments);
@@ -268,6 +285,7 @@ base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments
                           .session = session,
                           .config_directory = base::Path::known(settings->place.files.user_directory),
                           .state_directory = base::Path::known(settings->place.files.state_directory),
+                          .runtime_places = runtime_places_of(caller, state),
                           .job = caller.job};
     if (!settings->policy.modules.load.empty()) use_modules(*modules, request);
     facts->private_etc = host::find_private_files(base::Path::known("/etc"), state + "/private-etc");

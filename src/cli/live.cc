@@ -24,8 +24,7 @@ std::string outcome(std::string done, const Json& reply) {
     for (const Json& setting : reply.items("restart")) {
         if (setting.as_text()) settings.push_back(base::printable(*setting.as_text()));
     }
-    if (!settings.empty())
-        text += "a restart is needed for: " + base::join(settings, ", ") + "\n";
+    if (!settings.empty()) text += "a restart is needed for: " + base::join(settings, ", ") + "\n";
     return text;
 }
 

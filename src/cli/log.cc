@@ -73,13 +73,15 @@ std::function<bool()> still_running(const Invocation& call, const std::string& s
 }
 
 int verify_record(const Invocation& call, const audit::RecordFile& record) {
+    // Asked before the record is read: one that ends meanwhile was running.
+    bool is_running = still_running(call, record.session)();
     base::Result<audit::Verification> result = audit::verify(record.path);
     if (!result) return call.output.fail(result.error());
-    using Outcome = audit::Verification::Outcome;
-    bool holds = result->outcome == Outcome::intact || result->outcome == Outcome::unfinished;
+    result->is_running = is_running;
     std::string text =
         call.arguments.wants_json ? audit::to_json(*result).dump() + "\n" : audit::to_text(*result);
-    return call.output.result(text, holds ? 0 : static_cast<int>(base::ExitCode::check_failed));
+    return call.output.result(text,
+                              audit::holds(*result) ? 0 : static_cast<int>(base::ExitCode::check_failed));
 }
 
 }  // namespace

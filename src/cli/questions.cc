@@ -42,12 +42,13 @@ struct Question {
 };
 
 // The oldest first. Sessions that don't answer have none.
-std::vector<Question> questions_of(const std::vector<Known>& sessions) {
+std::vector<Question> questions_of(const std::vector<Known>& sessions, const Output* output = nullptr) {
     std::vector<Question> questions;
     for (const Known& known : sessions) {
         if (known.state == Known::State::elsewhere) continue;
         base::Result<Json> status =
             session::ask_session(known, Json::object().set("do", "status"), kPatience);
+        if (!status && output != nullptr) output->warning(status.error().line());
         if (!status) continue;
         for (const Json& content : status->items("pending")) questions.push_back({known, content});
     }
@@ -117,7 +118,7 @@ base::Error no_question(std::string what) {
 base::Result<Question> chosen_question(const Invocation& call) {
     base::Result<std::vector<Known>> sessions = chosen_sessions(call);
     if (!sessions) return sessions.error();
-    std::vector<Question> questions = questions_of(*sessions);
+    std::vector<Question> questions = questions_of(*sessions, &call.output);
     if (!call.arguments.words.empty()) {
         const std::string& word = call.arguments.words[0];
         int64_t id = -1;
@@ -165,7 +166,7 @@ int pending_verb(const Invocation& call) {
     if (call.arguments.has_own("--follow")) return follow(call);
     base::Result<std::vector<Known>> sessions = chosen_sessions(call);
     if (!sessions) return call.output.fail(sessions.error());
-    std::vector<Question> questions = questions_of(*sessions);
+    std::vector<Question> questions = questions_of(*sessions, &call.output);
     if (call.arguments.wants_json) {
         Json all = Json::array();
         for (const Question& question : questions) all.push(question.json());

@@ -56,6 +56,8 @@ void announce(const Output& output, const Planned& planned) {
 // What was refused, each with what would allow it. The record is read again only where something was.
 void tell_refusals(const Output& output, const session::Ending& ending, const Planned& planned) {
     if (!ending.unrecorded.empty()) output.protection("this session is not recorded: " + ending.unrecorded);
+    if (ending.lost_lines > 0)
+        output.protection(std::to_string(ending.lost_lines) + " lines of the record could not be written");
     if (ending.has_lost_network) output.protection(std::string(session::kLostNetwork));
     bool has_refusals = ending.network.refused > 0 || ending.refused_mails > 0 ||
                         planned.plan.network.egress.rules.is_observing || ending.trace.files > 0 ||

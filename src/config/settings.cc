@@ -180,14 +180,16 @@ constexpr Setting kSettings[] = {
      "what a session did is recorded, outside the jail"},
     {"audit.chain", boolean, true_is_strict, "", "", "false", kStatic,
      "every line of the record holds the hash of the one before, which log --verify checks"},
-    {"audit.size", size, neutral, "", "", "64M", kStatic,
+    {"audit.size", size, trusted, "", "", "64M", kStatic,
      "how large the record of a session may grow; then the oldest part but the first is dropped"},
-    {"audit.keep", duration, neutral, "", "", "720h", kStatic, "how long records are kept"},
+    {"audit.keep", duration, trusted, "", "", "720h", kStatic, "how long records are kept"},
 
     {"trace.files", boolean, trusted, "--trace-files", "", "false", kStatic,
-     "record which hidden or read-only files the command asked for; slows it down"},
+     "record which hidden or read-only files the command asked for; slows it down, and signals may interrupt "
+     "calls"},
     {"trace.commands", boolean, trusted, "--trace-commands", "", "false", kStatic,
-     "record every program that is started in the jail, with arguments, directory, status and duration"},
+     "record every program that is started in the jail, with arguments, directory, status and duration; "
+     "a signal may interrupt its start"},
     {"trace.system_calls", boolean, trusted, "--trace-syscalls", "", "false", kStatic,
      "record which refused system calls were tried"},
 

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kTakeOver = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 constexpr std::string_view kGiveBack = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
 
 volatile sig_atomic_t marked_signal = 0;
 

@@ -73,6 +73,14 @@ class OwnPlaces {
         return base::success();
     }
 
+    // By the host's own files, whatever of it is there.
+    bool is_shown(const base::Path& place) const {
+        base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(place);
+        if (!resolved) return false;
+        const PathRule* rule = draft_.rules.decide_unsettled(resolved->path);
+        return rule != nullptr && rule->backing == Backing::host && rule->access != Access::hidden;
+    }
+
   private:
     bool could_exchange(const base::Path& link) const {
         return is_writable(draft_.rules.decide_unsettled(link.parent())) &&
@@ -153,6 +161,11 @@ base::Status hold_own_places(Draft& draft) {
     }
     for (const OwnPlace& place : places) {
         if (base::Status held = own.hold(place); !held) return held;
+    }
+    for (const base::Path& place : request.runtime_places) {
+        if (!own.is_shown(place)) continue;
+        if (base::Status held = own.hold({place, Access::hidden, "directories of running sessions"}); !held)
+            return held;
     }
     return base::success();
 }

@@ -40,6 +40,7 @@ struct Request {
     std::string session;                   // id, set in the jail's environment
     base::Path config_directory;           // the sandbox's own, of this caller
     base::Path state_directory;
+    std::vector<base::Path> runtime_places;  // where sessions of this user may have their directories
     std::optional<JobRequest> job;
     LoadedModules modules;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The calls that a traced jail is observed by: which of their arguments are paths, and what for. Calls on
-// open descriptors are not among them: what can be opened was judged when it was opened.
+// open descriptors are not among them: what can be opened was judged when it was opened. Nor are `exit` and
+// `exit_group`: a notified call can be interrupted by a signal, and no program expects that to return.
 #include <sys/syscall.h>
 
 #include "seccomp/trace.h"
@@ -75,8 +76,6 @@ constexpr ObservedCall kCommandCalls[] = {
     {SYS_execveat, below(0, 1, read), {}},
 };
 
-constexpr int kEndCalls[] = {SYS_exit_group, SYS_exit};
-
 }  // namespace
 
 std::span<const ObservedCall> file_calls() {
@@ -85,10 +84,6 @@ std::span<const ObservedCall> file_calls() {
 
 std::span<const ObservedCall> command_calls() {
     return kCommandCalls;
-}
-
-std::span<const int> end_calls() {
-    return kEndCalls;
 }
 
 }  // namespace seccomp

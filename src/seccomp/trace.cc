@@ -34,7 +34,6 @@ std::vector<int> observed_numbers(const Trace& trace) {
     };
     if (trace.files) add(file_calls());
     if (trace.files || trace.commands) add(command_calls());
-    if (trace.commands) numbers.insert(numbers.end(), end_calls().begin(), end_calls().end());
     std::erase(numbers, -1);
     std::ranges::sort(numbers);
     numbers.erase(std::ranges::unique(numbers).begin(), numbers.end());

@@ -59,7 +59,6 @@ struct ObservedCall {
 
 std::span<const ObservedCall> file_calls();
 std::span<const ObservedCall> command_calls();  // execve, execveat
-std::span<const int> end_calls();               // exit_group, exit
 
 // The filter for a command that is traced.
 std::vector<sock_filter> traced_filter(const Switches& switches, const Trace& trace);

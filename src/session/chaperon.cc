@@ -26,7 +26,7 @@ namespace {
 
 // A stub waits no longer than this for its turn: a burst of hundreds is what a job array of scripts makes.
 constexpr int kBacklog = 512;
-constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
+constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXFSZ};
 
 using slurm::chaperon::Clients;
 using slurm::chaperon::Context;

@@ -123,7 +123,9 @@ void Control::admit() {
     socklen_t size = sizeof peer;
     bool is_known = ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
     bool is_ours = is_known && (peer.uid == ::geteuid() || peer.uid == 0) && is_outside_(peer.pid);
-    if (!is_ours || connections_.size() >= kMostConnections) return;
+    if (!is_ours) return;
+    // Whoever has been connected longest gives way: nobody keeps the others out by staying.
+    if (connections_.size() >= kMostConnections) connections_.erase(connections_.begin());
     uint64_t id = ++last_id_;
     if (add(events_.get(), socket.get(), id)) connections_[id] = Connection{std::move(socket)};
 }

@@ -31,7 +31,7 @@ namespace {
 constexpr std::chrono::milliseconds kLongestFarewell{500};
 constexpr std::string_view kGone = "the network's gateway has ended";
 // Slurm signals every process of a step, not the command alone.
-constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
+constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXFSZ};
 
 // Neither the caller's terminal nor a kill of its group reaches it; it ends with the supervisor.
 void step_aside(pid_t supervisor, std::initializer_list<int> kept) {

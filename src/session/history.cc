@@ -70,6 +70,7 @@ void record_end(audit::Writer& record, const base::Result<Ending>& ending, const
         line.number("files", ending->trace.files).number("system_calls", ending->trace.system_calls);
         line.number("mail", ending->refused_mails).end_object();
     }
+    if (record.lost() > 0) line.number("lost", record.lost());
     if (!record.head().hash.empty()) {
         line.begin_object("writers");
         add_head(line, "gateway", helpers.gateway);

@@ -63,8 +63,9 @@ base::Fd Record::next_part() {
         unsigned oldest = parts_ - kParts + 1;
         if (::unlink(part_path(oldest).c_str()) == 0) {
             audit::Line line("journal");
-            line.number("part", oldest)
-                .text("reason", "the record has reached its size: this part is dropped");
+            // From the second on all are gone by now: the lines that told of the others may be among them.
+            line.number("from", 2).number("part", oldest);
+            line.text("reason", "the record has reached its size: its parts up to this one are dropped");
             writer_.write(std::move(line));
         }
     }

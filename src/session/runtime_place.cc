@@ -21,6 +21,10 @@ bool is_ours(const std::string& path) {
            (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+std::string temporary_place() {
+    return "/tmp/agent-sandbox-u" + std::to_string(::geteuid());
+}
+
 std::string parent_of(const std::string& path) {
     return path.substr(0, path.rfind('/'));
 }
@@ -50,15 +54,16 @@ std::vector<std::string> runtime_places(std::string_view runtime_directory,
         runtime_directory.remove_suffix(1);
     if (runtime_directory.starts_with('/')) add(std::string(runtime_directory) + std::string(kName));
     add("/run/user/" + user + std::string(kName));
-    add("/tmp/agent-sandbox-u" + user);
+    add(temporary_place());
     add(std::string(state_directory) + "/run");
     return places;
 }
 
 std::string make_runtime_place(const std::vector<std::string>& places) {
     for (const std::string& place : places) {
-        // Only the last component is ours to make, but in the state directory.
-        bool may_be_had = &place == &places.back() || place.starts_with("/tmp/") || is_ours(parent_of(place));
+        // Only the last component is ours to make, but in the state directory, and only in a directory that
+        // is ours, but in /tmp.
+        bool may_be_had = &place == &places.back() || place == temporary_place() || is_ours(parent_of(place));
         if (may_be_had && make(place)) return place;
     }
     return {};

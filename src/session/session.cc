@@ -344,6 +344,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     record_end(record.writer(), ending,
                {.gateway = {refusals.lines, refusals.hash}, .tracer = {trace.lines, trace.hash}}, duration);
     if (ending) ending->head = record.writer().head();
+    if (ending) ending->lost_lines = record.writer().lost();
     return ending;
 }
 

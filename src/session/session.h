@@ -32,6 +32,7 @@ struct Ending {
     bool has_used_slurm = false;        // something was asked of Slurm
     std::string record;                 // the file; empty: nothing was recorded
     std::string unrecorded;             // why, where it should have been
+    uint64_t lost_lines = 0;            // that could not be written
     audit::Head head;                   // of the record's chain
 };
 

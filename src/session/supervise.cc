@@ -31,8 +31,9 @@ namespace {
 
 constexpr int kPassedOn[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGTSTP};
 constexpr int kOurs[] = {SIGCHLD, SIGCONT};
-// Blocked and not read: touching the terminal from the background must not stop us.
-constexpr int kUnwanted[] = {SIGTTIN, SIGTTOU, SIGPIPE};
+// Blocked and not read: touching the terminal from the background must not stop us, and a record that may not
+// grow further (ulimit -f) not end us.
+constexpr int kUnwanted[] = {SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
 
 constexpr int kLongestDeath = 10'000;  // milliseconds
 constexpr uint64_t kMostMailLines = 1000;

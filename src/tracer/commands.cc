@@ -16,12 +16,6 @@ std::optional<Command> Commands::start(pid_t process, Command command) {
     return former;
 }
 
-void Commands::say_status(pid_t process, int status) {
-    auto found = running_.find(process);
-    // As the kernel passes it on: a byte.
-    if (found != running_.end()) found->second.status = status & 0xff;
-}
-
 std::optional<Command> Commands::take(pid_t process) {
     auto found = running_.find(process);
     if (found == running_.end()) return std::nullopt;

@@ -19,14 +19,13 @@ struct Command {
     std::vector<std::string> words;
     std::string directory;
     Clock::time_point started;
-    std::optional<int> status;  // as it said with its last call
 };
 
 // How a command ended.
 struct End {
-    enum class Kind { exited, killed, replaced, running };
+    enum class Kind { exited, killed, replaced, running, unknown };
     Kind kind = Kind::running;
-    int number = 0;  // exited: the status; killed: the signal, 0 where it is not known
+    int number = 0;  // exited: the status; killed: the signal
 };
 
 // What the kernel calls the status of a process (wait(2)).
@@ -36,8 +35,6 @@ class Commands {
   public:
     // The one that it takes the place of, where the process was one already.
     std::optional<Command> start(pid_t process, Command command);
-    // What its last call said: its end is yet to be seen.
-    void say_status(pid_t process, int status);
     std::optional<Command> take(pid_t process);
     const Command* find(pid_t process) const;
     size_t size() const { return running_.size(); }

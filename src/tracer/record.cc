@@ -57,6 +57,7 @@ void Record::add(pid_t process, const Command& command, const End& end, Clock::t
             line.truth("replaced", true);
             break;
         case End::Kind::running:
+        case End::Kind::unknown:
             break;
     }
     auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(now - command.started);

@@ -45,7 +45,9 @@ std::optional<int> status_of_reaped(int pidfd) {
 std::optional<int> kept_status(pid_t process, int pidfd) {
     // First the one that can't be about somebody else.
     if (std::optional<int> status = status_of_reaped(pidfd)) return status;
-    return status_of_dead(process);
+    if (std::optional<int> status = status_of_dead(process)) return status;
+    // It may have been reaped between the two questions.
+    return status_of_reaped(pidfd);
 }
 
 }  // namespace tracer

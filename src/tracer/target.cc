@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -46,11 +45,6 @@ pid_t Target::process() const {
     return process;
 }
 
-bool Target::is_waiting() const {
-    uint64_t id = notice_.id;
-    return ::ioctl(listener_, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
-}
-
 bool Target::read(uint64_t address, void* place, size_t size) const {
     struct iovec here = {place, size};
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of another process
@@ -77,16 +71,22 @@ std::optional<std::string> Target::text(uint64_t address, size_t longest) const 
     return text;
 }
 
-std::vector<std::string> Target::words(uint64_t address) const {
+std::optional<std::vector<std::string>> Target::words(uint64_t address) const {
     std::vector<std::string> words;
-    for (; words.size() < kMostWords; address += sizeof address) {
+    for (; address != 0 && words.size() < kMostWords; address += sizeof address) {
         uint64_t word = 0;
-        if (!read(address, &word, sizeof word) || word == 0) break;
+        if (!read(address, &word, sizeof word)) return std::nullopt;
+        if (word == 0) break;
         std::optional<std::string> text = this->text(word, kLongestWord);
-        if (!text) break;
+        if (!text) return std::nullopt;
         words.push_back(*std::move(text));
     }
     return words;
+}
+
+bool Target::is_list(uint64_t address) const {
+    uint64_t word = 0;
+    return address == 0 || read(address, &word, sizeof word);
 }
 
 std::string Target::working_directory() const {

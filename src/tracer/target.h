@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A process of the jail whose call waits for its answer, seen from outside. What its memory holds is its own
-// to change at any time; what is read here is told to people and decides nothing. All of it is bounded: a
-// pointer may lead anywhere, a list may have no end.
+// to change at any time; what is read here is told to people and decides nothing. It may be killed meanwhile
+// and its number be somebody else's: only if its call could be answered afterwards does anything of it count.
+// All of it is bounded: a pointer may lead anywhere, a list may have no end.
 #pragma once
 
 #include <linux/seccomp.h>
@@ -24,7 +25,7 @@ inline constexpr size_t kLongestWord = 256;
 
 class Target {
   public:
-    Target(int listener, const struct seccomp_notif& notice) : listener_(listener), notice_(notice) {}
+    explicit Target(const struct seccomp_notif& notice) : notice_(notice) {}
 
     pid_t thread() const { return static_cast<pid_t>(notice_.pid); }
     // The process that the thread is one of; -1: it is gone.
@@ -32,13 +33,10 @@ class Target {
     uint64_t argument(int index) const { return notice_.data.args[index]; }
     const struct seccomp_data& call() const { return notice_.data; }
 
-    // False: it was killed or interrupted meanwhile, and its number may be somebody else's: nothing that was
-    // learned counts.
-    bool is_waiting() const;
-
-    // Nothing where it can't be read; too long a text is cut.
+    // Nothing where it can't be read; too long a text is cut. No list at all (0) is an empty one.
     std::optional<std::string> text(uint64_t address, size_t longest) const;
-    std::vector<std::string> words(uint64_t address) const;
+    std::optional<std::vector<std::string>> words(uint64_t address) const;
+    bool is_list(uint64_t address) const;                        // it begins somewhere that can be read
     bool is_memory_closed() const { return is_memory_closed_; }  // a read was not permitted
 
     // A path that the call names, made absolute: relative to its working directory or to a descriptor, where
@@ -57,7 +55,6 @@ class Target {
     std::string file(const std::string& name) const;  // "/proc/THREAD/name"
     bool read(uint64_t address, void* place, size_t size) const;
 
-    int listener_;
     const struct seccomp_notif& notice_;
     mutable bool is_memory_closed_ = false;
 };

@@ -2,7 +2,7 @@
 // Theory of operation. The kernel stops every call that the jail's filter notifies until it is answered here:
 //
 //   a call that the ready filter refuses     counted, and refused with the very number that the filter says
-//   a file call, an execution, an exit       looked at, and let go on (SECCOMP_USER_NOTIF_FLAG_CONTINUE)
+//   a file call, an execution                looked at, and let go on (SECCOMP_USER_NOTIF_FLAG_CONTINUE)
 //   anything else                            refused: nothing asked for it
 //
 // Which of the three it is depends on the registers alone, which the kernel keeps and nobody can change
@@ -11,8 +11,17 @@
 // a call go on means that the kernel judges it as if nobody had been asked, and the walls are the same. A
 // command that wants to deceive the record can; one that wants to hide does not have to ask.
 //
-// The end of a process is told by its pidfd, its status by its last call, and where it made none by what the
-// kernel keeps of it. Nothing here waits for the jail: all of it could be hostile.
+// Until a notice is received here, any signal with a handler interrupts the call, and unless the handler was
+// set with SA_RESTART the program sees EINTR from a call that never fails so otherwise. From then on only a
+// deadly signal does (trace.cc). So everything gives way to receiving: all notices that are there are
+// received before one is answered and between any two pieces of other work, and a call goes on as soon as
+// what only the waiting process can show is read. What the host has there and what the record says of it
+// comes later, one piece a round. What waits is bounded: a jail that asks faster than that is answered more
+// slowly.
+//
+// The end of a process is told by its pidfd, its status by what the kernel keeps of it (status.h). Its last
+// call is never notified: a program whose exit returns EINTR crashes. Nothing here waits for the jail: all of
+// it could be hostile.
 #include "tracer/tracer.h"
 
 #include <fcntl.h>
@@ -27,6 +36,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <unordered_set>
@@ -60,8 +71,11 @@ constexpr size_t kMostLooks = 4096;
 // Flags of open that make a difference to what is wanted.
 constexpr uint64_t kTellingFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_PATH | O_TMPFILE;
 constexpr int kEvents = 64;
-constexpr uint64_t kListener = 0;  // of epoll's data; a process otherwise
+constexpr size_t kMostReceived = 1024;  // calls that wait for their answer here
+constexpr size_t kMostLater = 1024;     // pieces of work that nobody waits for
+constexpr uint64_t kListener = 0;       // of epoll's data; a process otherwise
 constexpr uint64_t kControl = 1;
+constexpr int kExecveatFlags = 4;  // its argument
 
 const ObservedCall* find_call(std::span<const ObservedCall> calls, int number) {
     auto found = std::ranges::find(calls, number, &ObservedCall::number);
@@ -82,6 +96,25 @@ class Message {
   private:
     std::vector<uint64_t> words_;
 };
+
+// A path that a call names, and what the caller finds there.
+struct SeenPath {
+    base::Path path;
+    std::string key;
+    Use use;
+    Inside inside;
+};
+
+struct SeenExecution {
+    pid_t process;
+    base::Fd pidfd;
+    Command command;
+};
+
+bool is_dead(const base::Fd& pidfd) {
+    struct pollfd dead = {pidfd.get(), POLLIN, 0};
+    return ::poll(&dead, 1, 0) > 0;
+}
 
 struct seccomp_notif_sizes message_sizes() {
     struct seccomp_notif_sizes sizes = {};
@@ -111,7 +144,7 @@ class Tracer {
     }
 
     int serve() {
-        while (!is_over_ && !has_failed_) take_events(-1);
+        while (!is_over_ && !has_failed_) take_events();
         return has_failed_ ? 1 : 0;
     }
 
@@ -124,21 +157,36 @@ class Tracer {
         ::epoll_ctl(gate_.get(), EPOLL_CTL_ADD, descriptor, &event);
     }
 
-    // Ends before beginnings: a number that is free again may be given to the next.
-    void take_events(int timeout) {
+    void take_events() {
         struct epoll_event events[kEvents];
-        int count = ::epoll_wait(gate_.get(), events, kEvents, timeout);
+        bool is_behind = !received_.empty() || !later_.empty();
+        int count = ::epoll_wait(gate_.get(), events, kEvents, is_behind ? 0 : -1);
+        receive();
+        answer();
+        bool has_word = false;
         for (int i = 0; i < count; ++i) {
-            if (events[i].data.u64 > kControl)
-                end_process(static_cast<pid_t>(events[i].data.u64), events[i].events);
+            if (events[i].data.u64 == kListener) {
+                if (!(events[i].events & EPOLLIN))  // the jail is empty
+                    ::epoll_ctl(gate_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
+            } else if (events[i].data.u64 == kControl) {
+                has_word = true;
+            } else {
+                end_process(static_cast<pid_t>(events[i].data.u64));
+                receive();
+            }
         }
-        for (int i = 0; i < count; ++i) {
-            if (events[i].data.u64 == kListener) take_notice(events[i].events);
-            if (events[i].data.u64 == kControl) take_word();
-        }
+        do_one_piece();
+        if (has_word) take_word();
         if (record_.writer().is_full() && !has_asked_) {
             has_asked_ = static_cast<bool>(base::send_descriptors(control_.get(), kAskForJournal, {}));
         }
+    }
+
+    void do_one_piece() {
+        if (later_.empty()) return;
+        std::function<void()> piece = std::move(later_.front());
+        later_.pop_front();
+        piece();
     }
 
     void take_word() {
@@ -162,41 +210,67 @@ class Tracer {
     // ---- Calls
     // ------------------------------------------------------------------------------------------------------
 
-    void take_notice(uint32_t events) {
-        if (!(events & EPOLLIN)) {
-            ::epoll_ctl(gate_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);  // the jail is empty
-            return;
+    void receive() {
+        struct pollfd ready = {listener_.get(), POLLIN, 0};
+        while (received_.size() < kMostReceived && ::poll(&ready, 1, 0) > 0 && ready.revents & POLLIN) {
+            struct seccomp_notif& notice = notice_.cleared();
+            if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, &notice) != 0) return;  // it is gone
+            received_.push_back(notice);
         }
-        struct seccomp_notif& notice = notice_.cleared();
-        if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, &notice) != 0) return;  // it is gone
-        Target target(listener_.get(), notice);
+    }
+
+    void answer() {
+        for (size_t left = received_.size(); left > 0 && later_.size() < kMostLater; --left) {
+            struct seccomp_notif notice = received_.front();
+            received_.pop_front();
+            answer(notice);
+            receive();
+        }
+    }
+
+    void answer(const struct seccomp_notif& notice) {
         uint32_t verdict = seccomp::verdict_of(filter_, notice.data);
-        if (verdict == SECCOMP_RET_ALLOW && is_observed(notice.data.nr)) {
-            look_at(target);
-            if (target.is_memory_closed()) tell_closed_memory();
-            let_go_on(notice.id);
-        } else {
-            refuse(notice, verdict);
+        if (verdict != SECCOMP_RET_ALLOW || !is_observed(notice.data.nr)) return refuse(notice, verdict);
+        Target target(notice);
+        int number = notice.data.nr;
+        const ObservedCall* execution = find_call(seccomp::command_calls(), number);
+        const ObservedCall* call = execution ? execution : find_call(seccomp::file_calls(), number);
+        std::optional<SeenPath> first, second;
+        std::optional<SeenExecution> seen;
+        if (plan_.trace.files) {
+            first = look_at_path(target, *call, call->first);
+            second = look_at_path(target, *call, call->second);
         }
+        if (execution && plan_.trace.commands) seen = look_at_execution(target, *execution);
+        // A number that is free again may be given to the next before the end of the last was seen. This one
+        // is alive as long as it waits, and may have ended right after: only now can they be told apart.
+        if (seen) end_process(seen->process);
+        // Killed meanwhile: its number may be somebody else's, and nothing that was learned counts.
+        if (!let_go_on(notice.id)) return;
+        if (target.is_memory_closed()) tell_closed_memory();
+        if (first) judge_later(*std::move(first));
+        if (second) judge_later(*std::move(second));
+        if (seen) start_command(*std::move(seen));
     }
 
     bool is_observed(int number) const {
         const seccomp::Trace& trace = plan_.trace;
         if (trace.files && find_call(seccomp::file_calls(), number)) return true;
-        if (trace.commands && std::ranges::count(seccomp::end_calls(), number) > 0) return true;
         return (trace.files || trace.commands) && find_call(seccomp::command_calls(), number);
     }
 
-    void let_go_on(uint64_t id) {
+    bool let_go_on(uint64_t id) {
         struct seccomp_notif_resp& response = response_.cleared();
         response.id = id;
         response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         int returned = ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
-        if (returned == 0 || errno != EINVAL) return;
+        if (returned == 0) return true;
+        if (errno != EINVAL) return false;
         // Linux before 5.5. It is the command's own first execution that waits here.
         has_failed_ = true;
         (void)base::send_descriptors(control_.get(),
                                      encode_failure("this kernel can't let a notified call go on"), {});
+        return false;
     }
 
     void refuse(const struct seccomp_notif& notice, uint32_t verdict) {
@@ -207,21 +281,6 @@ class Tracer {
         (void)::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
         std::string name(seccomp::refused_name(notice.data.nr));
         record_.add_refused(name.empty() ? std::to_string(notice.data.nr) : name, error);
-    }
-
-    void look_at(const Target& target) {
-        int number = target.call().nr;
-        const ObservedCall* execution = find_call(seccomp::command_calls(), number);
-        const ObservedCall* call = execution ? execution : find_call(seccomp::file_calls(), number);
-        if (call == nullptr) {
-            if (number == SYS_exit_group || number == SYS_exit) hear_exit(target, number);
-            return;
-        }
-        if (plan_.trace.files) {
-            look_at_path(target, *call, call->first);
-            look_at_path(target, *call, call->second);
-        }
-        if (execution && plan_.trace.commands) look_at_execution(target, *execution);
     }
 
     void tell_closed_memory() {
@@ -242,68 +301,89 @@ class Tracer {
         return *tree_;
     }
 
-    void look_at_path(const Target& target, const ObservedCall& call, const seccomp::NamedPath& named) {
-        if (named.path < 0 || named.use == Use::none) return;
+    // What it finds there itself must be seen before the call goes on and makes or removes it.
+    std::optional<SeenPath> look_at_path(const Target& target, const ObservedCall& call,
+                                         const seccomp::NamedPath& named) const {
+        if (named.path < 0 || named.use == Use::none) return std::nullopt;
         std::optional<base::Path> path = target.path(named.directory, named.path);
-        if (!path || is_own_place(*path)) return;
+        if (!path || is_own_place(*path)) return std::nullopt;
         uint64_t flags = call.flags < 0 ? 0 : target.argument(call.flags);
         std::string key = path->str() + '\0' + std::to_string(static_cast<int>(named.use)) + ' ' +
                           std::to_string(named.use == Use::by_flags ? flags & kTellingFlags : flags);
-        if (remembered_.contains(key)) return;
+        if (remembered_.contains(key)) return std::nullopt;
         Inside inside = target.look(*path);
-        if (!target.is_waiting()) return;
         Use use = named.use;
         if (use == Use::by_flags) use = use_of_flags(flags, inside);
         if (use == Use::by_mode) use = use_of_mode(flags);
-        if (std::optional<ClosedFile> closed = judge(plan_, tree(), *path, use, inside)) record_.add(*closed);
-        if (key.size() > kLongestRemembered) return;
-        if (remembered_.size() >= kMostRemembered) remembered_.clear();
-        remembered_.insert(std::move(key));
+        return SeenPath{*std::move(path), std::move(key), use, inside};
+    }
+
+    void judge_later(SeenPath seen) {
+        later_.emplace_back([this, seen = std::move(seen)] {
+            if (std::optional<ClosedFile> closed = judge(plan_, tree(), seen.path, seen.use, seen.inside))
+                record_.add(*closed);
+            if (seen.key.size() > kLongestRemembered) return;
+            if (remembered_.size() >= kMostRemembered) remembered_.clear();
+            remembered_.insert(seen.key);
+        });
     }
 
     // ---- Commands
     // ---------------------------------------------------------------------------------------------------
 
-    // Whether it comes to that is not seen here: the file is there and executable. One that is neither a
-    // program nor names an interpreter is recorded although the kernel refuses it; a shell then reads it
-    // itself.
-    void look_at_execution(const Target& target, const ObservedCall& call) {
-        bool is_at = call.first.directory >= 0;
-        std::optional<base::Path> path = target.path(call.first.directory, call.first.path);
-        if (!path && is_at) {
-            path = target.descriptor_path(static_cast<int>(target.argument(call.first.directory)));
-        } else if (path && !is_magic(*path) && !target.can_execute(*path)) {
-            return;
-        }
-        if (!path) return;
-        Command command{.words = target.words(target.argument(call.first.path + 1)),
-                        .directory = target.working_directory(),
-                        .started = Clock::now(),
-                        .status = {}};
-        if (command.words.empty()) command.words.push_back(path->str());
+    // Whether it comes to that is not seen here: the file is there and executable, and the arguments can be
+    // read. One that is neither a program nor names an interpreter is recorded although the kernel refuses
+    // it; a shell then reads it itself.
+    // Threat: an execution that is bound to fail is made to look like one, so that the record shows a
+    // harmless program instead of the one that goes on (trace_attacks.pl, faked).
+    static std::optional<SeenExecution> look_at_execution(const Target& target, const ObservedCall& call) {
+        std::optional<base::Path> path = executed_path(target, call);
+        if (!path) return std::nullopt;
+        std::optional<std::vector<std::string>> words = target.words(target.argument(call.first.path + 1));
+        if (!words || !target.is_list(target.argument(call.first.path + 2))) return std::nullopt;
+        if (words->empty()) words->push_back(path->str());
         pid_t process = target.process();
-        if (process <= 0 || !target.is_waiting()) return;
-        start_command(process, std::move(command));
+        if (process <= 0) return std::nullopt;
+        base::Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+        if (!pidfd) return std::nullopt;
+        return SeenExecution{.process = process,
+                             .pidfd = std::move(pidfd),
+                             .command = {.words = *std::move(words),
+                                         .directory = target.working_directory(),
+                                         .started = Clock::now()}};
     }
 
-    void start_command(pid_t process, Command command) {
-        auto known = pidfds_.find(process);
-        struct pollfd dead = {known == pidfds_.end() ? -1 : known->second.get(), POLLIN, 0};
-        if (dead.fd >= 0 && ::poll(&dead, 1, 0) > 0) {
-            end_process(process, EPOLLHUP);
-            known = pidfds_.end();
+    static std::optional<base::Path> executed_path(const Target& target, const ObservedCall& call) {
+        const seccomp::NamedPath& named = call.first;
+        std::optional<std::string> name = target.text(target.argument(named.path), kLongestPath);
+        if (!name) return std::nullopt;
+        if (name->empty()) {
+            bool is_descriptor = named.directory >= 0 && target.argument(kExecveatFlags) & AT_EMPTY_PATH;
+            return is_descriptor ? target.descriptor_path(static_cast<int>(target.argument(named.directory)))
+                                 : std::nullopt;
         }
-        if (known == pidfds_.end()) {
+        std::optional<base::Path> path = target.path(named.directory, named.path);
+        bool can_be = path && (is_magic(*path) || target.can_execute(*path));
+        return can_be ? path : std::nullopt;
+    }
+
+    void start_command(SeenExecution seen) {
+        pid_t process = seen.process;
+        if (!pidfds_.contains(process)) {
             if (pidfds_.size() >= most_running_) return tell_many_commands();
-            base::Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-            if (!pidfd) return;
-            watch(pidfd.get(), EPOLLIN, static_cast<uint64_t>(process));
-            pidfds_.insert_or_assign(process, std::move(pidfd));
+            watch(seen.pidfd.get(), EPOLLIN, static_cast<uint64_t>(process));
+            pidfds_.insert_or_assign(process, std::move(seen.pidfd));
         }
         record_.count_command();
-        Clock::time_point now = command.started;
-        if (std::optional<Command> former = commands_.start(process, std::move(command)))
-            record_.add(process, *former, {End::Kind::replaced}, now);
+        Clock::time_point now = seen.command.started;
+        if (std::optional<Command> former = commands_.start(process, std::move(seen.command)))
+            tell_later(process, *std::move(former), {End::Kind::replaced}, now);
+    }
+
+    void tell_later(pid_t process, Command command, End end, Clock::time_point now) {
+        later_.emplace_back([this, process, command = std::move(command), end, now] {
+            record_.add(process, command, end, now);
+        });
     }
 
     void tell_many_commands() {
@@ -312,50 +392,26 @@ class Tracer {
                      " commands ran at once: further ones are not told");
     }
 
-    // The last thread of a process may leave it by `exit`, and then that was its status.
-    void hear_exit(const Target& target, int number) {
-        int status = static_cast<int>(target.argument(0));
-        pid_t process = target.thread();
-        if (number == SYS_exit_group && commands_.find(process) == nullptr) process = target.process();
-        if (target.is_waiting()) commands_.say_status(process, status);
-    }
-
-    void end_process(pid_t process, uint32_t events) {
+    void end_process(pid_t process) {
         auto found = pidfds_.find(process);
-        const Command* command = commands_.find(process);
-        if (found == pidfds_.end() || command == nullptr) return;
-        std::optional<int> kept;
-        if (!command->status) kept = kept_status(process, found->second.get());
-        bool is_final = command->status || kept || events & EPOLLHUP;
-        if (!is_final) {
-            // Between death and burial: the kernel tells the status after the latter, and that as EPOLLHUP.
-            struct epoll_event event = {.events = 0, .data = {.u64 = static_cast<uint64_t>(process)}};
-            ::epoll_ctl(gate_.get(), EPOLL_CTL_MOD, found->second.get(), &event);
-            return;
-        }
-        End end{End::Kind::killed, 0};
-        if (kept) end = end_of(*kept);
-        if (command->status) end = {End::Kind::exited, *command->status};
-        record_.add(process, *commands_.take(process), end, Clock::now());
+        if (found == pidfds_.end() || !is_dead(found->second)) return;
+        std::optional<int> kept = kept_status(process, found->second.get());
         pidfds_.erase(found);
+        if (std::optional<Command> command = commands_.take(process))
+            tell_later(process, *std::move(command), kept ? end_of(*kept) : End{End::Kind::unknown},
+                       Clock::now());
     }
 
     void leave_running() {
         size_t before = 0;
         do {
             before = commands_.size();
-            end_dead();
+            for (pid_t process : commands_.processes()) end_process(process);
         } while (commands_.size() < before);
         for (pid_t process : commands_.processes())
-            record_.add(process, *commands_.take(process), {End::Kind::running}, Clock::now());
+            tell_later(process, *commands_.take(process), {End::Kind::running}, Clock::now());
         pidfds_.clear();
-    }
-
-    void end_dead() {
-        for (pid_t process : commands_.processes()) {
-            struct pollfd dead = {pidfds_.at(process).get(), POLLIN, 0};
-            if (::poll(&dead, 1, 0) > 0) end_process(process, EPOLLHUP);
-        }
+        while (!later_.empty()) do_one_piece();
     }
 
     const plan::Plan& plan_;
@@ -365,6 +421,8 @@ class Tracer {
     struct seccomp_notif_sizes sizes_;
     Message<struct seccomp_notif> notice_;
     Message<struct seccomp_notif_resp> response_;
+    std::deque<struct seccomp_notif> received_;
+    std::deque<std::function<void()>> later_;
     Commands commands_;
     std::map<pid_t, base::Fd> pidfds_;
     size_t most_running_ = 0;

@@ -35,7 +35,9 @@ TEST_F(ReaderTest, GoesThroughThePartsInOrder) {
     EXPECT_EQ(events[3].json.number("part"), 10);
     EXPECT_EQ(events[3].file, path(10));
     EXPECT_EQ(reader_->passed_over().missing_parts, 6U);
-    EXPECT_EQ(reader_->missing_parts().front(), 4U);
+    ASSERT_EQ(reader_->gaps().size(), 1U);
+    EXPECT_EQ(reader_->gaps().front().first, 4U);
+    EXPECT_EQ(reader_->gaps().front().last, 9U);
 }
 
 TEST_F(ReaderTest, PassesOverWhatIsNoLineOfARecord) {
@@ -46,9 +48,9 @@ TEST_F(ReaderTest, PassesOverWhatIsNoLineOfARecord) {
     std::vector<Event> events = read();
     ASSERT_EQ(events.size(), 2U);
     EXPECT_EQ(events[1].number, 12U);
-    EXPECT_EQ(reader_->passed_over().damaged, 9U);
+    EXPECT_EQ(reader_->passed_over().damaged, 8U);
     EXPECT_EQ(reader_->passed_over().newer, 1U);
-    EXPECT_EQ(reader_->passed_over().first_damaged, path() + ":2");
+    EXPECT_EQ(reader_->passed_over().first_damaged, path() + ":3");
 }
 
 TEST_F(ReaderTest, AnUnfinishedLineMayStillBeFinished) {
@@ -67,6 +69,20 @@ TEST_F(ReaderTest, ALineBehindHalfOfAnotherIsFound) {
     ASSERT_EQ(events.size(), 1U);
     EXPECT_EQ(events[0].text, kPlain);
     EXPECT_EQ(reader_->passed_over().damaged, 1U);
+}
+
+TEST_F(ReaderTest, WholeLinesWithoutABreakBetweenThemAreAllFound) {
+    put_lines({std::string(kPlain) + kPlain, "", std::string(kPlain).substr(0, 20), kPlain});
+    EXPECT_EQ(read().size(), 3U);
+    EXPECT_EQ(reader_->passed_over().damaged, 1U);
+    EXPECT_EQ(reader_->passed_over().first_damaged, path() + ":3");
+}
+
+TEST_F(ReaderTest, TheLastLineOfAPartMayMissItsBreak) {
+    put(path(), kPlain);
+    put_lines({kPlain}, 2);
+    EXPECT_EQ(read().size(), 2U);
+    EXPECT_EQ(reader_->passed_over().damaged, 0U);
 }
 
 TEST_F(ReaderTest, GivesTheBytesThatWereRecorded) {

@@ -52,6 +52,59 @@ TEST_F(VerifyTest, AnIntactRecordIsIntact) {
     EXPECT_EQ(result.heads.at("gateway").lines, 3U);
 }
 
+TEST_F(VerifyTest, TheTextClaimsNoMoreThanTheChainShows) {
+    Verification result = check();
+    std::string text = to_text(result);
+    EXPECT_NE(text.find("the last line is vouched for by the head alone"), std::string::npos) << text;
+    EXPECT_NE(text.find("head of supervisor: 5 lines " + result.heads.at("supervisor").hash),
+              std::string::npos)
+        << text;
+    EXPECT_TRUE(holds(result));
+    // This is why: the head is another one, and nothing else tells.
+    std::vector<std::string> changed = lines_;
+    size_t digit = changed.back().find("\"time\":\"") + 8;
+    changed.back()[digit] = changed.back()[digit] == '2' ? '3' : '2';
+    put_lines(changed);
+    EXPECT_EQ(check().outcome, Outcome::intact);
+    EXPECT_NE(check().heads.at("supervisor").hash, result.heads.at("supervisor").hash);
+}
+
+// A chain of one's own is made by anybody who knows the id.
+TEST_F(VerifyTest, AWriterThatTheEndDoesNotNameIsNoticed) {
+    auto forged = [&](const std::string& name, size_t at) {
+        std::filesystem::remove(path(9));
+        audit::Writer writer(appending(9), name, test::kSession, 0);
+        writer.write(std::move(audit::Line("lookup").text("name", "forged")));
+        std::vector<std::string> changed = lines_;
+        changed.insert(changed.begin() + static_cast<ptrdiff_t>(at), lines(9).front());
+        std::filesystem::remove(path(9));
+        return changed;
+    };
+    expect_broken(forged("evil", 3), 9);
+    expect_broken(forged("tracer", 3), 9);
+    expect_broken(forged("evil", 8), 9);
+    for (size_t at : {3U, 8U}) {
+        put_lines(forged("slurm", at));
+        EXPECT_EQ(check().outcome, Outcome::intact);
+        EXPECT_EQ(check().unnamed, std::vector<std::string>{"slurm"});
+    }
+}
+
+TEST_F(VerifyTest, OnlyTheSupervisorStartsAndEnds) {
+    std::filesystem::remove(path());
+    audit::Writer writer(appending(), "evil", test::kSession, 0);
+    writer.write(std::move(audit::Line("start").text("session", test::kSession)));
+    EXPECT_EQ(check().outcome, Outcome::broken);
+    std::vector<std::string> changed(lines_.begin(), lines_.end() - 1);
+    std::filesystem::remove(path());
+    put_lines(changed);
+    audit::Writer ending(appending(), "evil", test::kSession, 0);
+    audit::Line end("end");
+    end.begin_object("writers").end_object();
+    ending.write(std::move(end));
+    EXPECT_EQ(check().outcome, Outcome::broken);
+}
+
 TEST_F(VerifyTest, EveryAlteredLineIsNoticed) {
     for (size_t i = 0; i + 1 < lines_.size(); ++i) {
         std::vector<std::string> changed = lines_;
@@ -107,7 +160,13 @@ TEST_F(VerifyTest, AnEndThatWasCutOffIsSaidToBeMissing) {
     changed.pop_back();
     put_lines(changed);
     EXPECT_EQ(check().outcome, Outcome::unfinished);
-    EXPECT_NE(to_text(check()).find("unfinished"), std::string::npos);
+    Verification result = check();
+    EXPECT_NE(to_text(result).find("unfinished: the session was killed, or the end was cut off"),
+              std::string::npos);
+    EXPECT_FALSE(holds(result));
+    result.is_running = true;
+    EXPECT_NE(to_text(result).find("unfinished: the session still runs"), std::string::npos);
+    EXPECT_TRUE(holds(result));
 }
 
 TEST_F(VerifyTest, TheLastLineOfAnotherWriterIsHeldByTheEnd) {
@@ -177,6 +236,64 @@ TEST_F(PartsTest, APartThatWasRemovedByHandIsMissed) {
     base::Result<Verification> result = audit::verify(path());
     EXPECT_EQ(result->outcome, Outcome::broken);
     EXPECT_NE(result->problem.find("part 2"), std::string::npos);
+}
+
+// As a session of many parts leaves it: those lines that name dropped parts were dropped, too, but for the
+// last.
+class RotatedTest : public test::RecordCase {
+  protected:
+    void make(unsigned parts, bool has_range) {
+        audit::Writer writer(appending(1), "supervisor", test::kSession, 0);
+        audit::Writer gateway(appending(1), "gateway", test::kSession, 0);
+        writer.write(std::move(audit::Line("start").text("session", test::kSession)));
+        gateway.write(audit::Line("lookup"));
+        for (unsigned part = 2; part <= parts; ++part) {
+            writer.go_on(appending(part));
+            gateway.go_on(appending(part));
+            if (part > 4) {
+                unsigned dropped = part - 3;
+                std::filesystem::remove(path(dropped));
+                audit::Line line("journal");
+                if (has_range) line.number("from", 2);
+                writer.write(std::move(line.number("part", dropped).text("reason", "dropped")));
+            }
+            writer.write(audit::Line("mail"));
+            if (part == 2) gateway.write(audit::Line("lookup"));
+        }
+        audit::Line end("end");
+        end.begin_object("writers").begin_object("gateway");
+        end.number("lines", gateway.head().lines).text("hash", gateway.head().hash).end_object().end_object();
+        writer.write(std::move(end));
+    }
+};
+
+TEST_F(RotatedTest, IsIntactThoughTheLinesAboutDroppedPartsWereDropped) {
+    make(100, true);
+    base::Result<Verification> result = audit::verify(path());
+    EXPECT_EQ(result->outcome, Outcome::intact) << to_text(*result);
+    EXPECT_EQ(result->dropped_parts, 96U);
+    EXPECT_EQ(result->unnamed, std::vector<std::string>{"gateway"});
+}
+
+TEST_F(RotatedTest, ARecordOfTheOldFormIsReadAsFarAsItGoes) {
+    make(6, false);
+    EXPECT_EQ(audit::verify(path())->outcome, Outcome::intact);
+}
+
+TEST_F(RotatedTest, APartBehindTheRangeIsMissed) {
+    make(100, true);
+    std::filesystem::remove(path(98));
+    base::Result<Verification> result = audit::verify(path());
+    EXPECT_EQ(result->outcome, Outcome::broken);
+    EXPECT_NE(result->problem.find("part 98"), std::string::npos) << to_text(*result);
+}
+
+TEST_F(RotatedTest, OnlyTheSupervisorSaysWhatWasDropped) {
+    audit::Writer writer(appending(1), "supervisor", test::kSession, 0);
+    writer.write(std::move(audit::Line("start").text("session", test::kSession)));
+    audit::Writer slurm(appending(3), "slurm", test::kSession, 0);
+    slurm.write(std::move(audit::Line("journal").number("from", 2).number("part", 2)));
+    EXPECT_EQ(audit::verify(path())->outcome, Outcome::broken);
 }
 
 }  // namespace

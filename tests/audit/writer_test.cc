@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "audit/writer.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
+
+#include "audit/reader.h"
+#include "audit/record_case.h"
+#include "audit/verify.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "base/text.h"
@@ -77,6 +84,118 @@ TEST_F(WriterTest, SaysWhenAPartIsFullAndGoesOnInTheNext) {
     ::lseek(next.get(), 0, SEEK_SET);
     base::Result<std::string> text = base::read_descriptor(next.get());
     EXPECT_NE(text->find(head), std::string::npos);
+}
+
+TEST_F(WriterTest, ADiskThatTakesNothingCostsLinesAndIsToldOfLater) {
+    audit::Writer writer(base::Fd(::open("/dev/full", O_WRONLY | O_CLOEXEC)), "gateway", "seed", 0);
+    ASSERT_TRUE(static_cast<bool>(writer));
+    for (int i = 0; i < 3; ++i) writer.write(audit::Line("lookup"));
+    EXPECT_EQ(writer.lost(), 3U);
+    EXPECT_EQ(writer.head().lines, 0U);
+    writer.go_on(another());
+    writer.write(audit::Line("mail"));
+    writer.write(audit::Line("mail"));
+    std::vector<std::string> written = lines();
+    ASSERT_EQ(written.size(), 3U);
+    base::Result<base::Json> about = base::Json::parse(written[0]);
+    ASSERT_TRUE(about);
+    EXPECT_EQ(about->text("kind"), "journal");
+    EXPECT_EQ(about->text("reason"), "lines could not be written");
+    EXPECT_EQ(about->number("count"), 3);
+    EXPECT_EQ(about->number("line"), 1);
+    EXPECT_EQ(writer.lost(), 3U);
+}
+
+// A file may grow to so many bytes, and no further: as on a disk that is full, the rest of a line is not
+// written.
+class Room {
+  public:
+    Room() {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    }
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+    ~Room() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, handler_);
+    }
+    static void set(uint64_t bytes) {
+        struct rlimit limit;
+        ::getrlimit(RLIMIT_FSIZE, &limit);
+        limit.rlim_cur = bytes;
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    void open() const { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+  private:
+    struct rlimit before_ {};
+    void (*handler_)(int) = SIG_DFL;
+};
+
+class FullDiskTest : public test::RecordCase {
+  protected:
+    // A record whose disk was full for a while, `taken` bytes into the third line; another writer may come
+    // first when there is room again.
+    void make(uint64_t taken, bool has_other) const {
+        Room room;
+        std::filesystem::remove(path());
+        audit::Writer writer(appending(), "supervisor", test::kSession, 0);
+        audit::Writer other(appending(), "gateway", test::kSession, 0);
+        writer.write(std::move(audit::Line("start").text("session", test::kSession)));
+        writer.write(audit::Line("mail"));
+        Room::set(std::filesystem::file_size(path()) + taken);
+        for (int i = 0; i < 3; ++i) writer.write(audit::Line("mail"));
+        room.open();
+        if (has_other) other.write(audit::Line("lookup"));
+        writer.write(audit::Line("mail"));
+        audit::Line end("end");
+        end.begin_object("writers");
+        if (has_other) {
+            end.begin_object("gateway").number("lines", 1).text("hash", other.head().hash).end_object();
+        }
+        end.end_object();
+        writer.write(std::move(end));
+        lost_ = writer.lost();
+    }
+    mutable uint64_t lost_ = 0;
+};
+
+TEST_F(FullDiskTest, WhereverALineWasCutTheChainGoesOnFromTheLastWholeOne) {
+    make(0, false);
+    size_t length = lines()[1].size() + 1;
+    for (bool has_other : {false, true}) {
+        for (uint64_t taken = 0; taken <= length + 2; ++taken) {
+            make(taken, has_other);
+            // One that misses nothing but its end is whole.
+            uint64_t expected = taken + 1 < length ? 3 : 2;
+            EXPECT_EQ(lost_, expected) << taken;
+            base::Result<audit::Verification> result = audit::verify(path());
+            ASSERT_TRUE(result);
+            EXPECT_EQ(result->outcome, audit::Verification::Outcome::intact) << taken << to_text(*result);
+            EXPECT_EQ(result->lost, expected) << taken;
+            EXPECT_EQ(result->lines, 8U - expected + (has_other ? 1 : 0)) << taken;
+        }
+    }
+}
+
+TEST_F(FullDiskTest, ReadersPassOverTheBeginningAndFindWhatComesAfter) {
+    make(40, false);
+    audit::Reader reader(path());
+    ASSERT_TRUE(reader.open());
+    std::vector<std::string> kinds;
+    while (std::optional<audit::Event> event = reader.next()) kinds.push_back(event->kind());
+    EXPECT_EQ(kinds, (std::vector<std::string>{"start", "mail", "journal", "mail", "end"}));
+    EXPECT_EQ(reader.passed_over().damaged, 1U);
+    EXPECT_EQ(reader.passed_over().first_damaged, path() + ":3");
+}
+
+TEST_F(FullDiskTest, WhatWasAlteredIsStillNoticed) {
+    make(40, false);
+    std::vector<std::string> changed = lines();
+    changed.erase(changed.begin() + 1);
+    put_lines(changed);
+    EXPECT_EQ(audit::verify(path())->outcome, audit::Verification::Outcome::broken);
 }
 
 }  // namespace

@@ -175,5 +175,23 @@ TEST(Journal, TakesItsWordsFromTheVerdict) {
     EXPECT_EQ(entry.reason, "mail");
 }
 
+// Threat: a jail that is refused by the ten thousand pushes what it did out of a record of limited size.
+TEST_F(JournalTest, AFloodOfRefusalsLeavesRoomForWhatWasDone) {
+    Journal journal(writer());
+    for (int i = 0; i < 20'000; ++i) journal.record(connection("no.example.org", false));
+    EXPECT_LT(lines().size(), 6000u);
+    EXPECT_GE(lines().size(), 5000u);
+    size_t before = lines().size();
+    journal.record(connection("done.example.org"));
+    ASSERT_EQ(lines().size(), before + 2) << "what was left out, and what was done";
+    base::Json left_out = *base::Json::parse(lines()[before]);
+    EXPECT_EQ(left_out.text("kind"), "journal");
+    EXPECT_EQ(static_cast<size_t>(left_out.number("count")) + before, 20'000u);
+    EXPECT_NE(lines().back().find("done.example.org"), std::string::npos);
+    EXPECT_EQ(journal.refusals().total, 20'000u);
+    journal.finish();
+    EXPECT_EQ(lines().size(), before + 2) << "nothing more to tell";
+}
+
 }  // namespace
 }  // namespace network::gateway

@@ -50,6 +50,9 @@ denied() { # NAME [CHANGE]
     works in_jail true --token=hunter2 --password hunter2 API_KEY=hunter2 https://me:hunter2@example.org/
     ! grep -r hunter2 "$STATE/sessions" || report "should not be recorded"
     grep -q '"--token=\*\*\*"' "$(record)"
+    works in_jail true https://hunter2@example.org/x 'https://example.org/?sv=1&sig=hunter2' -storepass hunter2 machine h password hunter2 \
+        Authorization: Bearer hunter2 PASSWORD%3Dhunter2 --from-literal=k=hunter2 -u me:hunter2 "IDENTIFIED BY 'hunter2'"
+    ! grep -r hunter2 "$STATE/sessions" || report "should not be recorded"
 }
 
 @test "log --verify holds for what was written, and for nothing else" {
@@ -65,8 +68,38 @@ denied() { # NAME [CHANGE]
     run -1 sandbox log --verify
     [[ $output == broken:* ]] || report "should be broken by a removal"
     sed '$d' "$BATS_TEST_TMPDIR/good" >"$(record)"
+    run -1 sandbox log --verify
+    [[ $output == "unfinished: the session was killed, or the end was cut off"* ]] || report "should be unfinished"
+    cp "$BATS_TEST_TMPDIR/good" "$(record)"
     works sandbox log --verify
-    [[ $output == unfinished:* ]] || report "should be unfinished"
+    [[ $output == *"vouched for by the head alone"*"head of supervisor: "*" lines "* ]] || report "should name the head"
+}
+
+@test "log --verify of a session that runs is unfinished, and holds" {
+    chained
+    start_jail 'touch ready; until [ -e go ]; do sleep 0.05; done'
+    works sandbox log --verify
+    [[ $output == "unfinished: the session still runs"* ]] || report "should say that it runs"
+    touch go
+    end_of_jail
+    works sandbox log --verify
+    [[ $output == intact:* ]] || report "should be intact at the end"
+}
+
+@test "a record that has dropped many parts is intact, and one that misses another is broken" {
+    chained
+    export AGENT_SANDBOX_AUDIT_SIZE=100K
+    JAIL=(--trace-commands)
+    works in_jail_sh 'i=0; while [ $i -lt 1000 ]; do /bin/echo $i >/dev/null; i=$((i + 1)); done'
+    stem=$(record)
+    stem=${stem%.jsonl}
+    [[ ! -e $stem.3.jsonl ]] || report "should have dropped the third part"
+    works sandbox log --verify
+    [[ $output == intact:*"parts were dropped"* ]] || report "should be intact"
+    next=$(printf '%s\n' "$stem".*.jsonl | sort -V | head -n 1)
+    rm "$next"
+    run -1 sandbox log --verify
+    [[ $output == broken:*"is missing"* ]] || report "should miss the part"
 }
 
 @test "refusals of the network and of mail are recorded, told and proposed, in chains that hold together" {

@@ -193,6 +193,19 @@ ask() { perl -e "$ASK" "$@"; }
     is_count 1
 }
 
+# Threat: where the runtime directory lies in what a jail is shown, it could take its session out of the list, or plant another.
+@test "a runtime directory within the project is hidden from the jail" {
+    local backend
+    mkdir -m 0700 runtime
+    for backend in native bwrap; do
+        run env XDG_RUNTIME_DIR="$PWD/runtime" "$SBX_PROGRAM" --quiet --backend "$backend" -- \
+            sh -c 'ls runtime/agent-sandbox/sessions 2>/dev/null; mkdir -p runtime/agent-sandbox/sessions/00 2>/dev/null && echo planted; true'
+        [[ $status == 0 && -z $output ]] || report "$backend: nothing is to be seen or made"
+        [[ -d runtime/agent-sandbox/sessions && ! -e runtime/agent-sandbox/sessions/00 ]] || report "it lies there, and nothing is planted"
+    done
+    rm -rf runtime
+}
+
 @test "inside a jail the verbs say that they are for outside" {
     local verb
     for verb in ps inspect "stop aaaa" "allow a.example" "block a.example" reload pending approve deny "monitor --once"; do

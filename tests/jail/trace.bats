@@ -193,6 +193,37 @@ no_jail_left() { ! pgrep -u "$SBX_USER" '^asb-' >/dev/null; }
     [[ $(lines_of command | awk '{ if (length > most) most = length } END { print most + 0 }') -lt 40000 ]]
 }
 
+@test "an execution that fails for its arguments is not recorded as one" {
+    JAIL=(--trace-commands)
+    prints lives in_jail "${ATTACK[@]}" faked
+    tells_nothing command /bin/true
+    tells command '"faked"' '"status":0'
+    ! lines_of command | grep faked | grep replaced
+    # The control: one that succeeds is.
+    works in_jail_sh 'exec /bin/true'
+    tells command '"/bin/true"' '"status":0'
+}
+
+# Threat: a call that is notified can be interrupted by a signal. Were the last call of a program among them, it would return, and
+# the C library aborts then. A shell whose children end while it exits is enough.
+@test "programs end as they mean to while signals arrive" {
+    local one="for i in 1 2 3 4; do (cat /etc/passwd >/dev/null; ls / >/dev/null) & done; cat nofile; "
+    one+="test -e /etc/hosts && cd /tmp && cd / && : >/dev/null && exit 0 || exit 7"
+    JAIL=(--trace-commands)
+    run in_jail_sh 'end=$(($(date +%s) + 10)) runs=0
+        while [ $runs -lt 200 ] && [ "$(date +%s)" -lt $end ]; do
+            /bin/sh -c "$1" 2>/dev/null || echo "ended with $?"
+            runs=$((runs + 1))
+        done
+        [ $runs -ge 20 ] && echo over' "$one"
+    [[ $output == over ]] || report "every run should end with 0"
+    # Nobody aborted (what still ran at the end was killed), and nobody is without status who has ended.
+    tells command '"cat","nofile"' '"status":1'
+    tells_nothing command '"signal":5'
+    tells_nothing command '"signal":6'
+    ! lines_of command | grep '"nofile"' | grep -v '"status":1'
+}
+
 @test "the plan tells what is traced" {
     [[ $("$SBX_PROGRAM" --dry-run --trace-files --trace-syscalls -- true) == *"traced"*"refused system calls"* ]]
     [[ $("$SBX_PROGRAM" --dry-run -- true) != *"traced "* ]]

@@ -41,6 +41,20 @@ if ($way eq 'pointers') {
     print $written ? "lives\n" : "could not write\n";
 } elsif ($way eq 'words') {
     exec '/bin/true', ('x' x 1000) x 2000;
+} elsif ($way eq 'faked') {
+    # Executions that fail for their arguments, of a program that is there.
+    my $name = "/bin/true\0";
+    my $words = pack 'pJ', $name, 0;
+    my $broken = pack 'pJJ', $name, 1, 0;
+    my $empty = "\0";
+    my $execveat = $is_arm ? 281 : 322;
+    syscall($execve, $name, 1, 0);
+    syscall($execve, $name, $broken, 0);
+    syscall($execve, $name, $words, 1);
+    open my $file, '<', '/bin/true' or die;
+    syscall($execveat, fileno $file, 1, $words, 0, 0x1000);
+    syscall($execveat, fileno $file, $empty, $words, 0, 0);
+    print "lives\n";
 } elsif ($way eq 'killed') {
     # Processes that are killed while their calls wait.
     for my $round (1 .. 200) {

@@ -114,6 +114,15 @@ TEST_F(ControlTest, WatchesForOthers) {
     EXPECT_EQ(calls, 1);
 }
 
+TEST_F(ControlTest, NobodyKeepsOthersOutByStaying) {
+    std::vector<base::Fd> idle;
+    for (int i = 0; i < 100; ++i) {
+        idle.push_back(connect());
+        serve();
+    }
+    EXPECT_NE(ask(idle.back(), R"({"do":"greet"})"), "");
+}
+
 TEST(OutsideOfJail, IsWhoDoesNotDescendFromItsFirstProcess) {
     EXPECT_TRUE(is_outside_of_jail(::getpid(), -1));
     EXPECT_FALSE(is_outside_of_jail(::getpid(), ::getpid()));

@@ -88,6 +88,15 @@ TEST(RuntimePlace, IsNeverALinkNorOpenToOthers) {
     EXPECT_EQ(make_runtime_place({open, directory.path() + "/last"}), directory.path() + "/last");
 }
 
+TEST(RuntimePlace, IsMadeOnlyWhereItsParentIsOurs) {
+    testing_support::TemporaryDirectory directory;
+    std::string missing = directory.path() + "/missing";
+    std::string last = directory.path() + "/state/run";
+    EXPECT_EQ(make_runtime_place({missing + "/agent-sandbox", last}), last);
+    EXPECT_FALSE(std::filesystem::exists(missing)) << "a runtime directory is not ours to make";
+    EXPECT_EQ(make_runtime_place({"/tmp/agent-sandbox", last}), last) << "its parent is everybody's";
+}
+
 TEST(RuntimePlace, PrefersTheUsersRuntimeDirectory) {
     std::vector<std::string> places = runtime_places("/run/user/7/", "/state");
     ASSERT_GE(places.size(), 3U);

@@ -143,6 +143,7 @@ int serve(Egress egress, Prepared prepared, Surroundings surroundings, bool has_
         supervision.steer(nullptr);
     }
     // By now every connection that was still open has been recorded.
+    journal.finish();
     if (supervision.is_asked_to_end())
         supervision.say(encode(summary_of(journal.refusals(), journal.head())));
     return 0;

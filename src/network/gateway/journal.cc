@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "network/gateway/journal.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -54,7 +55,36 @@ Entry entry_of(const Verdict& verdict) {
 
 void Journal::record(const Entry& entry) {
     if (!entry.is_allowed) count_refusal(entry);
-    if (writer_) write(line_of(entry));
+    if (!writer_) return;
+    bool is_kept = entry.is_allowed && entry.kind != "lookup";
+    if (!is_kept && !has_room()) {
+        ++left_out_;
+        return;
+    }
+    tell_left_out();
+    write(line_of(entry));
+}
+
+bool Journal::has_room() {
+    auto now = std::chrono::steady_clock::now();
+    std::chrono::duration<double> passed = now - filled_;
+    filled_ = now;
+    room_ = std::min(kBurst, room_ + passed.count() * kPerSecond);
+    if (room_ < 1) return false;
+    room_ -= 1;
+    return true;
+}
+
+void Journal::tell_left_out() {
+    if (left_out_ == 0) return;
+    audit::Line line("journal");
+    line.number("count", std::exchange(left_out_, 0));
+    line.text("reason", "refusals and lookups came faster than they are written: these are left out");
+    write(std::move(line));
+}
+
+void Journal::finish() {
+    if (writer_) tell_left_out();
 }
 
 void Journal::record_ask(const QuestionEntry& question) {

@@ -51,7 +51,12 @@ class Journal {
     // A writer without a file: nothing is written, refusals are still counted.
     explicit Journal(audit::Writer writer) : writer_(std::move(writer)) {}
 
+    // Connections that were made are always written. Of refusals and lookups, which a jail can make by the
+    // ten thousand to push its deeds out of the record, so many: first kBurst, then kPerSecond; how many were
+    // left out is written when there is room again, and by finish().
+    static constexpr double kBurst = 5000, kPerSecond = 20;
     void record(const Entry& entry);
+    void finish();
     void record_ask(const QuestionEntry& question);
     void record_answer(const QuestionEntry& answer);
 
@@ -72,10 +77,15 @@ class Journal {
   private:
     void count_refusal(const Entry& entry);
     void write(audit::Line line);
+    bool has_room();
+    void tell_left_out();
 
     audit::Writer writer_;
     std::function<void()> when_full_;
     bool was_said_full_ = false;
+    double room_ = kBurst;
+    std::chrono::steady_clock::time_point filled_ = std::chrono::steady_clock::now();
+    uint64_t left_out_ = 0;
     Refusals refusals_;
 };
 
