@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLongestFarewell{2000};
 // Slurm signals every process of a step, not the command alone.
-constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM};
+constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXFSZ};
 
 // Neither the caller's terminal nor a kill of its group reaches it; it ends with the supervisor. It reads
 // what the jail wrote, and has no use for another program.
