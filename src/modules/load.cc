@@ -19,7 +19,7 @@ constexpr std::string_view kSearchPaths[] = {"PATH", "LD_LIBRARY_PATH", "LIBRARY
 constexpr std::string_view kModulePath = "MODULEPATH";
 
 // The command's words in one line: what they begin with, for behind an empty line follows general advice.
-std::string quoted(std::string_view words) {
+std::string in_quotes(std::string_view words) {
     std::string line;
     for (std::string_view part : base::split(base::trim(words), '\n')) {
         part = base::trim(part);
@@ -102,14 +102,14 @@ base::Result<Loaded> load(const host::Tree& tree, const std::vector<std::string>
     base::Result<Answer> answer = parse_answer(output->answer);
     bool has_failed = output->exit_code != 0 || (answer && answer->has_failed);
     if (has_failed) {
-        std::string words = quoted(output->words);
+        std::string words = in_quotes(output->words);
         if (words.empty()) words = "the module command ended with " + std::to_string(output->exit_code);
         return base::Error{.what = "no module was loaded: " + words, .advice = advice_for(withheld)};
     }
     if (!answer) return answer.error();
 
     Loaded loaded = apply(environment, *answer, surroundings.withheld);
-    loaded.said = quoted(output->words);
+    loaded.said = in_quotes(output->words);
     loaded.withheld = std::move(withheld);
     return loaded;
 }

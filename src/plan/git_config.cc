@@ -116,7 +116,7 @@ class Parser {
     std::vector<GitSetting> settings_;
 };
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     std::string result = "\"";
     for (char letter : text) {
         if (letter == '"' || letter == '\\') result += '\\';
@@ -139,8 +139,8 @@ std::string git_config_text(const std::vector<GitSetting>& settings) {
         if (first == std::string::npos) continue;
         text += '[' + setting.key.substr(0, first);
         if (last > first)
-            text += ' ' + quoted(std::string_view(setting.key).substr(first + 1, last - first - 1));
-        text += "]\n\t" + setting.key.substr(last + 1) + " = " + quoted(setting.value) + '\n';
+            text += ' ' + in_quotes(std::string_view(setting.key).substr(first + 1, last - first - 1));
+        text += "]\n\t" + setting.key.substr(last + 1) + " = " + in_quotes(setting.value) + '\n';
     }
     return text;
 }

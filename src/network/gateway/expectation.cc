@@ -15,8 +15,8 @@ std::optional<Objection> judge_host(const Expectation& expected, const Host& sai
     if (said == expected.host) return std::nullopt;
     bool is_named = std::holds_alternative<HostName>(expected.host) && !expected.takes_other_names;
     if (is_named || std::holds_alternative<Address>(said)) {
-        return Objection{.reason = std::string(where) + " says " + quoted(host_text(said)) +
-                                   ", the connection was opened to " + quoted(host_text(expected.host)),
+        return Objection{.reason = std::string(where) + " says " + in_quotes(host_text(said)) +
+                                   ", the connection was opened to " + in_quotes(host_text(expected.host)),
                          .alert = wire::TlsAlert::unrecognized_name};
     }
     // The address is open; the name that hides behind it is judged like any other.
@@ -29,7 +29,7 @@ std::optional<Objection> judge_host(const Expectation& expected, const Host& sai
         return std::nullopt;
     }
     Objection objection{.cause = to_text(verdict.cause), .alert = wire::TlsAlert::unrecognized_name};
-    objection.reason = std::string(where) + " says " + quoted(host_text(said)) + ": " + verdict.reason;
+    objection.reason = std::string(where) + " says " + in_quotes(host_text(said)) + ": " + verdict.reason;
     objection.verdict = std::move(verdict);
     return objection;
 }

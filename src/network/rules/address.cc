@@ -82,7 +82,7 @@ Address Address::from_v6(const Bytes& bytes) {
 }
 
 Result<Address> Address::parse(std::string_view text) {
-    Error error{.what = quoted(text) + " is no address",
+    Error error{.what = in_quotes(text) + " is no address",
                 .advice = "write an IPv4 address as four decimal numbers, an IPv6 address without a zone"};
     // inet_pton stops at a NUL byte, and would take what stands before it.
     if (text.size() >= INET6_ADDRSTRLEN || text.find('\0') != std::string_view::npos) return error;
@@ -128,13 +128,14 @@ Result<Prefix> Prefix::parse(std::string_view text) {
     bool counts_v4 = text.find(':') == std::string_view::npos;
     std::optional<int> bits = small_number(text.substr(slash + 1));
     if (!bits || *bits > (counts_v4 ? 32 : 128)) {
-        return Error{.what = quoted(text) + " is no network: the length of its prefix is not between 0 and " +
+        return Error{.what = in_quotes(text) +
+                             " is no network: the length of its prefix is not between 0 and " +
                              (counts_v4 ? "32" : "128"),
                      .advice = "write a network like 10.20.0.0/16 or 2001:db8::/32"};
     }
     Prefix prefix = around(*address, *bits + (counts_v4 ? kMappedLength : 0));
     if (prefix.address_ != *address) {
-        return Error{.what = quoted(text) + " names an address within a network, not the network",
+        return Error{.what = in_quotes(text) + " names an address within a network, not the network",
                      .advice = "write " + prefix.str() + ", or " + address->str() + " alone"};
     }
     return prefix;

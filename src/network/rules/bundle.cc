@@ -36,7 +36,7 @@ Error unknown_bundle(std::string_view bundle, const std::vector<Bundle>& found) 
     for (const config::DataRow& row : config::data_list("network/bundles")) known.push_back(row.entry);
     for (const Bundle& own : found) known.emplace_back(own.name);
     std::string meant = base::nearest(bundle, known);
-    return Error{.what = "there is no bundle " + quoted("@" + std::string(bundle)),
+    return Error{.what = "there is no bundle " + in_quotes("@" + std::string(bundle)),
                  .advice = meant.empty() ? "name the hosts" : "'@" + meant + "' was probably meant"};
 }
 

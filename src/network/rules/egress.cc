@@ -14,7 +14,7 @@ constexpr size_t kMostUdpPorts = 256;
 constexpr size_t kMostTcpPorts = 1024;
 
 base::Error too_wide(const Rule& rule, std::string what) {
-    return base::Error{.what = quoted(rule.text) + ": " + std::move(what),
+    return base::Error{.what = in_quotes(rule.text) + ": " + std::move(what),
                        .advice = "name the ports that are needed, such as udp:example.org:123",
                        .where = rule.origin.describe()};
 }

@@ -94,7 +94,7 @@ Result<Host> parse_host(std::string_view text) {
         Result<Address> address = Address::parse(text.substr(1, text.size() - 2));
         if (!address) return address.error();
         if (text.find(':') == std::string_view::npos)
-            return Error{.what = quoted(text) + ": brackets are for IPv6"};
+            return Error{.what = in_quotes(text) + ": brackets are for IPv6"};
         return Host(*address);
     }
     if (Result<Address> address = Address::parse(text)) return Host(*address);
@@ -182,7 +182,8 @@ Result<Engine> Engine::make(const EngineSettings& settings) {
 }
 
 void Engine::warn_of_no_effect(const Rule& rule) {
-    std::string entry = rule.origin.describe() + ": the entry " + quoted(name_of(rule)) + " has no effect: ";
+    std::string entry =
+        rule.origin.describe() + ": the entry " + in_quotes(name_of(rule)) + " has no effect: ";
     auto is_this = [&](const HostService& service) {
         return !service.address && service.port == rule.ports.first && rule.ports.is_single();
     };

@@ -92,7 +92,7 @@ constexpr ClosedPort kPortFloor[] = {
 };
 
 Error refusal(const config::Item& item, std::string_view why, std::string advice) {
-    return Error{.what = "network.private can't open " + quoted(item.text) + ": " + std::string(why),
+    return Error{.what = "network.private can't open " + in_quotes(item.text) + ": " + std::string(why),
                  .advice = std::move(advice),
                  .where = item.origin.describe()};
 }

@@ -51,7 +51,8 @@ std::string in_lower_case(std::string_view text) {
 
 Error refusal(std::string_view text, std::string_view why, std::string advice = {}) {
     if (advice.empty()) advice = "write a host name like api.example.org";
-    return Error{.what = quoted(text) + " is no host name: " + std::string(why), .advice = std::move(advice)};
+    return Error{.what = in_quotes(text) + " is no host name: " + std::string(why),
+                 .advice = std::move(advice)};
 }
 
 // What is wrong with the bytes, or empty.
@@ -94,7 +95,7 @@ bool is_number(std::string_view label) {
 
 }  // namespace
 
-std::string quoted(std::string_view untrusted) {
+std::string in_quotes(std::string_view untrusted) {
     constexpr size_t kShown = 80;
     bool is_long = untrusted.size() > kShown;
     std::string shown = base::printable(untrusted.substr(0, kShown));

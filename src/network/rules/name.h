@@ -31,7 +31,7 @@ class HostName {
 };
 
 // For messages about text that came from outside: printable, and cut where it is long.
-std::string quoted(std::string_view untrusted);
+std::string in_quotes(std::string_view untrusted);
 
 }  // namespace network
 

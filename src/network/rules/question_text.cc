@@ -10,7 +10,7 @@ namespace {
 constexpr uint16_t kUsualPort = 443;
 
 base::Error unreadable(std::string_view text, std::string why) {
-    return base::Error{.what = quoted(text) + ": " + std::move(why),
+    return base::Error{.what = in_quotes(text) + ": " + std::move(why),
                        .advice = "write HOST, HOST:PORT, [ADDRESS]:PORT or udp:HOST:PORT",
                        .exit_code = base::ExitCode::usage};
 }

@@ -38,7 +38,7 @@ base::Error unknown(const config::Item& item, const std::string& name) {
     std::string meant = base::nearest(name, names);
     bool is_refused = std::ranges::find(kNeverAnswered, name) != std::end(kNeverAnswered);
     return base::Error{
-        .what = "network.dns_types: " + quoted(item.text) +
+        .what = "network.dns_types: " + in_quotes(item.text) +
                 (is_refused ? " can't be let through: its answers would lead around the gateway"
                             : " is no type of DNS record that is known here"),
         .advice = !is_refused && !meant.empty() ? "'" + meant + "' was probably meant"

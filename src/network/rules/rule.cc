@@ -17,7 +17,7 @@ using base::Result;
 using base::Status;
 
 Error refusal(std::string_view text, std::string_view why, std::string advice) {
-    return Error{.what = quoted(text) + " is no network rule: " + std::string(why),
+    return Error{.what = in_quotes(text) + " is no network rule: " + std::string(why),
                  .advice = std::move(advice)};
 }
 
@@ -38,8 +38,8 @@ Result<Ports> parse_ports(std::string_view text) {
     size_t dash = text.find('-');
     std::optional<uint16_t> first = port_in(text.substr(0, dash));
     std::optional<uint16_t> last = dash == std::string_view::npos ? first : port_in(text.substr(dash + 1));
-    if (!first || !last) return Error{.what = quoted(text) + " is no port", .advice = kAdvice};
-    if (*first > *last) return Error{.what = quoted(text) + " ends before it begins", .advice = kAdvice};
+    if (!first || !last) return Error{.what = in_quotes(text) + " is no port", .advice = kAdvice};
+    if (*first > *last) return Error{.what = in_quotes(text) + " ends before it begins", .advice = kAdvice};
     return Ports{*first, *last};
 }
 

@@ -24,7 +24,7 @@ std::optional<uint16_t> port_in(std::string_view text) {
 }
 
 Error refusal(std::string_view setting, const config::Item& item, std::string_view why, std::string advice) {
-    return Error{.what = std::string(setting) + ": " + quoted(item.text) + " " + std::string(why),
+    return Error{.what = std::string(setting) + ": " + in_quotes(item.text) + " " + std::string(why),
                  .advice = std::move(advice),
                  .where = item.origin.describe()};
 }
@@ -153,7 +153,7 @@ Result<std::vector<Published>> parse_published(const std::vector<config::Item>& 
 Result<UpstreamProxy> parse_upstream_proxy(std::string_view text, std::string_view no_proxy,
                                            const config::Origin& origin) {
     auto refused = [&](std::string_view why) {
-        return Error{.what = "the proxy " + quoted(config::without_secrets(text)) + " " + std::string(why),
+        return Error{.what = "the proxy " + in_quotes(config::without_secrets(text)) + " " + std::string(why),
                      .advice = "write http://proxy.example.org:3128",
                      .where = origin.describe()};
     };
