@@ -179,18 +179,22 @@ TEST(Journal, TakesItsWordsFromTheVerdict) {
 TEST_F(JournalTest, AFloodOfRefusalsLeavesRoomForWhatWasDone) {
     Journal journal(writer());
     for (int i = 0; i < 20'000; ++i) journal.record(connection("no.example.org", false));
-    EXPECT_LT(lines().size(), 6000u);
-    EXPECT_GE(lines().size(), 5000u);
-    size_t before = lines().size();
     journal.record(connection("done.example.org"));
-    ASSERT_EQ(lines().size(), before + 2) << "what was left out, and what was done";
-    base::Json left_out = *base::Json::parse(lines()[before]);
-    EXPECT_EQ(left_out.text("kind"), "journal");
-    EXPECT_EQ(static_cast<size_t>(left_out.number("count")) + before, 20'000u);
-    EXPECT_NE(lines().back().find("done.example.org"), std::string::npos);
+    size_t refused = 0, left_out = 0;
+    // On a slow machine some room comes back meanwhile, and is told of.
+    for (const std::string& text : lines()) {
+        base::Json line = *base::Json::parse(text);
+        if (line.text("kind") == "journal") left_out += static_cast<size_t>(line.number("count"));
+        if (line.text("name") == "no.example.org") ++refused;
+    }
+    EXPECT_GE(refused, 5000u);
+    EXPECT_LT(refused, 7000u);
+    EXPECT_EQ(refused + left_out, 20'000u);
+    EXPECT_NE(lines().back().find("done.example.org"), std::string::npos) << "what was done is always there";
+    size_t before = lines().size();
     EXPECT_EQ(journal.refusals().total, 20'000u);
     journal.finish();
-    EXPECT_EQ(lines().size(), before + 2) << "nothing more to tell";
+    EXPECT_EQ(lines().size(), before) << "nothing more to tell";
 }
 
 }  // namespace
