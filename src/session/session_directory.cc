@@ -48,8 +48,8 @@ std::string boot_id() {
     return text ? std::string(base::trim(*text)) : "";
 }
 
-base::Status SessionDirectory::make(const std::string& place, const std::string& session, base::Json metadata,
-                                    const std::string& record) {
+base::Status SessionDirectory::make(const std::string& place, const std::string& session,
+                                    const base::Json& metadata, const std::string& record) {
     std::string path = session_directory_path(place, session);
     if (::mkdir(path.c_str(), 0700) != 0) return base::system_error("make " + path, errno);
     path_ = path;

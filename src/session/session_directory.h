@@ -26,7 +26,7 @@ class SessionDirectory {
 
     // Below a runtime place. `metadata` is completed with what identifies this process. A session that can't
     // have a directory runs all the same; nobody can steer it.
-    base::Status make(const std::string& place, const std::string& session, base::Json metadata,
+    base::Status make(const std::string& place, const std::string& session, const base::Json& metadata,
                       const std::string& record);
     bool is_empty() const { return path_.empty(); }
     const std::string& path() const { return path_; }
