@@ -35,7 +35,7 @@ Explanation explain_verdict(const Plan& plan, const network::Question& question,
         explanation.reason.why += "; the address it leads to is judged when a connection is made";
     } else if (!verdict.is_allowed() && verdict.origin.layer != config::Layer::admin) {
         explanation.change =
-            verdict.advice.empty() ? std::move(verdict.change) : change_in(std::move(verdict.advice));
+            verdict.change.empty() ? change_in(std::move(verdict.advice)) : std::move(verdict.change);
     }
     return explanation;
 }

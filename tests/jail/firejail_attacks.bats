@@ -14,7 +14,7 @@ filtered() { JAIL=(--backend firejail --network filtered); }
 
 of_jail() { pgrep -u "$SBX_USER" -f 'inner-stage|sleep 70[1-9]'; }
 none_of_jail() { ! of_jail >/dev/null; }
-places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*'; }
+places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -name 'agent-sandbox-u*'; }
 
 # ---- firejail's own commands and files -------------------------------------------------------------------------------
 

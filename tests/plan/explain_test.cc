@@ -247,8 +247,8 @@ TEST(WhyHost, NamesTheRuleItsOriginAndTheChange) {
     EXPECT_NE(blocked.reason.why.find("*.example.org"), std::string::npos);
     EXPECT_EQ(blocked.reason.origin.line, 2);
 
-    EXPECT_EQ(why_host("mode = \"proxied\"", "example.org").change, "network.allow = [\"example.org\"]");
-    EXPECT_EQ(why_host("", "pastebin.com").change, "network.allow = [\"pastebin.com\"]");
+    EXPECT_EQ(why_host("mode = \"proxied\"", "example.org").change, "--allow-host example.org");
+    EXPECT_EQ(why_host("", "pastebin.com").change, "--allow-host pastebin.com");
     EXPECT_EQ(why_host("", "example.org:25").change, "only the administrator can change this");
     EXPECT_EQ(why_host("", "host.agent-sandbox.internal:5432").change, "--host-port 5432");
     EXPECT_TRUE(why_host("mode = \"open\"", "example.org:25").is_allowed);

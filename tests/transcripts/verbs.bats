@@ -88,7 +88,7 @@ says() {
     printf '[network]\nmode = "proxied"\nallow = ["*.example.org"]\n' >"$HOME/.config/agent-sandbox/config.toml"
     says "config.toml:3" agent_sandbox why host a.example.org
     run -1 agent_sandbox why host example.com
-    [[ $output == *'network.allow = ["example.com"]'* ]] || report "should name the change"
+    [[ $output == *'--allow-host example.com'* ]] || report "should name the change"
     run -1 agent_sandbox why host --json udp:a.example.org:123
     [[ $output == *'"allowed": false'* ]] || report "should be JSON"
     refused 2 "it is a URL" agent_sandbox why host https://example.org/
