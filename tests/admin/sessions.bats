@@ -21,7 +21,7 @@ teardown() {
         [[ -z $ids ]] || $user "$SBX_PROGRAM" stop --now $ids
     done
     for process in "${CHILDREN[@]}"; do kill "$process" 2>/dev/null || true; done
-    rm -rf "$PLACE" "$OTHER_PLACE" "$SBX_NEIGHBOUR_HOME/project"
+    rm -rf "$PLACE" "$OTHER_PLACE" "$SBX_NEIGHBOUR_HOME/project" "$SBX_HOME/.local/state/agent-sandbox/sessions"
     end_admin_test
 }
 
