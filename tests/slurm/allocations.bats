@@ -40,8 +40,8 @@ teardown() {
 
 @test "steps of an allocation share it, in turn and at once" {
     as_outside salloc -Q -N2 -n4 sh -c '
-        srun -l -n4 sh -c "echo \$SLURM_NODEID" | sort; srun -N1 -n1 -w node1 hostname
-        srun -N1 -n1 --exact hostname >one & srun -N1 -n1 --exact hostname >two & wait; cat one two | grep -c node'
+        srun -Q -l -n4 sh -c "echo \$SLURM_NODEID" | sort; srun -Q -N1 -n1 -w node1 hostname
+        srun -Q -N1 -n1 --exact hostname >one & srun -Q -N1 -n1 --exact hostname >two & wait; cat one two | grep -c node'
     [[ ${#lines[@]} == 6 ]] || report "five tasks, and two at once"
     prints $'allocated RUNNING' inside salloc -Q -J allocated sh -c 'squeue --noheader --jobs=$SLURM_JOB_ID --format="%j %T"'
 }
