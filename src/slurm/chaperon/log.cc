@@ -7,9 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <cstdio>
 
+#include "audit/line.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -31,20 +30,6 @@ base::Fd open_to_append(const std::string& path) {
     return base::Fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
-std::string now() {
-    using namespace std::chrono;
-    auto moment = floor<milliseconds>(system_clock::now());
-    auto day = floor<days>(moment);
-    year_month_day date(day);
-    hh_mm_ss time(moment - day);
-    char text[64];
-    std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
-                  static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                  static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                  static_cast<int>(time.seconds().count()), static_cast<int>(time.subseconds().count()));
-    return text;
-}
-
 }  // namespace
 
 void Log::write(std::string_view command, std::string_view event,
@@ -52,7 +37,7 @@ void Log::write(std::string_view command, std::string_view event,
     if (desk_ >= 0) hand_on(desk_, command, event, facts);
     if (path_.empty()) return;
     base::Json line = base::Json::object();
-    line.set("time", now()).set("command", cut(command)).set("event", cut(event));
+    line.set("time", audit::time_text()).set("command", cut(command)).set("event", cut(event));
     for (const auto& [key, value] : facts) line.set(cut(key), cut(value));
     base::Fd file = open_to_append(path_);
     if (!file && errno == ENOENT && base::make_directories(path_.substr(0, path_.rfind('/'))).ok())
