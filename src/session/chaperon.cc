@@ -13,9 +13,8 @@
 #include <cerrno>
 #include <ctime>
 
-#include "base/descriptors.h"
-#include "inner/signals.h"
 #include "session/old_logs.h"
+#include "session/step_aside.h"
 #include "slurm/chaperon/serve.h"
 #include "slurm/jobs/record.h"
 #include "slurm/queries/handlers.h"
@@ -26,7 +25,6 @@ namespace {
 
 // A stub waits no longer than this for its turn: a burst of hundreds is what a job array of scripts makes.
 constexpr int kBacklog = 512;
-constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXFSZ};
 
 using slurm::chaperon::Clients;
 using slurm::chaperon::Context;
@@ -83,21 +81,6 @@ void limit_open_files(uint64_t soft) {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Neither the caller's terminal nor a kill of its group reaches it; it ends with the supervisor, and what it
-// started and lost comes back to it.
-void step_aside(pid_t supervisor, std::vector<int> kept) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != supervisor) ::_exit(0);
-    ::prctl(PR_SET_NAME, "asb-chaperon");
-    ::prctl(PR_SET_DUMPABLE, 0);
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    ::setsid();
-    inner::block_only(inner::signal_bits(kUnheard));
-    (void)!::chdir("/");
-    base::close_others(std::move(kept));
-    base::fill_standard_descriptors();
-}
-
 }  // namespace
 
 base::Status Chaperon::open(const std::string& directory, const std::string& name) {
@@ -133,7 +116,10 @@ void Chaperon::start() {
     std::vector<int> kept = {listener.get(), theirs.get()};
     if (record) kept.push_back(record.descriptor());
     for (int client : context.clients.descriptors()) kept.push_back(client);
-    step_aside(supervisor, std::move(kept));
+    step_aside(supervisor, "asb-chaperon", std::move(kept));
+    ::prctl(PR_SET_DUMPABLE, 0);
+    // What it started and lost comes back to it.
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     limit_open_files(ready_->open_files);
     std::string logs = surroundings.state_directory + "/slurm/log";
     slurm::remove_old_records(surroundings.state_directory, ::time(nullptr));

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "session/gateway.h"
+#include "session/step_aside.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,10 +17,8 @@
 
 #include "audit/writer.h"
 #include "backends/bubblewrap/launch.h"
-#include "base/descriptors.h"
 #include "base/own_arguments.h"
 #include "base/pass_descriptors.h"
-#include "inner/signals.h"
 #include "network/gateway/gateway.h"
 #include "network/netns/set_up.h"
 #include "network/rules/settings_text.h"
@@ -30,21 +28,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kLongestFarewell{500};
 constexpr std::string_view kGone = "the network's gateway has ended";
-// Slurm signals every process of a step, not the command alone.
-constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXFSZ};
-
-// Neither the caller's terminal nor a kill of its group reaches it; it ends with the supervisor.
-void step_aside(pid_t supervisor, std::initializer_list<int> kept) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != supervisor) ::_exit(0);
-    ::prctl(PR_SET_NAME, "asb-gateway");
-    ::setsid();
-    inner::block_only(inner::signal_bits(kUnheard));
-    (void)!::chdir("/");
-    base::close_others(kept);
-    base::fill_standard_descriptors();
-    base::forget_environment();
-}
 
 base::Result<network::netns::Listeners> listeners_of(Gateway::Source& source,
                                                      const network::netns::Wanted& wanted) {
@@ -78,8 +61,10 @@ base::Status Gateway::start(const network::Egress& egress, Source source, Record
     if (process_ > 0) return base::success();
 
     control_.release();
-    step_aside(supervisor, {theirs.get(), source.information.get(), source.listeners.get(),
-                            source.handed.get(), record.file.get()});
+    step_aside(supervisor, "asb-gateway",
+               {theirs.get(), source.information.get(), source.listeners.get(), source.handed.get(),
+                record.file.get()});
+    base::forget_environment();
     auto await_listeners = [&](const network::netns::Wanted& wanted) { return listeners_of(source, wanted); };
     audit::Writer writer(std::move(record.file), record.is_chained ? "gateway" : "", record.seed,
                          record.part_size);

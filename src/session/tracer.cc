@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "session/tracer.h"
+#include "session/step_aside.h"
 
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,10 +11,8 @@
 #include <cerrno>
 #include <chrono>
 
-#include "base/descriptors.h"
 #include "base/own_arguments.h"
 #include "base/pass_descriptors.h"
-#include "inner/signals.h"
 #include "seccomp/no_execution.h"
 #include "tracer/tracer.h"
 
@@ -22,23 +20,6 @@ namespace session {
 namespace {
 
 constexpr std::chrono::milliseconds kLongestFarewell{2000};
-// Slurm signals every process of a step, not the command alone.
-constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXFSZ};
-
-// Neither the caller's terminal nor a kill of its group reaches it; it ends with the supervisor. It reads
-// what the jail wrote, and has no use for another program.
-void step_aside(pid_t supervisor, std::initializer_list<int> kept) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != supervisor) ::_exit(0);
-    ::prctl(PR_SET_NAME, "asb-tracer");
-    ::setsid();
-    inner::block_only(inner::signal_bits(kUnheard));
-    (void)!::chdir("/");
-    base::close_others(kept);
-    base::fill_standard_descriptors();
-    base::forget_environment();
-    if (seccomp::forbid_execution_by_name() != 0) ::_exit(1);
-}
 
 }  // namespace
 
@@ -62,7 +43,10 @@ base::Status Tracer::start(base::Fd listener) {
     if (process_ > 0) return base::success();
 
     control_.release();
-    step_aside(supervisor, {theirs.get(), listener_.get(), share.file.get()});
+    step_aside(supervisor, "asb-tracer", {theirs.get(), listener_.get(), share.file.get()});
+    // It reads what the jail wrote, and has no use for another program.
+    base::forget_environment();
+    if (seccomp::forbid_execution_by_name() != 0) ::_exit(1);
     audit::Writer writer(std::move(share.file), share.is_chained ? "tracer" : "", share.seed,
                          share.part_size);
     ::_exit(tracer::run(plan_, {std::move(listener_), std::move(theirs), std::move(writer)}));
