@@ -2,10 +2,9 @@
 # Two commands matter: `make run` and `make test`. Both install what is missing, build what has changed, and do their job.
 
 PREFIX ?= /usr/local
-SHARED = $(PREFIX)/share/agent-sandbox
 export CMD
 
-.PHONY: help run test install uninstall bench build setup unit structure format fuzz sanitize tidy jail egress slurm test-agents fix clean
+.PHONY: help run site test install uninstall packages bench build setup unit structure format fuzz sanitize tidy jail egress slurm test-packages test-docs test-site test-agents fix clean
 
 help:
 	@echo "make run               build, then a short tour in a real jail and a shell in it"
@@ -13,7 +12,9 @@ help:
 	@echo "make test              build, then every check and every test"
 	@echo "make test-agents       the real agents, fetched once (1.4 GB), in the jail"
 	@echo "make install PREFIX=   install the program (default $(PREFIX))"
+	@echo "make packages          .deb, .rpm and .tar.gz for aarch64 and x86_64, in build/packages"
 	@echo "make bench             what a launch costs, against bare bubblewrap and unshare, the gateway against other proxies, and a question to Slurm"
+	@echo "make site              the documentation as static pages, in build/site"
 	@echo "make fix               format the sources in place"
 	@echo "make clean             remove every build folder"
 
@@ -23,9 +24,10 @@ run: build
 build:
 	@scripts/setup build
 	@scripts/build program
+	@test build/manual/agent-sandbox.1 -nt build/agent-sandbox || scripts/manual
 
 test:
-	@scripts/setup build test egress slurm
+	@scripts/setup build test egress slurm packages docs site
 	@scripts/test
 
 # One part of `make test` alone: make unit, make jail …
@@ -41,28 +43,67 @@ slurm:
 	@scripts/setup build slurm
 	@scripts/test slurm
 
+test-packages:
+	@scripts/setup build test packages
+	@scripts/test packages
+
+test-docs:
+	@scripts/setup build test packages docs egress slurm
+	@scripts/test docs
+
+test-site:
+	@scripts/setup site
+	@scripts/test site
+
 # Apart from `make test`, for the size of what it fetches.
 test-agents: build
 	@scripts/setup test egress
 	@scripts/test-agents
 
-# Nothing is set-user-ID: the program has no more rights than whoever calls it.
+# Nothing is set-user-ID: the program has no more rights than whoever calls it. Where things go is written here alone: the packages are
+# made from what this puts below DESTDIR (scripts/package).
 # Builds only what is missing, so that `sudo make install` after `make build` writes nothing into the build folder.
-install:
-	@test -x build/agent-sandbox || { scripts/setup build && scripts/build program; }
-	install -D -m 0755 build/agent-sandbox "$(DESTDIR)$(PREFIX)/bin/agent-sandbox"
-	install -d -m 0755 "$(DESTDIR)$(SHARED)/admin" "$(DESTDIR)$(SHARED)/apparmor"
-	install -m 0644 share/admin/*.toml "$(DESTDIR)$(SHARED)/admin/"
-	install -m 0644 share/apparmor/bwrap "$(DESTDIR)$(SHARED)/apparmor/bwrap"
-	sed 's|/usr/local/bin/agent-sandbox|$(PREFIX)/bin/agent-sandbox|' share/apparmor/agent-sandbox \
-		>"$(DESTDIR)$(SHARED)/apparmor/agent-sandbox"
-	chmod 0644 "$(DESTDIR)$(SHARED)/apparmor/agent-sandbox"
+PROGRAM ?= build/agent-sandbox
+MADE ?= build/manual
+PROGRAM_PATH ?= $(PREFIX)/bin/agent-sandbox
+SHARED = $(PREFIX)/share/agent-sandbox
+DOCUMENTS = $(PREFIX)/share/doc/agent-sandbox
+MANUAL = $(PREFIX)/share/man
+BASH_COMPLETIONS = $(PREFIX)/share/bash-completion/completions
+ZSH_FUNCTIONS ?= $(PREFIX)/share/zsh/site-functions
+FISH_COMPLETIONS = $(PREFIX)/share/fish/vendor_completions.d
+INSTALL = install -D -m 0644
 
-# What the administrator wrote in /etc/agent-sandbox stays.
+SAMPLES = $(patsubst share/%,%,$(wildcard share/admin/*.toml share/apparmor/* share/modulefiles/*))
+# Nothing but what users read: no sources of the manual or of the site.
+PAGES = $(shell find docs -path docs/man -prune -o -path docs/site -prune -o -type f -print | LC_ALL=C sort)
+
+install:
+	@test -x $(PROGRAM) || { scripts/setup build && scripts/build program; }
+	@test $(MADE)/agent-sandbox.1 -nt build/agent-sandbox || scripts/manual build/agent-sandbox $(MADE)
+	install -D -m 0755 $(PROGRAM) "$(DESTDIR)$(PREFIX)/bin/agent-sandbox"
+	$(INSTALL) $(MADE)/agent-sandbox.1 "$(DESTDIR)$(MANUAL)/man1/agent-sandbox.1"
+	$(INSTALL) $(MADE)/agent-sandbox.toml.5 "$(DESTDIR)$(MANUAL)/man5/agent-sandbox.toml.5"
+	$(INSTALL) $(MADE)/agent-sandbox-audit.5 "$(DESTDIR)$(MANUAL)/man5/agent-sandbox-audit.5"
+	$(INSTALL) $(MADE)/completions/bash "$(DESTDIR)$(BASH_COMPLETIONS)/agent-sandbox"
+	$(INSTALL) $(MADE)/completions/zsh "$(DESTDIR)$(ZSH_FUNCTIONS)/_agent-sandbox"
+	$(INSTALL) $(MADE)/completions/fish "$(DESTDIR)$(FISH_COMPLETIONS)/agent-sandbox.fish"
+	for file in $(SAMPLES); do $(INSTALL) share/$$file "$(DESTDIR)$(SHARED)/$$file"; done
+	sed -i 's|/usr/local/bin/agent-sandbox|$(PROGRAM_PATH)|' "$(DESTDIR)$(SHARED)/apparmor/agent-sandbox"
+	$(INSTALL) -t "$(DESTDIR)$(DOCUMENTS)" LICENSE README.md CHANGELOG.md SECURITY.md CONTRIBUTING.md
+	for page in $(PAGES); do $(INSTALL) $$page "$(DESTDIR)$(DOCUMENTS)/$$page"; done
+
+# What the administrator wrote in /etc/agent-sandbox stays, and so does what users have.
 uninstall:
-	rm -f "$(DESTDIR)$(PREFIX)/bin/agent-sandbox"
-	rm -rf "$(DESTDIR)$(SHARED)/admin" "$(DESTDIR)$(SHARED)/apparmor"
+	rm -f "$(DESTDIR)$(PREFIX)/bin/agent-sandbox" "$(DESTDIR)$(MANUAL)/man1/agent-sandbox.1" "$(DESTDIR)$(MANUAL)/man5/agent-sandbox.toml.5" \
+		"$(DESTDIR)$(MANUAL)/man5/agent-sandbox-audit.5" "$(DESTDIR)$(BASH_COMPLETIONS)/agent-sandbox" \
+		"$(DESTDIR)$(ZSH_FUNCTIONS)/_agent-sandbox" "$(DESTDIR)$(FISH_COMPLETIONS)/agent-sandbox.fish"
+	rm -rf "$(DESTDIR)$(SHARED)/admin" "$(DESTDIR)$(SHARED)/apparmor" "$(DESTDIR)$(SHARED)/modulefiles" "$(DESTDIR)$(DOCUMENTS)"
 	-rmdir "$(DESTDIR)$(SHARED)"
+
+packages:
+	@scripts/setup build packages
+	@scripts/package
 
 bench: build
 	@scripts/setup egress slurm bench
@@ -70,8 +111,13 @@ bench: build
 	@bench/egress
 	@bench/slurm
 
+# The documentation as static pages, in build/site.
+site:
+	@scripts/setup site
+	@scripts/site
+
 setup:
-	@scripts/setup build test egress slurm bench
+	@scripts/setup build test egress slurm packages docs site bench
 
 fix:
 	@scripts/sources | xargs clang-format -i

@@ -5,10 +5,27 @@ target_include_directories(sandbox_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(sandbox_options INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers
     -fno-omit-frame-pointer -ffunction-sections -fdata-sections
-    $<$<CONFIG:Release>:-O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong>
+    $<$<AND:$<CONFIG:Release>,$<NOT:$<BOOL:$<TARGET_PROPERTY:SANDBOX_IS_TEST>>>>:-O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong>
+    # The tests themselves are compiled for speed of compilation; what they test, as it is released.
+    $<$<BOOL:$<TARGET_PROPERTY:SANDBOX_IS_TEST>>:-O0>
     $<$<BOOL:${SANDBOX_WERROR}>:-Werror>)
 target_compile_definitions(sandbox_options INTERFACE FMT_HEADER_ONLY=1 _GNU_SOURCE)
 target_link_options(sandbox_options INTERFACE -Wl,--gc-sections)
+if(CMAKE_CROSSCOMPILING)
+    # Headers without a library are the same for every architecture, but lie among those of this machine's C library.
+    foreach(name fmt nlohmann toml++)
+        file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/headers)
+        file(CREATE_LINK /usr/include/${name} ${PROJECT_BINARY_DIR}/headers/${name} SYMBOLIC)
+    endforeach()
+    target_include_directories(sandbox_options SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/headers)
+    # Debian's libm.a for x86-64 is a linker script that names its parts where only a native library has them.
+    file(READ ${CMAKE_FIND_ROOT_PATH}/lib/libm.a text LIMIT 1000)
+    if(text MATCHES "GROUP")
+        string(REPLACE /usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu/ ${CMAKE_FIND_ROOT_PATH}/lib/ text "${text}")
+        file(WRITE ${PROJECT_BINARY_DIR}/libraries/libm.a "${text}")
+        target_link_options(sandbox_options INTERFACE -L${PROJECT_BINARY_DIR}/libraries)
+    endif()
+endif()
 if(SANDBOX_SANITIZE)
     target_compile_options(sandbox_options INTERFACE -fsanitize=${SANDBOX_SANITIZE} -fno-sanitize-recover=all -g)
     target_link_options(sandbox_options INTERFACE -fsanitize=${SANDBOX_SANITIZE})
@@ -16,9 +33,10 @@ elseif(SANDBOX_STATIC)
     target_link_options(sandbox_options INTERFACE -static)
 endif()
 
-# Headers that most files read, parsed once: by the first target that asks, for all others with the same options.
+# Headers that most files read, parsed once: by the first target that asks, for all others with the same options. Tests always
+# do so, libraries only where it is asked for.
 function(sandbox_precompile target group)
-    if(NOT SANDBOX_PRECOMPILE)
+    if(NOT SANDBOX_PRECOMPILE AND NOT group STREQUAL "test")
         return()
     endif()
     get_property(first GLOBAL PROPERTY sandbox_precompiled_${group})

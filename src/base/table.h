@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
 // Rows with aligned columns. A cell that is much wider than the others pushes its own row only, not the whole
-// table.
+// table. The last cell of a row may be broken into lines.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/style.h"
 
 namespace base {
+
+// Lines of at most `width` columns, broken at blanks; a word that is longer has a line of its own.
+std::vector<std::string> wrapped(std::string_view text, size_t width);
 
 struct Cell {
     std::string text;
@@ -20,8 +24,9 @@ class Table {
     void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
     bool is_empty() const { return rows_.empty(); }
 
-    // One line a row, each with `indent` blanks in front and none at the end.
-    std::string text(size_t indent, bool is_coloured) const;
+    // One line a row, each with `indent` blanks in front and none at the end. Given a width, the last cell of
+    // a row goes on below itself, as long as there is some room for it.
+    std::string text(size_t indent, bool is_coloured, size_t width = 0) const;
 
   private:
     std::vector<std::vector<Cell>> rows_;

@@ -130,8 +130,12 @@ std::string shell_word(std::string_view text) {
 }
 
 std::string nearest(std::string_view word, std::span<const std::string_view> candidates) {
+    return nearest(word, candidates, std::max<size_t>(word.size() / 3, 2));
+}
+
+std::string nearest(std::string_view word, std::span<const std::string_view> candidates, size_t most) {
     std::string_view best;
-    size_t best_distance = std::max<size_t>(word.size() / 3, 2) + 1;
+    size_t best_distance = most + 1;
     for (std::string_view candidate : candidates) {
         size_t distance = edit_distance(word, candidate);
         if (distance < best_distance) {

@@ -23,7 +23,8 @@ std::string printable(std::string_view untrusted);
 // As one word of a POSIX shell command line, quoted only where needed.
 std::string shell_word(std::string_view text);
 
-// The candidate nearest to a mistyped word, or empty when none is near.
+// The candidate nearest to a mistyped word, or empty when none is near: within `most` letters that differ.
+std::string nearest(std::string_view word, std::span<const std::string_view> candidates, size_t most);
 std::string nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 bool is_valid_utf8(std::string_view text);

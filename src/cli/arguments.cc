@@ -34,7 +34,11 @@ struct HiddenFlag {
     std::string_view verb;
     std::string_view flag;
 };
-constexpr HiddenFlag kHiddenFlags[] = {{"help", "--reference"}, {"ps", "--ids"}};
+constexpr HiddenFlag kHiddenFlags[] = {{"help", "--reference"},
+                                       {"help", "--manual"},
+                                       {"ps", "--ids"},
+                                       {"completion", "--presets"},
+                                       {"completion", "--profiles"}};
 
 constexpr std::string_view kEnvironmentFlag = "--env";
 constexpr std::string_view kLimitFlag = "--limit";
@@ -235,7 +239,10 @@ class Parser {
 
     // The value after '=' or the next word. An empty one is never meant: it is an unset variable of a script.
     base::Result<std::string> value_of(Option& option, std::string_view expected) {
-        if (!option.attached && next_ < words_.size()) option.attached = words_[next_++];
+        if (!option.attached && next_ < words_.size()) {
+            option.attached = words_[next_++];
+            arguments_.last_taken = {option.flag, *option.attached};
+        }
         if (option.attached && !option.attached->empty()) return *std::move(option.attached);
         return usage_error(option.flag + " needs a value", "write " + std::string(expected) + " after it");
     }

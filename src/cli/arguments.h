@@ -30,7 +30,10 @@ struct Arguments {
     std::vector<std::string> own_options;                         // of the verb: "--origin"
     std::vector<std::pair<std::string, std::string>> own_values;  // "--session", "4f2a"
     std::vector<std::string> words;                               // the command, or what the verb is about
-    bool is_empty = false;                                        // the program was called without any word
+    // The last word that became the value of an option, and that option: where no command is left, that word
+    // was probably meant.
+    std::pair<std::string, std::string> last_taken;
+    bool is_empty = false;  // the program was called without any word
 
     bool has_own(std::string_view option) const;
     // The last one that was given; empty: none was, since an empty one is refused.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `config …`: the words that are about files; show and check have files of their own.
+#include <fcntl.h>
+
 #include <algorithm>
 
 #include "base/file.h"
@@ -7,8 +9,10 @@
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/config_parts.h"
+#include "cli/network_entries.h"
 #include "cli/output.h"
-#include "config/import_bash.h"
+#include "config/checked_files.h"
+#include "config/import.h"
 #include "config/reference.h"
 #include "config/trust.h"
 
@@ -28,12 +32,11 @@ constexpr Part kParts[] = {
 };
 
 void list_directory(const std::string& directory, config::Layer layer, std::vector<ListedFile>& files) {
-    base::Result<base::Path> path = base::Path::parse(directory);
-    if (!path) return;
-    for (const host::Entry& entry : host::DiskTree().list(*path)) {
-        if (!entry.name.ends_with(".toml")) continue;
-        files.push_back({layer, (*path / entry.name).str(), true});
-    }
+    base::Fd opened(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!opened) return;
+    base::Result<std::vector<std::string>> names = config::list_toml_files(opened.get());
+    if (!names) return;
+    for (const std::string& name : *names) files.push_back({layer, directory + "/" + name, true});
 }
 
 }  // namespace
@@ -50,6 +53,45 @@ std::vector<ListedFile> configuration_files(const Place& place) {
     std::string project_file = (place.physical_project / config::kProjectFileName).str();
     files.push_back({config::Layer::project, project_file, base::file_exists(project_file)});
     return files;
+}
+
+std::vector<std::string> unread_files(const Place& place, std::optional<config::Layer> layer) {
+    std::vector<std::string> lines;
+    auto add = [&](const std::string& directory, auto is_read, std::string_view reason) {
+        base::Result<base::Path> path = base::Path::parse(directory);
+        if (!path) return;
+        host::DiskTree disk;
+        for (const host::Entry& entry : disk.list(*path)) {
+            // What an editor or a package leaves beside a file is nobody's rule.
+            bool is_leftover = entry.name.starts_with('.') || entry.name.ends_with('~') ||
+                               entry.name.find(".dpkg-") != std::string::npos ||
+                               entry.name.find(".rpm") != std::string::npos;
+            std::optional<host::Node> node = disk.look_through(*path / entry.name);
+            bool is_file = node && node->kind == host::Kind::file;
+            if (!is_file || is_leftover || is_read(entry.name)) continue;
+            lines.push_back((*path / entry.name).str() + " is not read: " + std::string(reason));
+        }
+    };
+    auto add_layer = [&](config::Layer its, const std::string& directory) {
+        if (layer && *layer != its) return;
+        add(
+            directory, [](std::string_view name) { return name == "config.toml"; },
+            "only config.toml and conf.d/*.toml are");
+        add(
+            directory + "/conf.d", [](std::string_view name) { return name.ends_with(".toml"); },
+            "only conf.d/*.toml is");
+    };
+    add_layer(config::Layer::admin, place.files.admin_directory);
+    add_layer(config::Layer::user, place.files.user_directory);
+    std::string mistaken = (place.physical_project / config::kProjectFileName.substr(1)).str();
+    if (!layer && base::file_exists(mistaken))
+        lines.push_back(mistaken + " is not read: a project's file is " +
+                        std::string(config::kProjectFileName));
+    return lines;
+}
+
+void tell_warning(const Output& output, const std::string& text) {
+    output.warning("warning: " + text);
 }
 
 int config_init(const Invocation& call) {
@@ -79,22 +121,61 @@ int config_path(const Invocation& call) {
     return call.output.result(table.text(0, call.output.colours_results()));
 }
 
+namespace {
+
+// Beyond what the configuration library judges: the network's rules, and mounts that would stop every run
+// where they are missing.
+config::EntryCheck entry_check(const Place& place, const Caller& caller, config::Layer layer) {
+    return
+        [&place, &caller, layer](const config::Setting& setting, const std::string& entry) -> base::Status {
+            config::Item item{entry, {.layer = layer, .file = {}, .name = "it"}};
+            base::Status checked = check_network_entry(setting, item);
+            if (!checked) return base::Error{.what = checked.error().what, .advice = checked.error().advice};
+            bool must_exist = setting.key == "mounts.readonly" || setting.key == "mounts.writable";
+            if (!must_exist) return base::success();
+            policy::PathMeaning paths = path_meaning(caller.disk, place.identity.home);
+            base::Result<base::Path> path = policy::entry_path(setting, item, paths);
+            if (path && place.identity.home.is_within(*path)) {
+                return base::Error{.what = "it holds your home directory, and no run would start",
+                                   .advice = "name the directories that are needed, or set home.access"};
+            }
+            if (path && caller.disk.look(*path)) return base::success();
+            return base::Error{.what = "it does not exist here, and no run would start",
+                               .advice = "add it to " + std::string(setting.key) + " where it does"};
+        };
+}
+
+}  // namespace
+
 int config_import(const Invocation& call) {
     if (call.arguments.words.size() != 2) {
-        return call.output.fail(
-            {.what = "config import needs the file to read",
-             .advice = "usage: agent-sandbox config import ~/.config/agent-sandbox/sandbox.conf",
-             .exit_code = base::ExitCode::usage});
+        return call.output.fail({.what = "config import needs the file to read",
+                                 .advice = "name a sandbox.conf, or ~/.srt-settings.json",
+                                 .exit_code = base::ExitCode::usage});
     }
+    base::Result<Place> place = find_place(call.caller, call.arguments);
+    if (!place) return call.output.fail(place.error());
     const std::string& file = call.arguments.words[1];
-    base::Result<std::string> script = base::read_file(file, kImportLimit);
-    if (!script) return call.output.fail(script.error());
-    config::Imported imported = config::import_bash(*script);
-    for (const config::LeftOut& left : imported.left_out) {
-        call.output.warning(file + ":" + std::to_string(left.line) + ": left out: " + left.text + " (" +
-                            left.reason + ")");
+    base::Result<std::string> text = base::read_file(file, kImportLimit);
+    if (!text) return call.output.fail(text.error());
+    bool is_admin = call.arguments.has_own("--admin");
+    config::Layer layer = is_admin ? config::Layer::admin : config::Layer::user;
+    base::Result<config::Imported> imported =
+        config::import_file(*text, {.for_administrator = is_admin,
+                                    .check = entry_check(*place, call.caller, layer),
+                                    .home = is_admin ? std::string() : place->identity.home.str()});
+    if (!imported) {
+        base::Error error = imported.error();
+        error.where = file;
+        error.exit_code = base::ExitCode::check_failed;
+        return call.output.fail(error);
     }
-    return call.output.result(imported.toml);
+    for (const config::LeftOut& left : imported->left_out)
+        call.output.warning(file + ": left out: " + left.describe());
+    if (imported->more_left_out > 0)
+        call.output.warning(file + ": left out: " + std::to_string(imported->more_left_out) + " more");
+    call.output.warning(file + ": " + imported->summary());
+    return call.output.result(imported->toml);
 }
 
 int config_verb(const Invocation& call) {

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "cli/arguments.h"
 #include "cli/config_parts.h"
+#include "cli/network_entries.h"
 #include "cli/output.h"
 #include "config/layer.h"
 #include "config/trust.h"
@@ -23,8 +24,10 @@ size_t check_file(const Output& output, config::Layer layer, const std::string& 
         return 1;
     }
     config::ParsedFile parsed = config::parse_layer(layer, path, *text);
-    for (const base::Error& problem : parsed.problems) output.error(problem);
-    return parsed.problems.size();
+    std::vector<base::Error> problems = network_problems(parsed.content.values);
+    problems.insert(problems.begin(), parsed.problems.begin(), parsed.problems.end());
+    for (const base::Error& problem : problems) output.error(problem);
+    return problems.size();
 }
 
 // A project's file is one by its name; the rest is read as a file of the user's.
@@ -42,6 +45,7 @@ int check_one(const Invocation& call, const Place& place, const std::string& wor
 }
 
 int check_all(const Invocation& call, const Place& place) {
+    for (const std::string& warning : unread_files(place)) tell_warning(call.output, warning);
     size_t problems = 0;
     size_t files = 0;
     for (const ListedFile& file : configuration_files(place)) {
@@ -56,7 +60,7 @@ int check_all(const Invocation& call, const Place& place) {
         call.output.error(settings.error());
         return kFailed;
     }
-    for (const std::string& warning : settings->effective.warnings) call.output.warning(warning);
+    for (const std::string& warning : settings->effective.warnings) tell_warning(call.output, warning);
     return call.output.result(std::to_string(files) + (files == 1 ? " file" : " files") + ", no mistakes\n");
 }
 
@@ -65,6 +69,7 @@ int check_all(const Invocation& call, const Place& place) {
 int config_check(const Invocation& call) {
     base::Result<Place> place = find_place(call.caller, call.arguments);
     if (!place) return call.output.fail(place.error());
+    if (call.arguments.has_own("--admin")) return config_check_admin(call, *place);
     const std::vector<std::string>& words = call.arguments.words;
     return words.size() > 1 ? check_one(call, *place, words[1]) : check_all(call, *place);
 }

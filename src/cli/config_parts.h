@@ -2,6 +2,7 @@
 // The words of `config`, and the list of files that `path` prints and `check` reads.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,9 @@ int config_check(const Invocation& call);
 int config_path(const Invocation& call);
 int config_import(const Invocation& call);
 
+// `config check --admin`.
+int config_check_admin(const Invocation& call, const Place& place);
+
 struct ListedFile {
     config::Layer layer = config::Layer::user;
     std::string path;
@@ -26,5 +30,12 @@ struct ListedFile {
 // In the order of reading. The main file of each layer is listed even where it is missing: that is where it
 // would be written.
 std::vector<ListedFile> configuration_files(const Place& place);
+
+// One line for each file that lies where configuration does under a name that is not read. `layer` only: what
+// one checks are the files of that layer.
+std::vector<std::string> unread_files(const Place& place, std::optional<config::Layer> layer = std::nullopt);
+
+// Between mistakes a warning must be told from one.
+void tell_warning(const Output& output, const std::string& text);
 
 }  // namespace cli

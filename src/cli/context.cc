@@ -200,6 +200,18 @@ base::Status find_others(const Place& place, Agents& agents) {
     return base::success();
 }
 
+// A name that lets nothing through is a typing error, or a variable that was not exported. What modules set
+// is only known later.
+void warn_of_unset(const Caller& caller, const Arguments& arguments, Settings& settings) {
+    auto asked = arguments.settings.find("env.allow");
+    if (asked == arguments.settings.end() || !settings.policy.modules.load.empty()) return;
+    for (const config::Item& item : asked->second.items) {
+        if (host::variable(caller.environment, item.text)) continue;
+        settings.effective.warnings.push_back(item.origin.describe() + ": " + item.text +
+                                              " is not set here; write " + item.text + "=VALUE, or set it");
+    }
+}
+
 }  // namespace
 
 base::Result<Settings> load_settings(const Caller& caller, const Arguments& arguments) {
@@ -219,8 +231,10 @@ base::Result<Settings> load_settings(const Caller& caller, const Arguments& argu
     if (shows_home) {
         if (base::Status others = find_others(*place, *agents); !others) return others.error();
     }
-    return Settings{*std::move(place), *std::move(agents), *std::move(layers), *std::move(effective),
-                    std::move(policy)};
+    Settings settings{*std::move(place), *std::move(agents), *std::move(layers), *std::move(effective),
+                      std::move(policy)};
+    warn_of_unset(caller, arguments, settings);
+    return settings;
 }
 
 void probe_backends(const Caller& caller, const policy::Policy& policy, host::Facts& facts) {

@@ -5,6 +5,7 @@
 #include "cli/context.h"
 #include "cli/doctor_report.h"
 #include "cli/output.h"
+#include "cli/sessions.h"
 #include "cli/verbs.h"
 #include "doorman/doorman.h"
 #include "host/remedies.h"
@@ -28,6 +29,7 @@ int print_note(const Invocation& call, const host::Facts& facts) {
 }  // namespace
 
 int doctor_verb(const Invocation& call) {
+    if (!call.arguments.words.empty()) return wrong_words(call, "doctor takes no word");
     base::Result<Settings> settings = load_settings(call.caller, call.arguments);
     std::optional<base::Path> bwrap, firejail;
     if (settings) {

@@ -121,6 +121,14 @@ std::string fixes_text(const Examination& examination, bool is_coloured) {
 }
 
 std::string summary_text(const Examination& examination, bool is_coloured) {
+    bool is_kept_by_settings = !examination.has_settings && examination.chosen() != nullptr &&
+                               examination.facts.nested_in != "agent-sandbox";
+    if (is_kept_by_settings) {
+        return "\n" +
+               base::styled("A jail could be built here; the configuration keeps it from starting.",
+                            Style::red, is_coloured) +
+               "\n";
+    }
     if (!examination.is_usable()) {
         return "\n" + base::styled("No jail can be built here.", Style::red, is_coloured) + "\n";
     }

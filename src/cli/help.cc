@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
-// Help that teaches: examples first, then the verbs, then the options; all but the examples come from the
-// tables.
+// Help that teaches: examples first, then the verbs, then the options; all but the examples and the texts of
+// share/help come from the tables.
 #include <algorithm>
 
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/backends_page.h"
+#include "cli/details.h"
+#include "cli/manual_parts.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "config/reference.h"
 #include "config/settings.h"
+#include "config/topics.h"
 #include "config/verbs.h"
 
 namespace cli {
@@ -31,44 +34,22 @@ constexpr Example kExamples[] = {
     {"agent-sandbox why path ~/.ssh", "who decided that, and what would change it"},
 };
 
-std::string title(std::string_view text, bool is_coloured) {
-    return "\n" + base::styled(text, Style::bold, is_coloured) + "\n";
+// How a page is shown.
+struct Paper {
+    bool is_coloured;
+    size_t width;
+};
+
+std::string title(std::string_view text, const Paper& paper) {
+    return "\n" + base::styled(text, Style::bold, paper.is_coloured) + "\n";
 }
 
-std::string placeholder_of(const config::Setting& setting) {
-    if (setting.flag == "--env") return "NAME[=VALUE]";
-    switch (setting.type) {
-        case config::Type::boolean:
-            return {};
-        case config::Type::integer:
-            return "NUMBER";
-        case config::Type::size:
-            return "SIZE";
-        case config::Type::duration:
-            return "TIME";
-        case config::Type::choice:
-            return std::string(setting.choices);
-        case config::Type::text:
-            return "TEXT";
-        case config::Type::path:
-        case config::Type::path_list:
-        case config::Type::home_list:
-        case config::Type::project_list:
-            return "PATH";
-        case config::Type::name_list:
-            return "NAME";
-        case config::Type::pattern_list:
-            return "PATTERN";
-        case config::Type::rule_list:
-            return "HOST";
-        case config::Type::level_list:
-            return "CONTROL=LEVEL";
-        case config::Type::assignments:
-            return "NAME=VALUE";
-        case config::Type::file_texts:
-            return "PATH=CONTENT";
-    }
-    return {};
+std::string table_text(const Table& table, const Paper& paper) {
+    return table.text(2, paper.is_coloured, paper.width);
+}
+
+std::string paragraph(std::string_view text, const Paper& paper) {
+    return base::join(base::wrapped(text, paper.width), "\n") + "\n";
 }
 
 // The first clause is enough for a list of options; `help settings` has the whole sentence.
@@ -76,71 +57,137 @@ std::string_view first_clause(std::string_view sentence) {
     return sentence.substr(0, std::min(sentence.find("; "), sentence.find(": ")));
 }
 
-Table options_table() {
+std::string option_text(const config::Setting& setting, std::string_view placeholder) {
+    std::string text(first_clause(setting.help));
+    bool shows_choices = setting.type == config::Type::choice && placeholder != setting.choices;
+    return shows_choices ? text + ": " + config::expectation(setting) : text;
+}
+
+Table options_table(const config::Theme& theme) {
     Table table;
-    auto add = [&](std::string_view flag, std::string_view value, std::string_view help) {
+    auto add = [&](std::string_view flag, std::string_view value, const std::string& help) {
         std::string letter(letter_of(flag));
         std::string shown = letter.empty() ? std::string(flag) : letter + ", " + std::string(flag);
         if (!value.empty()) shown += " " + std::string(value);
-        table.add({{shown}, {std::string(help), Style::dim}});
+        table.add({{shown}, {help, Style::dim}});
     };
-    for (const config::RunFlag& row : config::run_flags()) add(row.flag, row.value_name, row.help);
-    for (const config::Setting& setting : config::settings()) {
-        if (setting.flag.empty()) continue;
-        add(setting.flag, placeholder_of(setting), first_clause(setting.help));
+    for (const config::RunFlag* row : config::run_flags_of(theme))
+        add(row->flag, row->value_name, std::string(row->help));
+    for (const config::Setting* setting : config::flagged_settings_of(theme)) {
+        std::string_view placeholder = config::placeholder_of(*setting);
+        add(setting->flag, placeholder, option_text(*setting, placeholder));
     }
     return table;
 }
 
-std::string main_page(bool is_coloured) {
-    Table examples, verb_table;
+std::string main_page(const Paper& paper) {
+    Table examples, topics;
     for (const Example& example : kExamples) {
         examples.add({{std::string(example.line)}, {std::string(example.meaning), Style::dim}});
     }
-    for (const config::Verb& verb : config::verbs()) {
-        verb_table.add({{std::string(verb.name)}, {std::string(first_clause(verb.help)), Style::dim}});
+    std::string verbs, options;
+    for (const config::Theme& theme : config::themes()) {
+        Table of_theme;
+        for (const config::Verb* verb : config::verbs_of(theme)) {
+            std::string_view help = verb->help.substr(0, verb->help.find("; "));
+            of_theme.add({{std::string(verb->name)}, {std::string(help), Style::dim}});
+        }
+        if (!of_theme.is_empty())
+            verbs += title("Verbs: " + std::string(theme.title), paper) + table_text(of_theme, paper);
+        if (Table of_options = options_table(theme); !of_options.is_empty())
+            options += title("Options: " + std::string(theme.title), paper) + table_text(of_options, paper);
+    }
+    for (const config::Topic& topic : config::topics()) {
+        topics.add({{std::string(topic.name)}, {std::string(topic.help), Style::dim}});
     }
     return "agent-sandbox runs a command in a jail that the Linux kernel enforces.\n\n"
            "  agent-sandbox [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
-           "  agent-sandbox VERB ...            a word that is a verb is one; -- in front makes it a "
-           "command\n" +
-           title("Examples", is_coloured) + examples.text(2, is_coloured) + title("Verbs", is_coloured) +
-           verb_table.text(2, is_coloured) + title("Options", is_coloured) +
-           options_table().text(2, is_coloured) +
-           "\nagent-sandbox help VERB says more; agent-sandbox help settings lists what a configuration file "
-           "can say.\n";
+           "  agent-sandbox VERB …     a verb's name is the verb; -- in front makes it a command\n" +
+           title("Examples", paper) + table_text(examples, paper) + verbs + options +
+           title("Topics: agent-sandbox help TOPIC", paper) + table_text(topics, paper) + "\n" +
+           paragraph(
+               "agent-sandbox help VERB says more of a verb. Where it is installed, man agent-sandbox has "
+               "all of it.",
+               paper);
 }
 
-std::string settings_page(bool is_coloured) {
+std::string settings_page(const Paper& paper) {
+    auto indented = [&](std::string_view text, Style style) {
+        std::string lines;
+        for (const std::string& line : base::wrapped(text, paper.width - 4))
+            lines += "    " + base::styled(line, style, paper.is_coloured) + "\n";
+        return lines;
+    };
     std::string text;
     for (const config::Setting& setting : config::settings()) {
-        text += base::styled(setting.key, Style::bold, is_coloured);
+        text += base::styled(setting.key, Style::bold, paper.is_coloured);
         if (!setting.flag.empty()) text += "  " + std::string(setting.flag);
-        text += "\n    " + std::string(setting.help) + "\n    ";
         std::string expected = config::expectation(setting);
         if (!setting.fallback.empty() && !setting.fallback.starts_with('@')) {
             expected += "; default " + std::string(setting.fallback);
         }
-        text += base::styled(expected, Style::dim, is_coloured) + "\n";
+        text += "\n" + indented(setting.help, Style::plain) + indented(expected, Style::dim);
     }
     return text;
 }
 
-std::string verb_page(const config::Verb& verb, bool is_coloured) {
-    std::string text =
-        base::styled(usage_of(verb.name), Style::bold, is_coloured) + "\n" + std::string(verb.help) + "\n";
+std::string verb_page(const config::Verb& verb, const Paper& paper) {
+    std::string text = base::styled(usage_of(verb.name), Style::bold, paper.is_coloured) + "\n" +
+                       paragraph(verb.help, paper);
     if (!verb.flags.empty()) text += "Options of its own: " + std::string(verb.flags) + "\n";
-    std::string_view details = find_verb(verb.name)->details;
-    if (!details.empty()) text += "\n" + std::string(details) + "\n";
+    Table rows;
+    std::string details;
+    auto end_rows = [&] {
+        details += rows.text(0, paper.is_coloured, paper.width);
+        rows = Table();
+    };
+    for (const Detail& detail : details_in(find_verb(verb.name)->details)) {
+        if (!detail.term.empty()) {
+            rows.add({{detail.term}, {detail.text}});
+            continue;
+        }
+        end_rows();
+        details += paragraph(detail.text, paper);
+    }
+    end_rows();
+    return details.empty() ? text : text + "\n" + details;
+}
+
+// A line that begins with # is a heading.
+std::string topic_page(std::string_view content, bool is_coloured) {
+    std::string text;
+    for (std::string_view line : base::split(base::trim(content), '\n')) {
+        bool is_heading = line.starts_with("# ");
+        text +=
+            (is_heading ? base::styled(line.substr(2), Style::bold, is_coloured) : std::string(line)) + "\n";
+    }
     return text;
+}
+
+base::Error no_help_on(std::string_view topic) {
+    std::vector<std::string_view> known;
+    for (const config::Topic& row : config::topics()) known.push_back(row.name);
+    for (const config::Verb& verb : config::verbs()) known.push_back(verb.name);
+    std::string near = base::nearest(topic, known);
+    return {.what = "there is no help on '" + std::string(topic) + "'",
+            .advice = near.empty() ? "agent-sandbox help lists verbs and topics"
+                                   : "did you mean agent-sandbox help " + near + "?",
+            .exit_code = base::ExitCode::usage};
+}
+
+int manual(const Invocation& call) {
+    base::Result<std::string> part =
+        manual_part(call.arguments.words.empty() ? "" : call.arguments.words.front());
+    return part ? call.output.result(*part) : call.output.fail(part.error());
 }
 
 }  // namespace
 
 int help_verb(const Invocation& call) {
-    bool is_coloured = call.output.colours_results();
+    Paper paper{call.output.colours_results(), call.output.width_of_results()};
     const Arguments& arguments = call.arguments;
     if (arguments.has_own("--reference")) return call.output.result(config::reference_page());
+    if (arguments.has_own("--manual")) return manual(call);
 
     // `why --help` and `help why` are the same question.
     std::string topic;
@@ -149,14 +196,14 @@ int help_verb(const Invocation& call) {
     } else if (!arguments.words.empty()) {
         topic = arguments.words.front();
     }
-    if (topic.empty()) return call.output.result(main_page(is_coloured));
+    if (topic.empty()) return call.output.result(main_page(paper));
     if (topic == "backends") return call.output.result(backends_page());
-    if (topic == "settings") return call.output.result(settings_page(is_coloured));
+    if (topic == "settings") return call.output.result(settings_page(paper));
+    if (std::string_view text = config::topic_text(topic); !text.empty())
+        return call.output.result(topic_page(text, paper.is_coloured));
     if (const config::Verb* verb = config::find_verb(topic))
-        return call.output.result(verb_page(*verb, is_coloured));
-    return call.output.fail({.what = "there is no help on '" + topic + "'",
-                             .advice = "agent-sandbox --help lists the verbs",
-                             .exit_code = base::ExitCode::usage});
+        return call.output.result(verb_page(*verb, paper));
+    return call.output.fail(no_help_on(topic));
 }
 
 }  // namespace cli

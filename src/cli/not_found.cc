@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "base/text.h"
+#include "cli/find_program.h"
 #include "config/verbs.h"
-#include "plan/explain.h"
 
 namespace cli {
 namespace {
@@ -17,60 +17,54 @@ std::string_view search_path(const plan::Plan& plan) {
     return path == plan.environment.passed.end() ? std::string_view() : path->value;
 }
 
-bool is_program(const host::Tree& tree, const base::Path& path) {
-    std::optional<host::Node> node = tree.look_through(path);
-    return node && node->kind == host::Kind::file && (node->mode & 0111) != 0;
+bool is_assignment(std::string_view word) {
+    size_t equals = word.find('=');
+    if (equals == std::string_view::npos || equals == 0) return false;
+    return std::ranges::all_of(word.substr(0, equals), [](char letter) {
+        return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_' ||
+               (letter >= '0' && letter <= '9');
+    });
 }
 
-std::optional<base::Path> find_outside(const host::Tree& tree, const plan::Plan& plan, const Caller& caller) {
-    const std::string& word = plan.command.front();
-    if (word.find('/') != std::string::npos) {
-        base::Path path = word.front() == '/' ? base::Path() / word : caller.working_directory / word;
-        return is_program(tree, path) ? std::optional(path) : std::nullopt;
-    }
-    for (std::string_view directory : base::split(search_path(plan), ':')) {
-        if (!directory.starts_with('/')) continue;
-        base::Path path = base::Path() / directory / word;
-        if (is_program(tree, path)) return path;
-    }
-    return std::nullopt;
-}
-
-std::string verb_hint(const std::string& word) {
+// Ordinary commands are short, and each is near to some verb: two letters of six make another word.
+std::string nearest_verb(const std::string& word) {
+    constexpr size_t kShort = 6;
     std::vector<std::string_view> names;
     for (const config::Verb& verb : config::verbs()) names.push_back(verb.name);
-    std::string near = base::nearest(word, names);
-    return near.empty() ? "" : "did you mean agent-sandbox " + near + "?";
-}
-
-// The directory to show is that of the program itself, which a link on PATH may only lead to.
-std::string flag_hint(const plan::Plan& plan, const host::Tree& tree, const base::Path& program) {
-    base::Result<host::Tree::Resolved> resolved = tree.resolve(program);
-    base::Path target = resolved ? resolved->path : program;
-    std::string flags;
-    for (const base::Path& path : {program, target}) {
-        plan::Explanation explanation = plan::explain_path(plan, tree, path.parent(), false);
-        std::string flag = " --ro " + base::shell_word(path.parent().str());
-        if (explanation.is_allowed || flags.find(flag) != std::string::npos) continue;
-        if (explanation.change.empty()) return {};
-        flags += flag;
-    }
-    return flags;
+    return base::nearest(word, names, word.size() <= kShort ? 1 : 2);
 }
 
 }  // namespace
+
+std::string hint_for_nothing(const std::string& word, const Caller& caller) {
+    if (word.find(' ') != std::string::npos)
+        return "it is one word with a blank: leave the quotes out, or write sh -c " + base::shell_word(word);
+    if (is_assignment(word))
+        return "to set a variable, write --env " + base::shell_word(word) + " before the command";
+    if (word.find('/') != std::string::npos) return "there is no such file outside the jail either";
+    if (std::optional<host::Node> node = caller.disk.look_through(caller.working_directory / word);
+        node && node->kind == host::Kind::file) {
+        return "there is ./" + word + ", which is not in PATH: agent-sandbox ./" + base::shell_word(word);
+    }
+    std::string nowhere = "it is not there outside the jail either: install it, or look at PATH";
+    std::string near = nearest_verb(word);
+    return near.empty() ? nowhere : nowhere + "; or did you mean agent-sandbox " + near + "?";
+}
 
 base::Error with_hint(base::Error error, const Planned& planned, const Caller& caller) {
     if (error.exit_code != base::ExitCode::not_found || planned.plan.command.empty()) return error;
     const std::string& word = planned.plan.command.front();
     const host::Tree& tree = caller.disk;
-    std::optional<base::Path> program = find_outside(tree, planned.plan, caller);
+    std::optional<base::Path> program =
+        find_program(tree, {search_path(planned.plan), caller.working_directory}, word);
     if (!program) {
-        std::string hint = verb_hint(word);
-        error.advice = hint.empty() ? "it is not there outside the jail either" : hint;
+        const std::optional<config::Profile>& agent = planned.settings.agents.chosen;
+        error.advice =
+            agent ? agent->title + " is not installed in PATH here: install it as usual, outside the jail"
+                  : hint_for_nothing(word, caller);
         return error;
     }
-    std::string flags = flag_hint(planned.plan, tree, *program);
+    std::string flags = flags_that_show(planned.plan, tree, *program);
     if (flags.empty()) return error;
     error.advice = "it is outside the jail, at " + program->str() + "; show it with" + flags;
     return error;

@@ -8,6 +8,9 @@
 
 namespace cli {
 
+// What to do about a command that is nowhere in PATH, neither in the jail nor outside.
+std::string hint_for_nothing(const std::string& word, const Caller& caller);
+
 // `error` with advice added where it says that the command was not found; else as it is.
 base::Error with_hint(base::Error error, const Planned& planned, const Caller& caller);
 

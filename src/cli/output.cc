@@ -7,8 +7,14 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "monitor/terminal.h"
 
 namespace cli {
+namespace {
+
+constexpr size_t kReadable = 100;
+
+}  // namespace
 
 using base::Style;
 
@@ -55,6 +61,11 @@ int Output::result(std::string_view text, int exit_code) const {
     if (written) return exit_code;
     error(written.error());
     return static_cast<int>(base::ExitCode::check_failed);
+}
+
+size_t Output::width_of_results() const {
+    if (!results_.is_terminal) return kReadable;
+    return std::min(monitor::size_of_terminal(results_.descriptor).width, kReadable);
 }
 
 // One write for the whole line, so that lines of concurrent sessions don't mix.

@@ -41,6 +41,8 @@ class Output {
     // Writes a verb's result as it is and returns `exit_code`, or that of a failed write.
     int result(std::string_view text, int exit_code = 0) const;
 
+    // How wide prose may be: the terminal, up to a measure that can be read; without one, that measure.
+    size_t width_of_results() const;
     bool colours_results() const { return results_.is_coloured; }
     bool is_quiet() const { return is_quiet_; }
     bool has_terminal() const { return messages_.is_terminal; }

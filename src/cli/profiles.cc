@@ -71,7 +71,12 @@ int profiles_verb(const Invocation& call) {
                                  .exit_code = base::ExitCode::usage});
     }
     base::Result<config::Profile> profile = config::profile_named(*found, words[1], {});
-    if (!profile) return call.output.fail(profile.error());
+    if (!profile) {
+        base::Error error = profile.error();
+        error.where = "profiles show";
+        error.exit_code = base::ExitCode::usage;
+        return call.output.fail(error);
+    }
     if (call.arguments.wants_json) return call.output.result(json_of(*profile).dump() + "\n");
     for (const config::ProfileText& text : *found) {
         if (text.name == words[1]) return call.output.result("# " + text.file + "\n" + text.text);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/digest.h"
@@ -18,6 +19,7 @@
 #include "cli/review.h"
 #include "cli/run.h"
 #include "cli/verbs.h"
+#include "cli/version.h"
 #include "host/trial.h"
 #include "session/runtime_place.h"
 #include "session/session.h"
@@ -27,8 +29,11 @@ namespace {
 
 base::Status check(const Arguments& arguments) {
     if (arguments.words.empty()) {
+        const auto& [flag, value] = arguments.last_taken;
+        std::string taken =
+            flag.empty() ? "" : ": '" + base::printable(value) + "' was taken as the value of " + flag;
         return base::Error{
-            .what = "no command to run",
+            .what = "no command to run" + taken,
             .advice = "usage: agent-sandbox [OPTIONS] COMMAND [ARGUMENTS], for instance: agent-sandbox bash"};
     }
     if (arguments.wants_json) {
@@ -131,7 +136,7 @@ session::Surroundings surroundings_of(const Invocation& call, const Planned& pla
                    .is_chained = audit.chain,
                    .size = audit.size,
                    .keep = static_cast<std::time_t>(audit.keep)},
-        .version = SANDBOX_VERSION,
+        .version = std::string(version()),
         .job = planned.facts.slurm_job.id,
         .replan = replan_of(call, session, planned),
         .namespaces = call.caller.job_namespaces};

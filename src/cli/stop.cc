@@ -36,7 +36,8 @@ base::Status end(const Sessions& sessions, const Known& known, bool is_now) {
 }  // namespace
 
 int stop_verb(const Invocation& call) {
-    if (call.arguments.words.empty()) return wrong_words(call, "stop needs to know which session");
+    if (call.arguments.words.empty())
+        return wrong_words(call, "stop needs to know which session: agent-sandbox ps lists them");
     base::Result<Sessions> sessions = find_sessions(call);
     if (!sessions) return call.output.fail(sessions.error());
     // A mistyped one ends none of the others.

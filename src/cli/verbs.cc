@@ -29,9 +29,12 @@ constexpr Verb kVerbs[] = {
     {"config", config_verb,
      "init     writes a commented starting file for you, unless there is one\n"
      "show     the settings in effect here; --origin adds where each was written\n"
-     "check    reads FILE, or all files that count here, and lists every mistake; exit status 1 with any\n"
+     "check    reads FILE, or all files that count here, and lists every mistake; exit status 1 with any;\n"
+     "         --admin reads it as an administrator's ceiling, and says what that leaves to users\n"
      "path     the files that count here, in the order in which they are read\n"
-     "import   prints a sandbox.conf of the bash predecessor as TOML, without running it"},
+     "import   prints a sandbox.conf of the bash predecessor, the settings of sandbox-runtime or the "
+     "sandbox\n"
+     "         section of Claude Code's as TOML, and lists what was left out; --admin for a ceiling"},
     {"profiles", profiles_verb,
      "A profile says what an agent needs in the jail: its state, its log-in, its hosts. Your own go to\n"
      "~/.config/agent-sandbox/agents/NAME.toml. --agent NAME takes one, --agent none takes none."},
@@ -102,9 +105,11 @@ constexpr Verb kVerbs[] = {
      "Exit status: 0, or 1 when there is no terminal to ring."},
     {"slurm-log", slurm_log_verb, ""},
     {"completion", completion_verb,
-     "bash:  agent-sandbox completion bash > ~/.local/share/bash-completion/completions/agent-sandbox\n"
-     "zsh:   agent-sandbox completion zsh > _agent-sandbox, in a directory of $fpath\n"
-     "fish:  agent-sandbox completion fish > ~/.config/fish/completions/agent-sandbox.fish"},
+     "bash  mkdir -p ~/.local/share/bash-completion/completions &&\n"
+     "      agent-sandbox completion bash > ~/.local/share/bash-completion/completions/agent-sandbox\n"
+     "zsh   agent-sandbox completion zsh > _agent-sandbox, in a directory of $fpath\n"
+     "fish  mkdir -p ~/.config/fish/completions &&\n"
+     "      agent-sandbox completion fish > ~/.config/fish/completions/agent-sandbox.fish"},
     {"help", help_verb,
      "help settings lists what a configuration file can say.\n"
      "help backends shows what each backend (native, bwrap, firejail, landlock) reaches, and which network\n"

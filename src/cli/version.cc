@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: MIT
+#include "cli/version.h"
+
+#include <string>
+
 #include "cli/output.h"
 #include "cli/verbs.h"
 
 namespace cli {
 
+std::string_view version() {
+    return SANDBOX_VERSION;
+}
+
 int version_verb(const Invocation& call) {
-    return call.output.result("agent-sandbox " SANDBOX_VERSION "\n");
+    return call.output.result("agent-sandbox " + std::string(version()) + "\n");
 }
 
 }  // namespace cli

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/own_place.h"
+#include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/ask_gateway.h"
 #include "cli/context.h"
@@ -88,7 +89,8 @@ Answer why_host(const Invocation& call, const std::string& host) {
     bool has_gateway = mode == policy::NetworkMode::filtered || mode == policy::NetworkMode::proxied;
     base::Result<network::Question> question = network::parse_question(host);
     if (asked->plan.is_seen_from_inside && has_gateway && question) {
-        if (std::optional<network::Verdict> verdict = ask_gateway(*question))
+        if (std::optional<network::Verdict> verdict =
+                ask_gateway(plan::question_for_rules(asked->plan, *question)))
             return plan::explain_verdict(asked->plan, *question, *std::move(verdict));
     }
     return plan::explain_host(asked->plan, host);
@@ -98,6 +100,12 @@ Answer why_syscall(const Invocation& call, const std::string& name) {
     base::Result<Asked> asked = asked_about(call.caller, call.arguments);
     if (!asked) return asked.error();
     seccomp::Verdict verdict = seccomp::explain(name, asked->plan.system_calls);
+    // A misspelt name must not read as an answer to a script.
+    if (!verdict.is_known)
+        return base::Error{.what = "'" + base::printable(name) + "': " + verdict.why,
+                           .advice = {},
+                           .where = {},
+                           .exit_code = base::ExitCode::usage};
     plan::Explanation explanation{.subject = name,
                                   .is_allowed = verdict.is_allowed,
                                   .verdict = std::move(verdict.verdict),

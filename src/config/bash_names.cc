@@ -2,55 +2,70 @@
 #include "config/bash_names.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
 
 namespace config {
 namespace {
 
 struct Renamed {
     std::string_view variable;
-    std::string_view key;
+    std::string_view key;      // empty: there is no such setting
+    std::string_view instead;  // and this is what to know then
 };
 
 constexpr Renamed kNames[] = {
-    {"ALLOWED_PROJECT_PARENTS", "project.parents"},
-    {"READONLY_MOUNTS", "mounts.readonly"},
-    {"HOME_ACCESS", "home.access"},
-    {"HOME_READONLY", "home.readonly"},
-    {"HOME_WRITABLE", "home.writable"},
-    {"HOME_SEEDED_FILES", "home.seeded"},
-    {"EXTRA_BLOCKED_PATHS", "mounts.hidden"},
-    {"BLOCKED_FILES", "mounts.hidden"},
-    {"EXTRA_WRITABLE_PATHS", "mounts.writable"},
-    {"DENIED_WRITABLE_PATHS", "mounts.deny_writable"},
-    {"DEVICES", "devices.allow"},
-    {"DEVICES_BLACKLIST", "devices.deny"},
-    {"BLOCKED_ENV_VARS", "env.block"},
-    {"BLOCKED_ENV_PATTERNS", "env.block_patterns"},
-    {"ALLOWED_ENV_VARS", "env.allow"},
-    {"SANDBOX_ENV", "env.set"},
-    {"SANDBOX_BACKEND", "isolation.backend"},
-    {"SANDBOX_MODULES", "modules.load"},
-    {"PRIVATE_TMP", "isolation.private_tmp"},
-    {"PRIVATE_IPC", "isolation.private_ipc"},
-    {"FILTER_PASSWD", "isolation.filter_passwd"},
-    {"SANDBOX_NPROC_LIMIT", "limits.processes"},
-    {"SANDBOX_QUIET", "ui.quiet"},
-    {"NETWORK_FILTER_MODE", "network.mode"},
-    {"NETWORK_FILTER_FALLBACK", "network.fallback"},
-    {"NETWORK_BLOCKLIST", "network.block"},
-    {"NETWORK_BLOCKLIST_EXCEPT", "network.allow"},
-    {"NETWORK_MAIL_BLOCK", "network.mail_block"},
-    {"SLURM_SCOPE", "slurm.scope"},
-    {"CHAPERON_LOG_LEVEL", "slurm.log_level"},
-    {"CHAPERON_LOG_RETAIN_DAYS", "slurm.log_days"},
-    {"ENABLED_AGENTS", "agents.enabled"},
-    {"SUPPRESS_AGENT_WARNINGS", "agents.quiet"},
+    {"ALLOWED_PROJECT_PARENTS", "project.parents", ""},
+    {"READONLY_MOUNTS", "mounts.readonly", ""},
+    {"HOME_ACCESS", "home.access", ""},
+    {"HOME_READONLY", "home.readonly", ""},
+    {"HOME_WRITABLE", "home.writable", ""},
+    {"HOME_SEEDED_FILES", "home.seeded", ""},
+    {"EXTRA_BLOCKED_PATHS", "mounts.hidden", ""},
+    {"BLOCKED_FILES", "mounts.hidden", ""},
+    {"EXTRA_WRITABLE_PATHS", "mounts.writable", ""},
+    {"DENIED_WRITABLE_PATHS", "mounts.deny_writable", ""},
+    {"DEVICES", "devices.allow", ""},
+    {"DEVICES_BLACKLIST", "devices.deny", ""},
+    {"BLOCKED_ENV_VARS", "env.block", ""},
+    {"BLOCKED_ENV_PATTERNS", "env.block_patterns", ""},
+    {"ALLOWED_ENV_VARS", "env.allow", ""},
+    {"SANDBOX_ENV", "env.set", ""},
+    {"SANDBOX_BACKEND", "isolation.backend", ""},
+    {"SANDBOX_MODULES", "modules.load", ""},
+    {"PRIVATE_TMP", "isolation.private_tmp", ""},
+    {"PRIVATE_IPC", "isolation.private_ipc", ""},
+    {"FILTER_PASSWD", "isolation.filter_passwd", ""},
+    {"SANDBOX_NPROC_LIMIT", "limits.processes", ""},
+    {"SANDBOX_QUIET", "ui.quiet", ""},
+    {"NETWORK_FILTER_MODE", "network.mode", ""},
+    {"NETWORK_FILTER_FALLBACK", "network.fallback", ""},
+    {"NETWORK_BLOCKLIST", "network.block", ""},
+    {"NETWORK_BLOCKLIST_EXCEPT", "network.allow", ""},
+    {"NETWORK_MAIL_BLOCK", "network.mail_block", ""},
+    {"SLURM_SCOPE", "slurm.scope", ""},
+    {"CHAPERON_LOG_LEVEL", "",
+     "there is no slurm.log_level: what a session asked of Slurm is always logged, and 'agent-sandbox "
+     "slurm-log' shows it"},
+    {"CHAPERON_LOG_RETAIN_DAYS", "",
+     "there is no slurm.log_days: logs of Slurm are removed after 30 days; audit.keep says how long the "
+     "record of a session is kept"},
+    {"ENABLED_AGENTS", "",
+     "there is no agents.enabled: the profile of the agent that is run counts, and no other agent's files "
+     "are seen; 'agent-sandbox profiles' lists them"},
+    {"SUPPRESS_AGENT_WARNINGS", "",
+     "there is no agents.quiet: ui.quiet silences what is said at start and end, and 'agent-sandbox digest "
+     "--not-needed WHAT' a refusal that is no loss"},
 };
 
 struct Habit {
     std::string_view word;
     std::string_view reason;  // empty: without meaning here, passed over
 };
+
+constexpr std::string_view kArithmetic = "arithmetic is not done here: write the number";
 
 constexpr Habit kCommands[] = {
     {"source", "it reads another file: import that one too"},
@@ -64,22 +79,49 @@ constexpr Habit kCommands[] = {
     {"for", "loops are not carried over: write the values out"},
     {"while", "loops are not carried over: write the values out"},
     {"until", "loops are not carried over: write the values out"},
+    {"let", kArithmetic},
+    {"mapfile", "it reads entries from elsewhere: write them out"},
+    {"readarray", "it reads entries from elsewhere: write them out"},
+    {"read", "it reads entries from elsewhere: write them out"},
     {"set", ""},
     {"shopt", ""},
     {":", ""},
     {"true", ""},
 };
 
+const Renamed* find_name(std::string_view variable) {
+    const Renamed* row = std::ranges::find(kNames, variable, &Renamed::variable);
+    return row == std::end(kNames) ? nullptr : row;
+}
+
 }  // namespace
 
 std::string_view reason_for_bash_command(std::string_view word) {
     const Habit* habit = std::ranges::find(kCommands, word, &Habit::word);
-    return habit == std::end(kCommands) ? "commands and functions are not run" : habit->reason;
+    if (habit != std::end(kCommands)) return habit->reason;
+    return word.starts_with("((") ? kArithmetic : "commands and functions are not run";
 }
 
 std::string_view key_of_bash_variable(std::string_view variable) {
-    const Renamed* row = std::ranges::find(kNames, variable, &Renamed::variable);
-    return row == std::end(kNames) ? std::string_view() : row->key;
+    const Renamed* row = find_name(variable);
+    return row == nullptr ? std::string_view() : row->key;
+}
+
+bool is_name_of_predecessor(std::string_view variable) {
+    return find_name(variable) != nullptr;
+}
+
+std::string reason_for_bash_variable(std::string_view variable) {
+    if (const Renamed* row = find_name(variable)) {
+        return row->instead.empty() ? "this version has no setting " + std::string(row->key)
+                                    : std::string(row->instead);
+    }
+    std::vector<std::string_view> names;
+    for (const Renamed& row : kNames) names.push_back(row.variable);
+    std::string meant = base::nearest(variable, names);
+    std::string reason = "no setting belongs to this variable";
+    if (!meant.empty()) return reason + "; " + meant + " was probably meant";
+    return reason + "; one that the jail shall have stands in env.set";
 }
 
 }  // namespace config

@@ -3,13 +3,19 @@
 // may hold.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace config {
 
-// "network.mode" for NETWORK_FILTER_MODE; empty where no setting belongs to the variable. The key may be one
-// that this version lacks.
+// "network.mode" for NETWORK_FILTER_MODE; empty where no setting belongs to the variable.
 std::string_view key_of_bash_variable(std::string_view variable);
+
+// Whether the predecessor knew the variable, also where no setting of ours belongs to it.
+bool is_name_of_predecessor(std::string_view variable);
+
+// Why a variable without a setting is left out, and what to write instead.
+std::string reason_for_bash_variable(std::string_view variable);
 
 // Why a command with this first word is left out; empty for those that mean nothing here.
 std::string_view reason_for_bash_command(std::string_view word);

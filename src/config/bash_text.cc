@@ -2,74 +2,12 @@
 #include "config/bash_text.h"
 
 #include <algorithm>
-#include <array>
-#include <span>
 
 #include "base/text.h"
+#include "config/bash_quotes.h"
 
 namespace config {
 namespace {
-
-bool is_blank(char letter) {
-    return letter == ' ' || letter == '\t' || letter == '\n' || letter == '\r';
-}
-
-// Deeper nesting than any person writes; reading stops there, and the statement swallows the rest.
-constexpr int kDeepest = 50;
-
-size_t skip_quoted(std::string_view text, size_t at, int depth = 0);
-
-size_t skip_to(std::string_view text, size_t at, char end) {
-    while (at < text.size() && text[at] != end) at += end != '\'' && text[at] == '\\' ? 2 : 1;
-    return std::min(at + 1, text.size());
-}
-
-size_t skip_double_quotes(std::string_view text, size_t at, int depth) {
-    ++at;
-    while (at < text.size() && text[at] != '"') {
-        at = text[at] == '\'' ? at + 1 : skip_quoted(text, at, depth);
-    }
-    return std::min(at + 1, text.size());
-}
-
-struct Brackets {
-    char open;
-    char close;
-};
-
-size_t skip_nested(std::string_view text, size_t at, Brackets brackets, int depth) {
-    int open = 0;
-    while (at < text.size()) {
-        if (text[at] == brackets.open) ++open;
-        if (text[at] == brackets.close && --open == 0) return at + 1;
-        bool is_bracket = text[at] == brackets.open || text[at] == brackets.close;
-        at = is_bracket ? at + 1 : skip_quoted(text, at, depth);
-    }
-    return at;
-}
-
-// Behind the quoted text, substitution or escape that begins at `at`, or at + 1 where none does. An unclosed
-// one ends with the text: the statement then swallows the rest, which is left out and shown.
-size_t skip_quoted(std::string_view text, size_t at, int depth) {
-    if (depth > kDeepest) return text.size();
-    char next = at + 1 < text.size() ? text[at + 1] : '\0';
-    switch (text[at]) {
-        case '\\':
-            return std::min(at + 2, text.size());
-        case '\'':
-            return skip_to(text, at + 1, '\'');
-        case '"':
-            return skip_double_quotes(text, at, depth + 1);
-        case '`':
-            return skip_to(text, at + 1, '`');
-        case '$':
-            if (next == '(') return skip_nested(text, at + 1, {'(', ')'}, depth + 1);
-            if (next == '{') return skip_nested(text, at + 1, {'{', '}'}, depth + 1);
-            return at + 1;
-        default:
-            return at + 1;
-    }
-}
 
 class StatementSplitter {
   public:
@@ -84,32 +22,68 @@ class StatementSplitter {
   private:
     void step() {
         char letter = script_[at_];
-        bool starts_word = current_.empty() || is_blank(current_.back()) || current_.back() == '(';
-        if (letter == '#' && starts_word) {
+        std::string_view rest = script_.substr(at_);
+        if (letter == '#' && starts_word()) {
             at_ = std::min(script_.find('\n', at_), script_.size());
-        } else if (letter == '\\' && at_ + 1 < script_.size() && script_[at_ + 1] == '\n') {
+        } else if (rest.starts_with("\\\n")) {
             take_silently(at_ + 2);
+        } else if (rest.starts_with("\\\r\n")) {
+            take_silently(at_ + 3);
         } else if (letter == '\n') {
-            if (depth_ == 0) finish();
+            if (depth_ == 0 && !goes_on_) finish();
             take(at_ + 1);
             skip_here_documents();
         } else if (letter == ';' && depth_ == 0) {
             finish();
-            take_silently(at_ + 1);
-        } else if (script_.substr(at_).starts_with("<<") && !script_.substr(at_).starts_with("<<<")) {
+            take_separator();
+        } else if (rest.starts_with("<<<")) {
+            take(at_ + 3);
+        } else if (rest.starts_with("<<") && !is_arithmetic_) {
             note_here_document();
         } else {
-            if (letter == '(') ++depth_;
-            // The patterns of a case statement close what nothing opened.
-            if (letter == ')' && depth_ > 0) --depth_;
-            take(skip_quoted(script_, at_));
+            take_text(letter);
         }
+    }
+
+    // Behind a blank or an operator; an escaped one is neither.
+    bool starts_word() const {
+        constexpr std::string_view kOperators = "();|&<>";
+        if (current_.empty()) return true;
+        return is_plain_ &&
+               (is_bash_blank(current_.back()) || kOperators.find(current_.back()) != std::string_view::npos);
+    }
+
+    void take_text(char letter) {
+        if (letter == '(') {
+            if (depth_ == 0) is_arithmetic_ = script_.substr(at_).starts_with("((");
+            ++depth_;
+        }
+        // The patterns of a case statement close what nothing opened.
+        if (letter == ')' && depth_ > 0) {
+            --depth_;
+            if (depth_ == 0) is_arithmetic_ = false;
+        }
+        // Behind these a command goes on in the next line.
+        bool is_pair = is_plain_ && !current_.empty() && (current_.back() == '&' || current_.back() == '|');
+        if (!is_bash_blank(letter)) goes_on_ = letter == '|' || (letter == '&' && is_pair);
+        size_t end = skip_bash_quoted(script_, at_);
+        if (!is_closed_bash(script_.substr(at_, end - at_))) is_closed_ = false;
+        take(end);
+    }
+
+    // ";;", ";&" and ";;&" end a clause of a case.
+    void take_separator() {
+        size_t end = at_ + 1;
+        while (end < script_.size() && end < at_ + 3 && (script_[end] == ';' || script_[end] == '&')) ++end;
+        if (end > at_ + 1) statements_.push_back({line_, std::string(kEndOfClause), true});
+        take_silently(end);
     }
 
     void take(size_t end) {
         if (current_.empty()) start_line_ = line_;
-        bool is_leading_blank = current_.empty() && is_blank(script_[at_]);
+        bool is_leading_blank = current_.empty() && is_bash_blank(script_[at_]);
         if (!is_leading_blank) current_ += script_.substr(at_, end - at_);
+        is_plain_ = end == at_ + 1;
         take_silently(end);
     }
 
@@ -121,32 +95,68 @@ class StatementSplitter {
 
     void finish() {
         std::string_view text = base::trim(current_);
-        if (!text.empty()) statements_.push_back({start_line_, std::string(text)});
+        bool is_closed = is_closed_ && depth_ == 0;
+        if (!text.empty()) statements_.push_back({start_line_, std::string(text), is_closed});
         current_.clear();
         depth_ = 0;
+        is_closed_ = true;
+        is_arithmetic_ = false;
+        goes_on_ = false;
     }
 
-    void note_here_document() {
-        size_t at = at_ + 2;
-        while (at < script_.size() && (script_[at] == '-' || script_[at] == ' ')) ++at;
+    struct HereDocument {
         std::string delimiter;
-        for (; at < script_.size() && !is_blank(script_[at]) && script_[at] != ';'; ++at) {
-            if (script_[at] != '\'' && script_[at] != '"' && script_[at] != '\\') delimiter += script_[at];
+        bool strips_tabs = false;
+        bool is_quoted = false;  // a backslash joins no lines
+    };
+
+    void note_here_document() {
+        constexpr std::string_view kEnd = ";|&<>()";
+        HereDocument document;
+        size_t at = at_ + 2;
+        document.strips_tabs = script_.substr(at).starts_with('-');
+        if (document.strips_tabs) ++at;
+        while (at < script_.size() && (script_[at] == ' ' || script_[at] == '\t')) ++at;
+        while (at < script_.size() && !is_bash_blank(script_[at]) &&
+               kEnd.find(script_[at]) == std::string_view::npos) {
+            size_t end = skip_bash_quoted(script_, at);
+            std::string_view part = script_.substr(at, end - at);
+            bool is_quote = part.front() == '\'' || part.front() == '"';
+            if (is_quote || part.front() == '\\') document.is_quoted = true;
+            if (part.front() == '\\') part.remove_prefix(1);
+            if (is_quote) part = part.substr(1, part.size() - std::min<size_t>(part.size(), 2));
+            document.delimiter += part;
+            at = end;
         }
-        if (!delimiter.empty()) here_documents_.push_back(delimiter);
+        goes_on_ = false;
+        here_documents_.push_back(std::move(document));
         take(at);
     }
 
     void skip_here_documents() {
-        for (const std::string& delimiter : here_documents_) {
-            while (at_ < script_.size()) {
-                size_t end = std::min(script_.find('\n', at_), script_.size());
-                bool is_end = base::trim(script_.substr(at_, end - at_)) == delimiter;
-                take_silently(std::min(end + 1, script_.size()));
-                if (is_end) break;
-            }
+        for (const HereDocument& document : here_documents_) {
+            if (skip_here_document(document)) continue;
+            // Whatever stands in the rest of the file belongs to it.
+            is_closed_ = false;
+            if (base::trim(current_).empty() && !statements_.empty()) statements_.back().is_closed = false;
         }
         here_documents_.clear();
+    }
+
+    bool skip_here_document(const HereDocument& document) {
+        bool is_joined = false;
+        while (at_ < script_.size()) {
+            size_t end = std::min(script_.find('\n', at_), script_.size());
+            std::string_view line = script_.substr(at_, end - at_);
+            if (line.ends_with('\r')) line.remove_suffix(1);
+            while (document.strips_tabs && line.starts_with('\t')) line.remove_prefix(1);
+            bool is_end = !is_joined && line == document.delimiter;
+            size_t text_end = line.find_last_not_of('\\') + 1;
+            is_joined = !document.is_quoted && (line.size() - text_end) % 2 == 1;
+            take_silently(std::min(end + 1, script_.size()));
+            if (is_end) return true;
+        }
+        return false;
     }
 
     std::string_view script_;
@@ -154,152 +164,20 @@ class StatementSplitter {
     int line_ = 1;
     int start_line_ = 1;
     int depth_ = 0;  // of parentheses: an array literal is one statement
+    bool is_closed_ = true;
+    bool is_plain_ = true;        // what was taken last is one letter without a backslash
+    bool goes_on_ = false;        // behind &&, || or |
+    bool is_arithmetic_ = false;  // in (( )), where << shifts
     std::string current_;
-    std::vector<std::string> here_documents_;
+    std::vector<HereDocument> here_documents_;
     std::vector<BashStatement> statements_;
 };
 
-bool contains(std::span<const std::string_view> words, std::string_view word) {
-    return std::ranges::find(words, word) != words.end();
-}
-
-// ---- Words
-// ----------------------------------------------------------------------------------------------------------
-
-class WordReader {
-  public:
-    WordReader(std::string_view text, size_t at, const Lookup& lookup)
-        : text_(text), at_(at), lookup_(lookup) {}
-
-    BashWord read(size_t& end) {
-        size_t start = at_;
-        while (at_ < text_.size() && !ends_word(text_[at_])) step();
-        word_.raw = text_.substr(start, at_ - start);
-        end = at_;
-        return std::move(word_);
-    }
-
-  private:
-    static bool ends_word(char letter) {
-        return is_blank(letter) || letter == ')' || letter == ';' || letter == '&' || letter == '|' ||
-               letter == '(';
-    }
-
-    void step() {
-        char letter = text_[at_];
-        if (letter == '\'') {
-            size_t end = skip_to(text_, at_ + 1, '\'');
-            add_quoted(text_.substr(at_ + 1, end - at_ - 2));
-            at_ = end;
-        } else if (letter == '"') {
-            read_double_quotes();
-        } else if (letter == '\\' && at_ + 1 < text_.size()) {
-            add_quoted(text_.substr(at_ + 1, 1));
-            at_ += 2;
-        } else if (letter == '$') {
-            read_expansion();
-        } else if (letter == '`') {
-            add_trouble("the output of a command is known only when it runs");
-            at_ = skip_quoted(text_, at_);
-        } else if (letter == '{') {
-            add_trouble("{a,b} is not expanded; write one entry for each");
-            ++at_;
-        } else {
-            word_.text += letter;
-            ++at_;
-        }
-    }
-
-    void add_trouble(std::string reason) {
-        if (word_.trouble.empty()) word_.trouble = std::move(reason);
-    }
-
-    void add_quoted(std::string_view text) {
-        if (text.find_first_of("*?[") != std::string_view::npos) word_.has_quoted_wildcard = true;
-        word_.text += text;
-    }
-
-    void read_double_quotes() {
-        constexpr std::string_view kEscapable = "$`\"\\";
-        ++at_;
-        while (at_ < text_.size() && text_[at_] != '"') {
-            char letter = text_[at_];
-            bool is_escape = letter == '\\' && at_ + 1 < text_.size() &&
-                             kEscapable.find(text_[at_ + 1]) != std::string_view::npos;
-            if (is_escape) {
-                add_quoted(text_.substr(at_ + 1, 1));
-                at_ += 2;
-            } else if (letter == '$') {
-                read_expansion();
-            } else if (letter == '`') {
-                add_trouble("the output of a command is known only when it runs");
-                at_ = skip_quoted(text_, at_);
-            } else {
-                add_quoted(text_.substr(at_, 1));
-                ++at_;
-            }
-        }
-        ++at_;
-    }
-
-    void read_expansion() {
-        size_t end = skip_quoted(text_, at_);
-        char next = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
-        if (next == '(') {
-            add_trouble("the output of a command is known only when it runs");
-        } else if (next == '{') {
-            std::string_view inside = text_.substr(at_ + 2, end - at_ - 3);
-            if (!inside.empty() && std::ranges::all_of(inside, is_bash_name_part)) {
-                put_in(std::string(inside));
-            } else {
-                add_trouble("'" + std::string(text_.substr(at_, end - at_)) +
-                            "' depends on the shell that reads it");
-            }
-        } else if (is_bash_name_start(next)) {
-            end = at_ + 1;
-            while (end < text_.size() && is_bash_name_part(text_[end])) ++end;
-            put_in(std::string(text_.substr(at_ + 1, end - at_ - 1)));
-        } else if (next == '\'') {
-            add_trouble("$'…' is not read; write the characters themselves");
-            end = skip_to(text_, at_ + 2, '\'');
-        } else if (next != '"') {
-            word_.text += '$';
-        }
-        at_ = end;
-    }
-
-    void put_in(const std::string& name) {
-        std::optional<std::vector<std::string>> values = lookup_(name);
-        if (!values) return add_trouble("$" + name + " gets its value outside this file");
-        std::string value = values->empty() ? std::string() : values->front();
-        if (value.starts_with('~') && !word_.text.empty()) {
-            return add_trouble("the home directory stands in the middle");
-        }
-        word_.text += value;
-    }
-
-    std::string_view text_;
-    size_t at_;
-    const Lookup& lookup_;
-    BashWord word_;
-};
-
-// NAME of a word that is exactly "${NAME[@]}", quoted or not.
-std::string spliced_array(std::string_view raw) {
-    if (raw.starts_with('"') && raw.ends_with('"') && raw.size() > 1) raw = raw.substr(1, raw.size() - 2);
-    if (!raw.starts_with("${") || !(raw.ends_with("[@]}") || raw.ends_with("[*]}"))) return {};
-    std::string_view name = raw.substr(2, raw.size() - 6);
-    return std::ranges::all_of(name, is_bash_name_part) ? std::string(name) : std::string();
+bool is_operator(char letter) {
+    return letter == '&' || letter == '|';
 }
 
 }  // namespace
-
-bool is_bash_name_start(char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_';
-}
-bool is_bash_name_part(char letter) {
-    return is_bash_name_start(letter) || (letter >= '0' && letter <= '9');
-}
 
 std::vector<BashStatement> split_statements(std::string_view script) {
     return StatementSplitter(script).split();
@@ -308,70 +186,18 @@ std::vector<BashStatement> split_statements(std::string_view script) {
 std::vector<std::string> split_raw_words(std::string_view statement) {
     std::vector<std::string> words;
     for (size_t at = 0; at < statement.size();) {
-        if (is_blank(statement[at])) {
+        if (is_bash_blank(statement[at])) {
             ++at;
             continue;
         }
         size_t start = at;
-        while (at < statement.size() && !is_blank(statement[at])) at = skip_quoted(statement, at);
+        bool is_word = !is_operator(statement[at]);
+        while (at < statement.size() && !is_bash_blank(statement[at]) &&
+               is_operator(statement[at]) != is_word)
+            at = skip_bash_quoted(statement, at);
         words.emplace_back(statement.substr(start, at - start));
     }
     return words;
-}
-
-int compound_depth_change(std::string_view statement) {
-    static constexpr std::array<std::string_view, 7> kOpen = {"if",    "case",   "for", "while",
-                                                              "until", "select", "{"};
-    static constexpr std::array<std::string_view, 4> kClose = {"fi", "esac", "done", "}"};
-    static constexpr std::array<std::string_view, 9> kCommandFollows = {"then", "do", "else", "elif", "!",
-                                                                        "&&",   "||", "|",    "{"};
-    int change = 0;
-    bool is_command = true;
-    std::string previous;
-    for (const std::string& word : split_raw_words(statement)) {
-        bool opens_body = word.ends_with("(){");
-        if (is_command && (contains(kOpen, word) || opens_body)) ++change;
-        if (is_command && contains(kClose, word)) --change;
-        is_command =
-            contains(kCommandFollows, word) || word.ends_with("()") || opens_body || previous == "function";
-        previous = word;
-    }
-    return change;
-}
-
-BashWord read_word(std::string_view text, size_t& at, const Lookup& lookup) {
-    return WordReader(text, at, lookup).read(at);
-}
-
-std::optional<std::vector<BashWord>> read_array(std::string_view text, size_t& at, int line,
-                                                const Lookup& lookup) {
-    std::vector<BashWord> words;
-    ++at;
-    while (at < text.size()) {
-        if (text[at] == '\n') ++line;
-        if (is_blank(text[at])) {
-            ++at;
-            continue;
-        }
-        if (text[at] == ')') {
-            ++at;
-            return words;
-        }
-        size_t start = at;
-        BashWord word = read_word(text, at, lookup);
-        if (at == start) return std::nullopt;
-        word.line = line;
-        line += static_cast<int>(std::ranges::count(word.raw, '\n'));
-        if (std::string name = spliced_array(word.raw); !name.empty()) {
-            if (std::optional<std::vector<std::string>> values = lookup(name)) {
-                for (std::string& value : *values)
-                    words.push_back({word.line, word.raw, std::move(value), {}, false});
-                continue;
-            }
-        }
-        words.push_back(std::move(word));
-    }
-    return std::nullopt;
 }
 
 }  // namespace config

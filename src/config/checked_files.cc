@@ -17,8 +17,6 @@ using base::Error;
 using base::Fd;
 using base::Result;
 
-constexpr size_t kLargestFile = 1u << 20;
-
 enum class Expected { file, directory };
 
 Error refused(const std::string& path, std::string problem, std::string advice) {
@@ -103,7 +101,7 @@ Result<std::optional<FileText>> read_once(int directory, const std::string& name
     if (!*fd) return std::optional<FileText>();
     struct stat before, after;
     if (::fstat(fd->get(), &before) != 0) return base::system_error("look at " + path, errno);
-    Result<std::string> text = base::read_descriptor(fd->get(), kLargestFile);
+    Result<std::string> text = base::read_descriptor(fd->get(), kLargestConfiguration);
     if (!text) return Error{.what = path + ": " + text.error().what, .advice = text.error().advice};
     if (::fstat(fd->get(), &after) != 0) return base::system_error("look at " + path, errno);
     bool is_same = before.st_size == after.st_size && before.st_mtim.tv_sec == after.st_mtim.tv_sec &&

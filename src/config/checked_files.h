@@ -16,6 +16,8 @@
 
 namespace config {
 
+inline constexpr size_t kLargestConfiguration = 1u << 20;
+
 struct Believable {
     std::optional<uid_t> owner;  // unset: anybody's
     mode_t forbidden = 0;        // permission bits that nobody may have

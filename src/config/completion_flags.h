@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The flags of a run as the completions of all shells need them: settings and other flags in one form.
+// What the completions of all shells offer, in one form: the values of flags and the words of verbs.
 #pragma once
 
 #include <string>
@@ -8,20 +8,41 @@
 
 namespace config {
 
-enum class Completes { nothing, words, paths, directories };
+// `openings` are words that something is written behind at once: "memory=".
+enum class Completes { nothing, words, openings, paths, directories, variables, sessions, presets, profiles };
 
-// One flag as all three shells need it.
+struct Offer {
+    Completes what = Completes::nothing;
+    std::vector<std::string> words;
+};
+
 struct Flag {
     std::string name;
     std::string help;
     bool takes_value = false;
-    Completes completes = Completes::nothing;
-    std::vector<std::string> words;
+    Offer value;
 };
 
+// Of a run.
 std::vector<Flag> all_flags();
+// Of a verb alone.
+std::vector<Flag> own_flags_of(std::string_view verb);
+
+// Behind `verb`, once `first` was its first word; empty: it is the first that is wanted.
+struct Position {
+    std::string_view verb;
+    std::string_view first;  // "*": whatever it was
+    Offer offer;
+};
+std::vector<Position> verb_positions();
+
+// The question to the program for what it alone knows, or empty. Its answer holds plain names, one a line.
+std::string_view question_for(Completes what);
 
 // "a|b" as words; none for an empty text.
 std::vector<std::string> words_of(std::string_view bars);
+// The verbs, separated by `separator`; those that take a command and the flags of a run, too.
+std::string verb_names(std::string_view separator);
+std::string running_verb_names(std::string_view separator);
 
 }  // namespace config

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Statements are read in order, as the shell would: assignments build up variables, a guard on the project's
+// Commands are read in order, as the shell would: assignments build up variables, a guard on the project's
 // directory becomes [match], and everything that would need a shell to decide is left out. What stands below
 // a condition that could not be carried over is left out too: as an unconditional setting it could permit
 // more than it did.
@@ -7,23 +7,27 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <set>
 
 #include "base/text.h"
+#include "config/bash_compound.h"
+#include "config/bash_guard.h"
 #include "config/bash_names.h"
+#include "config/bash_quotes.h"
 #include "config/bash_text.h"
-#include "config/toml_text.h"
-#include "config/value.h"
+#include "config/bash_words.h"
+#include "config/import_writer.h"
 
 namespace config {
 namespace {
 
-bool is_project_directory(std::string_view word) {
-    static constexpr std::array<std::string_view, 4> kSpellings = {
-        "$_PROJECT_DIR", "${_PROJECT_DIR}", "\"$_PROJECT_DIR\"", "\"${_PROJECT_DIR}\""};
-    return std::ranges::find(kSpellings, word) != kSpellings.end();
-}
+using Source = ImportWriter::Source;
+
+constexpr std::string_view kLost =
+    "the file closes a compound command or a parenthesis that nothing opens, as far as it is understood, so "
+    "that nothing in it is certain to be unconditional: remove conditions and import again";
 
 struct Assignment {
     std::string name;
@@ -33,25 +37,39 @@ struct Assignment {
     std::vector<BashWord> words;
 };
 
+constexpr std::string_view kElement = "which of its values an index means is not known here: write them out";
+
+bool takes_assignments(std::string_view variable) {
+    const Setting* setting = find_setting(key_of_bash_variable(variable));
+    return setting != nullptr && setting->type == Type::assignments;
+}
+
 class Importer {
   public:
+    explicit Importer(const ImportOptions& options) : writer_(options) {}
+
     Imported import(std::string_view script) {
-        int depth = 0;
-        for (const BashStatement& statement : split_statements(script)) {
-            int change = compound_depth_change(statement.text);
-            if (depth > 0) {
-                note_return(statement.text);
-                depth = std::max(0, depth + change);
+        std::vector<BashStatement> command;
+        BashCompounds compounds;
+        for (BashStatement& statement : split_statements(script)) {
+            // What belongs to an unclosed quote is no statement whose words mean anything.
+            bool is_lost = !obstacle_is_final_ && statement.is_closed && !compounds.read(statement.text);
+            if (is_lost) {
+                give_up(statement);
+                command.clear();
                 continue;
             }
-            depth = std::max(0, change);
-            is_compound_ = depth > 0;
-            take(statement);
+            command.push_back(std::move(statement));
+            if (compounds.is_open() && !obstacle_is_final_) continue;
+            take(command);
+            command.clear();
         }
-        is_compound_ = false;
+        if (!command.empty()) {
+            command.back().is_closed = false;
+            take(command);
+        }
         convert();
-        std::ranges::stable_sort(result_.left_out, {}, &LeftOut::line);
-        return std::move(result_);
+        return writer_.finish("a sandbox.conf");
     }
 
   private:
@@ -59,38 +77,66 @@ class Importer {
         bool is_array = false;
         int line = 0;
         std::vector<BashWord> words;
+        std::string trouble;  // why none of them can be known
     };
 
-    void leave_out(int line, std::string_view text, std::string_view reason) {
-        std::string_view first_line = text.substr(0, text.find('\n'));
-        std::string shown =
-            base::printable(first_line) + (first_line.size() < text.size() || is_compound_ ? " …" : "");
-        result_.left_out.push_back({line, std::move(shown), std::string(reason)});
+    // Something closes that was not opened: where it was is unknown, and with it whether anything read so far
+    // stands below a condition. As settings of their own they could permit more than they did.
+    void give_up(const BashStatement& statement) {
+        for (const auto& [name, variable] : variables_) {
+            if (is_name_of_predecessor(name)) writer_.leave_out({variable.line, name}, kLost);
+        }
+        variables_.clear();
+        writer_.leave_out({statement.line, shown(statement.text, false)}, kLost);
+        obstacle_ = kLost;
+        obstacle_is_final_ = true;
     }
 
-    void take(const BashStatement& statement) {
-        std::optional<std::vector<Assignment>> assignments = read_assignments(statement);
-        if (!obstacle_.empty()) {
-            leave_out(statement.line, statement.text, obstacle_);
-        } else if (assignments) {
-            for (Assignment& assignment : *assignments) assign(std::move(assignment), statement.line);
-        } else if (!take_guard(statement)) {
-            std::vector<std::string> words = split_raw_words(statement.text);
-            std::string_view reason = reason_for_bash_command(words.front());
-            if (!reason.empty()) leave_out(statement.line, statement.text, reason);
-            note_return(statement.text);
+    // A simple command is one statement, an if, a case or a function several.
+    void take(const std::vector<BashStatement>& command) {
+        const BashStatement& first = command.front();
+        std::vector<std::string> words;
+        for (const BashStatement& statement : command) {
+            if (statement.text == kEndOfClause) continue;
+            std::ranges::move(split_raw_words(statement.text), std::back_inserter(words));
         }
+        Source source{first.line, shown(first.text, command.size() > 1)};
+        if (!obstacle_.empty()) return writer_.leave_out(source, obstacle_);
+        if (!command.back().is_closed) {
+            return writer_.leave_out(
+                source,
+                "a quote, a parenthesis, a here-document or a compound command that "
+                "opens here is never closed, and everything below belongs to it: close it and import again");
+        }
+        if (command.size() == 1 && take_simple(first, words)) return;
+        if (take_guard(words)) return;
+        std::string_view reason = reason_for_bash_command(words.front());
+        if (!reason.empty()) writer_.leave_out(source, reason);
+        note_return(words);
+    }
+
+    static std::string shown(std::string_view text, bool goes_on) {
+        std::string_view first_line = text.substr(0, text.find('\n'));
+        bool is_cut = goes_on || first_line.size() < text.size();
+        return std::string(base::trim(first_line)) + (is_cut ? " …" : "");
+    }
+
+    bool take_simple(const BashStatement& statement, const std::vector<std::string>& words) {
+        if (std::optional<std::vector<Assignment>> assignments = read_assignments(statement)) {
+            for (Assignment& assignment : *assignments) assign(std::move(assignment), statement.line);
+            return true;
+        }
+        return take_defaults(statement, words) || take_unset(statement, words);
     }
 
     // What follows a return that we could not turn into [match] happens only sometimes, or never.
-    void note_return(std::string_view statement) {
-        for (const std::string& word : split_raw_words(statement)) {
-            if (word == "return" || word == "exit") {
-                obstacle_ =
-                    "it stands below a 'return' that decides whether it counts: put it into a file of its "
-                    "own with [match]";
-            }
-        }
+    void note_return(const std::vector<std::string>& words) {
+        bool returns = std::ranges::any_of(
+            words, [](const std::string& word) { return word == "return" || word == "exit"; });
+        if (!returns) return;
+        obstacle_ =
+            "it stands below a 'return' that decides whether it counts: put it into a file of its own with "
+            "[match]";
     }
 
     // ---- Assignments
@@ -105,13 +151,23 @@ class Importer {
                 return name == assigned ? std::optional(std::vector<std::string>()) : std::nullopt;
             }
             used_.insert(name);
+            if (!found->second.trouble.empty() || is_spent()) return std::nullopt;
             std::vector<std::string> texts;
             for (const BashWord& word : found->second.words) {
                 if (!word.trouble.empty()) return std::nullopt;
                 texts.push_back(word.text);
+                expanded_ += word.text.size() + sizeof(BashWord);
             }
             return texts;
         };
+    }
+
+    // So much is put in by no file that a person wrote.
+    bool is_spent() {
+        constexpr size_t kMostExpanded = 64 << 20;
+        if (expanded_ <= kMostExpanded) return false;
+        obstacle_ = kTooLarge;
+        return true;
     }
 
     static size_t skip_declaration(std::string_view text) {
@@ -125,18 +181,30 @@ class Importer {
         return at;
     }
 
+    // "declare -a NAME" says nothing about a value. Behind the name, or at `at`.
+    static size_t skip_bare_name(std::string_view text, size_t at) {
+        size_t end = at;
+        while (end < text.size() && is_bash_name_part(text[end])) ++end;
+        return end == text.size() || is_bash_blank(text[end]) ? end : at;
+    }
+
     // All assignments of a statement that is nothing but assignments; nothing for any other statement.
     std::optional<std::vector<Assignment>> read_assignments(const BashStatement& statement) {
         std::string_view text = statement.text;
         std::vector<Assignment> assignments;
-        for (size_t at = skip_declaration(text);;) {
-            while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
+        size_t start = skip_declaration(text);
+        for (size_t at = start;;) {
+            while (at < text.size() && is_bash_blank(text[at])) ++at;
             if (at >= text.size()) break;
+            if (size_t end = start > 0 ? skip_bare_name(text, at) : at; end > at) {
+                at = end;
+                continue;
+            }
             std::optional<Assignment> assignment = read_assignment(statement, at);
             if (!assignment) return std::nullopt;
             assignments.push_back(*std::move(assignment));
         }
-        if (assignments.empty()) return std::nullopt;
+        if (assignments.empty() && start == 0) return std::nullopt;
         return assignments;
     }
 
@@ -176,27 +244,67 @@ class Importer {
             word.line = line;
             assignment.words.push_back(std::move(word));
         }
-        bool ends_here = at >= text.size() || text[at] == ' ' || text[at] == '\t';
+        bool ends_here = at >= text.size() || is_bash_blank(text[at]);
         return ends_here ? std::optional(std::move(assignment)) : std::nullopt;
     }
 
     void assign(Assignment assignment, int line) {
         Variable& variable = variables_[assignment.name];
-        if (!assignment.index.empty()) {
-            // Elements of an associative array; of the settings, env.set alone is one.
-            for (BashWord& word : assignment.words) word.text = unquoted(assignment.index) + "=" + word.text;
+        bool has_index = !assignment.index.empty();
+        bool adds = has_index || assignment.appends;
+        if (!adds) variable = {};
+        if (variable.line == 0) variable.line = line;
+        if (has_index) {
+            assign_element(variable, std::move(assignment));
+        } else if (assignment.appends && !assignment.is_array && !variable.words.empty()) {
+            append_text(variable, assignment);
+        } else {
+            variable.is_array = variable.is_array || assignment.is_array;
+            std::ranges::move(assignment.words, std::back_inserter(variable.words));
         }
-        bool adds_entries = !assignment.index.empty() || (assignment.appends && assignment.is_array);
-        if (assignment.appends && !assignment.is_array && !variable.is_array && !variable.words.empty()) {
-            BashWord& last = variable.words.back();
-            last.text += assignment.words.front().text;
-            if (last.trouble.empty()) last.trouble = assignment.words.front().trouble;
-            return;
+        if (variable.words.size() > kMostBashWords) {
+            variable.words.clear();
+            variable.trouble = kTooLarge;
         }
-        if (!adds_entries) variable.words.clear();
-        variable.is_array = assignment.is_array || !assignment.index.empty();
-        if (variable.line == 0 || !adds_entries) variable.line = line;
-        std::ranges::move(assignment.words, std::back_inserter(variable.words));
+    }
+
+    // NAME+=text adds to the first value.
+    static void append_text(Variable& variable, const Assignment& assignment) {
+        const BashWord& more = assignment.words.front();
+        BashWord& first = variable.words.front();
+        bool is_numbered = variable.is_array && (first.text.empty() || first.text.starts_with('['));
+        if (is_numbered || takes_assignments(assignment.name) || more.text.starts_with('~'))
+            return add_trouble(variable,
+                               "'" + assignment.name + "+=' adds to a value that is not known here");
+        first.text += more.text;
+        if (first.trouble.empty()) first.trouble = more.trouble;
+        if (first.text.size() > kLongestBashWord) first = {first.line, first.raw, {}, std::string(kTooLarge)};
+    }
+
+    // NAME[index]=text: an entry of its own where it has a name, and the one with that number otherwise.
+    static void assign_element(Variable& variable, Assignment assignment) {
+        variable.is_array = true;
+        BashWord& word = assignment.words.front();
+        if (assignment.is_array || assignment.appends) return add_trouble(variable, kElement);
+        if (takes_assignments(assignment.name)) {
+            word.text = unquoted(assignment.index) + "=" + word.text;
+            return variable.words.push_back(std::move(word));
+        }
+        bool is_plain = std::ranges::none_of(variable.words, [](const BashWord& one) {
+            return !one.trouble.empty() || one.text.starts_with('[');
+        });
+        bool is_number = assignment.index.size() < 6 &&
+                         assignment.index.find_first_not_of("0123456789") == std::string::npos;
+        size_t number = is_number ? std::strtoul(assignment.index.c_str(), nullptr, 10) : 0;
+        bool is_first = variable.words.empty();
+        if (!is_number || !is_plain || (number > variable.words.size() && !is_first))
+            return add_trouble(variable, kElement);
+        if (is_first || number == variable.words.size()) return variable.words.push_back(std::move(word));
+        variable.words[number] = std::move(word);
+    }
+
+    static void add_trouble(Variable& variable, std::string_view reason) {
+        if (variable.trouble.empty()) variable.trouble = reason;
     }
 
     static std::string unquoted(std::string_view text) {
@@ -205,22 +313,64 @@ class Importer {
         return std::string(is_quoted ? text.substr(1, text.size() - 2) : text);
     }
 
+    // : "${NAME:=value}" sets what is not set yet.
+    bool take_defaults(const BashStatement& statement, const std::vector<std::string>& words) {
+        if (words.front() != ":" || words.size() < 2) return false;
+        for (size_t i = 1; i < words.size(); ++i) {
+            std::string word = unquoted(words[i]);
+            size_t equals = word.find('=');
+            if (!word.starts_with("${") || !word.ends_with('}') || equals == std::string::npos) return false;
+            std::string name = word.substr(2, equals - 2);
+            if (name.ends_with(':')) name.pop_back();
+            if (name.empty() || !std::ranges::all_of(name, is_bash_name_part)) return false;
+            if (variables_.contains(name)) continue;
+            std::string_view value = std::string_view(word).substr(equals + 1, word.size() - equals - 2);
+            BashWord read = read_whole(value, lookup_for(name));
+            read.line = statement.line;
+            read.raw = words[i];
+            variables_[name] = {.line = statement.line, .words = {std::move(read)}, .trouble = {}};
+        }
+        return true;
+    }
+
+    // What this file set itself can be taken back; what earlier files set can't.
+    bool take_unset(const BashStatement& statement, const std::vector<std::string>& words) {
+        if (words.front() != "unset") return false;
+        bool takes_back_others = false;
+        for (size_t i = 1; i < words.size(); ++i) {
+            std::string name = unquoted(words[i]);
+            if (name == "-f") return false;  // functions
+            if (name == "-v") continue;
+            bool is_plain = !name.empty() && std::ranges::all_of(name, is_bash_name_part);
+            bool is_ours = is_plain ? variables_.erase(name) > 0 : spoil(name);
+            if (!is_plain || (!is_ours && is_name_of_predecessor(name))) takes_back_others = true;
+        }
+        if (takes_back_others)
+            writer_.leave_out({statement.line, statement.text}, reason_for_bash_command("unset"));
+        return true;
+    }
+
+    // unset 'NAME[1]' takes a part of one away, and "$NAME" of any.
+    bool spoil(std::string_view word) {
+        size_t end = 0;
+        while (end < word.size() && is_bash_name_part(word[end])) ++end;
+        std::string_view name = word.substr(0, end);
+        bool has_name = !name.empty() && end < word.size() && word[end] == '[';
+        for (auto& [known, variable] : variables_) {
+            if (!has_name || known == name) add_trouble(variable, "'unset' takes a part of it away");
+        }
+        return true;
+    }
+
     // ---- The guard
     // --------------------------------------------------------------------------------------------------
 
-    // [[ "$_PROJECT_DIR" == GLOB ]] || return, or != and &&.
-    bool take_guard(const BashStatement& statement) {
-        std::vector<std::string> words = split_raw_words(statement.text);
-        bool has_shape = (words.size() == 7 || words.size() == 8) && (words[0] == "[[" || words[0] == "[") &&
-                         is_project_directory(words[1]) && (words[6] == "return" || words[6] == "exit");
-        if (!has_shape) return false;
-        bool returns_unless = (words[2] == "==" || words[2] == "=") && words[5] == "||";
-        bool returns_if_not = words[2] == "!=" && words[5] == "&&";
-        if (!returns_unless && !returns_if_not) return false;
-        std::optional<std::string> pattern = match_pattern(words[3]);
-        if (!pattern || match_ || !variables_.empty()) return false;
-        match_ = std::move(pattern);
-        return true;
+    bool take_guard(const std::vector<std::string>& words) {
+        std::optional<std::string> raw = guarded_pattern(words);
+        std::optional<std::string> pattern = raw ? match_pattern(*raw) : std::nullopt;
+        bool has_settings = std::ranges::any_of(
+            variables_, [](const auto& entry) { return is_name_of_predecessor(entry.first); });
+        return pattern && !has_settings && writer_.match(*pattern);
     }
 
     std::optional<std::string> match_pattern(std::string_view raw) {
@@ -228,7 +378,8 @@ class Importer {
         BashWord word = read_word(raw, at, lookup_for(""));
         bool is_known = at == raw.size() && word.trouble.empty() && !word.has_quoted_wildcard;
         bool is_path = word.text.starts_with('/') || word.text.starts_with("~/") || word.text == "~";
-        if (!is_known || !is_path || word.text.find('[') != std::string::npos) return std::nullopt;
+        bool is_writable = base::is_valid_utf8(word.text) && word.text.find('[') == std::string::npos;
+        if (!is_known || !is_path || !is_writable) return std::nullopt;
         // In [[ ]] a star crosses slashes; ours does when doubled.
         std::string pattern;
         for (char letter : word.text) {
@@ -243,103 +394,55 @@ class Importer {
 
     void convert() {
         for (const auto& [name, variable] : variables_) {
-            std::string_view key = key_of_bash_variable(name);
-            if (key.empty()) {
-                if (!used_.contains(name))
-                    leave_out(variable.line, name, "no setting belongs to this variable");
-                continue;
-            }
-            const Setting* setting = find_setting(key);
-            if (setting == nullptr) {
-                leave_out(variable.line, name, "this version has no setting " + std::string(key));
-            } else if (is_list(setting->type)) {
-                convert_list(*setting, variable);
-            } else {
-                convert_scalar(*setting, name, variable);
+            const Setting* setting = find_setting(key_of_bash_variable(name));
+            if (setting != nullptr) {
+                convert_variable(*setting, name, variable);
+            } else if (is_name_of_predecessor(name) || !used_.contains(name)) {
+                writer_.leave_out({variable.line, name}, reason_for_bash_variable(name));
             }
         }
-        write();
     }
 
-    void convert_scalar(const Setting& setting, const std::string& name, const Variable& variable) {
-        if (variable.is_array || variable.words.size() != 1) {
-            return leave_out(variable.line, name, std::string(setting.key) + " takes one value, not a list");
+    void convert_variable(const Setting& setting, const std::string& name, const Variable& variable) {
+        if (!variable.trouble.empty()) return writer_.leave_out({variable.line, name}, variable.trouble);
+        if (!is_list(setting.type) && (variable.is_array || variable.words.size() != 1)) {
+            return writer_.leave_out({variable.line, name},
+                                     std::string(setting.key) + " takes one value, not a list");
         }
-        if (auto text = canonical(setting, variable.words.front())) scalars_[&setting] = *std::move(text);
-    }
-
-    void convert_list(const Setting& setting, const Variable& variable) {
-        std::vector<std::string>& entries = lists_[&setting];
         for (const BashWord& word : variable.words) {
-            // An empty scalar was the way to write an empty list.
+            Source source{word.line, shown(word.raw, false)};
+            // An empty scalar was the way to write an empty list, and no value.
             if (word.text.empty() && word.trouble.empty()) continue;
-            std::optional<std::string> text = canonical(setting, word);
-            if (!text) continue;
-            // A variable set twice has its last value, as in the shell; any other entry is wanted once.
-            std::string name =
-                setting.type == Type::assignments ? text->substr(0, text->find('=') + 1) : *text;
-            std::erase_if(entries, [&](const std::string& entry) {
-                return setting.type == Type::assignments ? entry.starts_with(name) : entry == name;
-            });
-            entries.push_back(*std::move(text));
+            if (!word.trouble.empty()) {
+                writer_.leave_out(source, word.trouble);
+            } else {
+                writer_.set(setting, without_index(setting, word.text), source);
+            }
         }
     }
 
-    std::optional<std::string> canonical(const Setting& setting, const BashWord& word) {
-        std::string text = word.text;
-        // [NAME]=value in an array literal.
-        if (setting.type == Type::assignments && text.starts_with('[')) {
-            size_t close = text.find("]=");
-            if (close != std::string::npos) text = text.substr(1, close - 1) + text.substr(close + 1);
-        }
-        std::string reason = word.trouble;
-        if (reason.empty() && !base::is_valid_utf8(text)) reason = "it is not UTF-8, which TOML demands";
-        if (reason.empty()) {
-            base::Result<std::string> result = canonical_text(setting, text);
-            if (result) return *std::move(result);
-            reason = result.error().what + "; " + result.error().advice;
-        }
-        leave_out(word.line, word.raw, reason);
-        return std::nullopt;
+    // [NAME]=value in an array literal; [0]=value where entries are only numbered.
+    static std::string without_index(const Setting& setting, const std::string& text) {
+        size_t close = text.starts_with('[') ? text.find("]=") : std::string::npos;
+        if (close == std::string::npos) return text;
+        std::string index = text.substr(1, close - 1);
+        if (setting.type == Type::assignments) return index + text.substr(close + 1);
+        bool is_number = index.find_first_not_of("0123456789") == std::string::npos;
+        return is_number ? text.substr(close + 2) : text;
     }
 
-    void write() {
-        std::string toml = "# Made by 'agent-sandbox config import' from a sandbox.conf.\n";
-        if (match_) toml += "\n[match]\nproject = " + toml_string(*match_) + "\n";
-        std::string_view section;
-        for (const Setting& setting : settings()) {
-            std::string line = line_of(setting);
-            if (line.empty()) continue;
-            if (section_of(setting) != section) toml += "\n[" + std::string(section_of(setting)) + "]\n";
-            section = section_of(setting);
-            if (setting.order == Order::admin_only) toml += "# Counts in the administrator's file only.\n";
-            toml += std::string(name_in_section(setting)) + " = " + line + "\n";
-        }
-        result_.toml = std::move(toml);
-    }
-
-    std::string line_of(const Setting& setting) {
-        if (auto scalar = scalars_.find(&setting); scalar != scalars_.end())
-            return toml_scalar(setting, scalar->second);
-        auto list = lists_.find(&setting);
-        return list == lists_.end() || list->second.empty() ? std::string()
-                                                            : toml_list(setting, list->second);
-    }
-
-    Imported result_;
+    ImportWriter writer_;
     std::map<std::string, Variable> variables_;
     std::set<std::string> used_;
-    std::optional<std::string> match_;
-    std::string obstacle_;
-    bool is_compound_ = false;  // the statement at hand goes on in those that follow
-    std::map<const Setting*, std::string> scalars_;
-    std::map<const Setting*, std::vector<std::string>> lists_;
+    size_t expanded_ = 0;   // bytes of values put in
+    std::string obstacle_;  // why nothing that follows is carried over
+    bool obstacle_is_final_ = false;
 };
 
 }  // namespace
 
-Imported import_bash(std::string_view script) {
-    return Importer().import(script);
+Imported import_bash(std::string_view script, const ImportOptions& options) {
+    return Importer(options).import(script);
 }
 
 }  // namespace config

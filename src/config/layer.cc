@@ -27,6 +27,7 @@ namespace {
 using base::Error;
 
 constexpr std::string_view kMatchSection = "match";
+constexpr std::string_view kAllSettings = "'agent-sandbox help settings' lists all settings";
 
 // The rows that a file of this layer may hold.
 std::vector<const Setting*> rows_for(Layer layer) {
@@ -61,6 +62,34 @@ std::string_view name_of(toml::node_type type) {
     return "something else";
 }
 
+// The parser says what it saw; whoever wrote the file wants to know what to write.
+struct ParserAdvice {
+    std::string_view said;
+    std::string_view advice;
+};
+constexpr ParserAdvice kParserAdvice[] = {
+    {"could not determine value type", "a text stands in quotes, for instance mode = \"proxied\""},
+    {"parsing floating-point: expected", "a text stands in quotes, for instance mode = \"isolated\""},
+    {"parsing boolean", "a text stands in quotes; true and false stand without"},
+    {"expected digit", "a size or a time stands in quotes, for instance \"4G\" or \"8h\""},
+    {"control characters", "the closing \" is missing"},
+    {"expected '='", "write NAME = VALUE"},
+};
+
+std::string advice_for(std::string_view description) {
+    auto row = std::ranges::find_if(kParserAdvice, [&](const ParserAdvice& candidate) {
+        return description.find(candidate.said) != std::string_view::npos;
+    });
+    return row == std::end(kParserAdvice) ? "" : std::string(row->advice);
+}
+
+// "'a', 'b' or 'c'".
+std::string one_of(std::vector<std::string> names) {
+    std::string last = std::move(names.back());
+    names.pop_back();
+    return names.empty() ? last : base::join(names, ", ") + " or " + last;
+}
+
 class Reader {
   public:
     Reader(Layer layer, std::string file) : rows_(rows_for(layer)) {
@@ -71,7 +100,8 @@ class Reader {
     ParsedFile read(std::string_view text) {
         toml::parse_result result = toml::parse(text, parsed_.content.file);
         if (result.failed()) {
-            add_problem(result.error().source(), base::printable(result.error().description()), "");
+            std::string_view description = result.error().description();
+            add_problem(result.error().source(), base::printable(description), advice_for(description));
         } else {
             read_table(result.table(), "");
         }
@@ -115,7 +145,7 @@ class Reader {
             } else if (is_section(key)) {
                 read_section(name, node, key);
             } else {
-                add_unknown(name, key);
+                node.is_table() ? add_unknown_section(name, key) : add_unknown(name, key);
             }
         }
     }
@@ -136,22 +166,32 @@ class Reader {
                     "write [" + key + "] and its settings below");
     }
 
+    void add_unknown_section(const toml::key& name, const std::string& key) {
+        std::vector<std::string_view> known;
+        for (const Setting* row : rows_) {
+            if (size_t dot = row->key.rfind('.'); dot != std::string_view::npos)
+                known.push_back(row->key.substr(0, dot));
+        }
+        std::string meant = base::nearest(key, known);
+        add_problem(name.source(), "unknown section [" + base::printable(key) + "]",
+                    meant.empty() ? std::string(kAllSettings) : "did you mean [" + meant + "]?");
+    }
+
     void add_unknown(const toml::key& name, const std::string& key) {
         std::vector<std::string_view> known;
         for (const Setting* row : rows_) known.push_back(row->key);
-        std::string meant = base::nearest(key, known);
+        std::vector<std::string> meant;
+        std::string near = base::nearest(key, known);
+        if (!near.empty()) meant.push_back("'" + near + "'");
         // A key written outside its section ("mode" at the top) is near to none; its last part may still be
         // exact.
-        if (meant.empty()) {
-            auto same_end = [&](std::string_view row) {
-                return row.ends_with("." + key.substr(key.rfind('.') + 1));
-            };
-            auto row = std::ranges::find_if(known, same_end);
-            if (row != known.end()) meant = *row;
+        std::string end = "." + key.substr(key.rfind('.') + 1);
+        for (std::string_view row : known) {
+            bool is_meant = near.empty() && row.ends_with(end);
+            if (is_meant) meant.push_back("'" + std::string(row) + "'");
         }
         add_problem(name.source(), "unknown setting '" + base::printable(key) + "'",
-                    meant.empty() ? "'agent-sandbox config show' lists all settings"
-                                  : "did you mean '" + meant + "'?");
+                    meant.empty() ? std::string(kAllSettings) : "did you mean " + one_of(meant) + "?");
     }
 
     void read_match(const toml::key& name, const toml::node& node) {

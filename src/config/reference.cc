@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "config/data.h"
+#include "config/reference_parts.h"
 #include "config/toml_text.h"
 #include "config/value.h"
 
@@ -55,6 +56,8 @@ std::string written_default(const Setting& setting) {
     return toml_list(setting, entries);
 }
 
+}  // namespace
+
 std::string_view meaning_for_administrator(Order order) {
     switch (order) {
         case Order::neutral:
@@ -81,6 +84,8 @@ std::string_view meaning_for_administrator(Order order) {
     return "";
 }
 
+namespace {
+
 // ---- The starting file
 // ----------------------------------------------------------------------------------------------
 
@@ -101,7 +106,8 @@ std::string starting_lines(const Setting& setting) {
     return lines + "#" + std::string(name_in_section(setting)) + " = " + written_default(setting) + "\n";
 }
 
-// Sections in the order of their first row.
+}  // namespace
+
 std::vector<std::string_view> sections() {
     std::vector<std::string_view> names;
     for (const Setting& setting : settings()) {
@@ -110,6 +116,8 @@ std::vector<std::string_view> sections() {
     }
     return names;
 }
+
+namespace {
 
 // ---- The reference page
 // ---------------------------------------------------------------------------------------------
@@ -157,7 +165,7 @@ constexpr std::string_view kPageHead =
 This page is made from the program's own table of settings and from the lists in `share/`.
 
 Files are TOML and are read strictly: an unknown key, a wrong type or a duplicate is an error with file, line and column.
-`agent-sandbox config init` prints a starting file, `config check` reads one, `config show --origin` prints what counts and
+`agent-sandbox config init` makes a starting file, `config check` reads one, `config show --origin` prints what counts and
 where it was written, `config import` turns a `sandbox.conf` of the bash predecessor into TOML without running it.
 
 ## Layers

@@ -7,8 +7,9 @@
 
 namespace config {
 
-std::string starting_file();   // `config init`: every setting as a comment with help and default
-std::string reference_page();  // docs/configuration.md
+std::string starting_file();    // `config init`: every setting as a comment with help and default
+std::string reference_page();   // docs/configuration.md
+std::string settings_manual();  // the same for agent-sandbox.toml(5), in the form of scdoc
 std::string bash_completion();
 std::string zsh_completion();
 std::string fish_completion();

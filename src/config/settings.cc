@@ -143,7 +143,8 @@ constexpr Setting kSettings[] = {
     {"network.upstream_proxy", text, trusted, "", "", "", kStatic,
      "the site's HTTP proxy; without it the host's proxy variables are used, and none turns that off"},
     {"network.mail_block", choice, choices_ascend, "", "off|auto|on", "auto", kStatic,
-     "whether mail is closed; auto closes it unless the network is open"},
+     "whether mailers are stubs: auto makes them so unless the network is open, on refuses an open network; "
+     "the mail ports are the floor's"},
     {"network.ask", boolean, trusted, "--ask", "", "false", kStatic,
      "a host that no rule names waits until it is approved or denied in another terminal"},
     {"network.ask_time", duration, trusted, "", "", "2m", kStatic,

@@ -103,7 +103,13 @@ Result<std::vector<LayerFile>> read_admin_files_owned_by(const Places& places, u
     Result<std::vector<FileText>> files =
         read_configuration(places.admin_directory, owned_by_administrator(owner));
     if (!files) return files.error();
-    return parse_all(Layer::admin, *files);
+    Result<std::vector<LayerFile>> layers = parse_all(Layer::admin, *files);
+    if (layers || ::geteuid() == owner) return layers;
+    // Who meets it can't mend it.
+    Error error = layers.error();
+    if (!error.advice.empty()) error.advice += "; ";
+    error.advice += "tell the administrator: nothing starts until it is mended";
+    return error;
 }
 
 Result<std::vector<LayerFile>> read_admin_files(const Places& places) {

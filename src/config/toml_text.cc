@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/text.h"
+
 namespace config {
 namespace {
 
@@ -19,14 +21,17 @@ std::string joined(const std::vector<std::string>& parts) {
 
 std::string toml_string(std::string_view text) {
     std::string quoted = "\"";
-    for (char letter : text) {
-        unsigned char byte = static_cast<unsigned char>(letter);
-        if (letter == '"' || letter == '\\') {
+    while (!text.empty()) {
+        base::CodePoint first = base::first_code_point(text);
+        std::string_view letter = text.substr(0, std::max<size_t>(first.length, 1));
+        text.remove_prefix(letter.size());
+        if (letter == "\"" || letter == "\\") {
             quoted += '\\';
             quoted += letter;
-        } else if (byte < 0x20 || byte == 0x7f) {
-            char escape[8];
-            std::snprintf(escape, sizeof escape, "\\u%04x", byte);
+        } else if (first.length > 0 && base::printable(letter) != letter) {
+            // What would move the cursor or reorder the text of whoever reads the file.
+            char escape[16];
+            std::snprintf(escape, sizeof escape, first.value > 0xffff ? "\\U%08x" : "\\u%04x", first.value);
             quoted += escape;
         } else {
             quoted += letter;

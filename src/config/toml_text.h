@@ -10,7 +10,8 @@
 
 namespace config {
 
-// In double quotes, with everything escaped that a basic string can't hold. The text must be UTF-8.
+// In double quotes, with everything escaped that a basic string can't hold or base::printable would escape.
+// The text must be UTF-8.
 std::string toml_string(std::string_view text);
 
 // The right side of a setting's line from canonical text: true, 42, "a text".

@@ -2,7 +2,6 @@
 // Settings from AGENT_SANDBOX_ variables. A mistyped one is an error: a restriction that someone believes to
 // have asked for must not vanish.
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 #include "config/sources.h"
@@ -13,9 +12,19 @@ namespace {
 constexpr std::string_view kPrefix = "AGENT_SANDBOX_";
 
 // What a jail says about itself to the command inside; a second launch in there must not stumble over it.
-constexpr std::array<std::string_view, 5> kSetInside = {"AGENT_SANDBOX_SESSION", "AGENT_SANDBOX_PROJECT",
-                                                        "AGENT_SANDBOX_BACKEND", "AGENT_SANDBOX_NETWORK",
-                                                        "AGENT_SANDBOX_PLACE"};
+// Outside, whoever sets one means a setting.
+struct SetInside {
+    std::string_view name;
+    std::string_view instead;
+};
+constexpr SetInside kSetInside[] = {
+    {"AGENT_SANDBOX_SESSION", "unset it"},
+    {"AGENT_SANDBOX_PROJECT", "unset it; --project names the project"},
+    {"AGENT_SANDBOX_BACKEND", "unset it; AGENT_SANDBOX_ISOLATION_BACKEND chooses the backend"},
+    {"AGENT_SANDBOX_NETWORK", "unset it; AGENT_SANDBOX_NETWORK_MODE sets the mode"},
+    {"AGENT_SANDBOX_PLACE", "unset it"},
+};
+constexpr std::string_view kInside = "AGENT_SANDBOX=1";
 
 std::string as_variable(std::string_view key) {
     std::string name(kPrefix);
@@ -50,12 +59,19 @@ base::Error unknown_variable(std::string_view name) {
 
 base::Result<Values> read_variables(const std::vector<std::string>& environment) {
     Values values;
+    bool is_inside = std::ranges::find(environment, kInside) != environment.end();
     for (std::string_view entry : environment) {
         if (!entry.starts_with(kPrefix)) continue;
         size_t equals = entry.find('=');
         if (equals == std::string_view::npos) continue;
         std::string_view name = entry.substr(0, equals);
-        if (std::ranges::find(kSetInside, name) != kSetInside.end()) continue;
+        const SetInside* ours = std::ranges::find(kSetInside, name, &SetInside::name);
+        if (ours != std::end(kSetInside)) {
+            if (is_inside) continue;
+            return base::Error{.what = std::string(name) + " is set by a jail for what runs in it",
+                               .advice = std::string(ours->instead),
+                               .where = {}};
+        }
         auto row = std::ranges::find_if(settings(), [&](const Setting& s) { return variable_of(s) == name; });
         if (row == settings().end()) return unknown_variable(name);
         if (auto added = add_text(values, *row, entry.substr(equals + 1), from_variable(std::string(name)));

@@ -20,12 +20,13 @@ constexpr Verb kVerbs[] = {
     {"policy", "[show] | draft [SESSION…]",
      "show what is in force, inside a jail or here; or make a file for review from what was refused",
      "show|draft", "--json", false},
-    {"config", "init | show | check [FILE] | path | import FILE", "make, show, check or import configuration",
-     "init|show|check|path|import", "--origin --json", false},
+    {"config", "init | show | check [--admin] [FILE] | path | import [--admin] FILE",
+     "make, show, check or import configuration", "init|show|check|path|import", "--origin --admin --json",
+     false},
     {"profiles", "[show NAME]", "list the agents that are known, or show what the profile of one says",
      "show", "--json", false},
-    {"trust", "[DIRECTORY]", "accept the project's own file as it is now", "", "", false},
-    {"untrust", "[DIRECTORY]", "forget that the project's own file was accepted", "", "", false},
+    {"trust", "[DIRECTORY]", "accept the project's own file as it is now", kDirectoryWords, "", false},
+    {"untrust", "[DIRECTORY]", "forget that the project's own file was accepted", kDirectoryWords, "", false},
     {"doctor", "[--admin-note]", "say what this machine can enforce, and how to get what it can't", "",
      "--admin-note --json", false},
     {"selftest", "[GROUP…] [PROBE…] [--list] [--in-home]",
@@ -59,8 +60,19 @@ constexpr Verb kVerbs[] = {
     {"notify", "TEXT…", "ring the user's terminal, from inside a jail or outside", "", "", false},
     {"slurm-log", "", "inside a jail: what its session asked of Slurm, and what was refused", "", "", false},
     {"completion", "bash | zsh | fish", "print completion for a shell", "bash|zsh|fish", "", false},
-    {"help", "[VERB]", "explain the program or one of its verbs", "", "", false},
+    {"help", "[VERB | TOPIC]", "explain the program, one of its verbs or a topic", kTopicWords, "", false},
     {"version", "", "print the version", "", "", false},
+};
+
+constexpr FollowingWords kFollowing[] = {
+    {"why", "path", kPathWords},
+    {"why", "env", kVariableWords},
+    {"policy", "draft", kSessionWords},
+    {"config", "check", kPathWords},
+    {"config", "import", kPathWords},
+    {"profiles", "show", kProfileWords},
+    {"stop", "", kSessionWords},
+    {"selftest", "", "files|environment|processes|ipc|terminal|system-calls|namespaces|persistence|network"},
 };
 
 constexpr RunFlag kRunFlags[] = {
@@ -82,6 +94,10 @@ std::span<const Verb> verbs() {
 const Verb* find_verb(std::string_view name) {
     const Verb* verb = std::ranges::find(kVerbs, name, &Verb::name);
     return verb == std::end(kVerbs) ? nullptr : verb;
+}
+
+std::span<const FollowingWords> following_words() {
+    return kFollowing;
 }
 
 std::vector<VerbFlag> flags_of(const Verb& verb) {

@@ -21,8 +21,22 @@ struct Verb {
 std::span<const Verb> verbs();
 const Verb* find_verb(std::string_view name);
 
-// In place of words: the sessions that run.
-inline constexpr std::string_view kSessionWords = "@session";
+// In place of words: what only the machine knows.
+inline constexpr std::string_view kSessionWords = "@session";  // the sessions that run
+inline constexpr std::string_view kPathWords = "@path";
+inline constexpr std::string_view kDirectoryWords = "@directory";
+inline constexpr std::string_view kVariableWords = "@variable";
+inline constexpr std::string_view kProfileWords = "@profile";
+inline constexpr std::string_view kTopicWords = "@topic";  // and the verbs
+
+// What may follow the first word of a verb.
+struct FollowingWords {
+    std::string_view verb;
+    std::string_view first;  // empty: whatever it is
+    std::string_view words;  // as in Verb
+};
+std::span<const FollowingWords> following_words();
+
 inline constexpr std::string_view kSessionFlag = "--session";
 
 // A flag of a verb's own.

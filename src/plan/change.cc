@@ -34,6 +34,12 @@ bool holds_home(const Plan& plan, const base::Path& path) {
     return directory && directory->is_within(path);
 }
 
+// Only what is there can be named by a flag. Inside a jail nobody can tell.
+std::string once_made(const Question& question, const std::string& flag) {
+    bool is_missing = !question.node && !question.plan.is_seen_from_inside;
+    return is_missing ? "make it outside first, then " + flag : flag;
+}
+
 // "leave out --hide", "remove it from ~/.config/agent-sandbox/config.toml:7": for a rule that somebody wrote.
 std::string undo(const config::Origin& origin) {
     switch (origin.layer) {
@@ -67,7 +73,13 @@ std::string flag_for(const Question& question) {
     }
     bool is_built_by_the_jail = is_in(path, "/proc") || (is_in(path, "/etc") && question.to_write);
     if (is_built_by_the_jail || holds_home(question.plan, path)) return {};
-    return (question.to_write ? "--rw " : "--ro ") + word;
+    return once_made(question, (question.to_write ? "--rw " : "--ro ") + word);
+}
+
+std::string flag_to_keep(const Question& question) {
+    bool is_of_host = !is_in(question.physical, "/dev") && !is_in(question.physical, "/run");
+    std::string flag = question.to_write && is_of_host ? flag_for(question) : "";
+    return flag.empty() ? flag : flag + ", to keep them";
 }
 
 // A flag that names the very path of a rule only ties with it, and the stricter one wins ties: such a rule is
@@ -77,9 +89,12 @@ std::string change_for(const Question& question, const PathRule& rule) {
     const config::Origin& origin = rule.reason.origin;
     if (origin.layer == config::Layer::admin) return {};
     if (rule.path == plan.project && !plan.project_is_writable) return undo(origin);
-    if (question.physical != rule.path) return flag_for(question);
+    bool is_in_project = rule.path.is_strictly_within(plan.project);
+    bool is_protection = is_in_project && rule.access == Access::readonly &&
+                         origin.layer == config::Layer::builtin && !question.node;
+    if (question.physical != rule.path && !is_protection) return flag_for(question);
     if (origin.layer != config::Layer::builtin) return undo(origin);
-    if (!rule.path.is_strictly_within(plan.project)) return {};
+    if (!is_in_project) return {};
 
     std::string entry = "[\"" + std::string(rule.path.relative_to(plan.project)) + "\"]";
     if (rule.access == Access::masked) return "project.unmask = " + entry;

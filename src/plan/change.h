@@ -22,6 +22,9 @@ struct Question {
 // For a path that no rule of its own closes; empty where the plan would refuse such a flag.
 std::string flag_for(const Question& question);
 
+// For a path whose writes work and end with the jail; empty where they can't be kept.
+std::string flag_to_keep(const Question& question);
+
 // For a path that `rule` closes; empty where nothing may open it.
 std::string change_for(const Question& question, const PathRule& rule);
 

@@ -92,8 +92,10 @@ void add_agent(Draft& draft);               // agent.cc: an agent's state, what 
 void add_caches(Draft& draft);              // caches.cc, when the rules are settled
 void lay_agent_files(Draft& draft);         // agent_files.cc, when the rules are settled
 base::Status add_mounts(Draft& draft);      // extra_mounts.cc: mounts.*, sockets
-base::Status add_devices(Draft& draft);     // devices.cc: devices.*, graphics processors
-base::Status add_project(Draft& draft);     // project.cc: the project, git, protected and masked paths
+// shown_sockets.cc: part of add_mounts, for each entry of mounts.*
+base::Status close_shown_sockets(Draft& draft, const config::Item& item, const base::Path& shown);
+base::Status add_devices(Draft& draft);          // devices.cc: devices.*, graphics processors
+base::Status add_project(Draft& draft);          // project.cc: the project, git, protected and masked paths
 base::Status apply_deny_writable(Draft& draft);  // extra_mounts.cc
 void add_seeded_files(Draft& draft);             // home.cc, when the rules are settled
 void hide_slurm(Draft& draft);                   // slurm.cc

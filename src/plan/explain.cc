@@ -142,7 +142,7 @@ void judge_own_place(Explanation& explanation, const Question& question, const P
     explanation.reason = rule.reason;
     if (takes_writes) explanation.reason.why += "; writes are discarded when the jail ends";
     if (question.node) explanation.reason.why += "; what the host keeps there is not shown";
-    if (!explanation.is_allowed) explanation.change = flag_for(question);
+    explanation.change = explanation.is_allowed ? flag_to_keep(question) : flag_for(question);
 }
 
 void judge_by_mount(Explanation& explanation, const Question& question, const PathRule* rule) {
@@ -279,8 +279,8 @@ std::string to_text(const Explanation& explanation, bool is_coloured) {
     base::Table table;
     table.add({{"because"}, {printable(explanation.reason.why)}});
     table.add({{"decided by"}, {printable(explanation.reason.origin.describe())}});
-    if (!explanation.is_allowed) {
-        const std::string& change = explanation.change;
+    const std::string& change = explanation.change;
+    if (!explanation.is_allowed || !change.empty()) {
         table.add({{"to change"}, {printable(change.empty() ? advice_without_change(explanation) : change)}});
     }
     return text + table.text(2, is_coloured);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 // `why host`: the rules' answer without a lookup. What a name leads to is judged once more when a connection
 // is made, by the address floor, so an open name may still be refused; that is said.
+#include <algorithm>
+
 #include "network/rules/engine.h"
+#include "network/rules/floor.h"
 #include "network/rules/question_text.h"
 #include "plan/explain.h"
 
@@ -16,9 +19,52 @@ std::string change_in(std::string advice) {
     return advice;
 }
 
+bool is_loopback(const network::Host& host) {
+    static const network::Prefix kNetworks[] = {*network::Prefix::parse("127.0.0.0/8"),
+                                                *network::Prefix::parse("::1/128")};
+    if (const auto* address = std::get_if<network::Address>(&host)) {
+        return std::ranges::any_of(kNetworks, [&](const auto& each) { return each.contains(*address); });
+    }
+    const std::string& name = std::get<network::HostName>(host).str();
+    return name == "localhost" || name.ends_with(".localhost");
+}
+
+bool is_about_own_loopback(const Plan& plan, const network::Question& question) {
+    return plan.network.reached != policy::NetworkMode::open && is_loopback(question.host);
+}
+
+// Whoever asks means a service of the host: what runs inside is reached without a rule.
+Explanation explain_loopback(const Plan& plan, const network::Question& question,
+                             const network::Verdict& verdict) {
+    std::string port = std::to_string(question.port);
+    std::string inside = std::string(network::kHostServiceName) + ":" + port;
+    Explanation explanation{.subject = network::to_text(question), .verdict = "closed"};
+    explanation.reason.why = "inside, loopback is the jail's own: a service of the host is not there";
+    bool is_isolated = plan.network.reached == policy::NetworkMode::isolated;
+    if (is_isolated) explanation.reason.origin = verdict.origin;
+    bool can_be_opened = question.transport == network::Transport::tcp &&
+                         network::reason_for_closed_port(question.port).empty() &&
+                         verdict.origin.layer != config::Layer::admin;
+    if (verdict.is_allowed()) {
+        explanation.change = "use " + inside + " inside, which is open";
+    } else if (can_be_opened) {
+        explanation.change = (is_isolated ? "--network filtered --host-port " : "--host-port ") + port +
+                             ", and inside " + inside;
+    }
+    return explanation;
+}
+
 }  // namespace
 
+network::Question question_for_rules(const Plan& plan, const network::Question& question) {
+    network::Question asked = question;
+    if (is_about_own_loopback(plan, question))
+        asked.host = *network::HostName::parse(network::kHostServiceName);
+    return asked;
+}
+
 Explanation explain_verdict(const Plan& plan, const network::Question& question, network::Verdict verdict) {
+    if (is_about_own_loopback(plan, question)) return explain_loopback(plan, question, verdict);
     std::string_view refused = verdict.decision == network::Decision::ask ? "asked" : "closed";
     std::string_view let_through = verdict.is_observed ? "observed" : "open";
     Explanation explanation{.subject = network::to_text(question),
@@ -45,7 +91,7 @@ base::Result<Explanation> explain_host(const Plan& plan, std::string_view text) 
     if (!question) return question.error();
     base::Result<network::Engine> engine = network::Engine::make(plan.network.egress.rules);
     if (!engine) return engine.error();
-    return explain_verdict(plan, *question, engine->decide(*question));
+    return explain_verdict(plan, *question, engine->decide(question_for_rules(plan, *question)));
 }
 
 }  // namespace plan

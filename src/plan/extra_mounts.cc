@@ -49,14 +49,17 @@ base::Status add_grants(Draft& draft, const policy::Items& items, Access access,
         base::Result<host::Tree::Resolved> resolved = resolve_entry(draft, *literal, item.origin);
         if (!resolved) return resolved.error();
         if (!resolved->exists) {
+            bool is_flag = item.origin.layer == config::Layer::command_line;
             return entry_error(item, base::printable(literal->str()) + " does not exist",
-                               "make it, or remove the entry of " + std::string(setting));
+                               is_flag ? "make it, or name one that exists"
+                                       : "make it, or remove the entry of " + std::string(setting));
         }
         if (base::Status free = check_built_places(item, resolved->path, access); !free) return free;
         if (draft.home.is_within(resolved->path)) {
             return entry_error(item, base::printable(literal->str()) + " holds your home directory",
                                "name the directories that are needed, or set home.access");
         }
+        if (base::Status closed = close_shown_sockets(draft, item, resolved->path); !closed) return closed;
         draft.add_rule(resolved->path, access, {std::string(setting), item.origin});
     }
     return base::success();

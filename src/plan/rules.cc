@@ -14,6 +14,11 @@ bool is_grant(const PathRule& rule) {
     return rule.access == Access::readonly || rule.access == Access::writable;
 }
 
+// Not for reading but against writing: what is closed altogether keeps that better.
+bool is_protection(const PathRule& rule) {
+    return rule.access == Access::readonly && rule.holds_name;
+}
+
 bool is_users_own(const PathRule& rule) {
     return rule.reason.origin.layer != Layer::builtin && rule.reason.origin.layer != Layer::admin;
 }
@@ -95,7 +100,8 @@ base::Status Rules::settle() {
             hides.push_back(rule);
     }
     std::erase_if(rules_, [&](const PathRule& rule) {
-        return is_grant(rule) && !is_users_own(rule) && closing_hide(hides, rule) != nullptr;
+        bool may_be_lost = !is_users_own(rule) || is_protection(rule);
+        return is_grant(rule) && may_be_lost && closing_hide(hides, rule) != nullptr;
     });
     for (const PathRule& rule : rules_) {
         if (!is_grant(rule)) continue;
@@ -115,7 +121,8 @@ base::Status Rules::settle() {
         }
         PathRule& winner = kept.back();
         winner.holds_name = winner.holds_name || rule.holds_name;
-        bool is_lost_grant = is_grant(rule) && is_users_own(rule) && !is_grant(winner);
+        bool is_lost_grant =
+            is_grant(rule) && !is_protection(rule) && is_users_own(rule) && !is_grant(winner);
         if (is_lost_grant) return without_effect(rule, winner);
     }
     rules_ = std::move(kept);

@@ -19,13 +19,16 @@ void add_once(std::string& text, const std::string& part) {
     text += (text.empty() ? "" : "; ") + part;
 }
 
+bool is_known(std::string_view name) {
+    return std::ranges::binary_search(known_names(), name);
+}
+
 std::string why_no_row_refuses(std::string_view name) {
-    std::span<const std::string_view> names = known_names();
-    if (std::ranges::binary_search(names, name)) return "no row of the filter refuses it";
+    if (is_known(name)) return "no row of the filter refuses it";
     std::string why =
         "no row of the filter refuses it, and no system call of that name was known when this program was "
         "built";
-    std::string near = base::nearest(name, names);
+    std::string near = base::nearest(name, known_names());
     return near.empty() ? why : why + "; did you mean " + near + "?";
 }
 
@@ -59,6 +62,7 @@ Verdict explain(std::string_view name, const Switches& switches) {
     Verdict verdict{.verdict = "allowed"};
     if (counting.empty()) {
         verdict.why = lifted.empty() ? why_no_row_refuses(name) : why_lifted(lifted);
+        verdict.is_known = !lifted.empty() || is_known(name);
         if (!lifted.empty()) verdict.setting = setting_of(lifted.front()->lifted_by);
         return verdict;
     }

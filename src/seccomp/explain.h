@@ -11,6 +11,7 @@ namespace seccomp {
 
 struct Verdict {
     bool is_allowed = true;  // false: refused whatever the arguments are
+    bool is_known = true;    // false: no call of that name was known when this program was built
     std::string verdict;     // "allowed", "allowed with exceptions", "refused with EPERM"
     std::string why;
     std::string_view setting;  // that lifts it, or has lifted it; empty where nothing does

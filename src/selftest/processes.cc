@@ -47,8 +47,9 @@ Range stack_of(int64_t process) {
     std::string maps = content_of(entry_of(process, "maps"));
     for (std::string_view line : base::split(maps, '\n')) {
         if (!line.ends_with("[stack]")) continue;
+        const std::string range(line);
         char* rest = nullptr;
-        unsigned long begin = std::strtoul(line.data(), &rest, 16);
+        unsigned long begin = std::strtoul(range.c_str(), &rest, 16);
         unsigned long end = std::strtoul(rest + 1, nullptr, 16);
         return {end - begin > kMostMemory ? end - kMostMemory : begin, end};
     }

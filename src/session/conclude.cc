@@ -128,8 +128,11 @@ base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
         !outcome.gateway_failure.empty() && outcome.gateway_failure != backends::bubblewrap::kNoJail &&
         outcome.gateway_failure != network::netns::kEndedEarly && outcome.diagnostics.empty();
     if (!outcome.may_have_run && is_of_network) {
-        return base::Error{.what = "the network could not be set up: " + outcome.gateway_failure,
-                           .advice = "use --network isolated, or look at 'agent-sandbox doctor'"};
+        // What asked for a port of the host says itself what to do; another mode would not help.
+        bool is_of_port = outcome.gateway_failure.find("cannot publish port ") != std::string::npos;
+        return base::Error{
+            .what = "the network could not be set up: " + outcome.gateway_failure,
+            .advice = is_of_port ? "" : "use --network isolated, or look at 'agent-sandbox doctor'"};
     }
     if (!outcome.may_have_run) return diagnose(plan.backend, outcome.diagnostics);
     if (outcome.reached == Watch::kStop)

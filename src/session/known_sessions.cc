@@ -204,7 +204,8 @@ base::Result<Known> find_among(const std::vector<Known>& sessions, std::string_v
         if (is_meant) matching.push_back(&known);
     }
     if (text.empty()) {
-        if (matching.empty()) return not_found("no session is running", "");
+        if (matching.empty())
+            return not_found("no session is running", "start one in another terminal: agent-sandbox COMMAND");
         if (matching.size() > 1) {
             return not_found("several sessions are running: " + listed(matching), "name one of them");
         }

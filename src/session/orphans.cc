@@ -49,17 +49,19 @@ void Orphans::end_all(std::span<const pid_t> spared) const {
         return std::ranges::find(spared, child) != spared.end() ||
                std::ranges::find(inherited_, child) != inherited_.end();
     };
-    // What is killed leaves its own children to us; who forks faster than we look is stopped first.
-    for (bool is_found = true; is_found;) {
-        is_found = false;
-        for (int signal : {SIGSTOP, SIGKILL}) {
-            for (pid_t child : children()) {
-                if (!is_spared(child)) ::kill(child, signal);
-            }
+    // What is killed leaves its own children to us; who forks faster than we look is stopped first. Only what
+    // was killed is waited for: one that came meanwhile lives, and would be waited for as long.
+    for (std::vector<pid_t> killed;; killed.clear()) {
+        for (pid_t child : children()) {
+            if (!is_spared(child)) ::kill(child, SIGSTOP);
         }
         for (pid_t child : children()) {
             if (is_spared(child)) continue;
-            is_found = true;
+            ::kill(child, SIGKILL);
+            killed.push_back(child);
+        }
+        if (killed.empty()) return;
+        for (pid_t child : killed) {
             while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
         }
     }

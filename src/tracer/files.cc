@@ -19,9 +19,10 @@ bool is_write(Use use) {
     return use == Use::change || use == Use::put || use == Use::make;
 }
 
-std::string_view cause_of(const plan::Explanation& explanation) {
+std::string_view cause_of(const plan::Explanation& explanation, Use use) {
     if (explanation.verdict == "reads as empty") return "masked";
-    return explanation.verdict == "hidden" ? "hidden" : "readonly";
+    // What can't be read is hidden, also where something else lies in its place that can be written.
+    return explanation.verdict == "hidden" || !is_write(use) ? "hidden" : "readonly";
 }
 
 // Whether the command misses something that it would have had outside.
@@ -78,7 +79,7 @@ std::optional<ClosedFile> judge(const plan::Plan& plan, const host::Tree& tree, 
     if (explanation.is_allowed) return std::nullopt;
     base::Result<host::Tree::Resolved> resolved = tree.resolve(path);
     if (!resolved) return std::nullopt;
-    std::string_view cause = cause_of(explanation);
+    std::string_view cause = cause_of(explanation, use);
     if (!is_missed(tree, resolved->path, use, inside, cause)) return std::nullopt;
     ClosedFile closed{.path = path.str(),
                       .is_write = is_write(use),

@@ -40,4 +40,21 @@ TEST(Table, PaintsTheCellAndNotItsPadding) {
     EXPECT_EQ(table.text(0, true), "\x1b[2ma\x1b[0m    b\nccc  d\n");
 }
 
+TEST(Table, TheLastCellGoesOnBelowItselfWhereThereIsRoom) {
+    base::Table table;
+    table.add({{"--flag"}, {"one two three four five six seven"}});
+    EXPECT_EQ(table.text(2, false, 36),
+              "  --flag  one two three four five\n"
+              "          six seven\n");
+    EXPECT_EQ(table.text(2, false, 20), "  --flag  one two three four five six seven\n");
+}
+
+TEST(Wrapped, BreaksAtBlanksAndLeavesLongWordsWhole) {
+    using Lines = std::vector<std::string>;
+    EXPECT_EQ(base::wrapped("a bc def", 4), (Lines{"a bc", "def"}));
+    EXPECT_EQ(base::wrapped("é é é", 3), (Lines{"é é", "é"}));
+    EXPECT_EQ(base::wrapped("x longer-than-that y", 5), (Lines{"x", "longer-than-that", "y"}));
+    EXPECT_EQ(base::wrapped("", 5), (Lines{""}));
+}
+
 }  // namespace

@@ -222,4 +222,11 @@ TEST(Arguments, ALoneDashIsAWord) {
     EXPECT_EQ(parse({"-"})->words, (Words{"-"}));
 }
 
+TEST(Arguments, TheWordThatAnOptionTookIsRemembered) {
+    auto arguments = parse({"--quiet", "--rw", "ls"});
+    ASSERT_TRUE(arguments.ok());
+    EXPECT_EQ(arguments->last_taken, std::pair(std::string("--rw"), std::string("ls")));
+    EXPECT_TRUE(parse({"--rw=ls"})->last_taken.first.empty());
+}
+
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "config/layer.h"
+
 namespace {
 
 const base::Path kHome = base::Path::known("/home/ann");
@@ -35,6 +37,20 @@ TEST(Context, AProjectMustBeADirectory) {
     ASSERT_FALSE(missing.ok());
     EXPECT_EQ(missing.error().what, "the project /no/such/place does not exist");
     EXPECT_EQ(missing.error().where, "--project");
+}
+
+TEST(Context, AVariableThatIsLetThroughAndNotSetIsTold) {
+    cli::Caller caller{.environment = {"HOME=/", "SET=", "EDITOR=vi"}, .working_directory = base::Path()};
+    cli::Arguments arguments;
+    arguments.project = "/usr/share";
+    for (const char* name : {"NOSUCHVAR", "SET", "EDITOR"}) {
+        ASSERT_TRUE(config::add_text(arguments.settings, *config::find_setting("env.allow"), name,
+                                     config::from_flag("--env")));
+    }
+    auto settings = cli::load_settings(caller, arguments);
+    ASSERT_TRUE(settings.ok()) << settings.error().line();
+    EXPECT_EQ(settings->effective.warnings,
+              std::vector<std::string>{"--env: NOSUCHVAR is not set here; write NOSUCHVAR=VALUE, or set it"});
 }
 
 }  // namespace

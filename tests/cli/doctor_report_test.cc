@@ -208,6 +208,13 @@ TEST_P(Doctor, JsonSaysTheSame) {
         EXPECT_EQ(backend.items("controls").size(), 15u);
     std::string text = cli::report_text(examination, false);
     EXPECT_EQ(examination.is_usable(), text.find("No jail can be built here.") == std::string::npos);
+
+    // Where settings are all that is in the way, the machine is not blamed.
+    bool was_usable = examination.is_usable();
+    examination.has_settings = false;
+    text = cli::report_text(examination, false);
+    EXPECT_EQ(was_usable, text.find("the configuration keeps it from starting") != std::string::npos);
+    EXPECT_FALSE(examination.is_usable());
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, Doctor, testing::ValuesIn(machines()), [](const auto& each) {

@@ -39,15 +39,23 @@ class BashCompletion : public testing::Test {
 
     // What is offered for the last of `words`.
     std::vector<std::string> offered(const std::vector<std::string>& words) {
-        std::string array = "agent-sandbox";
-        for (const std::string& word : words) array += " " + base::shell_word(word);
+        // What bash breaks at stands in the line without blanks around it.
+        std::string array = "agent-sandbox", line = "agent-sandbox";
+        bool is_joined = false;
+        for (const std::string& word : words) {
+            array += " " + base::shell_word(word);
+            bool is_break = word == "=" || word == ":";
+            line += (is_joined || is_break ? "" : " ") + word;
+            is_joined = is_break || word == "@";
+        }
         std::string program = "cd " + (directory / "work") + "; source " + script + "; COMP_WORDS=(" + array +
-                              "); COMP_CWORD=" + std::to_string(words.size()) +
+                              "); COMP_LINE=" + base::shell_word(line) +
+                              "; COMP_CWORD=" + std::to_string(words.size()) +
                               "; _agent_sandbox; printf '%s\\n' \"${COMPREPLY[@]}\"";
         std::string output = output_of("bash --norc --noprofile -c " + base::shell_word(program));
         std::vector<std::string> lines;
-        for (std::string_view line : base::split(output, '\n'))
-            if (!line.empty()) lines.emplace_back(line);
+        for (std::string_view offer : base::split(output, '\n'))
+            if (!offer.empty()) lines.emplace_back(offer);
         return lines;
     }
 
@@ -86,7 +94,7 @@ TEST_F(BashCompletion, OffersTheChoicesOfAFlagAndNothingElse) {
     EXPECT_EQ(offered({"--network", "is"}), (Words{"isolated"}));
     EXPECT_EQ(offered({"--network", "=", "is"}), (Words{"isolated"}));
     EXPECT_EQ(offered({"--quiet", "--home", "re"}), (Words{"read", "restricted"}));
-    EXPECT_EQ(offered({"--preset", "rev"}), (Words{"review"}));
+    EXPECT_EQ(offered({"--limit", "mem"}), (Words{"memory="}));
 }
 
 TEST_F(BashCompletion, OffersFilesForPathsWithTheirBlanks) {
@@ -99,7 +107,11 @@ TEST_F(BashCompletion, KnowsTheWordsOfItsVerbs) {
     EXPECT_TRUE(offers({"config", "import", "da"}, "data file"));
     EXPECT_EQ(offered({"completion", "z"}), (Words{"zsh"}));
     EXPECT_TRUE(offers({"help", "unt"}, "untrust"));
+    EXPECT_TRUE(offers({"help", "net"}, "network"));
     EXPECT_TRUE(offers({"why", "--wr"}, "--write"));
+    EXPECT_EQ(offered({"why", "path", "oth"}), (Words{"other"}));
+    EXPECT_EQ(offered({"why", "host", "oth"}), Words{});
+    EXPECT_EQ(offered({"stop", "oth"}), Words{});
 }
 
 // The program itself is asked, here a stand-in.
@@ -127,11 +139,18 @@ TEST_F(BashCompletion, OffersCommandsAndThenLeavesThemAlone) {
     EXPECT_EQ(offered({"cat", "da"}), (Words{"data file"}));
 }
 
+TEST_F(BashCompletion, PutsTogetherWhatBashTakesApart) {
+    EXPECT_TRUE(offers({"--limit", "memory", "=", "2G", "--netw"}, "--network"));
+    EXPECT_TRUE(offers({"--allow-host", "example.org", ":", "443", "bas"}, "bash"));
+    EXPECT_EQ(offered({"--allow-host", "@", "gith"}), (Words{"@github"}));
+}
+
 TEST_F(BashCompletion, AsksTheCommandsOwnCompletionWhereThereIsOne) {
     std::string program =
         "source " + script +
         "; _command_offset() { COMPREPLY=(\"from $1\"); }; COMP_WORDS=(agent-sandbox --network open git ch); "
-        "COMP_CWORD=4; _agent_sandbox; echo \"${COMPREPLY[@]}\"";
+        "COMP_LINE='agent-sandbox --network open git ch' COMP_CWORD=4; _agent_sandbox; echo "
+        "\"${COMPREPLY[@]}\"";
     EXPECT_EQ(output_of("bash --norc -c " + base::shell_word(program)), "from 3\n");
 }
 

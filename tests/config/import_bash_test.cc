@@ -8,35 +8,15 @@
 #include <random>
 
 #include "base/temporary_directory.h"
-#include "config/layer.h"
+#include "config/import_support.h"
 
 namespace {
 
 using config::Imported;
-
-// What comes out must always be a valid user file.
-config::LayerFile carried_over(const Imported& imported) {
-    config::ParsedFile parsed = config::parse_layer(config::Layer::user, "imported.toml", imported.toml);
-    EXPECT_TRUE(parsed.problems.empty()) << parsed.problems.front().line() << "\n" << imported.toml;
-    return parsed.content;
-}
-
-std::vector<std::string> entries(const Imported& imported, std::string_view key) {
-    std::vector<std::string> texts;
-    config::LayerFile file = carried_over(imported);
-    auto value = file.values.find(key);
-    if (value == file.values.end()) return texts;
-    for (const config::Item& item : value->second.items) texts.push_back(item.text);
-    return texts;
-}
-
-std::string scalar(const Imported& imported, std::string_view key) {
-    config::LayerFile file = carried_over(imported);
-    auto value = file.values.find(key);
-    return value == file.values.end() ? "(none)" : value->second.text;
-}
-
-using Texts = std::vector<std::string>;
+using testing_support::carried_over;
+using testing_support::entries;
+using testing_support::scalar;
+using testing_support::Texts;
 
 constexpr std::string_view kRealistic = R"~(#!/usr/bin/env bash
 # Site configuration
@@ -100,7 +80,7 @@ TEST(ImportBash, ListsWhatItLeftOutWithItsLine) {
                                                                {26, "if [[ -d /data ]] …"},
                                                                {29, "\"$(mktemp -d)\""}}));
     EXPECT_NE(imported.left_out[0].reason.find("$USER"), std::string::npos);
-    EXPECT_NE(imported.left_out[1].reason.find("agents.enabled"), std::string::npos);
+    EXPECT_NE(imported.left_out[1].reason.find("agent-sandbox profiles"), std::string::npos);
     EXPECT_NE(imported.left_out[2].reason.find("conditions"), std::string::npos);
     EXPECT_NE(imported.left_out[3].reason.find("command"), std::string::npos);
 }
@@ -206,7 +186,7 @@ TEST(ImportBash, LaterAssignmentsWin) {
 
 TEST(ImportBash, LeavesOutValuesThatNoLongerExist) {
     Imported imported = config::import_bash(
-        "SANDBOX_BACKEND=docker\nHOME_READONLY=(/etc/x a/../../b)\nREADONLY_MOUNTS=(relative /data/{a,b} "
+        "SANDBOX_BACKEND=docker\nHOME_READONLY=(/etc/x a/../../b)\nREADONLY_MOUNTS=(relative /data/{1..3} "
         "${X:-/y})\n");
     EXPECT_EQ(scalar(imported, "isolation.backend"), "(none)");
     EXPECT_EQ(imported.left_out.size(), 6u);
@@ -218,6 +198,100 @@ TEST(ImportBash, ReadsWindowsLinesAndContinuations) {
     EXPECT_EQ(scalar(imported, "home.access"), "read");
     EXPECT_EQ(entries(imported, "mounts.readonly"), (Texts{"/a"}));
     EXPECT_EQ(scalar(imported, "isolation.private_tmp"), "true");
+}
+
+TEST(ImportBash, TurnsOtherFormsOfTheGuardIntoMatch) {
+    for (const char* guard :
+         {"[[ ! \"$_PROJECT_DIR\" == /lab/* ]] && return", "[[ $_PROJECT_DIR == /lab/* ]] || { return 0; }",
+          "[[ $_PROJECT_DIR == /lab/* ]] || exit 0", "if [[ $_PROJECT_DIR != /lab/* ]]; then return; fi",
+          "if [[ ! $_PROJECT_DIR = /lab/* ]]\nthen\n  return 1\nfi",
+          "case \"$_PROJECT_DIR\" in /lab/*) ;; *) return ;; esac",
+          "case $_PROJECT_DIR in\n  (/lab/*) : ;;\n  (*) return 0 ;;\nesac",
+          "LAB=/lab\n[[ $_PROJECT_DIR == \"$LAB\"/* ]] || return",
+          "[[ $_PROJECT_DIR == /* ]] || return\n[[ $_PROJECT_DIR == /lab/* ]] || return"}) {
+        Imported imported = config::import_bash(std::string(guard) + "\nPRIVATE_TMP=false\n");
+        EXPECT_EQ(carried_over(imported).match_project, "/lab/**") << guard;
+        EXPECT_EQ(scalar(imported, "isolation.private_tmp"), "false") << guard;
+        EXPECT_TRUE(imported.left_out.empty()) << guard;
+    }
+}
+
+TEST(ImportBash, NeverTurnsTheOppositeOfAGuardIntoMatch) {
+    for (const char* guard :
+         {"[[ $_PROJECT_DIR == /lab/* ]] && return", "[[ $_PROJECT_DIR != /lab/* ]] || return",
+          "[[ ! $_PROJECT_DIR == /lab/* ]] || return", "if [[ $_PROJECT_DIR == /lab/* ]]; then return; fi",
+          "case $_PROJECT_DIR in /lab/*) return ;; esac",
+          "case $_PROJECT_DIR in /a/*|/b/*) ;; *) return ;; esac",
+          "case $_PROJECT_DIR in /lab/*) ;; /x) return ;; esac", "case $X in /lab/*) ;; *) return ;; esac",
+          "if [[ $_PROJECT_DIR != /lab/* ]]; then return; else PRIVATE_IPC=true; fi",
+          "[ $_PROJECT_DIR = /lab/* ] || return", "[[ $_PROJECT_DIR =~ /lab/.* ]] || return",
+          "[[ $_PROJECT_DIR == /lab/* ]] || return\n[[ $_PROJECT_DIR == /other/* ]] || return"}) {
+        Imported imported = config::import_bash(std::string(guard) + "\nNETWORK_FILTER_MODE=open\n");
+        EXPECT_EQ(scalar(imported, "network.mode"), "(none)") << guard;
+        EXPECT_GE(imported.left_out.size(), 2u) << guard;
+    }
+}
+
+// [match] is for users' files.
+TEST(ImportBash, LeavesAGuardOutOfAnAdministratorsFile) {
+    Imported imported = config::import_bash("[[ $_PROJECT_DIR == /lab/* ]] || return\nPRIVATE_TMP=true\n",
+                                            {.for_administrator = true, .check = {}});
+    EXPECT_EQ(imported.carried, 0u);
+    EXPECT_EQ(imported.left_out.size(), 2u);
+    EXPECT_TRUE(config::parse_layer(config::Layer::admin, "x.toml", imported.toml).problems.empty());
+}
+
+TEST(ImportBash, WhatOnlyAnAdministratorCanSayIsNoSettingOfAUser) {
+    std::string script = "DENIED_WRITABLE_PATHS=(/software)\n";
+    Imported imported = config::import_bash(script);
+    EXPECT_TRUE(entries(imported, "mounts.deny_writable").empty());
+    EXPECT_EQ(imported.left_out.size(), 1u);
+    imported = config::import_bash(script, {.for_administrator = true, .check = {}});
+    EXPECT_NE(imported.toml.find("\ndeny_writable = [\"/software\"]\n"), std::string::npos);
+}
+
+TEST(ImportBash, ExpandsListsInBraces) {
+    Imported imported = config::import_bash(
+        "READONLY_MOUNTS=(/data/{a,b} \"$HOME\"/{x,y}/{1,2} '/q/{r,s}' /n/{1..3} /e/{a,\"b\"} /z{,.old})\n");
+    EXPECT_EQ(entries(imported, "mounts.readonly"),
+              (Texts{"/data/a", "/data/b", "~/x/1", "~/x/2", "~/y/1", "~/y/2", "/q/{r,s}", "/z", "/z.old"}));
+    EXPECT_EQ(imported.left_out.size(), 2u);
+    // Two to the power of twenty.
+    std::string many = "READONLY_MOUNTS=(/";
+    for (int i = 0; i < 20; ++i) many += "{a,b}";
+    EXPECT_EQ(config::import_bash(many + ")\n").left_out.size(), 1u);
+}
+
+TEST(ImportBash, ReadsDefaults) {
+    Imported imported = config::import_bash(
+        ": \"${HOME_ACCESS:=read}\" "
+        "${SANDBOX_QUIET:=true}\nNETWORK_FILTER_MODE=${NETWORK_FILTER_MODE:-isolated}\n"
+        "READONLY_MOUNTS=(\"${HOME%/}/a\" \"${HOME:-/root}/b\" ${OTHER:-/c} ${READONLY_MOUNTS[@]:-})\n");
+    EXPECT_EQ(scalar(imported, "home.access"), "read");
+    EXPECT_EQ(scalar(imported, "ui.quiet"), "true");
+    EXPECT_EQ(scalar(imported, "network.mode"), "isolated");
+    EXPECT_EQ(entries(imported, "mounts.readonly"), (Texts{"~/a", "~/b"}));
+    ASSERT_EQ(imported.left_out.size(), 1u);
+    EXPECT_NE(imported.left_out[0].reason.find("without one it would be '/c'"), std::string::npos);
+}
+
+TEST(ImportBash, AFileThatIsNotClosedLosesNothingInSilence) {
+    for (const char* tail : {"X='", "X=\"", "READONLY_MOUNTS=(/a", "X=$(", "X=`", "X=${Y", "X=$'\\'"}) {
+        Imported imported =
+            config::import_bash("HOME_ACCESS=read\n" + std::string(tail) + "\nNETWORK_FILTER_MODE=open\n");
+        EXPECT_EQ(scalar(imported, "home.access"), "read") << tail;
+        EXPECT_EQ(scalar(imported, "network.mode"), "(none)") << tail;
+        ASSERT_EQ(imported.left_out.size(), 1u) << tail;
+        EXPECT_EQ(imported.left_out[0].line, 2) << tail;
+        EXPECT_NE(imported.left_out[0].reason.find("never closed"), std::string::npos) << tail;
+    }
+}
+
+TEST(ImportBash, TheReportStandsInTheFileToo) {
+    Imported imported = config::import_bash("PRIVATE_TMP=true\nREADONLY_MOUNTS=(\"$(x)\")\nUNKNOWN=1\n");
+    EXPECT_EQ(imported.summary(), "carried over 1 setting, left out 2");
+    EXPECT_NE(imported.toml.find("# Import: carried over 1 setting, left out 2.\n#   line 2: \"$(x)\": "),
+              std::string::npos);
 }
 
 TEST(ImportBash, SurvivesOddFilesAndStaysValid) {
@@ -262,6 +336,16 @@ TEST(ImportBash, StaysValidForRandomMixturesOfItsAlphabet) {
                                        "]]",
                                        "||",
                                        "return",
+                                       "case",
+                                       "esac",
+                                       "$_PROJECT_DIR",
+                                       "*)",
+                                       ":",
+                                       ":=",
+                                       "unset",
+                                       "$'",
+                                       "\\x",
+                                       "declare",
                                        "{",
                                        "x",
                                        "*",

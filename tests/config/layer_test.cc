@@ -53,11 +53,37 @@ TEST(ParseLayer, AcceptsDottedKeysAndEmptyFiles) {
 
 TEST(ParseLayer, NamesTheNearestSettingForAnUnknownOne) {
     EXPECT_EQ(problem_of("[netwrok]\nmode = \"open\"\n"),
-              "f.toml:1:2: unknown setting 'netwrok'; 'agent-sandbox config show' lists all settings");
+              "f.toml:1:2: unknown section [netwrok]; did you mean [network]?");
+    EXPECT_EQ(problem_of("[zzzzzzzzzzzz]\n"),
+              "f.toml:1:2: unknown section [zzzzzzzzzzzz]; 'agent-sandbox help settings' lists all settings");
+    EXPECT_EQ(problem_of("zzzzzzzzzzzz = 1\n"),
+              "f.toml:1:1: unknown setting 'zzzzzzzzzzzz'; 'agent-sandbox help settings' lists all settings");
+    EXPECT_EQ(problem_of("mode = \"open\"\n"),
+              "f.toml:1:1: unknown setting 'mode'; did you mean 'env.mode', 'network.mode' or 'slurm.mode'?");
     EXPECT_EQ(problem_of("[network]\nmod = \"open\"\n"),
               "f.toml:2:1: unknown setting 'network.mod'; did you mean 'network.mode'?");
     EXPECT_EQ(problem_of("hidden = []\n"),
               "f.toml:1:1: unknown setting 'hidden'; did you mean 'mounts.hidden'?");
+}
+
+TEST(ParseLayer, SaysWhatToWriteWhereTheParserOnlySaysWhatItSaw) {
+    struct Mistake {
+        const char* text;
+        const char* advice;
+    };
+    for (Mistake mistake : {Mistake{"[network]\nmode = proxied\n", "; a text stands in quotes"},
+                            {"[home]\naccess = tmpwrite\n", "; a text stands in quotes"},
+                            {"[network]\nmode = filtered\n", "; a text stands in quotes"},
+                            {"[network]\nmode = open\n", "; a text stands in quotes"},
+                            {"[network]\nmode = isolated\n", "; a text stands in quotes"},
+                            {"[limits]\nmemory = 4GB\n", "; a size or a time stands in quotes"},
+                            {"[limits]\nmemory = 16G\n", "; a size or a time stands in quotes"},
+                            {"[limits]\nwall_time = 8h\n", "; a size or a time stands in quotes"},
+                            {"[network]\nmode = \"open\n", "; the closing \" is missing"},
+                            {"network.mode: open\n", "; write NAME = VALUE"}}) {
+        EXPECT_NE(problem_of(mistake.text).find(mistake.advice), std::string::npos)
+            << problem_of(mistake.text);
+    }
 }
 
 TEST(ParseLayer, SaysWhatIsExpectedInsteadOfAWrongType) {

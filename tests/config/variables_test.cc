@@ -24,6 +24,17 @@ TEST(ReadVariables, PassesOverWhatAJailSetsItself) {
     EXPECT_TRUE(values->empty());
 }
 
+TEST(ReadVariables, OutsideWhatAJailSetsIsASettingThatWasMeant) {
+    EXPECT_EQ(read_variables({"AGENT_SANDBOX_NETWORK=isolated"}).error().line(),
+              "AGENT_SANDBOX_NETWORK is set by a jail for what runs in it; unset it; "
+              "AGENT_SANDBOX_NETWORK_MODE sets the mode");
+    EXPECT_NE(read_variables({"AGENT_SANDBOX=0", "AGENT_SANDBOX_BACKEND=bwrap"})
+                  .error()
+                  .advice.find("AGENT_SANDBOX_ISOLATION_BACKEND"),
+              std::string::npos);
+    EXPECT_FALSE(read_variables({"AGENT_SANDBOX_PLACE=/x"}).ok());
+}
+
 TEST(ReadVariables, RefusesMistypedOnesAndNamesTheRightOne) {
     auto values = read_variables({"AGENT_SANDBOX_NETWORK_MOD=isolated"});
     ASSERT_FALSE(values.ok());

@@ -36,7 +36,10 @@ web_inside() { # PORT [ADDRESS]
     says "from the jail" outside curl -sS --max-time 5 http://127.0.0.1:8098/
     filtered --publish 8001
     run in_jail true
-    ((status == 125)) && [[ $output == *8001* ]] || report "a taken port should be an error"
+    ((status == 125)) && [[ $output == *8001* && $output != *isolated* ]] || report "a taken port should be an error"
+    filtered --publish 80
+    run in_jail true
+    ((status == 125)) && [[ $output == *"take another: --publish 8080:80"* ]] || report "root's port should name another"
 }
 
 @test "without --publish nothing of the jail is seen" {

@@ -60,3 +60,23 @@ unreachable() {
     works in_jail "${CONNECT[@]}" "$HOME/.docker/run/docker.sock"
     [[ $output == *"acts outside the jail"*"hello from outside" ]] || report "should warn, and let it in"
 }
+
+# Read-only says nothing about connecting.
+@test "--ro and --rw let no socket in" {
+    local way
+    mkdir -p "$HOME/box"
+    start_listener "$HOME/box/docker.sock"
+    start_listener "$HOME/box/mine.sock"
+    greets "$HOME/box/docker.sock"
+    for way in --ro --rw; do
+        JAIL=("$way" "$HOME/box/docker.sock")
+        refused 125 "--dangerous-socket" in_jail true
+        JAIL=("$way" "$HOME/box/mine.sock")
+        refused 125 "--socket" in_jail true
+        JAIL=("$way" "$HOME/box")
+        # Another one in the directory is part of what was shown: the control.
+        prints "hello from outside" in_jail "${CONNECT[@]}" "$HOME/box/mine.sock"
+        run in_jail "${CONNECT[@]}" "$HOME/box/docker.sock"
+        [[ $output != *"hello from outside"* ]] || report "$way of its directory lets docker.sock in"
+    done
+}

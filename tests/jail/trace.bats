@@ -31,6 +31,7 @@ plant_project() {
     mkdir -p "$HOME/.ssh" "$HOME/data" .git
     echo key >"$HOME/.ssh/id_rsa"
     echo set >"$HOME/data/set"
+    echo dear >"$HOME/diary"
     echo "TOKEN=secret" >.env
     git init -q . 2>/dev/null || mkdir -p .git
     [[ -e .git/config ]] || echo "[core]" >.git/config
@@ -47,9 +48,10 @@ plant_project() {
 @test "files that the jail hides, masks or protects are recorded with rule and change" {
     plant_project
     JAIL=(--trace-files --ro "$HOME/data")
-    run in_jail_sh 'cat ~/.ssh/id_rsa; cat .env; echo x >>.git/config; echo x >"$1/data/new"; cat /nowhere/at/all; cat "$2"; echo y >ok' \
+    run in_jail_sh 'cat ~/.ssh/id_rsa; cat ~/diary; cat .env; echo x >>.git/config; echo x >"$1/data/new"; cat /nowhere/at/all; cat "$2"; echo y >ok' \
         "$HOME" "$SBX_NEIGHBOUR_HOME/secret"
     tells file "\"path\":\"$HOME/.ssh/id_rsa\"" '"access":"read"' '"cause":"hidden"' '"reason":'
+    tells file "\"path\":\"$HOME/diary\"" '"access":"read"' '"cause":"hidden"' '"change":"--ro '
     tells file "\"path\":\"$PROJECT/.env\"" '"cause":"masked"' '"change":"project.unmask = [\".env\"]"'
     tells file "\"path\":\"$PROJECT/.git/config\"" '"access":"write"' '"cause":"readonly"' '"rule":"readonly '
     tells file "\"path\":\"$HOME/data/new\"" '"access":"write"' '"cause":"readonly"' '"origin":'

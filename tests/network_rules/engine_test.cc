@@ -236,6 +236,9 @@ TEST(Engine, SaysWhoDecidedWhyAndWhatToDo) {
     EXPECT_EQ(unlisted.advice, "if it is needed, open it with network.allow = [\"other.org\"]");
     EXPECT_EQ(rules.decide(question("other.org", 123, Transport::udp)).advice,
               "if it is needed, open it with network.allow = [\"udp:other.org:123\"]");
+    EXPECT_EQ(rules.decide(question("smtp.example.org", 25)).advice,
+              "only the administrator can change this: network.allow = [\"smtp.example.org:25\"] in "
+              "/etc/agent-sandbox/config.toml");
     EXPECT_EQ(to_text(Decision::deny), "deny");
     EXPECT_EQ(to_text(Cause::port_floor), "port floor");
     EXPECT_EQ(to_text(Transport::udp), "udp");

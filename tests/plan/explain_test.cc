@@ -91,8 +91,15 @@ TEST_F(ExplainTest, WhatNoRuleShowsIsHiddenAndAFlagShowsIt) {
     EXPECT_EQ(explanation.reason.why, "no rule shows it");
     EXPECT_EQ(explanation.change, "--ro /data/big/file");
     EXPECT_EQ(write("/data/big/file").change, "--rw /data/big/file");
-    EXPECT_EQ(read("/data/two words").change, "--ro '/data/two words'");
+    EXPECT_EQ(read("/data/two words").change, "make it outside first, then --ro '/data/two words'");
     EXPECT_EQ(read("/data/two words").reason.why, "no rule shows it; you see no such file outside either");
+}
+
+// A flag for a path that is not there would be refused.
+TEST_F(ExplainTest, WhatIsMissingBelowAProtectedPathIsOpenedByTheRow) {
+    EXPECT_EQ(write("/home/ann/app/.git/hooks/new").change, "project.unprotect = [\".git/hooks\"]");
+    plan.is_seen_from_inside = true;
+    EXPECT_EQ(read("/data/none").change, "--ro /data/none") << "nobody can tell inside";
 }
 
 TEST_F(ExplainTest, ADirectoryAboveSomethingShownIsOnlyTheWayToIt) {
@@ -121,6 +128,8 @@ TEST_F(ExplainTest, AFileOfTheHostInAPrivatePlaceIsNotSeenThoughItsPlaceCanBeWri
     EXPECT_EQ(read("/home/ann/notes").change, "--ro /home/ann/notes");
     EXPECT_TRUE(write("/home/ann/notes").is_allowed);
     EXPECT_NE(write("/home/ann/notes").reason.why.find("discarded"), std::string::npos);
+    EXPECT_EQ(write("/home/ann/notes").change, "--rw /home/ann/notes, to keep them");
+    EXPECT_NE(plan::to_text(write("/home/ann/notes")).find("to change"), std::string::npos);
 }
 
 TEST_F(ExplainTest, InAnAssembledPlaceOnlyWhatWasPutThereIsThere) {
@@ -249,7 +258,9 @@ TEST(WhyHost, NamesTheRuleItsOriginAndTheChange) {
 
     EXPECT_EQ(why_host("mode = \"proxied\"", "example.org").change, "--allow-host example.org");
     EXPECT_EQ(why_host("", "pastebin.com").change, "--allow-host pastebin.com");
-    EXPECT_EQ(why_host("", "example.org:25").change, "only the administrator can change this");
+    EXPECT_EQ(why_host("", "example.org:25").change,
+              "only the administrator can change this: network.allow = [\"example.org:25\"] in "
+              "/etc/agent-sandbox/config.toml");
     EXPECT_EQ(why_host("", "host.agent-sandbox.internal:5432").change, "--host-port 5432");
     EXPECT_TRUE(why_host("mode = \"open\"", "example.org:25").is_allowed);
     EXPECT_FALSE(why_host("mode = \"isolated\"", "example.org").is_allowed);
@@ -262,6 +273,26 @@ TEST(WhyHost, TakesAddressesAndUdp) {
     EXPECT_EQ(why_host("", "169.254.169.254:80").change, "");
     EXPECT_TRUE(why_host("udp = [\"a.org:123\"]", "udp:a.org:123").is_allowed);
     EXPECT_FALSE(why_host("udp = [\"a.org:123\"]", "udp:a.org:124").is_allowed);
+}
+
+TEST(WhyHost, LoopbackIsTheJailsOwnAndTheHostsServicesHaveAnotherName) {
+    constexpr const char* kNamed = "--host-port 5432, and inside host.agent-sandbox.internal:5432";
+    for (const char* host :
+         {"localhost:5432", "a.localhost:5432", "127.0.0.1:5432", "127.0.0.2:5432", "[::1]:5432"}) {
+        for (const char* mode : {"", "mode = \"proxied\"", "allow = [\"localhost\"]"}) {
+            plan::Explanation why = why_host(mode, host);
+            EXPECT_EQ(why.verdict, "closed") << host << mode;
+            EXPECT_FALSE(why.is_allowed) << host << mode;
+            EXPECT_EQ(why.change, kNamed) << host << mode;
+        }
+    }
+    EXPECT_EQ(why_host("host_services = [\"5432\"]", "localhost:5432").change,
+              "use host.agent-sandbox.internal:5432 inside, which is open");
+    EXPECT_EQ(why_host("mode = \"isolated\"", "localhost:5432").change,
+              std::string("--network filtered ") + kNamed);
+    EXPECT_EQ(why_host("", "udp:localhost:5432").change, "");
+    EXPECT_EQ(why_host("", "localhost:25").change, "");
+    EXPECT_TRUE(why_host("mode = \"open\"", "localhost:5432").is_allowed) << "there it is the host's";
 }
 
 TEST(WhyHost, RefusesWhatIsNoHost) {

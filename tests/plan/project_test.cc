@@ -106,6 +106,12 @@ TEST(Protection, ALinkInAProtectedPlaceIsRefused) {
     EXPECT_TRUE(planned(example));
 }
 
+TEST(Protection, OfAMaskedFileLeavesItMasked) {
+    auto plan = planned({.toml = {.user = "[project]\nprotect = [\".env\"]"}});
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_EQ(access(*plan, "/home/ann/app/.env"), "masked");
+}
+
 TEST(Protection, OfAReadOnlyProjectNeedsNoPlaceholder) {
     auto plan = planned({.toml = {.user = "[project]\nread_only = true"}});
     ASSERT_TRUE(plan);

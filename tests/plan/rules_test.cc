@@ -52,6 +52,26 @@ TEST(Rules, DenyWinsTies) {
     EXPECT_EQ(decided(builtin, "/a"), "hidden");
 }
 
+// It keeps something from being written, and so does the mask.
+TEST(Rules, AProtectionIsNotLostWhereSomethingStricterIs) {
+    for (Access stricter : {Access::masked, Access::hidden}) {
+        plan::Rules rules;
+        PathRule protection = rule("/a/.env", Access::readonly);
+        protection.holds_name = true;
+        rules.add(protection);
+        rules.add(rule("/a/.env", stricter, Layer::builtin));
+        ASSERT_TRUE(rules.settle());
+        EXPECT_EQ(decided(rules, "/a/.env"), plan::to_text(stricter));
+    }
+    plan::Rules rules;
+    PathRule protection = rule("/data/x", Access::readonly);
+    protection.holds_name = true;
+    rules.add(protection);
+    rules.add(rule("/data", Access::hidden, Layer::admin));
+    ASSERT_TRUE(rules.settle());
+    EXPECT_EQ(decided(rules, "/data/x"), "hidden");
+}
+
 TEST(Rules, NothingOpensWhatTheAdministratorHides) {
     plan::Rules rules;
     rules.add(rule("/data", Access::hidden, Layer::admin));

@@ -176,25 +176,58 @@ struct BadEntry {
 class EntryRefused : public testing::TestWithParam<BadEntry> {};
 TEST_P(EntryRefused, WithItsLine) {
     Case example{.toml = {.user = GetParam().toml}};
-    example.tree += "l /loop /loop\ns /run/docker.sock\nd /run/x\nc /dev/sda\n";
+    example.tree +=
+        "l /loop /loop\ns /run/docker.sock\ns /run/mine.sock\nd /run/x\nd /run/dbus\nc /dev/sda\n";
     auto plan = planned(example);
     ASSERT_FALSE(plan);
     EXPECT_NE(plan.error().line().find(GetParam().message), std::string::npos) << plan.error().line();
     EXPECT_NE(plan.error().line().find("config.toml:2"), std::string::npos) << plan.error().line();
 }
-INSTANTIATE_TEST_SUITE_P(Table, EntryRefused,
-                         testing::Values(BadEntry{"[mounts]\nreadonly = [\"/nowhere\"]", "does not exist"},
-                                         BadEntry{"[mounts]\nreadonly = [\"/loop\"]", "loop"},
-                                         BadEntry{"[mounts]\nreadonly = [\"/\"]", "whole"},
-                                         BadEntry{"[mounts]\nreadonly = [\"/home\"]", "home directory"},
-                                         BadEntry{"[mounts]\nwritable = [\"/etc\"]", "/etc"},
-                                         BadEntry{"[mounts]\nwritable = [\"/dev\"]", "device"},
-                                         BadEntry{"[mounts]\nreadonly = [\"~/.ssh\"]",
-                                                  "can't be made readonly"},
-                                         BadEntry{"[sockets]\nallow = [\"/run/docker.sock\"]", "dangerous"},
-                                         BadEntry{"[sockets]\nallow = [\"/run/x\"]", "not a socket"},
-                                         BadEntry{"[devices]\nallow = [\"/dev/sda\"]", "never let in"},
-                                         BadEntry{"[devices]\nallow = [\"/dev/none*\"]", "no device"}));
+INSTANTIATE_TEST_SUITE_P(
+    Table, EntryRefused,
+    testing::Values(BadEntry{"[mounts]\nreadonly = [\"/nowhere\"]", "does not exist"},
+                    BadEntry{"[mounts]\nreadonly = [\"/loop\"]", "loop"},
+                    BadEntry{"[mounts]\nreadonly = [\"/\"]", "whole"},
+                    BadEntry{"[mounts]\nreadonly = [\"/home\"]", "home directory"},
+                    BadEntry{"[mounts]\nwritable = [\"/etc\"]", "/etc"},
+                    BadEntry{"[mounts]\nwritable = [\"/dev\"]", "device"},
+                    BadEntry{"[mounts]\nreadonly = [\"~/.ssh\"]", "can't be made readonly"},
+                    BadEntry{"[mounts]\nreadonly = [\"/run/docker.sock\"]", "--dangerous-socket"},
+                    BadEntry{"[mounts]\nwritable = [\"/run/docker.sock\"]", "--dangerous-socket"},
+                    BadEntry{"[mounts]\nreadonly = [\"/run/mine.sock\"]", "--socket"},
+                    BadEntry{"[mounts]\nreadonly = [\"/run/dbus\"]", "holds sockets"},
+                    BadEntry{"[sockets]\nallow = [\"/run/docker.sock\"]", "dangerous"},
+                    BadEntry{"[sockets]\nallow = [\"/run/x\"]", "not a socket"},
+                    BadEntry{"[devices]\nallow = [\"/dev/sda\"]", "never let in"},
+                    BadEntry{"[devices]\nallow = [\"/dev/none*\"]", "no device"}));
+
+// A read-only bind of a socket can still be connected to.
+TEST(ShownDirectory, HidesTheSocketsThatActOutside) {
+    Case example{.toml = {.user = "[mounts]\nreadonly = [\"/run/user\", \"/opt/box\", \"/var/lib\"]"}};
+    example.tree +=
+        "s /run/user/1000/bus\ns /run/user/1000/mine.sock\ns /run/user/1000/gnupg/S.gpg-agent\nf "
+        "/run/user/1000/notes\n"
+        "s /opt/box/docker.sock\nf /opt/box/docker.socket\ns /var/lib/lxd/unix.socket\n";
+    auto plan = planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    for (const char* path : {"/run/user/1000/bus", "/run/user/1000/gnupg/S.gpg-agent", "/opt/box/docker.sock",
+                             "/var/lib/lxd/unix.socket"}) {
+        EXPECT_EQ(access(*plan, path), "hidden") << path;
+    }
+    for (const char* path : {"/run/user/1000/mine.sock", "/run/user/1000/notes", "/opt/box/docker.socket"}) {
+        EXPECT_EQ(access(*plan, path), "readonly") << path;
+    }
+}
+
+TEST(ShownDirectory, KeepsASocketThatWasNamed) {
+    Case example{.toml = {.user = "[mounts]\nreadonly = [\"/opt/box\"]\n"
+                                  "[sockets]\nallow_dangerous = [\"/opt/box/docker.sock\"]"}};
+    example.tree += "s /opt/box/docker.sock\ns /opt/box/podman.sock\n";
+    auto plan = planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_EQ(access(*plan, "/opt/box/docker.sock"), "writable");
+    EXPECT_EQ(access(*plan, "/opt/box/podman.sock"), "hidden");
+}
 
 TEST(DenyWritable, CoversProjectAndWhatIsWritable) {
     Case refused{.toml = {.admin = "[mounts]\ndeny_writable = [\"/home/ann\"]"}};

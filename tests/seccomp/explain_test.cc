@@ -47,6 +47,8 @@ TEST(Explain, AnyOtherCallIsAllowed) {
 TEST(Explain, AMistypedNameGetsTheNearest) {
     auto verdict = explain("ptrcae", {});
     EXPECT_TRUE(says(verdict.why, "did you mean ptrace?")) << verdict.why;
+    EXPECT_FALSE(verdict.is_known);
+    EXPECT_TRUE(explain("read", {}).is_known && explain("ptrace", {}).is_known);
     EXPECT_FALSE(says(explain("zzzzzzzzzzzzzzzzzz", {}).why, "did you mean"));
 }
 

@@ -53,6 +53,11 @@ TEST(Conclude, ABackendThatEndedIsNotTheNetworksFault) {
     auto network = conclude(kPlan, Outcome{.gateway_failure = "no addresses"});
     ASSERT_FALSE(network);
     EXPECT_NE(network.error().what.find("the network could not be set up: no addresses"), std::string::npos);
+    EXPECT_NE(network.error().advice, "");
+    auto port =
+        conclude(kPlan, Outcome{.gateway_failure = "--publish: cannot publish port 80: Permission denied"});
+    ASSERT_FALSE(port);
+    EXPECT_EQ(port.error().advice, "") << "another network mode would not help";
 }
 
 TEST(Conclude, AJailWithoutItsTracerWasEndedAndSaysSo) {

@@ -69,5 +69,17 @@ TEST(Tag, IsTakenOutOfAnyText) {
     EXPECT_EQ(without_tags("agent-sandbox:1:" + tag), "agent-sandbox:1:");
 }
 
+// A tag within a tag: what is left around the inner one is the outer one.
+TEST(Tag, IsTakenOutThoughAnotherStandsInIt) {
+    std::string tag = text_of(our_tag());
+    for (size_t at : {1u, 16u, 40u}) {
+        EXPECT_EQ(without_tags(tag.substr(0, at) + tag + tag.substr(at)), "") << at;
+        EXPECT_EQ(without_tags("x " + tag.substr(0, at) + tag.substr(0, at) + tag + tag.substr(at) +
+                               tag.substr(at)),
+                  "x")
+            << at;
+    }
+}
+
 }  // namespace
 }  // namespace slurm

@@ -58,6 +58,17 @@ TEST_F(Files, TellsAFileThatNoRuleShowsWithTheFlagThatWould) {
     EXPECT_EQ(closed->change, "--ro /home/ann/data/set");
 }
 
+TEST_F(Files, TellsAFileAsHiddenWhereTheJailHasAnEmptyPlaceOfItsOwn) {
+    plan_.rules.insert(plan_.rules.begin(), {.path = Path::known("/home/ann"),
+                                             .access = Access::writable,
+                                             .backing = plan::Backing::ephemeral,
+                                             .reason = {"a home of the jail's", {}}});
+    auto closed = judge("/home/ann/data/set", Use::read, Inside::nothing);
+    ASSERT_TRUE(closed);
+    EXPECT_EQ(closed->cause, "hidden");
+    EXPECT_EQ(closed->change, "--ro /home/ann/data/set");
+}
+
 TEST_F(Files, FollowsLinks) {
     auto closed = judge("/home/ann/project/key", Use::read, Inside::nothing);
     ASSERT_TRUE(closed);

@@ -20,6 +20,23 @@ namespace {
 constexpr int kBacklog = 128;
 constexpr std::chrono::milliseconds kPause{100};
 
+// "--publish 8080:80" for port 80.
+std::string above_roots_ports(const Published& published) {
+    return "--publish " + std::to_string(8000 + published.host_port) + ":" +
+           std::to_string(published.jail_port);
+}
+
+base::Error cannot_publish(const Published& published, int number) {
+    std::string attempt = "publish port " + std::to_string(published.host_port);
+    base::Error error = base::system_error(std::move(attempt), number);
+    error.advice = number == EACCES
+                       ? "ports below 1024 are root's; take another: " + above_roots_ports(published)
+                       : "end the program that uses the host's port or publish another: "
+                         "--publish HOST:JAIL";
+    error.where = published.origin.describe();
+    return error;
+}
+
 base::Result<base::Fd> listen_on_loopback(const Published& published) {
     base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     int on = 1;
@@ -32,10 +49,7 @@ base::Result<base::Fd> listen_on_loopback(const Published& published) {
         ::bind(socket.get(), reinterpret_cast<struct sockaddr*>(&address), sizeof address) == 0 &&
         ::listen(socket.get(), kBacklog) == 0;
     if (is_listening) return socket;
-    base::Error error = base::system_error("publish port " + std::to_string(published.host_port), errno);
-    error.advice = "end the program that uses the host's port or publish another: --publish HOST:JAIL";
-    error.where = published.origin.describe();
-    return error;
+    return cannot_publish(published, errno);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ using base::Result;
 using policy::NetworkMode;
 
 constexpr const char* kAskAdministrator = "only the administrator can change this";
+constexpr const char* kAdministratorsFile = "/etc/agent-sandbox/config.toml";
 
 base::Status add_shipped(std::vector<Rule>& rules) {
     for (const config::DataRow& row : config::data_list("network/blocked_names")) {
@@ -78,6 +79,16 @@ std::string entry_for(const Asked& asked) {
 std::string change_for(const Asked& asked) {
     bool has_flag = asked.name && asked.transport == Transport::tcp;
     return has_flag ? "--allow-host " + asked.name->str() : allow_line(entry_for(asked));
+}
+
+// A port of the floor opens where the administrator names the server with it.
+std::string advice_for_port(const Asked& asked) {
+    std::string entry = entry_for(asked);
+    if (asked.transport == Transport::tcp) {
+        bool needs_brackets = !asked.name && !asked.address->is_v4();
+        entry = (needs_brackets ? "[" + entry + "]" : entry) + ":" + std::to_string(asked.port);
+    }
+    return std::string(kAskAdministrator) + ": " + allow_line(entry) + " in " + kAdministratorsFile;
 }
 
 Asked asked_by(const Question& question) {
@@ -215,7 +226,7 @@ std::optional<Verdict> Engine::closed_port(const Asked& asked) const {
     return Verdict{.cause = Cause::port_floor,
                    .rule = "port " + std::to_string(asked.port),
                    .reason = std::string(reason),
-                   .advice = asked.port == 0 ? "" : kAskAdministrator};
+                   .advice = asked.port == 0 ? "" : advice_for_port(asked)};
 }
 
 bool Engine::is_service(const Address& address, uint16_t port, Transport transport) const {

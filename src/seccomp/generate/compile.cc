@@ -134,6 +134,9 @@ base::Result<std::string> exported(void* context) {
 }  // namespace
 
 base::Result<std::vector<uint64_t>> compile(Architecture architecture, const Switches& switches) {
+    // The library offers what the kernel below it knows. The filter is for other machines, and its bytes must
+    // not depend on where it was made; level 3 has all that is asked for here.
+    if (int code = ::seccomp_api_set(3); code < 0) return library_error("choose its level", code);
     Context context(::seccomp_init(SCMP_ACT_ALLOW));
     if (!context) return base::Error{.what = "libseccomp: cannot begin a filter"};
     uint32_t arch = token(architecture);
@@ -141,8 +144,12 @@ base::Result<std::vector<uint64_t>> compile(Architecture architecture, const Swi
         ::seccomp_arch_add(context.get(), arch);
         ::seccomp_arch_remove(context.get(), SCMP_ARCH_NATIVE);
     }
-    ::seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
-    ::seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);  // a binary tree over the numbers
+    if (int code = ::seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
+        code < 0)
+        return library_error("have foreign architectures killed", code);
+    // A binary tree over the numbers.
+    if (int code = ::seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2); code < 0)
+        return library_error("optimize the filter", code);
     Preamble preamble;
     for (const Row& row : rows()) {
         if (switches.lifts(row.lifted_by)) continue;

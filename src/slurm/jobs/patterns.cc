@@ -80,7 +80,7 @@ std::string expand_pattern(std::string_view pattern, const std::vector<std::stri
             if (value.empty() && !row->second.empty()) value = value_of(environment, row->second);
             if (value.empty()) value = row->otherwise;
             std::string text = kind == 'N' ? short_host(value) : std::string(value);
-            name += row->is_number ? padded(std::move(text), width) : text;
+            name += row->is_number ? padded(text, width) : text;
         } else {
             name += pattern.substr(at, end + 1 - at);
         }

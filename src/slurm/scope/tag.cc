@@ -23,6 +23,23 @@ std::optional<Tag> read_tag(std::string_view text) {
     return Tag{.session = std::string(session), .project = std::string(project)};
 }
 
+std::string taken_out_once(std::string_view text) {
+    std::string rest;
+    while (true) {
+        size_t at = text.find(kMarker);
+        rest += text.substr(0, at);
+        if (at == text.npos) return rest;
+        text.remove_prefix(at);
+        if (!read_tag(text.substr(0, kTagLength))) {
+            rest += kMarker;
+            text.remove_prefix(kMarker.size());
+            continue;
+        }
+        if (rest.ends_with(kBefore)) rest.pop_back();
+        text.remove_prefix(kTagLength);
+    }
+}
+
 }  // namespace
 
 bool is_tag_part(std::string_view text) {
@@ -65,20 +82,13 @@ SplitComment split_comment(std::string_view comment) {
 }
 
 std::string without_tags(std::string_view text) {
-    std::string rest;
-    while (true) {
-        size_t at = text.find(kMarker);
-        rest += text.substr(0, at);
-        if (at == text.npos) return rest;
-        text.remove_prefix(at);
-        if (!read_tag(text.substr(0, kTagLength))) {
-            rest += kMarker;
-            text.remove_prefix(kMarker.size());
-            continue;
-        }
-        if (rest.ends_with(kBefore)) rest.pop_back();
-        text.remove_prefix(kTagLength);
+    std::string shown(text);
+    // What stood around a tag may make one of its own; each time there is less of it.
+    for (size_t before = shown.size() + 1; shown.size() < before;) {
+        before = shown.size();
+        shown = taken_out_once(shown);
     }
+    return shown;
 }
 
 }  // namespace slurm

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "config/import.h"
+
+#include "base/text.h"
+#include "config/import_bash.h"
+#include "config/import_srt.h"
+
+namespace config {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
+}  // namespace
+
+std::string LeftOut::describe() const {
+    return (line > 0 ? "line " + std::to_string(line) + ": " : std::string()) + text + ": " + reason;
+}
+
+std::string Imported::summary() const {
+    return "carried over " + std::to_string(carried) + (carried == 1 ? " setting" : " settings") +
+           ", left out " + std::to_string(left_out.size() + more_left_out);
+}
+
+base::Result<Imported> import_file(std::string_view text, const ImportOptions& options) {
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+    bool is_json = base::trim(text).starts_with('{');
+    if (is_json) return import_srt(text, options);
+    return import_bash(text, options);
+}
+
+}  // namespace config

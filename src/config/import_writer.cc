@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+#include "config/import_writer.h"
+
+#include "base/text.h"
+#include "config/toml_text.h"
+#include "config/value.h"
+
+namespace config {
+namespace {
+
+// A comment ends with its line, and what stands in it came from outside.
+std::string comment(std::string_view text) {
+    return "# " + base::printable(text) + "\n";
+}
+
+// More than that nobody reads.
+constexpr size_t kMostLeftOut = 10000;
+constexpr size_t kLongestShown = 200;
+
+// Printable, and short enough for a line.
+std::string shown(std::string_view text) {
+    if (text.size() <= kLongestShown) return base::printable(text);
+    size_t end = kLongestShown;
+    while (end > kLongestShown - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+    return base::printable(text.substr(0, end)) + " …";
+}
+
+}  // namespace
+
+void ImportWriter::leave_out(const Source& source, std::string_view reason) {
+    if (left_out_.size() >= kMostLeftOut) {
+        ++result_.more_left_out;
+        return;
+    }
+    left_out_.emplace(source.line, LeftOut{source.line, shown(source.text), std::string(reason)});
+}
+
+bool ImportWriter::set(std::string_view key, std::string_view raw, const Source& source) {
+    const Setting* setting = find_setting(key);
+    if (setting != nullptr) return set(*setting, raw, source);
+    leave_out(source, "this version has no setting " + std::string(key));
+    return false;
+}
+
+bool ImportWriter::set(const Setting& setting, std::string_view raw, const Source& source) {
+    if (!base::is_valid_utf8(raw)) {
+        leave_out(source, "it is not UTF-8, which TOML demands");
+        return false;
+    }
+    base::Result<std::string> text = canonical_text(setting, raw);
+    base::Status checked = base::success();
+    if (text && options_.check) checked = options_.check(setting, *text);
+    if (!text || !checked) {
+        const base::Error& error = text ? checked.error() : text.error();
+        leave_out(source, error.what + (error.advice.empty() ? "" : "; " + error.advice));
+        return false;
+    }
+    lines_.emplace(&setting, source.line);
+    if (!is_list(setting.type)) {
+        scalars_[&setting] = *std::move(text);
+        return true;
+    }
+    List& list = lists_[&setting];
+    bool has_name = setting.type == Type::assignments;
+    std::string name = has_name ? text->substr(0, text->find('=') + 1) : *text;
+    auto [place, is_new] = list.places.emplace(std::move(name), list.next);
+    if (!is_new) {
+        list.entries.erase(place->second);
+        place->second = list.next;
+    }
+    list.entries.emplace(list.next++, *std::move(text));
+    return true;
+}
+
+bool ImportWriter::match(const std::string& pattern) {
+    if (options_.for_administrator) return false;
+    auto is_within = [](std::string_view inner, std::string_view outer) {
+        return outer.ends_with("/**") && inner.starts_with(outer.substr(0, outer.size() - 2));
+    };
+    if (!match_ || is_within(pattern, *match_)) match_ = pattern;
+    return pattern == *match_ || is_within(*match_, pattern);
+}
+
+std::string ImportWriter::line_of(const Setting& setting) const {
+    if (auto scalar = scalars_.find(&setting); scalar != scalars_.end())
+        return toml_scalar(setting, scalar->second);
+    auto list = lists_.find(&setting);
+    if (list == lists_.end()) return {};
+    std::vector<std::string> entries;
+    for (const auto& [place, entry] : list->second.entries) entries.push_back(entry);
+    return toml_list(setting, entries);
+}
+
+void ImportWriter::leave_out_of_users_file(const Setting& setting) {
+    leave_out({lines_[&setting], std::string(setting.key) + " = " + line_of(setting)},
+              "only the administrator's file can say this: 'config import --admin' makes one");
+}
+
+Imported ImportWriter::finish(std::string_view origin) {
+    std::string toml = comment("Made by 'agent-sandbox config import' from " + std::string(origin) + ".");
+    for (const std::string& remark : remarks_) toml += comment(remark);
+    if (match_) toml += "\n[match]\nproject = " + toml_string(*match_) + "\n";
+    std::string_view section;
+    for (const Setting& setting : settings()) {
+        std::string line = line_of(setting);
+        if (line.empty()) continue;
+        if (setting.order == Order::admin_only && !options_.for_administrator) {
+            leave_out_of_users_file(setting);
+            continue;
+        }
+        if (section_of(setting) != section) toml += "\n[" + std::string(section_of(setting)) + "]\n";
+        section = section_of(setting);
+        toml += std::string(name_in_section(setting)) + " = " + line + "\n";
+        ++result_.carried;
+    }
+    for (auto& [line, left] : left_out_) result_.left_out.push_back(std::move(left));
+    result_.toml = toml + "\n" + comment("Import: " + result_.summary() + ".");
+    for (const LeftOut& left : result_.left_out) result_.toml += comment("  " + left.describe());
+    if (result_.more_left_out > 0)
+        result_.toml += comment("  and " + std::to_string(result_.more_left_out) + " more");
+    return std::move(result_);
+}
+
+}  // namespace config

@@ -1,0 +1,26 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# What a newcomer is told without a word where the administrator's files count.
+
+load helper
+setup() { start_admin_test; }
+teardown() { end_admin_test; }
+
+overview() { on_stage "$SBX_PROGRAM"; }
+
+@test "a ceiling that can't be read: nothing would start, where the mistake is, and what to try" {
+    works overview
+    [[ $output == *"(writable)"* ]] || report "control: no overview"
+    admin_says '[network]' 'mode = "closed"'
+    works overview
+    [[ $output == *"would not be started here"*"/etc/agent-sandbox/config.toml:2"*"config check"* ]] || report "not said"
+    # Wrapped lines.
+    output=$(tr -s ' \n' ' ' <<<"$output")
+    [[ $output == *"tell the administrator: nothing starts until it is mended"* ]] || report "nobody to tell"
+}
+
+@test "a ceiling that closes the network is what the overview tells" {
+    admin_says '[network]' 'mode = "isolated"'
+    works overview
+    [[ $output == *"isolated: nothing but its own loopback"* ]] || report "not said"
+}

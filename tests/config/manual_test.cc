@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// The settings in agent-sandbox.toml(5), the topics of help and the themes: nothing is missing, nothing
+// twice.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "base/text.h"
+#include "config/layer.h"
+#include "config/reference.h"
+#include "config/scdoc.h"
+#include "config/settings.h"
+#include "config/topics.h"
+#include "config/verbs.h"
+
+namespace {
+
+// What stands between the fences of the entry of a setting, without the tabs.
+std::string example_of(const std::string& page, std::string_view key) {
+    size_t entry = page.find("*" + config::scdoc::escaped(key) + "*\n\t");
+    if (entry == std::string::npos) return "";
+    constexpr std::string_view kFence = "\t```\n";
+    size_t begin = page.find(kFence, entry) + kFence.size();
+    std::string text = page.substr(begin, page.find(kFence, begin) - begin);
+    std::erase(text, '\t');
+    return text;
+}
+
+TEST(SettingsManual, HasAnExampleOfEverySettingThatParses) {
+    std::string page = config::settings_manual();
+    for (const config::Setting& setting : config::settings()) {
+        std::string example = example_of(page, setting.key);
+        config::ParsedFile parsed = config::parse_layer(config::Layer::admin, "page", example);
+        for (const base::Error& problem : parsed.problems)
+            ADD_FAILURE() << setting.key << ": " << problem.line() << "\n" << example;
+        EXPECT_EQ(parsed.content.values.size(), 1u) << setting.key << "\n" << example;
+        EXPECT_TRUE(parsed.content.values.contains(setting.key)) << setting.key << "\n" << example;
+    }
+}
+
+TEST(SettingsManual, NamesFlagAndVariable) {
+    std::string page = config::settings_manual();
+    for (const config::Setting& setting : config::settings()) {
+        if (!setting.flag.empty()) {
+            EXPECT_NE(page.find("Option: *" + std::string(setting.flag) + "*"), std::string::npos)
+                << setting.key;
+        }
+        std::string variable = config::variable_of(setting);
+        if (!variable.empty()) {
+            EXPECT_NE(page.find(config::scdoc::bold(variable)), std::string::npos) << variable;
+        }
+    }
+}
+
+TEST(Scdoc, EscapesWhatWouldBeEmphasis) {
+    EXPECT_EQ(config::scdoc::escaped("limits.* and a_b"), "limits.\\* and a\\_b");
+    EXPECT_EQ(config::scdoc::sentence("how many; 0 is none"), "How many; 0 is none.");
+    EXPECT_EQ(config::scdoc::sentence("/tmp belongs to the jail"), "/tmp belongs to the jail.");
+    EXPECT_EQ(config::scdoc::literal("a\nb"), "\t```\n\ta\n\tb\n\t```\n\n");
+}
+
+TEST(Themes, HoldEveryVerbAndEveryFlagOnce) {
+    std::map<std::string_view, int> found;
+    for (const config::Theme& theme : config::themes()) {
+        for (const config::Verb* verb : config::verbs_of(theme)) ++found[verb->name];
+        for (const config::RunFlag* flag : config::run_flags_of(theme)) ++found[flag->flag];
+        for (const config::Setting* setting : config::flagged_settings_of(theme)) ++found[setting->flag];
+    }
+    for (const config::Verb& verb : config::verbs()) EXPECT_EQ(found[verb.name], 1) << verb.name;
+    for (const config::RunFlag& flag : config::run_flags()) EXPECT_EQ(found[flag.flag], 1) << flag.flag;
+    for (const config::Setting& setting : config::settings()) {
+        if (setting.flag.empty()) continue;
+        EXPECT_EQ(found[setting.flag], 1) << setting.flag;
+    }
+}
+
+TEST(Topics, HaveATextThatFits80Columns) {
+    for (const config::Topic& topic : config::topics()) {
+        if (topic.name == "backends" || topic.name == "settings") continue;
+        std::string_view text = config::topic_text(topic.name);
+        EXPECT_TRUE(text.starts_with("# ")) << topic.name;
+        for (std::string_view line : base::split(text, '\n')) EXPECT_LE(line.size(), 80u) << line;
+        EXPECT_EQ(config::find_verb(topic.name), nullptr) << topic.name << " would hide a verb";
+    }
+    EXPECT_EQ(config::topic_text("nothing"), "");
+}
+
+TEST(Placeholders, AreShortAndSayWhatIsExpected) {
+    for (const config::Setting& setting : config::settings()) {
+        if (setting.flag.empty()) continue;
+        std::string_view placeholder = config::placeholder_of(setting);
+        EXPECT_EQ(placeholder.empty(), setting.type == config::Type::boolean) << setting.flag;
+        EXPECT_LE(placeholder.size(), 13u) << setting.flag;
+    }
+    EXPECT_EQ(config::placeholder_of(*config::find_flag("--gpu")), "on|auto|off");
+    EXPECT_EQ(config::placeholder_of(*config::find_flag("--network")), "MODE");
+}
+
+}  // namespace

@@ -1,0 +1,149 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Settings of others, imported and then obeyed: what the original meant holds in a real jail.
+
+load ../jail/helper
+
+setup() {
+    start_test
+    mkdir -p "$HOME/.config/agent-sandbox" "$HOME/private" "$HOME/out/final" "$HOME/notes"
+    echo hidden >"$HOME/private/file"
+    echo noted >"$HOME/notes/file"
+    echo final >"$HOME/out/final/file"
+    CONFIG=$HOME/.config/agent-sandbox/config.toml
+}
+teardown() { end_test; }
+
+# What is printed becomes the user's file; what is said goes to REPORT.
+import() {
+    "$SBX_PROGRAM" config import "$@" >"$CONFIG" 2>"$BATS_TEST_TMPDIR/report"
+    REPORT=$(<"$BATS_TEST_TMPDIR/report")
+}
+
+why_host() { "$SBX_PROGRAM" why host "$1"; }
+
+srt_settings() {
+    cat >"$HOME/.srt-settings.json" <<'JSON'
+{
+  "network": {"allowedDomains": ["example.org", "*.example.org", "example.net:443"], "deniedDomains": ["bad.example.org"]},
+  "filesystem": {
+    "denyRead": ["~/private", ".env", "secrets/"],
+    "allowRead": ["~/notes"],
+    "allowWrite": [".", "~/out", "/tmp"],
+    "denyWrite": ["locked.txt", "~/out/final"]
+  },
+  "enableWeakerNestedSandbox": true
+}
+JSON
+}
+
+@test "sandbox-runtime: the file that comes out has no mistakes" {
+    srt_settings
+    import "$HOME/.srt-settings.json"
+    prints "$CONFIG: no mistakes" "$SBX_PROGRAM" config check "$CONFIG"
+    [[ $REPORT == *"left out: enableWeakerNestedSandbox: "* ]]
+    [[ $REPORT == *"carried over 8 settings, left out 2"* ]]
+    grep -q '^#   enableWeakerNestedSandbox: ' "$CONFIG"
+}
+
+@test "sandbox-runtime: what denyRead names is not read" {
+    srt_settings
+    mkdir secrets
+    echo hidden | tee .env secrets/key >/dev/null
+    JAIL=(--ro "$HOME/private")
+    expect_readable "$HOME/private/file"
+    JAIL=()
+    import "$HOME/.srt-settings.json"
+    expect_hidden "$HOME/private/file"
+    expect_unreadable "$PROJECT/.env"
+    expect_unreadable "$PROJECT/secrets/key"
+    expect_readable "$HOME/notes/file"
+}
+
+@test "sandbox-runtime: what allowWrite names is written, but for denyWrite" {
+    srt_settings
+    echo x >locked.txt
+    expect_writable "$PROJECT/locked.txt"
+    echo x >locked.txt
+    import "$HOME/.srt-settings.json"
+    expect_writable "$PROJECT/file"
+    expect_writable "$HOME/out/file"
+    expect_unwritable "$HOME/out/final/file"
+    expect_unwritable "$PROJECT/locked.txt"
+    works in_jail touch /tmp/file
+}
+
+@test "sandbox-runtime: without allowWrite nothing of the project is written" {
+    echo '{"network": {"allowedDomains": [], "deniedDomains": []}, "filesystem": {"denyRead": [], "allowWrite": [], "denyWrite": []}}' >srt.json
+    import srt.json
+    expect_unwritable "$PROJECT/srt.json"
+    fails "network" why_host example.org
+}
+
+@test "sandbox-runtime: hosts are allowed and denied as they were" {
+    srt_settings
+    works why_host bad.example.org
+    import "$HOME/.srt-settings.json"
+    works why_host example.org
+    works why_host www.example.org
+    works why_host example.net:443
+    fails "bad.example.org" why_host bad.example.org
+    fails "" why_host example.net:80
+    fails "" why_host example.com
+}
+
+@test "the bash predecessor: what it hid is hidden, what it opened is open" {
+    cat >sandbox.conf <<'CONF'
+BLOCKED_FILES=("$HOME/private")
+EXTRA_WRITABLE_PATHS=("${HOME%/}/out")
+READONLY_MOUNTS=(~/notes /nowhere/at/all)
+NETWORK_BLOCKLIST=(bad.example.org)
+DENIED_WRITABLE_PATHS=(/software)
+touch "$HOME/ran"
+CONF
+    import sandbox.conf
+    [[ ! -e $HOME/ran ]]
+    works "$SBX_PROGRAM" config check
+    expect_hidden "$HOME/private/file"
+    expect_writable "$HOME/out/file"
+    expect_readable "$HOME/notes/file"
+    fails "bad.example.org" why_host bad.example.org
+    works why_host example.org
+    [[ $REPORT == *"sandbox.conf: left out: line 3: /nowhere/at/all: it does not exist here"* ]]
+    [[ $REPORT == *"line 5: mounts.deny_writable"*"only the administrator's file"* ]]
+    [[ $REPORT == *"line 6: touch"*"not run"* ]]
+    [[ $REPORT == *"carried over 4 settings, left out 3" ]]
+}
+
+@test "the bash predecessor: a guard holds for its projects alone" {
+    printf '%s\n' 'case "$_PROJECT_DIR" in' "  $HOME/project*) ;;" '  *) return ;;' esac 'HOME_ACCESS=restricted' >sandbox.conf
+    import sandbox.conf
+    works "$SBX_PROGRAM" config show
+    [[ $output == *"home.access"*restricted* ]]
+    mkdir "$HOME/other"
+    cd "$HOME/other"
+    works "$SBX_PROGRAM" config show
+    [[ $output != *"home.access"*restricted* ]]
+}
+
+@test "an entry of the network that is none is left out, with how it is written" {
+    printf '%s\n' 'NETWORK_BLOCKLIST_EXCEPT=("*.com" api.example.org "https://example.org/")' >sandbox.conf
+    import sandbox.conf
+    works "$SBX_PROGRAM" config check
+    [[ $REPORT == *"line 1: \"*.com\""*"left out 2" ]]
+}
+
+@test "an administrator's file has what only he can say" {
+    echo 'DENIED_WRITABLE_PATHS=(/usr)' >sandbox.conf
+    works "$SBX_PROGRAM" config import --admin sandbox.conf
+    [[ $output == *'deny_writable = ["/usr"]'* ]]
+    "$SBX_PROGRAM" config import --admin sandbox.conf >"$HOME/ceiling.toml" 2>/dev/null
+    works "$SBX_PROGRAM" config check --admin "$HOME/ceiling.toml"
+}
+
+@test "what is neither is refused" {
+    echo '{"colour": "blue"}' >other.json
+    refused 1 "no settings of sandbox-runtime" "$SBX_PROGRAM" config import other.json
+    echo '{"network": ' >half.json
+    refused 1 "half.json: " "$SBX_PROGRAM" config import half.json
+}
