@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 export CMD
 
-.PHONY: help run site test install uninstall packages bench build setup unit structure format fuzz sanitize tidy jail egress slurm test-packages test-docs test-site test-agents fix clean
+.PHONY: help run site test install uninstall packages bench promises build setup unit structure format fuzz sanitize coverage thread cppcheck tidy jail egress slurm test-packages test-docs test-site test-agents fix clean
 
 help:
 	@echo "make run               build, then a short tour in a real jail and a shell in it"
@@ -13,7 +13,8 @@ help:
 	@echo "make test-agents       the real agents, fetched once (1.4 GB), in the jail"
 	@echo "make install PREFIX=   install the program (default $(PREFIX))"
 	@echo "make packages          .deb, .rpm and .tar.gz for aarch64 and x86_64, in build/packages"
-	@echo "make bench             what a launch costs, against bare bubblewrap and unshare, the gateway against other proxies, and a question to Slurm"
+	@echo "make bench             what a launch, work inside, the network and many sessions cost, beside other tools; in build/figures"
+	@echo "make promises          the same, kept in docs/figures, and docs/performance.md and docs/promises.md made anew from it"
 	@echo "make site              the documentation as static pages, in build/site"
 	@echo "make fix               format the sources in place"
 	@echo "make clean             remove every build folder"
@@ -31,9 +32,13 @@ test:
 	@scripts/test
 
 # One part of `make test` alone: make unit, make jail …
-unit structure format fuzz sanitize tidy jail:
+unit structure format fuzz sanitize thread cppcheck tidy jail:
 	@scripts/setup build test
 	@scripts/test $@
+
+coverage:
+	@scripts/setup build test
+	@scripts/test sanitize coverage
 
 egress:
 	@scripts/setup build egress
@@ -75,8 +80,8 @@ FISH_COMPLETIONS = $(PREFIX)/share/fish/vendor_completions.d
 INSTALL = install -D -m 0644
 
 SAMPLES = $(patsubst share/%,%,$(wildcard share/admin/*.toml share/apparmor/* share/modulefiles/*))
-# Nothing but what users read: no sources of the manual or of the site.
-PAGES = $(shell find docs -path docs/man -prune -o -path docs/site -prune -o -type f -print | LC_ALL=C sort)
+# Nothing but what users read: no sources of the manual, of the site or of other pages.
+PAGES = $(shell find docs -path docs/man -prune -o -path docs/site -prune -o -type f ! -name '*.in' ! -name '*.tsv' -print | LC_ALL=C sort)
 
 install:
 	@test -x $(PROGRAM) || { scripts/setup build && scripts/build program; }
@@ -105,11 +110,16 @@ packages:
 	@scripts/setup build packages
 	@scripts/package
 
+# Figures of a trial go to build/figures, with pages made of them.
 bench: build
-	@scripts/setup egress slurm bench
-	@bench/launch
-	@bench/egress
-	@bench/slurm
+	@scripts/setup egress slurm bench peers
+	@FIGURES=$(CURDIR)/build/figures bench/all
+	@-FIGURES=$(CURDIR)/build/figures scripts/promises
+
+promises: build
+	@scripts/setup egress slurm bench peers
+	@bench/all
+	@scripts/promises
 
 # The documentation as static pages, in build/site.
 site:

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A load generator and the server that it asks, for bench/egress.
 //
-//   egress_load serve ADDRESS PORT              answers "GET /N" with N bytes; keeps the connection
-//   egress_load stream BYTES WAY HOST PORT      one large answer: MB/s
-//   egress_load tunnels SECONDS CLIENTS WAY HOST PORT   a connection for every request of one byte: how many
-//   per second egress_load first COUNT WAY HOST PORT       the same one after the other: microseconds to the
-//   first byte, median and 99th egress_load idle COUNT WAY HOST PORT        opens them, asks once on each,
-//   says "ready" and waits for the end of stdin
+//   egress_load serve ADDRESS PORT          answers "GET /N" with N bytes; keeps the connection
+//   egress_load stream BYTES WAY HOST PORT  one large answer: MB/s
+//   egress_load first COUNT WAY HOST PORT   one connection after the other: microseconds to the first byte,
+//                                           median and 99th
+//   egress_load idle COUNT WAY HOST PORT    opens them, asks once on each, says "ready", waits
+//   egress_load tunnels SECONDS CLIENTS WAY HOST PORT   a connection for each request of a byte
+//   egress_load requests SECONDS CLIENTS WAY HOST PORT  a connection for each client, kept
+//                                           both: how many requests a second, and how many failed
 //
 // WAY is "direct", where HOST is simply connected to, or ADDRESS:PORT of a proxy that is asked by CONNECT.
 #include <arpa/inet.h>
@@ -14,6 +16,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +26,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -53,8 +57,7 @@ bool send_all(int connection, const std::string& text) {
     return send_all(connection, text.data(), text.size());
 }
 
-// ---- The server
-// ----------------------------------------------------------------------------------------------
+// ---- The server ----------------------------------------------------------------------------------------
 
 void answer(int connection) {
     static const std::vector<char> zeros(1 << 20);
@@ -101,8 +104,7 @@ int serve(const char* address, const char* port) {
     }
 }
 
-// ---- The client
-// ----------------------------------------------------------------------------------------------
+// ---- The client ----------------------------------------------------------------------------------------
 
 struct Target {
     std::string host, port;
@@ -144,6 +146,9 @@ bool read_head(int connection, std::string& rest) {
 int open_tunnel(const Target& target) {
     const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
     setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    // A relay that forgets an answer fails; it does not hold up the others.
+    const timeval patience{10, 0};
+    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     if (connect(connection, reinterpret_cast<const sockaddr*>(&target.first_hop), target.size) != 0) {
         close(connection);
         return -1;
@@ -193,19 +198,48 @@ int stream(size_t bytes, const Target& target) {
     return 0;
 }
 
-int tunnels(double seconds, int clients, const Target& target) {
+// What a client does over and over: false when that failed.
+using Step = std::function<bool()>;
+
+// So many clients at once, each with a step of its own, until the time is over: how many steps a second, and
+// how many failed.
+int rate(double seconds, int clients, const std::function<Step()>& make_step) {
     std::atomic<uint64_t> done{0}, failed{0};
     std::vector<std::thread> threads;
     const auto start = Clock::now();
     for (int client = 0; client < clients; ++client) {
         threads.emplace_back([&] {
-            while (seconds_since(start) < seconds) ++(exchange_once(target) ? done : failed);
+            const Step step = make_step();
+            while (seconds_since(start) < seconds) {
+                if (step()) {
+                    ++done;
+                } else if (++failed > 1000) {
+                    break;
+                }
+            }
         });
     }
     for (std::thread& thread : threads) thread.join();
     std::printf("%.0f %llu\n", static_cast<double>(done) / seconds_since(start),
                 static_cast<unsigned long long>(failed));
-    return 0;
+    return done > 0 ? 0 : 1;
+}
+
+int tunnels(double seconds, int clients, const Target& target) {
+    return rate(seconds, clients, [&]() -> Step { return [&] { return exchange_once(target); }; });
+}
+
+int requests(double seconds, int clients, const Target& target) {
+    return rate(seconds, clients, [&]() -> Step {
+        const int connection = open_tunnel(target);
+        if (connection < 0) give_up("connect");
+        return [&target, connection, rest = std::string()]() mutable {
+            if (!ask(connection, target, 1) || !read_head(connection, rest)) return false;
+            // The byte itself may come alone, and must not be taken for the next answer's.
+            char byte;
+            return !rest.empty() || recv(connection, &byte, 1, 0) == 1;
+        };
+    });
 }
 
 int first_bytes(int count, const Target& target) {
@@ -245,6 +279,8 @@ int main(int argc, char** argv) {
     if (words.size() == 5 && words[0] == "stream") return stream(static_cast<size_t>(number(1)), target(2));
     if (words.size() == 6 && words[0] == "tunnels")
         return tunnels(number(1), static_cast<int>(number(2)), target(3));
+    if (words.size() == 6 && words[0] == "requests")
+        return requests(number(1), static_cast<int>(number(2)), target(3));
     if (words.size() == 5 && words[0] == "first") return first_bytes(static_cast<int>(number(1)), target(2));
     if (words.size() == 5 && words[0] == "idle") return idle(static_cast<int>(number(1)), target(2));
     std::fputs("egress_load: see the top of the file\n", stderr);

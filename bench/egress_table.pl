@@ -1,34 +1,38 @@
 # SPDX-License-Identifier: MIT
-# egress_table.pl FOLDER CONTESTANT...: the best of FOLDER/MEASURE.CONTESTANT as a table, each with its ratio to the floor.
+# perl egress_table.pl FOLDER most|least MEASURE...: of FOLDER/MEASURE.CONTESTANT the best round, as a table of tabs; the ratio is that of the first
+# measure to the floor's.
 use strict;
 use warnings;
 
-my ($folder, @contestants) = @ARGV;
-my @measures = (
-    ["stream",      "stream MB/s",           "most"],
-    ["tunnels",     "tunnels/s, 16 clients", "most"],
-    ["first",       "first byte us"],
-    ["memory-1",    "memory KiB"],
-    ["memory-1000", "with 1,000 tunnels"],
+my ($folder, $best, @measures) = @ARGV;
+my %heading = (
+    stream => 'MB/s',
+    tunnels => 'tunnels',
+    requests => 'requests',
+    first => 'median',
+    first99 => '99 %',
+    'memory-1' => 'one tunnel',
+    'memory-1000' => '1,000 tunnels',
+);
+my %shown = (
+    'agent-sandbox-connect' => 'agent-sandbox by CONNECT',
+    pasta => 'pasta, no rules',
 );
 
 # The round that the machine disturbed least.
 sub best {
-    open(my $file, "<", "$folder/$_[0]->[0].$_[1]") or return undef;
-    my @values = sort { $a <=> $b } grep { /^[0-9.]+$/ } map { chomp; $_ } <$file>;
-    return $_[0]->[2] ? $values[-1] : $values[0];
+    my ($measure, $contestant) = @_;
+    open(my $file, '<', "$folder/$measure.$contestant") or return undef;
+    my @values = sort { $a <=> $b } grep { /^[0-9.]+$/ && $_ > 0 } map { chomp; $_ } <$file>;
+    return $best eq 'most' ? $values[-1] : $values[0];
 }
 
-printf "%-22s", "";
-printf " %24s", $_->[1] for @measures;
-print "\n";
-for my $contestant (@contestants) {
-    printf "%-22s", $contestant;
-    for my $measure (@measures) {
-        my ($value, $floor) = (best($measure, $contestant), best($measure, "floor"));
-        if (!defined $value) { printf " %24s", "-"; next }
-        my $ratio = $floor ? sprintf("%.2fx", $value / $floor) : "";
-        printf " %15.0f %8s", $value, $ratio;
-    }
-    print "\n";
+open(my $names, '<', "$folder/contestants") or die "no contestants: $!\n";
+print join("\t", 'way', (map { $heading{$_} } @measures), 'ratio'), "\n";
+for my $contestant (split ' ', <$names>) {
+    my @values = map { best($_, $contestant) } @measures;
+    next unless grep { defined } @values;
+    my $floor = best($measures[0], 'floor');
+    print join("\t", $shown{$contestant} // $contestant, (map { defined $_ ? sprintf('%.0f', $_) : '-' } @values),
+        $floor && defined $values[0] ? sprintf('%.2f', $values[0] / $floor) : '-'), "\n";
 }

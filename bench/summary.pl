@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-# perl summary.pl ROUND.json...: the rounds of hyperfine together, as one table.
+# perl summary.pl REFERENCE ROUND.json...: the rounds of hyperfine together, as one table of tabs in milliseconds; the ratio is that of the
+# medians to REFERENCE's.
 use strict;
 use warnings;
 use JSON::PP;
 
+my ($against, @files) = @ARGV;
 my (%times, @order);
-for my $name (@ARGV) {
+for my $name (@files) {
     open(my $file, '<', $name) or die "$name: $!\n";
     for my $result (@{decode_json(do { local $/; <$file> })->{results}}) {
         push @order, $result->{command} unless $times{$result->{command}};
@@ -14,16 +16,13 @@ for my $name (@ARGV) {
 }
 
 sub quantile {
-    my ($share, @sorted) = @_;
+    my ($share, $command) = @_;
+    my @sorted = sort { $a <=> $b } @{$times{$command} or die "nothing was measured as $command\n"};
     return 1000 * $sorted[int($share * $#sorted + 0.5)];
 }
 
-printf "%-14s %8s %8s %8s %8s %6s\n", 'milliseconds', 'minimum', 'median', '90 %', 'ratio', 'runs';
-my $reference = quantile(0.5, sort { $a <=> $b } @{$times{bubblewrap}});
+print join("\t", 'way', 'median', 'minimum', '90 %', 'ratio'), "\n";
+my $reference = quantile(0.5, $against);
 for my $command (@order) {
-    my @sorted = sort { $a <=> $b } @{$times{$command}};
-    my $median = quantile(0.5, @sorted);
-    printf "%-14s %8.2f %8.2f %8.2f %8.2f %6d\n", $command, quantile(0, @sorted), $median, quantile(0.9, @sorted),
-        $median / $reference, scalar @sorted;
+    print join("\t", $command, (map { sprintf '%.2f', quantile($_, $command) } 0.5, 0, 0.9), sprintf '%.2f', quantile(0.5, $command) / $reference), "\n";
 }
-print "ratio: median against bare bubblewrap with the same mounts\n";

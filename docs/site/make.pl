@@ -120,7 +120,8 @@ sub add_links {
         my $full = full_path($page, $path);
         make_path(dirname("$site/$full"));
         copy($full, "$site/$full") or die "$page->{source} shows $path: $!\n";
-        qq(<div class="wide figure" tabindex="0">$image</div>);
+        # A chart is narrow enough for any screen.
+        $full =~ m{^docs/figures/} ? qq(<div class="chart">$image</div>) : qq(<div class="wide figure" tabindex="0">$image</div>);
     }gse;
     return $html;
 }
@@ -152,11 +153,12 @@ sub name_rows {
 sub frame_tables {
     my $html = shift;
     $html =~ s{<table>(.*?)</table>}{
-        my $table = $1;
+        my $table = $1 =~ s/<(t[hd]) align="right">/<$1 class="number">/gr;
         my $columns = () = $table =~ /<th[ >]/g;
         my $rows = () = $table =~ /<tr/g;
         my $tall = $rows > $tall_rows ? ' tall' : '';
-        qq(<div class="wide columns-$columns$tall" tabindex="0"><table>$table</table></div>);
+        my $promises = $table =~ m{<th>promise</th>} ? ' promises' : '';
+        qq(<div class="wide columns-$columns$tall$promises" tabindex="0"><table>$table</table></div>);
     }gse;
     return $html;
 }

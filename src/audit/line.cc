@@ -27,8 +27,7 @@ std::string time_text() {
     return text;
 }
 
-Line::Line(std::string_view kind) {
-    text_ = "{\"v\":" + std::to_string(kVersion);
+Line::Line(std::string_view kind) : text_("{\"v\":" + std::to_string(kVersion)) {
     text("time", time_text());
     text("kind", kind);
 }

@@ -48,6 +48,15 @@ class FieldReader {
         list.resize(get_count());
         for (std::string& entry : list) get(entry);
     }
+    // A value that no enumerator has is damage.
+    template <typename Enumeration>
+    Enumeration get_one_of(Enumeration last) {
+        int number = 0;
+        get(number);
+        bool is_known = number >= 0 && number <= static_cast<int>(last);
+        if (!is_known) reject();
+        return is_known ? static_cast<Enumeration>(number) : Enumeration{};
+    }
     // A count is never larger than what is left, so that a damaged one can't ask for all memory.
     size_t get_count() {
         size_t count = 0;

@@ -3,11 +3,14 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <iterator>
 
 namespace base {
 
@@ -73,7 +76,18 @@ Status write_all(int fd, std::string_view content) {
     return success();
 }
 
+namespace {
+
+// The signal that comes with such a write would end us.
+bool is_larger_than_allowed(std::string_view content) {
+    struct rlimit limit;
+    return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && content.size() > limit.rlim_cur;
+}
+
+}  // namespace
+
 Status write_file_atomically(const std::string& path, std::string_view content, unsigned mode) {
+    if (is_larger_than_allowed(content)) return system_error("write " + path, EFBIG);
     std::string temporary = path + ".new." + std::to_string(::getpid());
     Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
     if (!fd) return system_error("write " + temporary, errno);
@@ -121,6 +135,17 @@ Result<Fd> memory_file(const char* name, std::string_view content) {
 
 bool file_exists(const std::string& path) {
     return ::access(path.c_str(), F_OK) == 0;
+}
+
+bool is_closed_or_gone(int number) {
+    // The last two: what was mounted there is dead, and a FIFO or a device that nobody serves.
+    constexpr int kReasons[] = {EACCES, EPERM, ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, ENOTCONN, ENXIO};
+    return std::ranges::find(kReasons, number) != std::end(kReasons);
+}
+
+bool is_shortage(int number) {
+    constexpr int kReasons[] = {EMFILE, ENFILE, ENOMEM};
+    return std::ranges::find(kReasons, number) != std::end(kReasons);
 }
 
 }  // namespace base

@@ -49,4 +49,10 @@ Result<Fd> memory_file(const char* name, std::string_view content);
 
 bool file_exists(const std::string& path);
 
+// Of errno after a failed look: the name is closed to us, or nothing is there. Any other reason may be over
+// in a moment and says nothing about what is there.
+bool is_closed_or_gone(int number);
+// The machine lacks something, whatever was looked at.
+bool is_shortage(int number);
+
 }  // namespace base

@@ -10,6 +10,10 @@
 namespace base {
 
 inline constexpr std::string_view kOwnDirectory = "/run/agent-sandbox";
+// Of a session's own directory: /tmp/agent-sandbox-… with the first digits of its id.
+inline constexpr std::string_view kPlaceParent = "/tmp";
+inline constexpr std::string_view kPlacePrefix = "agent-sandbox-";
+inline constexpr size_t kPlaceDigits = 16;
 inline constexpr const char* kPlaceVariable = "AGENT_SANDBOX_PLACE";
 
 inline constexpr std::string_view kOwnProgram = "agent-sandbox";  // the program itself

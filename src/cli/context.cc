@@ -302,10 +302,14 @@ base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments
                           .runtime_places = runtime_places_of(caller, state),
                           .job = caller.job};
     if (!settings->policy.modules.load.empty()) use_modules(*modules, request);
-    facts->private_etc = host::find_private_files(base::Path::known("/etc"), state + "/private-etc");
+    auto private_etc = host::find_private_files(base::Path::known("/etc"), state + "/private-etc");
+    if (!private_etc) return private_etc.error();
+    facts->private_etc = *std::move(private_etc);
     base::Result<plan::Plan> plan = plan::make_plan(
         {request, settings->policy, *facts, caller.disk,
          settings->agents.chosen ? &*settings->agents.chosen : nullptr, settings->agents.others});
+    // First: what the plan misses may be there and not have been seen.
+    if (base::Status seen = caller.disk.check(settings->place.physical_project); !seen) return seen.error();
     if (!plan) return plan.error();
     caller.disk.keep_names();
     tell_modules(*modules, *plan);

@@ -2,6 +2,10 @@
 #include "cli/program.h"
 
 #include <malloc.h>
+#include <unistd.h>
+
+#include <new>
+#include <string_view>
 
 #include "base/descriptors.h"
 #include "cli/arguments.h"
@@ -32,6 +36,15 @@ int dispatch(const Invocation& call) {
     return find_verb(arguments.verb)->perform(call);
 }
 
+// Nothing can be allocated any more, and nothing of what was begun is worth to be finished: a jail ends with
+// its supervisor.
+void give_up_without_memory() {
+    constexpr std::string_view kLine =
+        "agent-sandbox: out of memory; free some, or raise the limit (ulimit -v)\n";
+    (void)!::write(STDERR_FILENO, kLine.data(), kLine.size());
+    ::_exit(static_cast<int>(base::ExitCode::jail_failed));
+}
+
 }  // namespace
 
 int main_program(int argc, char** argv) {
@@ -39,6 +52,7 @@ int main_program(int argc, char** argv) {
     // is not touched costs nothing.
     ::mallopt(M_TOP_PAD, 1 << 20);
     ::mallopt(M_TRIM_THRESHOLD, 4 << 20);
+    std::set_new_handler(give_up_without_memory);
     // With 0, 1 or 2 closed, the next file we open would take the number, and a message could end up in it.
     if (!base::fill_standard_descriptors()) return static_cast<int>(base::ExitCode::jail_failed);
     Caller caller = probe_environment();

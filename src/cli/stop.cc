@@ -29,8 +29,12 @@ base::Status end(const Sessions& sessions, const Known& known, bool is_now) {
     base::Result<base::Json> reply =
         session::ask_session(known, base::Json::object().set("do", "stop").set("now", is_now));
     // One that has ended just now needs no answer.
-    if (!reply && is_running(sessions, known.id)) return reply.error();
-    return base::success();
+    if (reply || !is_running(sessions, known.id)) return base::success();
+    // One that was stopped itself can't be asked.
+    if (is_now && session::kill_session(known)) return base::success();
+    base::Error error = reply.error();
+    if (!is_now) error.advice += "; agent-sandbox stop --now " + short_id(known) + " does not ask";
+    return error;
 }
 
 }  // namespace

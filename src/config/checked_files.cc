@@ -74,17 +74,11 @@ Result<Fd> open_checked(int directory, const std::string& name, const std::strin
     return fd;
 }
 
-constexpr std::string_view kChanged = "was changed while it was read";
-
 Error changed_meanwhile(const std::string& path) {
-    return refused(path, std::string(kChanged), "start again");
+    return refused(path, "was changed while it was read", "start again");
 }
 
-// Threat: a file that is written in place is empty for a moment and then holds a part of its rules, and a
-// part of a ceiling is a lower wall. What changed between two looks is not believed; nor is a file of the
-// administrator's that is empty, since that is how a file starts to be written, nor one that was written this
-// very moment, since the kernel's times are too coarse to tell a part from the whole
-// (tests/admin/ceiling_files.bats).
+// Since the kernel's times are too coarse to tell a part from the whole.
 bool is_fresh(const struct stat& status) {
     constexpr int64_t kMoment = 50'000'000;  // nanoseconds
     struct timespec now = {};
@@ -94,19 +88,28 @@ bool is_fresh(const struct stat& status) {
     return age >= 0 && age < kMoment;
 }
 
-Result<std::optional<FileText>> read_once(int directory, const std::string& name, const std::string& path,
-                                          const Believable& believable) {
+// Nothing where it was written meanwhile, or this very moment.
+Result<std::optional<std::string>> read_once(int fd, const std::string& path, size_t limit) {
+    struct stat before, after;
+    if (::lseek(fd, 0, SEEK_SET) != 0 || ::fstat(fd, &before) != 0)
+        return base::system_error("look at " + path, errno);
+    Result<std::string> text = base::read_descriptor(fd, limit);
+    if (!text) return Error{.what = path + ": " + text.error().what, .advice = text.error().advice};
+    if (::fstat(fd, &after) != 0) return base::system_error("look at " + path, errno);
+    bool is_same = before.st_size == after.st_size && before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
+                   before.st_mtim.tv_nsec == after.st_mtim.tv_nsec;
+    if (!is_same || is_fresh(after)) return std::optional<std::string>();
+    return std::optional(*std::move(text));
+}
+
+Result<std::optional<FileText>> read_at(int directory, const std::string& name, const std::string& path,
+                                        const Believable& believable) {
     Result<Fd> fd = open_checked(directory, name, path, Expected::file, believable);
     if (!fd) return fd.error();
     if (!*fd) return std::optional<FileText>();
-    struct stat before, after;
-    if (::fstat(fd->get(), &before) != 0) return base::system_error("look at " + path, errno);
-    Result<std::string> text = base::read_descriptor(fd->get(), kLargestConfiguration);
-    if (!text) return Error{.what = path + ": " + text.error().what, .advice = text.error().advice};
-    if (::fstat(fd->get(), &after) != 0) return base::system_error("look at " + path, errno);
-    bool is_same = before.st_size == after.st_size && before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
-                   before.st_mtim.tv_nsec == after.st_mtim.tv_nsec;
-    if (!is_same || (!believable.may_be_empty && is_fresh(after))) return changed_meanwhile(path);
+    Result<std::string> text = read_settled(fd->get(), path, kLargestConfiguration);
+    if (!text) return text.error();
+    // How a file starts to be written.
     if (text->empty() && !believable.may_be_empty) {
         return refused(path, "is empty: perhaps it is being written",
                        "start again; an administrator who means no rules removes it");
@@ -114,19 +117,20 @@ Result<std::optional<FileText>> read_once(int directory, const std::string& name
     return std::optional(FileText{path, *std::move(text)});
 }
 
-// Who has just written a file need not start twice.
-Result<std::optional<FileText>> read_at(int directory, const std::string& name, const std::string& path,
-                                        const Believable& believable) {
-    constexpr struct timespec kPause = {.tv_sec = 0, .tv_nsec = 60'000'000};
-    Result<std::optional<FileText>> text = read_once(directory, name, path, believable);
-    for (int again = 0; again < 2 && !text && text.error().what.ends_with(kChanged); ++again) {
-        ::nanosleep(&kPause, nullptr);
-        text = read_once(directory, name, path, believable);
-    }
-    return text;
-}
-
 }  // namespace
+
+Result<std::string> read_settled(int fd, const std::string& path, size_t limit) {
+    constexpr struct timespec kPause = {.tv_sec = 0, .tv_nsec = 60'000'000};
+    // Who has just written a file need not start twice.
+    constexpr int kLooks = 3;
+    for (int look = 0; look < kLooks; ++look) {
+        if (look > 0) ::nanosleep(&kPause, nullptr);
+        Result<std::optional<std::string>> text = read_once(fd, path, limit);
+        if (!text) return text.error();
+        if (*text) return **std::move(text);
+    }
+    return changed_meanwhile(path);
+}
 
 Result<std::vector<std::string>> list_toml_files(int directory) {
     std::vector<std::string> names;

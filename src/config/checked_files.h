@@ -33,6 +33,13 @@ inline Believable not_for_everybody() {
     return {.owner = std::nullopt, .forbidden = 002};
 }
 
+// The whole of a regular file that nobody is writing to. Threat: one that is written in place is empty for a
+// moment and then holds a part of its rules, and a part of a ceiling, or of what a user closes, is a lower
+// wall. What changed between two looks, or this very moment, is not believed; one that is replaced by a
+// rename stays what it was when it was opened (tests/admin/ceiling_files.bats,
+// tests/jail/resource_faults.bats).
+base::Result<std::string> read_settled(int fd, const std::string& path, size_t limit);
+
 struct FileText {
     std::string file;
     std::string text;

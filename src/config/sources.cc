@@ -144,8 +144,8 @@ Result<std::vector<ProjectFile>> read_project_file(const Places& places, const b
     if (S_ISDIR(status.st_mode)) return std::vector<ProjectFile>();
     if (!S_ISREG(status.st_mode)) return Error{.what = path + " is not a file", .advice = "remove it"};
 
-    Result<std::string> text = base::read_descriptor(fd.get(), kLargestProjectFile);
-    if (!text) return Error{.what = path + ": " + text.error().what, .advice = text.error().advice};
+    Result<std::string> text = read_settled(fd.get(), path, kLargestProjectFile);
+    if (!text) return text.error();
     Result<LayerFile> layer = parse_believed(Layer::project, path, *text);
     if (!layer) return layer.error();
     ProjectFile file{.layer = *std::move(layer), .digest = base::sha256(*text)};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/path.h"
+#include "base/result.h"
 
 namespace host {
 
@@ -14,7 +15,8 @@ namespace host {
 // while no directory below `root` has changed: a file whose mode alone is tightened was everyone's until
 // then. Whether any of them has changed is asked once a minute at most; in between only `root` itself and the
 // directories with something to hide are looked at. So a secret that is put into another one is shown to
-// those who may read it for a minute at most. A kept answer that can't be used is no error.
-std::vector<base::Path> find_private_files(const base::Path& root, const std::string& kept_in);
+// those who may read it for a minute at most. A kept answer that can't be used is no error; a directory that
+// can't be looked into for want of descriptors or memory is one.
+base::Result<std::vector<base::Path>> find_private_files(const base::Path& root, const std::string& kept_in);
 
 }  // namespace host

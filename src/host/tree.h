@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/path.h"
@@ -61,6 +62,12 @@ class DiskTree final : public Tree {
     base::Result<std::string> read(const base::Path& file, size_t limit) const override;
     bool may_write(const base::Path& path) const override;
 
+    // An error where something could not be looked at for want of descriptors or memory, or something at or
+    // below `project` because a disk or a server failed, or was gone when it was looked at and is back. What
+    // was decided from this tree is then not to be believed: it would neither hide nor mask what was not
+    // seen.
+    base::Status check(const base::Path& project) const;
+
     // From here on, what earlier launches have found counts (known_names.h); `keep_names` leaves to the next
     // what this one has found.
     void recall_names(const std::string& file) const;
@@ -80,6 +87,8 @@ class DiskTree final : public Tree {
     // What is known of it without a look; null where nothing is.
     const KnownNames::Answer* recall(const base::Path& path) const;
     bool is_known_to_lack(const base::Path& directory, std::string_view name) const;
+    bool is_listed(const base::Path& path) const;
+    void note_failure(const base::Path& path, int number) const;
 
     mutable std::unordered_map<base::Path, Seen> seen_;
     mutable std::unordered_map<base::Path, Listing> listed_;
@@ -88,6 +97,7 @@ class DiskTree final : public Tree {
     mutable std::string names_file_;  // empty: nothing is recalled
     mutable KnownNames names_;
     mutable std::vector<base::Path> looked_at_;
+    mutable std::vector<std::pair<base::Path, int>> failures_;  // with errno
 };
 
 // Built by hand or from a listing with one node a line:

@@ -121,8 +121,9 @@ std::chrono::milliseconds age_of(std::string_view time) {
 }
 
 std::string clock_text(std::string_view time) {
-    return time.size() >= 19 && two_digits(time, 11) >= 0 ? base::printable(time.substr(11, 8))
-                                                          : std::string(8, ' ');
+    bool is_clock = time.size() >= 19 && time[13] == ':' && time[16] == ':' && two_digits(time, 11) >= 0 &&
+                    two_digits(time, 14) >= 0 && two_digits(time, 17) >= 0;
+    return is_clock ? std::string(time.substr(11, 8)) : std::string(8, ' ');
 }
 
 std::string bar(int64_t used, int64_t limit, size_t width) {

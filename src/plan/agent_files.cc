@@ -3,13 +3,12 @@
 // instructions, and settings that switch off a sandbox of its own, which can't work in ours.
 #include <algorithm>
 
-#include "base/json.h"
 #include "base/own_place.h"
 #include "base/text.h"
 #include "config/data.h"
-#include "config/toml_text.h"
 #include "plan/agent.h"
 #include "plan/draft.h"
+#include "plan/marks.h"
 
 namespace plan {
 namespace {
@@ -32,12 +31,6 @@ std::string network_words(const Plan& plan) {
     return "";
 }
 
-void replace_all(std::string& text, std::string_view mark, std::string_view value) {
-    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos; at += value.size()) {
-        text.replace(at, mark.size(), value);
-    }
-}
-
 // The user's own words for this agent, for all agents, or the built-in ones.
 std::string notice_text(const Draft& draft) {
     const base::Path own = draft.inputs.request.config_directory / "agents";
@@ -52,20 +45,11 @@ std::string notice_text(const Draft& draft) {
 
 std::string notice_for(const Draft& draft) {
     if (!draft.policy().agents.notice) return {};
-    std::string text = notice_text(draft);
-    replace_all(text, "{project}", draft.project.str());
-    replace_all(text, "{access}",
-                draft.policy().project.read_only ? "can be read, not written" : "is writable");
-    replace_all(text, "{network}", network_words(draft.plan));
-    return text;
-}
-
-std::string filled(std::string text, const std::string& notice, const std::string& original) {
-    replace_all(text, "{notice:json}", base::Json(notice).dump());
-    replace_all(text, "{notice:toml}", config::toml_string(notice));
-    replace_all(text, "{notice}", notice);
-    replace_all(text, "{original}", original);
-    return text;
+    const Mark marks[] = {
+        {"{project}", draft.project.str()},
+        {"{access}", draft.policy().project.read_only ? "can be read, not written" : "is writable"},
+        {"{network}", network_words(draft.plan)}};
+    return with_marks_filled(notice_text(draft), marks);
 }
 
 class Files {
@@ -102,14 +86,14 @@ class Files {
             return;
         }
         draft_.etc_files.push_back(
-            {name, filled(content, notice_, original), {"for the agent", item.origin}});
+            {name, agent_file_text(content, notice_, original), {"for the agent", item.origin}});
     }
 
     void lay_in_home(const base::Path& path, const std::string& content, const Item& item) {
         const Reason reason{"for the agent", item.origin};
         base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(path);
         if (!resolved) return;
-        std::string text = filled(content, notice_, original_of(path));
+        std::string text = agent_file_text(content, notice_, original_of(path));
         const PathRule* rule = draft_.rules.decide(resolved->path);
         bool is_on_host = rule != nullptr && rule->backing == Backing::host;
         // On the host's own directory there must be something to mount on.

@@ -34,8 +34,9 @@ base::Status take(Draft& draft, const BackendTraits& backend) {
     // Where a backend can't mount, the sandbox's own things lie in a directory of the session's.
     draft.own = base::Path::known(base::kOwnDirectory);
     if (backend.lays_files) return base::success();
-    draft.own =
-        base::Path::known("/tmp/agent-sandbox-" + (session.empty() ? "session" : session.substr(0, 16)));
+    std::string name = std::string(base::kPlacePrefix) +
+                       (session.empty() ? "session" : session.substr(0, base::kPlaceDigits));
+    draft.own = base::Path::known(base::kPlaceParent) / name;
     draft.plan.place.directory = draft.own;
     return base::success();
 }

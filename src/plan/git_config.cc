@@ -47,6 +47,7 @@ class Parser {
     }
 
     // [section], [section.sub] and [section "sub"]; an assignment may follow on the same line.
+    // No name holds a line break, as in git, not even behind a backslash.
     void take_section() {
         take();
         size_t end = std::min(rest_.find_first_of("\"]\n"), rest_.size());
@@ -58,7 +59,7 @@ class Parser {
             while (!rest_.empty() && rest_.front() != '"' && rest_.front() != '\n') {
                 if (char letter = take(); letter != '\\') {
                     section_ += letter;
-                } else if (!rest_.empty()) {
+                } else if (!rest_.empty() && rest_.front() != '\n') {
                     section_ += take();
                 }
             }

@@ -49,8 +49,8 @@ void write_network(Writer& writer, const Network& network) {
 }
 
 void read_network(Reader& reader, Network& network) {
-    network.asked = static_cast<policy::NetworkMode>(reader.number());
-    network.reached = static_cast<policy::NetworkMode>(reader.number());
+    network.asked = reader.get_one_of(policy::NetworkMode::isolated);
+    network.reached = reader.get_one_of(policy::NetworkMode::isolated);
     network.egress.rules = network::read_settings(reader);
     network.egress.rules.mode = network.reached;
     network.reason.origin = network.egress.rules.mode_origin;
@@ -71,7 +71,7 @@ void read_row(Reader& reader, std::string_view row, Plan& plan) {
         plan.backend = reader.next();
     } else if (row == "grant") {
         Grant grant{.path = reader.path()};
-        grant.kind = static_cast<GrantKind>(reader.number());
+        grant.kind = reader.get_one_of(GrantKind::write);
         grant.reason.why = reader.next();
         grant.reason.origin = reader.origin();
         plan.grants.push_back(std::move(grant));
@@ -80,8 +80,8 @@ void read_row(Reader& reader, std::string_view row, Plan& plan) {
         plan.project_is_writable = reader.number() == 1;
     } else if (row == "rule") {
         PathRule rule{.path = reader.path()};
-        rule.access = static_cast<Access>(reader.number());
-        rule.backing = static_cast<Backing>(reader.number());
+        rule.access = reader.get_one_of(Access::writable);
+        rule.backing = reader.get_one_of(Backing::assembled);
         rule.reason.why = reader.next();
         rule.reason.origin = reader.origin();
         plan.rules.push_back(std::move(rule));
@@ -107,7 +107,7 @@ void read_row(Reader& reader, std::string_view row, Plan& plan) {
         read_limit(reader, plan.limits);
     } else if (row == "slurm") {
         plan.slurm.is_open = reader.number() == 1;
-        plan.slurm.scope = static_cast<policy::SlurmScope>(reader.number());
+        plan.slurm.scope = reader.get_one_of(policy::SlurmScope::session);
         plan.slurm.network = reader.next();
     }
 }

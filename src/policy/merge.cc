@@ -7,6 +7,7 @@
 #include "policy/merge.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/text.h"
 #include "config/data.h"
@@ -21,9 +22,14 @@ using config::Setting;
 using config::Value;
 using config::Values;
 
-void add_item(std::vector<Item>& items, const Item& item) {
-    bool is_known = std::ranges::any_of(items, [&](const Item& known) { return known.text == item.text; });
-    if (!is_known) items.push_back(item);
+void add_new_items(std::vector<Item>& items, const std::vector<Item>& more) {
+    // Nothing moves while the set refers to it. Lists of ten thousand hosts are real.
+    items.reserve(items.size() + more.size());
+    std::unordered_set<std::string_view> known;
+    for (const Item& item : items) known.insert(item.text);
+    for (const Item& item : more) {
+        if (known.insert(item.text).second) items.push_back(item);
+    }
 }
 
 // A later NAME=VALUE replaces an earlier one of the same name.
@@ -41,13 +47,8 @@ void lay_on_top(Values& values, const Setting& setting, const Value& value) {
     }
     if (setting.order == Order::parents_narrow) target.items.clear();
     if (!value.items.empty()) target.origin = value.origin;
-    for (const Item& item : value.items) {
-        if (setting.type == config::Type::assignments) {
-            add_assignment(target.items, item);
-        } else {
-            add_item(target.items, item);
-        }
-    }
+    if (setting.type != config::Type::assignments) return add_new_items(target.items, value.items);
+    for (const Item& item : value.items) add_assignment(target.items, item);
 }
 
 Values admin_values(const std::vector<config::LayerFile>& files) {
@@ -57,7 +58,7 @@ Values admin_values(const std::vector<config::LayerFile>& files) {
             const Setting& setting = *config::find_setting(key);
             // Several files of the administrator add up, project.parents included.
             if (setting.order == Order::parents_narrow) {
-                for (const Item& item : value.items) add_item(values[key].items, item);
+                add_new_items(values[key].items, value.items);
                 values[key].origin = value.origin;
             } else {
                 lay_on_top(values, setting, value);

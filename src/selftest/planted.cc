@@ -111,12 +111,12 @@ base::Result<Planted> Planted::make(const std::string& parent, const std::string
 
 Planted::Planted(Planted&& other) noexcept
     : world_(std::move(other.world_)),
+      in_home_(std::move(other.in_home_)),
       master_(std::move(other.master_)),
       terminal_(std::move(other.terminal_)),
       other_master_(std::move(other.other_master_)),
       other_terminal_(std::move(other.other_terminal_)),
       neighbour_(std::move(other.neighbour_)) {
-    in_home_ = std::move(other.in_home_);
     other.world_.root.clear();
 }
 
@@ -138,7 +138,7 @@ void Planted::unplant() const {
         ::unlink(path.c_str());
         for (std::string parent = path.substr(0, path.rfind('/'));
              parent.size() > world_.home.size() && ::rmdir(parent.c_str()) == 0;) {
-            parent = parent.substr(0, parent.rfind('/'));
+            parent.resize(parent.rfind('/'));
         }
     }
 }

@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "base/file.h"
@@ -113,6 +115,15 @@ base::Result<base::Json> ask_session(const Known& known, const base::Json& reque
     }
     if (answer->truth("ok")) return answer;
     return failure(answer->text("error", "the session refused without a reason"), answer->text("advice"));
+}
+
+// The descriptor is of one process: what it is found to be before, it is when the signal is sent.
+bool kill_session(const Known& known) {
+    int64_t process = known.metadata.number("pid", -1);
+    if (known.state != Known::State::running || process <= 0 || process > INT32_MAX) return false;
+    base::Fd descriptor(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0)));
+    return descriptor && is_process_of(known.metadata) &&
+           ::syscall(SYS_pidfd_send_signal, descriptor.get(), SIGKILL, nullptr, 0) == 0;
 }
 
 }  // namespace session

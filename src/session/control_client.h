@@ -18,4 +18,8 @@ inline constexpr std::chrono::milliseconds kControlPatience{5000};
 base::Result<base::Json> ask_session(const Known& known, const base::Json& request,
                                      std::chrono::milliseconds patience = kControlPatience);
 
+// For one that does not answer: its supervisor is killed, and with it the jail. False where that process is
+// not surely the session's.
+bool kill_session(const Known& known);
+
 }  // namespace session

@@ -3,15 +3,22 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 
 #include "base/descriptors.h"
+#include "base/own_place.h"
+#include "base/path.h"
 #include "base/remove_tree.h"
 #include "base/rest.h"
+#include "session/known_sessions.h"
+#include "session/left_builders.h"
 #include "session/named_socket.h"
+#include "session/old_logs.h"
 #include "session/record.h"
 #include "session/trash.h"
 
@@ -43,6 +50,8 @@ bool was_dismissed(int life) {
 // Neither the caller's terminal nor a kill of its group is to reach this process, and it holds nothing of the
 // caller's open. The terminal can be set right only from within its session.
 void step_aside(const Kept& kept, int life, int stage) {
+    // One that was stopped has its work to do all the same.
+    ::prctl(PR_SET_PDEATHSIG, SIGCONT);
     if (kept.terminal) {
         ::setpgid(0, 0);
     } else {
@@ -50,20 +59,16 @@ void step_aside(const Kept& kept, int life, int stage) {
     }
     (void)!::chdir("/");
     // Not the lock of the session's directory, which says that the supervisor lives.
-    base::close_others({kept.placeholders.descriptor(), kept.terminal.descriptor(), life, stage});
+    base::close_others({kept.placeholders.descriptor(), kept.placeholders.project_descriptor(),
+                        kept.terminal.descriptor(), kept.place.descriptor(), life, stage});
     base::fill_standard_descriptors();
-}
-
-void tidy(const std::string& state_directory, std::time_t keep) {
-    empty_trash(state_directory);
-    remove_old_records(state_directory + "/sessions", keep, ::time(nullptr));
-    for (std::string_view helper : {"notify", "slurm/sockets"})
-        remove_left_sockets(state_directory + "/" + std::string(helper));
 }
 
 }  // namespace
 
 void Keeper::start(Kept kept, int stage) {
+    if (base::Result<base::Path> own = base::Path::parse(kept.directory.path()); own)
+        runtime_place_ = own->parent().parent().str();
     int ends[2];
     if (kept.is_empty() || stage < 0 || !make_pair(ends)) return;
     base::Fd life(ends[0]);
@@ -80,7 +85,7 @@ void Keeper::start(Kept kept, int stage) {
         kept.place.remove();
         if (!kept.directory.is_empty()) base::remove_tree(kept.directory.path());
     }
-    tidy(state_directory_, keep_);
+    tidy();
     ::_exit(0);
 }
 
@@ -88,7 +93,19 @@ void Keeper::dismiss() {
     if (is_dismissed_) return;
     is_dismissed_ = true;
     // Without a keeper, or with one that was killed, it is done here and now.
-    if (!life_ || ::send(life_.get(), "d", 1, MSG_NOSIGNAL) != 1) tidy(state_directory_, keep_);
+    if (!life_ || ::send(life_.get(), "d", 1, MSG_NOSIGNAL) != 1) tidy();
+}
+
+void Keeper::tidy() const {
+    empty_trash(state_directory_);
+    remove_old_records(state_directory_ + "/sessions", keep_, ::time(nullptr));
+    for (std::string_view helper : {"notify", "slurm/sockets"})
+        remove_left_sockets(state_directory_ + "/" + std::string(helper));
+    remove_left_drafts(state_directory_, ::time(nullptr));
+    remove_left_places(std::string(base::kPlaceParent));
+    // Whoever looks removes those of sessions that were killed before they had a keeper.
+    if (!runtime_place_.empty()) (void)known_sessions({runtime_place_});
+    if (looks_for_builders_) end_left_builders();
 }
 
 }  // namespace session

@@ -39,16 +39,23 @@ class Keeper {
 
     // Does nothing where there is nothing to keep, or without a pidfd (-1): then the next launch cleans up.
     void start(Kept kept, int stage);
+    // At its end it also looks for what bubblewrap left of killed sessions. All processes are looked at for
+    // it.
+    void look_for_builders() { looks_for_builders_ = true; }
     pid_t process() const { return process_; }  // -1: there is none
     // The supervisor has done its part, or there was none to do.
     void dismiss();
 
   private:
+    void tidy() const;
+
     std::string state_directory_;
     std::time_t keep_;
-    base::Fd life_;  // of a pair of sockets; it closes when the supervisor ends
+    std::string runtime_place_;  // where the directories of sessions lie; empty: nowhere
+    base::Fd life_;              // of a pair of sockets; it closes when the supervisor ends
     pid_t process_ = -1;
     bool is_dismissed_ = false;
+    bool looks_for_builders_ = false;
 };
 
 }  // namespace session

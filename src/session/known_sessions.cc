@@ -185,6 +185,10 @@ base::Error not_found(std::string what, std::string advice) {
 
 }  // namespace
 
+bool is_process_of(const base::Json& metadata) {
+    return has_process(metadata, this_machine());
+}
+
 std::vector<Known> known_sessions(const std::vector<std::string>& places) {
     std::vector<Known> found;
     const Machine machine = this_machine();

@@ -28,6 +28,9 @@ inline constexpr size_t kShortestPrefix = 4;
 // Newest first. Of the places of session/runtime_place.h, one that is not there or not ours has none.
 std::vector<Known> known_sessions(const std::vector<std::string>& places);
 
+// Whether the process that wrote this session.json lives, on this machine.
+bool is_process_of(const base::Json& metadata);
+
 // The session that any unique prefix of an id names; for an empty text the only one that runs here.
 base::Result<Known> find_session(const std::vector<std::string>& places, std::string_view text);
 base::Result<Known> find_among(const std::vector<Known>& sessions, std::string_view text);

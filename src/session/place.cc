@@ -1,19 +1,69 @@
 // SPDX-License-Identifier: MIT
+// Theory of operation. The session holds a lock on its directory, and so does its keeper, which shares it.
+// Where both were killed, the lock can be had: whoever tidies next takes the directory away. One that was
+// made and is not locked yet looks the same; so its maker, once it has the lock, looks whether the name still
+// leads to it, and makes another one where it does not. Where the file system has no locks nothing is taken
+// away.
+//
 // Threat: /tmp is everybody's. A directory that is there already is somebody else's idea, and refused; ours
 // is for its owner alone, and nothing in it is reached by a path that another user could change.
 #include "session/place.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <vector>
 
+#include "base/entries.h"
 #include "base/own_place.h"
 #include "base/remove_tree.h"
 
 namespace session {
 namespace {
+
+constexpr int kMostTries = 16;
+
+base::Fd open_directory(const std::string& path) {
+    return base::Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+bool is_still_named(int directory, const std::string& path) {
+    struct stat held, named;
+    return ::fstat(directory, &held) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+           held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+}
+
+// Locked, where that is possible. It waits only for somebody who takes it for a dead session's.
+base::Result<base::Fd> make_locked(const std::string& path) {
+    for (int tries = 0; tries < kMostTries; ++tries) {
+        if (::mkdir(path.c_str(), 0700) != 0) break;
+        base::Fd place = open_directory(path);
+        if (!place && errno == ENOENT) continue;
+        if (!place) return base::system_error("open the session's directory " + path, errno);
+        (void)::flock(place.get(), LOCK_EX);
+        if (is_still_named(place.get(), path)) return place;
+    }
+    base::Error error = base::system_error("make the session's directory " + path, errno);
+    error.advice = "/tmp must be a directory that you can write";
+    return error;
+}
+
+bool is_name_of_place(std::string_view name) {
+    if (!name.starts_with(base::kPlacePrefix)) return false;
+    name.remove_prefix(base::kPlacePrefix.size());
+    return name.size() == base::kPlaceDigits &&
+           name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// Ours, and of nobody who lives; and still what the name leads to, now that nobody else can take it.
+bool is_left(int directory, const std::string& path) {
+    struct stat status;
+    return ::fstat(directory, &status) == 0 && status.st_uid == ::geteuid() &&
+           ::flock(directory, LOCK_EX | LOCK_NB) == 0 && is_still_named(directory, path);
+}
 
 base::Status make_directory(int parent, const std::string& name, mode_t mode) {
     if (::mkdirat(parent, name.c_str(), mode) == 0 || errno == EEXIST) return base::success();
@@ -24,7 +74,8 @@ base::Status write_file(int place, const plan::PlacedFile& file) {
     int mode = file.is_executable ? 0500 : 0400;
     base::Fd made(::openat(place, file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     if (!made) return base::system_error("make " + file.name + " in the session's directory", errno);
-    return base::write_all(made.get(), file.content);
+    if (base::write_all(made.get(), file.content)) return base::success();
+    return base::system_error("write " + file.name + " in the session's directory", errno);
 }
 
 }  // namespace
@@ -32,22 +83,18 @@ base::Status write_file(int place, const plan::PlacedFile& file) {
 base::Status Place::make(const plan::Place& wanted) {
     if (wanted.directory.is_root()) return base::success();
     const std::string& path = wanted.directory.str();
-    if (::mkdir(path.c_str(), 0700) != 0) {
-        base::Error error = base::system_error("make the session's directory " + path, errno);
-        error.advice = "/tmp must be a directory that you can write";
-        return error;
-    }
+    base::Result<base::Fd> made_here = make_locked(path);
+    if (!made_here) return made_here.error();
     path_ = path;
-    base::Fd place(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!place) return base::system_error("open the session's directory " + path, errno);
+    place_ = *std::move(made_here);
     for (std::string_view name : {base::kStubs, base::kTemporary}) {
-        if (base::Status made = make_directory(place.get(), std::string(name), 0700); !made) return made;
+        if (base::Status made = make_directory(place_.get(), std::string(name), 0700); !made) return made;
     }
     for (const plan::PlacedFile& file : wanted.files) {
-        if (base::Status made = write_file(place.get(), file); !made) return made;
+        if (base::Status made = write_file(place_.get(), file); !made) return made;
     }
     for (const plan::PlacedLink& link : wanted.links) {
-        if (::symlinkat(link.target.c_str(), place.get(), link.name.c_str()) != 0)
+        if (::symlinkat(link.target.c_str(), place_.get(), link.name.c_str()) != 0)
             return base::system_error("make " + link.name + " in the session's directory", errno);
     }
     return base::success();
@@ -57,6 +104,22 @@ void Place::remove() {
     if (path_.empty()) return;
     base::remove_tree(path_);
     path_.clear();
+    place_.reset();
+}
+
+void remove_left_places(const std::string& parent) {
+    base::Fd directory = open_directory(parent);
+    if (!directory) return;
+    std::vector<std::string> names;
+    base::visit_entries(directory.get(), [&](const struct dirent64& entry) {
+        if (is_name_of_place(entry.d_name)) names.emplace_back(entry.d_name);
+        return true;
+    });
+    for (const std::string& name : names) {
+        base::Fd place = open_directory(parent + "/" + name);
+        // The name can't lead elsewhere meanwhile: in /tmp nobody but its owner moves it.
+        if (place && is_left(place.get(), parent + "/" + name)) base::remove_tree(parent + "/" + name);
+    }
 }
 
 }  // namespace session

@@ -15,12 +15,13 @@
 #include "session/placeholders.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/entries.h"
@@ -38,7 +39,8 @@ using Contents = Placeholders::Contents;
 
 constexpr off_t kTable = 0;
 constexpr off_t kFirstName = 1;
-constexpr off_t kToTheEnd = 0;  // as the length of a range
+constexpr off_t kToTheEnd = 0;                 // as the length of a range
+constexpr std::string_view kLeastName = "\1";  // sorts before every other in a directory
 
 off_t byte_of(const base::Path& path) {
     uint64_t hash = 14695981039346656037u;  // FNV-1a: the same in every version of the program
@@ -107,14 +109,35 @@ class Table {
     Names before_;
 };
 
+// A project that somebody has moved, with the placeholders in it; what has its name now is not ours.
+struct Moved {
+    base::Path from, to;
+};
+
+std::optional<Moved> moved_since(const base::Path& project, int descriptor) {
+    if (descriptor < 0) return std::nullopt;
+    char text[PATH_MAX];
+    std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+    ssize_t length = ::readlink(link.c_str(), text, sizeof text);
+    if (length <= 0) return std::nullopt;
+    // One that was removed has a path that leads nowhere.
+    base::Result<base::Path> now = base::Path::parse(std::string_view(text, static_cast<size_t>(length)));
+    if (!now || *now == project) return std::nullopt;
+    return Moved{project, *std::move(now)};
+}
+
 // Most placeholders lie side by side: the directory they lie in is opened once for all of them.
 class ParentDirectories {
   public:
+    explicit ParentDirectories(std::optional<Moved> moved = std::nullopt) : moved_(std::move(moved)) {}
+
     // The descriptor of the one that `path` lies in, or minus errno.
     int of(const base::Path& path) {
         base::Path parent = path.parent();
         if (auto known = open_.find(parent); known != open_.end()) return known->second.get();
-        base::Fd fd(base::open_without_links(parent, O_PATH | O_DIRECTORY));
+        bool has_moved = moved_ && parent.is_within(moved_->from);
+        const base::Path now = has_moved ? moved_->to / parent.relative_to(moved_->from) : parent;
+        base::Fd fd(base::open_without_links(now, O_PATH | O_DIRECTORY));
         if (!fd) return fd.get();
         if (open_.size() == kMost) open_.clear();
         return open_.emplace(std::move(parent), std::move(fd)).first->second.get();
@@ -122,6 +145,7 @@ class ParentDirectories {
 
   private:
     static constexpr size_t kMost = 64;
+    std::optional<Moved> moved_;
     std::map<base::Path, base::Fd> open_;
 };
 
@@ -181,17 +205,16 @@ bool take_away(ParentDirectories& parents, Trash& trash, const base::Path& path,
 }
 
 // Takes away what is needed neither by a session nor by `wanted`. Afterwards the record's names are unlocked.
-void sweep(Table& table, Trash trash, const Names& wanted) {
+void sweep(Table& table, Trash trash, const Names& wanted, std::optional<Moved> moved = std::nullopt) {
     if (table.names.empty()) return;
-    ParentDirectories parents;
+    ParentDirectories parents(std::move(moved));
     table.lock_unneeded();
     for (auto name = table.names.end(); name != table.names.begin();) {
         --name;
         if (wanted.contains(*name) || table.is_needed(*name)) continue;
         // What lies deeper came first: what is left of it stays.
-        bool has_recorded_content = std::any_of(name, table.names.end(), [&](const base::Path& other) {
-            return other.is_strictly_within(*name);
-        });
+        auto deeper = table.names.lower_bound(*name / kLeastName);
+        bool has_recorded_content = deeper != table.names.end() && deeper->is_within(*name);
         if (take_away(parents, trash, *name, has_recorded_content)) name = table.names.erase(name);
     }
     table.let_go_of_all();
@@ -209,9 +232,14 @@ Found look_at(int parent, const base::Path& path) {
     return S_ISREG(status.st_mode) ? Found::file : Found::other;
 }
 
+base::Error gone(const base::Path& project) {
+    return {.what = "the project " + project.str() + " is gone",
+            .advice = "something removed or moved it just now"};
+}
+
 // The wanted ones that are missing, and their missing parents.
 base::Result<Names> missing_among(const std::vector<base::Path>& wanted, const Contents& contents,
-                                  ParentDirectories& parents) {
+                                  ParentDirectories& parents, const base::Path& project) {
     Names missing;
     for (base::Path path : wanted) {
         while (!missing.contains(path)) {
@@ -219,6 +247,7 @@ base::Result<Names> missing_among(const std::vector<base::Path>& wanted, const C
             Found found = look_at(parent, path);
             bool is_there = found == (contents.contains(path) ? Found::file : Found::directory);
             if (is_there) break;
+            if (found == Found::nothing && path == project) return gone(project);
             if (found != Found::nothing) {
                 return base::Error{
                     .what = path.str() + " can't be held by a placeholder: it is something else now",
@@ -283,9 +312,17 @@ base::Result<base::Fd> open_record(const std::string& state_directory) {
 }  // namespace
 
 base::Result<Placeholders> Placeholders::acquire(const std::string& state_directory,
-                                                 std::vector<base::Path> wanted, const Contents& contents) {
+                                                 std::vector<base::Path> wanted, const Contents& contents,
+                                                 const base::Path& project) {
     Placeholders placeholders(state_directory);
     if (wanted.empty()) return placeholders;
+    if (!project.is_root()) {
+        placeholders.project_path_ = project;
+        placeholders.project_ = base::Fd(base::open_without_links(project, O_PATH | O_DIRECTORY));
+        int number = -placeholders.project_.get();
+        if (number == ENOENT) return gone(project);
+        if (number > 0) return base::system_error("open the project " + project.str(), number);
+    }
     base::Result<base::Fd> record = open_record(state_directory);
     if (!record) return record.error();
     placeholders.record_ = *std::move(record);
@@ -294,7 +331,7 @@ base::Result<Placeholders> Placeholders::acquire(const std::string& state_direct
         Table table(placeholders.record_.get());
         sweep(table, Trash(state_directory), Names(wanted.begin(), wanted.end()));
         ParentDirectories parents;
-        base::Result<Names> missing = missing_among(wanted, contents, parents);
+        base::Result<Names> missing = missing_among(wanted, contents, parents, project);
         if (!missing) return missing.error();
         // One that another session has made is held as well; one that is no placeholder at all is left alone.
         made = make_all(table, *missing, contents, parents);
@@ -312,9 +349,10 @@ void Placeholders::release() {
     if (!record_) return;
     {
         Table table(record_.get());
-        sweep(table, Trash(state_directory_), {});
+        sweep(table, Trash(state_directory_), {}, moved_since(project_path_, project_.get()));
     }
     record_.reset();
+    project_.reset();
 }
 
 }  // namespace session

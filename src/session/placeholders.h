@@ -19,9 +19,11 @@ class Placeholders {
     // What those hold that are files; the others are directories.
     using Contents = std::map<base::Path, std::string>;
 
-    // Makes those that are missing, with missing parents. After an error nothing of it is left.
+    // Makes those that are missing, with missing parents, but never `project` itself. After an error nothing
+    // of it is left.
     static base::Result<Placeholders> acquire(const std::string& state_directory,
-                                              std::vector<base::Path> wanted, const Contents& contents = {});
+                                              std::vector<base::Path> wanted, const Contents& contents = {},
+                                              const base::Path& project = {});
 
     Placeholders(Placeholders&&) = default;
     Placeholders& operator=(Placeholders&&) = default;
@@ -34,11 +36,15 @@ class Placeholders {
     bool is_empty() const { return !record_; }
     // The open record; it carries the locks, also for a forked process.
     int descriptor() const { return record_.get(); }
+    // Of the project, which may be moved meanwhile.
+    int project_descriptor() const { return project_.get(); }
 
   private:
     explicit Placeholders(std::string state_directory) : state_directory_(std::move(state_directory)) {}
 
     std::string state_directory_;
+    base::Path project_path_;
+    base::Fd project_;
     base::Fd record_;
 };
 

@@ -15,6 +15,7 @@ namespace {
 
 constexpr unsigned kParts = 4;
 constexpr std::time_t kBetweenLooks = 3600;
+constexpr std::time_t kLongestBetween = 24 * 3600;
 constexpr const char* kLastLook = "last-look";
 
 // One that is there already is this session's: its first jail could not be built.
@@ -76,11 +77,13 @@ void remove_old_records(const std::string& directory, std::time_t keep, std::tim
     if (keep <= 0) return;
     std::string mark = directory + "/" + kLastLook;
     struct stat status;
-    bool was_looked =
-        ::stat(mark.c_str(), &status) == 0 && status.st_mtime <= now && now - status.st_mtime < kBetweenLooks;
-    if (was_looked) return;
+    bool has_mark = ::stat(mark.c_str(), &status) == 0 && status.st_mtime <= now;
+    if (has_mark && now - status.st_mtime < kBetweenLooks) return;
     base::Fd marked(::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (marked) ::futimens(marked.get(), nullptr);
+    // After days without a session it may be the clock that has jumped: what seems old is kept until it still
+    // does an hour later.
+    if (has_mark && now - status.st_mtime > kLongestBetween) return;
     remove_old_logs(directory, keep, now);
 }
 

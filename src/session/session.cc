@@ -118,7 +118,7 @@ base::Result<Placeholders> acquire_placeholders(const plan::Plan& plan, const Su
         wanted.push_back(placeholder.path);
         if (placeholder.content) contents.emplace(placeholder.path, *placeholder.content);
     }
-    return Placeholders::acquire(surroundings.state_directory, std::move(wanted), contents);
+    return Placeholders::acquire(surroundings.state_directory, std::move(wanted), contents, plan.project);
 }
 
 // Ctrl-C went to the command alone, which had the terminal to itself; outside a jail the whole job would have
@@ -193,12 +193,18 @@ void look_back(const Cgroup& cgroup, Outcome& outcome) {
     if (events.ran_out_of_memory && !outcome.ending) outcome.reached = "limits.memory";
 }
 
-base::Status open_record(Record& record, const Surroundings& surroundings) {
+// Opened, with its first line in it. On a full disk there may be a file that nothing can be written to.
+base::Status begin_record(Record& record, const plan::Plan& plan, const Surroundings& surroundings,
+                          const std::string& policy) {
     if (!surroundings.record.is_wanted) return base::success();
     base::Status opened =
         record.open(surroundings.state_directory + "/sessions", surroundings.session, surroundings.record);
-    if (opened) return opened;
-    base::Error error = opened.error();
+    if (opened) record_start(record.writer(), plan, surroundings, policy);
+    bool is_lost = opened && record.writer().lost() > 0;
+    if (opened && !(is_lost && surroundings.record.is_required)) return opened;
+    if (is_lost) ::unlink(record.path().c_str());
+    base::Error error =
+        is_lost ? base::Error{.what = "cannot write the record " + record.path()} : opened.error();
     error.advice = "make room there, or set XDG_STATE_HOME to a directory that you can write";
     return error;
 }
@@ -226,6 +232,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     RaisedOpenFiles open_files;
     Terminal terminal;
     Keeper keeper(surroundings.state_directory, surroundings.record.keep);
+    if (plan.backend == "bwrap") keeper.look_for_builders();
     const Clock::time_point began = Clock::now();
 
     if (base::Status made = make_new_directories(plan); !made) return made.error();
@@ -262,6 +269,14 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     if (plan.network.egress.needs_gateway())
         caller.network = network::gateway::wanted_of(plan.network.egress);
     caller.listeners = listeners->jails.get();
+    Record record;
+    std::string policy = plan::policy_digest(plan);
+    // Threat: a command that must be recorded and can't be would have run for a moment
+    // (tests/admin/resource_faults.bats).
+    if (surroundings.record.is_required) {
+        if (base::Status begun = begin_record(record, plan, surroundings, policy); !begun)
+            return begun.error();
+    }
     Orphans orphans;
     base::Result<backends::Launched> launched = launch(plan, facts, caller);
     if (!launched) return launched.error();
@@ -269,11 +284,10 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     listeners->jails.reset();
 
     // From here on the jail is being built; what is done until it is ready costs nobody's time.
-    Record record;
     std::string unrecorded;
-    if (base::Status opened = open_record(record, surroundings); !opened) {
-        if (surroundings.record.is_required) return abandon(*launched, orphans, opened.error());
-        unrecorded = opened.error().line();
+    if (!surroundings.record.is_required) {
+        base::Status begun = begin_record(record, plan, surroundings, policy);
+        if (!begun) unrecorded = begun.error().line();
     }
     Gateway gateway;
     if (plan.network.egress.needs_gateway()) {
@@ -284,8 +298,6 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
         if (!started) return abandon(*launched, orphans, started.error());
     }
     Supervisor supervisor(*launched, signals, orphans, terminal, limits->watch, gateway, notices, chaperon);
-    std::string policy = plan::policy_digest(plan);
-    record_start(record.writer(), plan, surroundings, policy);
     SessionDirectory directory;
     if (!surroundings.runtime_place.empty()) {
         // A session without one runs all the same; it is not listed.

@@ -88,6 +88,10 @@ HeldSignals::~HeldSignals() {
     // What came for a command that has ended is nobody's any more.
     struct signalfd_siginfo information;
     while (::read(events_.get(), &information, sizeof information) > 0) continue;
+    // Nor is what a failed write of ours left behind: the error has told of it.
+    sigset_t unwanted = inner::signal_set(inner::signal_bits(kUnwanted));
+    struct timespec now = {};
+    while (sigtimedwait(&unwanted, nullptr, &now) > 0) continue;
     if (before_.ignored & inner::signal_bits(std::span(&kOurs[0], 1))) std::signal(SIGCHLD, SIG_IGN);
     sigset_t blocked = inner::signal_set(before_.blocked);
     sigprocmask(SIG_SETMASK, &blocked, nullptr);
@@ -300,9 +304,10 @@ void Supervisor::lose_stage(const OnStart& on_start) {
     if (is_running_ && !has_spoken) ::kill(launched_.process, SIGKILL);
 }
 
-// Without pid 1, or without its parent, the kernel ends all that is left.
+// Without pid 1, or without its parent, the kernel ends all that is left. A stage that is gone already leaves
+// a program of the backend's that does not end: it was stopped.
 void Supervisor::end_jail() const {
-    if (stage_) {
+    if (stage_ && !is_stage_gone_) {
         ::syscall(SYS_pidfd_send_signal, stage_.get(), SIGKILL, nullptr, 0);
     } else if (is_running_) {
         ::kill(launched_.process, SIGKILL);

@@ -107,6 +107,15 @@ TEST(ParseLayer, RefusesDuplicatesOfKeysAndEntries) {
               "f.toml:3:1: mounts.hidden: '/a' is written twice; remove one; the first is in line 2");
 }
 
+// Quick also where somebody blocks a published list; bench/growth shows how it grows.
+TEST(ParseLayer, FindsADuplicateInALongList) {
+    std::string text = "[mounts]\nhidden = [\n";
+    for (int number = 1; number <= 20'000; ++number) text += "\"/data/" + std::to_string(number) + "\",\n";
+    EXPECT_EQ(
+        problem_of(text + "\"/data/17\"]\n"),
+        "f.toml:20003:1: mounts.hidden: '/data/17' is written twice; remove one; the first is in line 19");
+}
+
 TEST(ParseLayer, RefusesEmptyTextsAndControlCharacters) {
     EXPECT_NE(problem_of("[isolation]\nbwrap = \"\"\n").find("an empty text means nothing"),
               std::string::npos);

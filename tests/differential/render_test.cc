@@ -5,13 +5,14 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/rounds.h"
 #include "differential/random_plan.h"
 #include "native/properties.h"
 
 namespace {
 
 TEST(NativeSteps, KeepTheirClaimsForRandomPlans) {
-    for (uint64_t seed = 0; seed < 2000; ++seed) {
+    for (uint64_t seed = 0; seed < test::rounds(2000); ++seed) {
         plan::Plan plan = differential::random_plan(seed, "/tmp/scratch", "/walker", false);
         const char* broken = backends::native::broken_for_plan(plan);
         ASSERT_EQ(broken, nullptr) << broken << " (seed " << seed << ")";

@@ -41,7 +41,7 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
     ((status != 0)) || report "its environment should not be readable"
     run as_user ls -l "/proc/$GATEWAY/fd/"
     ((status != 0)) || report "its descriptors should not be readable"
-    run as_user timeout 5 strace -qq -o /dev/null -p "$GATEWAY"
+    run as_user timeout 20 strace -qq -o /dev/null -p "$GATEWAY"
     ((status != 124)) && [[ $output == *"not permitted"* ]] || report "it should not be traceable"
 }
 

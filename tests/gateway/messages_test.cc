@@ -32,7 +32,8 @@ TEST(Messages, AFailureIsNeverTakenForAStart) {
 }
 
 TEST(Messages, WhatIsNoStartIsNone) {
-    for (std::string_view text : {"", "serves", "serves ", "serves 0", "serves 0 11", "served 0 1", "end"})
+    for (std::string_view text :
+         {"", "serves", "serves ", "serves 0", "serves 0 11", "serves 9 1", "served 0 1", "end"})
         EXPECT_FALSE(decode_start(text)) << text;
 }
 

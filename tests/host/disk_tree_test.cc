@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "base/few_descriptors.h"
 #include "base/file.h"
 #include "base/temporary_directory.h"
 #include "host/tree.h"
@@ -118,6 +119,58 @@ TEST_F(DiskTreeTest, ReadsUpToTheLimit) {
     directory_.write("file", "other");
     EXPECT_EQ(*tree_.read(at("file"), 5), "12345") << "a decision sees one state";
     EXPECT_FALSE(tree_.read(at("none"), 4));
+}
+
+TEST_F(DiskTreeTest, WhatIsClosedOrAbsentIsNoProblem) {
+    directory_.write("file", "");
+    EXPECT_TRUE(tree_.list(at("none")).empty());
+    EXPECT_TRUE(tree_.list(at("file")).empty());
+    EXPECT_FALSE(tree_.look(at("file/below")));
+    EXPECT_FALSE(tree_.read(at(""), 10)) << "a directory";
+    EXPECT_TRUE(tree_.check(at("")));
+}
+
+TEST_F(DiskTreeTest, WhatCouldNotBeSeenForWantOfDescriptorsIsNotBelieved) {
+    directory_.write("secrets/.env", "");
+    {
+        testing_support::FewDescriptors none(0);
+        EXPECT_TRUE(tree_.list(at("secrets")).empty()) << "it looks like an empty one";
+    }
+    base::Status seen = tree_.check(at("elsewhere"));
+    ASSERT_FALSE(seen);
+    EXPECT_NE(seen.error().what.find("Too many open files"), std::string::npos) << seen.error().what;
+
+    DiskTree other;
+    {
+        testing_support::FewDescriptors none(0);
+        EXPECT_FALSE(other.read(at("secrets/.env"), 10));
+    }
+    EXPECT_FALSE(other.check(at("elsewhere")));
+}
+
+// As when the whole is moved away for a moment and back.
+TEST_F(DiskTreeTest, WhatWasGoneForAMomentIsNotTakenForAbsent) {
+    auto move = [&](std::string_view from, std::string_view to) {
+        ASSERT_EQ(::rename(at(from).c_str(), at(to).c_str()), 0);
+    };
+    directory_.write("p/.env", "");
+    directory_.write("p/sub/.env", "");
+    EXPECT_EQ(tree_.list(at("p")).size(), 2u);
+    move("p", "away");
+    EXPECT_FALSE(tree_.look(at("p/.env")));
+    EXPECT_TRUE(tree_.check(at("p"))) << "it is gone";
+    move("away", "p");
+    EXPECT_FALSE(tree_.check(at("p")));
+    EXPECT_TRUE(tree_.check(at("elsewhere")));
+
+    DiskTree other;
+    EXPECT_EQ(other.list(at("p")).size(), 2u);
+    move("p/sub", "away");
+    EXPECT_TRUE(other.list(at("p/sub")).empty());
+    directory_.write("p/sub/x", "");
+    EXPECT_FALSE(other.check(at("p")));
+    ASSERT_EQ(::unlink(at("p/sub/x").c_str()), 0);
+    EXPECT_TRUE(other.check(at("p"))) << "an empty one, as placeholders are";
 }
 
 TEST_F(DiskTreeTest, SaysWhetherTheCallerMayWrite) {

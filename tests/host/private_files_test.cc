@@ -9,6 +9,7 @@
 #include <ctime>
 #include <filesystem>
 
+#include "base/few_descriptors.h"
 #include "base/file.h"
 #include "base/temporary_directory.h"
 
@@ -30,7 +31,7 @@ class PrivateFilesTest : public testing::Test {
     void put(std::string_view name, mode_t mode) { ::chmod(directory_.write(name, "").c_str(), mode); }
     Path at(std::string_view name) const { return Path::known(directory_ / name); }
     Paths find() const {
-        Paths found = find_private_files(at("etc"), directory_ / "state/private-etc");
+        Paths found = find_private_files(at("etc"), directory_ / "state/private-etc").value();
         std::ranges::sort(found);
         return found;
     }
@@ -111,9 +112,21 @@ TEST_F(PrivateFilesTest, AFullLookCountsForTheNextMinute) {
     EXPECT_GT(std::filesystem::last_write_time(kept), before + std::chrono::minutes(1));
 }
 
+// At most two are open at once: of /etc and of a directory in it.
+TEST_F(PrivateFilesTest, WithoutDescriptorsThereIsNoAnswerAndNoneIsKept) {
+    for (unsigned few : {0u, 1u}) {
+        testing_support::FewDescriptors limit(few);
+        base::Result<Paths> found = find_private_files(at("etc"), directory_ / "state/private-etc");
+        ASSERT_FALSE(found) << few;
+        EXPECT_NE(found.error().what.find("Too many open files"), std::string::npos) << found.error().what;
+    }
+    EXPECT_FALSE(base::file_exists(directory_ / "state/private-etc"));
+    EXPECT_EQ(find().size(), 2u);
+}
+
 TEST_F(PrivateFilesTest, WorksWithoutAPlaceForTheAnswer) {
     directory_.write("file", "");
-    EXPECT_EQ(find_private_files(at("etc"), directory_ / "file/below/cache").size(), 2u);
+    EXPECT_EQ(find_private_files(at("etc"), directory_ / "file/below/cache")->size(), 2u);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ teardown() { end_test; }
 ^content .*limits: .*Max open files +77 |--limit open_files=77|
 ^path .*/file: file 0600||chmod 600 file
 ^path .*/new: file||touch new
-^asked priority: 5 ||WALK=(nice -n 5)
+^asked priority: ||WALK=(nice -n 5)
 ^asked umask: 23 ||umask 027
 TABLE
     for row in "${rows[@]}"; do

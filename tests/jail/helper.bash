@@ -126,7 +126,7 @@ expect_writable() {
 
 # Polls for at most ten seconds.
 wait_until() {
-    local deadline=$((SECONDS + 10))
+    local deadline=$((SECONDS + 30))
     until "$@"; do
         ((SECONDS < deadline)) || return 1
         sleep 0.01

@@ -246,7 +246,7 @@ DAEMON='perl -MPOSIX -e '\''exit if fork; setsid; exit if fork; $SIG{$_} = "IGNO
 }
 
 @test "a fork bomb ends with the command" {
-    run timeout 50 "$SBX_PROGRAM" --quiet "${JAIL[@]}" --limit processes=200 -- bash -c \
+    run timeout 120 "$SBX_PROGRAM" --quiet "${JAIL[@]}" --limit processes=200 -- bash -c \
         'f() { sleep 4010 & setsid sleep 4010 & f | f & }; f 2>/dev/null; sleep 0.5; exit 3'
     ((status == 3)) || report "should have ended by itself"
     wait_until is_gone 4010

@@ -81,7 +81,7 @@ start_outside() {
 }
 
 @test "the stage can't be made to wait for ever: the end of the command and signals arrive" {
-    run timeout -k 5 30 "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${ATTACK[@]}" patience
+    run timeout -k 5 90 "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${ATTACK[@]}" patience
     ((status == 7)) || report "the end of the command did not arrive"
     start_jail 'trap "exit 5" TERM; perl "$1" patience & sleep 1; touch ready; while :; do sleep 0.1; done' "${ATTACK[1]}"
     kill -TERM "$SUPERVISOR"

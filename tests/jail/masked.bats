@@ -59,3 +59,18 @@ teardown() { end_test; }
     find . | sort >"$BATS_TEST_TMPDIR/after"
     works diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
 }
+
+# As editors and useradd do. strace makes time for it between the call that finds the file and the one that covers it.
+@test "a masked file that is replaced by rename just then stops no launch" {
+    local launch=("$SBX_PROGRAM" --quiet --backend native -- true) trace=$BATS_TEST_TMPDIR/trace number writer
+    works "${launch[@]}" # the first one in a home makes more
+    works strace -f -qq -o "$trace" -e trace=openat2,move_mount "${launch[@]}"
+    number=$(awk '/ move_mount\(/ { n[$1]++ } / openat2\(.*\/\.env"/ { print n[$1] + 1; exit }' "$trace")
+    touch going
+    perl -e 'while (-e "going") { open my $f, ">", "new" or die; close $f; rename "new", ".env" or die; select undef, undef, undef, 0.01 }' 3>&- &
+    writer=$!
+    works strace -f -qq -o "$trace" -e trace=openat2,move_mount -e inject=move_mount:delay_enter=200000:when="$number" "${launch[@]}"
+    rm going
+    wait "$writer"
+    grep -q 'move_mount(.*ENOENT.*DELAYED' "$trace" || report "it was not replaced in time"
+}

@@ -8,7 +8,8 @@ load helper
 load differential
 load faults
 
-setup_file() { export BATS_TEST_TIMEOUT=120; }
+# Each is a hundred launches, all of them traced.
+setup_file() { export BATS_TEST_TIMEOUT=600; }
 setup() { start_fault_test; }
 teardown() { end_test; }
 
@@ -106,12 +107,18 @@ teardown() { end_test; }
     mkdir -p private sub/deep
     echo secret | tee .env private/file sub/deep/file >/dev/null
     JAIL=(--hide "$PROJECT/private" --ro "$PROJECT/sub" --rw "$PROJECT/sub/deep" --network isolated)
-    # The walker is traced as well, and asks for these calls itself.
-    PASSING='^call (mount_setattr|openat2|close_range):'
+    # The walker is traced as well, and asks for these calls itself; and one call is taken away by a filter.
+    PASSING='^(call (mount_setattr|openat2|close_range)|(first-)?status Seccomp_filters):'
     WALK=(strace -f -qq -o /dev/null -e trace=mount_setattr)
     walk native plain
+    # open_tree_attr does mount_setattr's work where the kernel has it, and is unknown to strace.
+    local old=(perl "$BATS_TEST_DIRNAME/without_call.pl" 467)
+    fails "Function not implemented" "${old[@]}" perl -e 'syscall(467, 0, 0, 0, 0, 0); die "$!\n"'
+    WALK=("${old[@]}" "${WALK[@]}")
+    walk native without
+    no_difference plain without
     for call in mount_setattr:ENOSYS mount_setattr:EPERM openat2:ENOSYS close_range:ENOSYS; do
-        WALK=(strace -f -qq -o /dev/null -e "trace=${call%:*}" -e "inject=${call%:*}:error=${call#*:}")
+        WALK=("${old[@]}" strace -f -qq -o /dev/null -e "trace=${call%:*}" -e "inject=${call%:*}:error=${call#*:}")
         walk native without
         no_difference plain without || { echo "with $call" >&2; return 1; }
     done

@@ -134,7 +134,7 @@ teardown() { end_test; }
     prints secret cat "$HOME/beside/q/secret"
     { sleep 0.5; perl -e "$swap" "$HOME/beside/p" "$HOME/beside/q"; } &
     local swapper=$!
-    run timeout 20 strace -f --quiet=all -o /dev/null -e trace=getcwd -e inject=getcwd:delay_exit=1000000:when=1 \
+    run timeout 60 strace -f --quiet=all -o /dev/null -e trace=getcwd -e inject=getcwd:delay_exit=1000000:when=1 \
         "$SBX_PROGRAM" --quiet --network isolated -- sh -c 'pwd; cat secret; touch made'
     wait "$swapper"
     [[ -L $HOME/beside/p ]] || report "the swap"

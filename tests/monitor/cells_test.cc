@@ -66,6 +66,7 @@ TEST(Cells, ATimeThatIsNoneHasNoAge) {
     EXPECT_GT(age_of("2024-02-29T23:59:59.123Z").count(), 0);
     EXPECT_EQ(clock_text("2024-02-29T23:59:58.123Z"), "23:59:58");
     EXPECT_EQ(clock_text("nonsense"), "        ");
+    EXPECT_EQ(clock_text("2024-02-29T23\x1b[2J:58Z  "), "        ");
 }
 
 TEST(Cells, ABarIsAsFullAsItsLimit) {

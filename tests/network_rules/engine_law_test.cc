@@ -7,6 +7,7 @@
 #include <chrono>
 #include <random>
 
+#include "base/rounds.h"
 #include "network/rules/engine.h"
 
 namespace network {
@@ -132,7 +133,7 @@ bool is_allowed_by_the_book(const EngineSettings& settings, const HostName* name
 
 TEST(EngineLaw, TheTablesAnswerAsAWalkOverAllRulesWould) {
     Generator generate(1);
-    for (int round = 0; round < 3000; ++round) {
+    for (unsigned round = 0; round < test::rounds(3000); ++round) {
         EngineSettings settings{.mode = round % 2 ? NetworkMode::filtered : NetworkMode::proxied,
                                 .has_shipped_list = false};
         for (Layer layer : {Layer::admin, Layer::user}) {
@@ -158,8 +159,8 @@ TEST(EngineLaw, TheTablesAnswerAsAWalkOverAllRulesWould) {
 // resolved addresses.
 TEST(EngineLaw, NoUserPassesAnAdministratorsBlock) {
     Generator generate(2);
-    int blocked = 0;
-    for (int round = 0; round < 1000; ++round) {
+    unsigned blocked = 0;
+    for (unsigned round = 0; round < test::rounds(1000); ++round) {
         EngineSettings alone{.are_literals_open = round % 2 == 0, .has_shipped_list = round % 8 == 0};
         alone.block = generate.items(Layer::admin, 4);
         alone.allow = generate.items(Layer::admin, 2);
@@ -196,12 +197,12 @@ TEST(EngineLaw, NoUserPassesAnAdministratorsBlock) {
             }
         }
     }
-    EXPECT_GT(blocked, 10000) << "the vocabulary meets often enough to say something";
+    EXPECT_GT(blocked, test::rounds(10000)) << "the vocabulary meets often enough to say something";
 }
 
 TEST(EngineLaw, AnotherBlockNeverOpens) {
     Generator generate(3);
-    for (int round = 0; round < 2000; ++round) {
+    for (unsigned round = 0; round < test::rounds(2000); ++round) {
         EngineSettings settings{.mode = round % 2 ? NetworkMode::filtered : NetworkMode::proxied,
                                 .has_shipped_list = round % 8 == 0};
         settings.block = generate.items(Layer::user, 3);

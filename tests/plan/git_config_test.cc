@@ -44,6 +44,7 @@ TEST(GitConfig, WrittenAgainItSaysTheSame) {
 TEST(GitConfig, BrokenTextEndsAndGivesWhatItCan) {
     for (std::string_view text : {"[", "[a \"", "[a]\nb = \"", "[a]\nb = \\", "]", "=", "[a]\n="}) read(text);
     EXPECT_EQ(read("[a\nb = c\n"), "a.b=c|");
+    EXPECT_EQ(read("[a \"b\\\nc = d\n"), "a.b.c=d|");
 }
 
 }  // namespace

@@ -73,4 +73,32 @@ TEST(Summary, DamageIsNoticed) {
     EXPECT_FALSE(plan::decode_summary(""));
 }
 
+TEST(Summary, AValueWithoutAMeaningIsDamage) {
+    auto is_read = [](const plan::Plan& plan) {
+        return plan::decode_summary(plan::encode_summary(plan)).ok();
+    };
+    const plan::Plan plan = planned();
+    ASSERT_TRUE(is_read(plan));
+    plan::Plan odd = plan;
+    odd.network.asked = static_cast<policy::NetworkMode>(6);
+    EXPECT_FALSE(is_read(odd));
+    odd = plan;
+    odd.network.reached = static_cast<policy::NetworkMode>(-1);
+    EXPECT_FALSE(is_read(odd));
+    odd = plan;
+    odd.slurm.scope = static_cast<policy::SlurmScope>(4);
+    EXPECT_FALSE(is_read(odd));
+    odd = plan;
+    odd.rules.at(0).access = static_cast<plan::Access>(4);
+    EXPECT_FALSE(is_read(odd));
+    odd = plan;
+    odd.rules.at(0).backing = static_cast<plan::Backing>(3);
+    EXPECT_FALSE(is_read(odd));
+    odd = plan;
+    odd.grants.push_back({.path = base::Path::known("/data")});
+    EXPECT_TRUE(is_read(odd));
+    odd.grants.back().kind = static_cast<plan::GrantKind>(3);
+    EXPECT_FALSE(is_read(odd));
+}
+
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <random>
 
+#include "base/rounds.h"
 #include "policy/layers.h"
 
 namespace {
@@ -189,7 +190,7 @@ std::string grant_violation(const config::Values& admin, const policy::Effective
 
 TEST(Law, NoMergeIsWiderThanTheAdministratorsLayer) {
     int merged = 0, refused = 0;
-    for (unsigned seed = 0; seed < 20'000; ++seed) {
+    for (unsigned seed = 0; seed < test::rounds(20'000); ++seed) {
         Generator generate(seed);
         policy::Layers layers;
         layers.admin.push_back(

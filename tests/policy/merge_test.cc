@@ -42,6 +42,14 @@ TEST(Merge, LaterScalarsReplaceAndListsGrow) {
     EXPECT_EQ(texts(effective->items("mounts.hidden")), (std::vector<std::string>{"/a", "/b"}));
 }
 
+TEST(Merge, AnEntryOfTwoLayersCountsOnceAndWhereItWasFirst) {
+    auto effective = merged(
+        {.admin = "[mounts]\nhidden = [\"/a\", \"/b\"]", .user = "[mounts]\nhidden = [\"/c\", \"/a\"]"});
+    ASSERT_TRUE(effective) << effective.error().line();
+    EXPECT_EQ(texts(effective->items("mounts.hidden")), (std::vector<std::string>{"/a", "/b", "/c"}));
+    EXPECT_EQ(effective->items("mounts.hidden")[0].origin.layer, config::Layer::admin);
+}
+
 TEST(Merge, EveryEntryKeepsItsOrigin) {
     auto effective = merged({.user = "[mounts]\nhidden = [\n  \"/a\",\n  \"/b\",\n]"});
     ASSERT_TRUE(effective);

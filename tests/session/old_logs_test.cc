@@ -33,5 +33,20 @@ TEST(OldLogs, AreRemovedAndNothingElse) {
     remove_old_logs(at + "not-there", kLongestKept, now);
 }
 
+TEST(LeftDrafts, AreRemovedAndNothingElse) {
+    testing_support::TemporaryDirectory directory;
+    const std::string at = directory.path() + "/";
+    const std::time_t now = 2'000'000'000, long_ago = now - 7200;
+    make(at + "private-etc.new.4711", long_ago);
+    make(at + "private-etc.new.4712", now - 60);
+    for (const char* name : {"private-etc", "private-etc.new", ".new.1", "a.new.", "a.new.b1", "a.new.1b"})
+        make(at + name, long_ago);
+    remove_left_drafts(directory.path(), now);
+    EXPECT_FALSE(base::file_exists(at + "private-etc.new.4711"));
+    EXPECT_TRUE(base::file_exists(at + "private-etc.new.4712"));
+    for (const char* name : {"private-etc", "private-etc.new", ".new.1", "a.new.", "a.new.b1", "a.new.1b"})
+        EXPECT_TRUE(base::file_exists(at + name)) << name;
+}
+
 }  // namespace
 }  // namespace session

@@ -86,15 +86,16 @@ TEST(Record, AHelperWritesToTheSameFile) {
     EXPECT_NE(text->find("\"writer\":\"supervisor\""), std::string::npos);
 }
 
+std::string put_file(const std::string& path, std::time_t written) {
+    EXPECT_TRUE(base::write_file_atomically(path, "{}\n"));
+    struct utimbuf times = {.actime = written, .modtime = written};
+    ::utime(path.c_str(), &times);
+    return path;
+}
+
 TEST(OldRecords, GoOnceAnHour) {
     testing_support::TemporaryDirectory directory;
-    auto make_old = [&](const std::string& name) {
-        std::string path = directory.path() + "/" + name;
-        EXPECT_TRUE(base::write_file_atomically(path, "{}\n"));
-        struct utimbuf times = {.actime = 1000, .modtime = 1000};
-        ::utime(path.c_str(), &times);
-        return path;
-    };
+    auto make_old = [&](const std::string& name) { return put_file(directory.path() + "/" + name, 1000); };
     std::time_t now = ::time(nullptr);
     std::string first = make_old("first.jsonl"), other = make_old("other.txt");
     remove_old_records(directory.path(), 60, now);
@@ -105,6 +106,26 @@ TEST(OldRecords, GoOnceAnHour) {
     EXPECT_TRUE(std::filesystem::exists(second)) << "looked at a minute ago";
     remove_old_records(directory.path(), 60, now + 4000);
     EXPECT_FALSE(std::filesystem::exists(second));
+}
+
+TEST(OldRecords, AClockThatJumpsTakesNone) {
+    constexpr std::time_t kDay = 24 * 3600, kKept = 30 * kDay, kYears = 3650 * kDay;
+    testing_support::TemporaryDirectory directory;
+    std::time_t now = ::time(nullptr);
+    std::string record = put_file(directory.path() + "/record.jsonl", now - kDay);
+    remove_old_records(directory.path(), kKept, now);
+    remove_old_records(directory.path(), kKept, now + kYears);
+    EXPECT_TRUE(std::filesystem::exists(record)) << "it is years ahead";
+    // The clock is put right: the mark lies in the future.
+    std::string mark = put_file(directory.path() + "/last-look", now + kYears);
+    remove_old_records(directory.path(), kKept, now + 60);
+    EXPECT_TRUE(std::filesystem::exists(record));
+    remove_old_records(directory.path(), kKept, 0);
+    EXPECT_TRUE(std::filesystem::exists(record)) << "it is back at the beginning";
+    // It was no jump: an hour later it is as late as before.
+    put_file(mark, now + kYears);
+    remove_old_records(directory.path(), kKept, now + kYears + 4000);
+    EXPECT_FALSE(std::filesystem::exists(record));
 }
 
 }  // namespace

@@ -141,7 +141,7 @@ my %checks = (
         my $all = 0;
         for my $name (sort keys %files) {
             $all += $files{$name};
-            my $most = $name =~ /configuration\.html$/ ? 450_000 : $name eq 'find.html' ? 160_000 : 80_000;
+            my $most = $name =~ /configuration\.html$/ ? 450_000 : $name =~ m{(?:^find|promises)\.html$} ? 160_000 : 80_000;
             problem("$name has $files{$name} bytes") if $files{$name} > $most;
         }
         problem("the site has $all bytes") if $all > 2_000_000;

@@ -70,9 +70,10 @@ broken() {
     run ! tidy -quiet -errors --warn-proprietary-attributes no "$BATS_TEST_TMPDIR/broken.html"
 }
 
-@test "diagrams are well-formed, have a title and a description, and are shown on a page" {
+@test "diagrams and charts are well-formed, have a title and a description, and are shown on a page" {
     local drawing count=0
-    for drawing in docs/diagrams/*.svg; do
+    for drawing in docs/diagrams/*.svg docs/figures/*.svg; do
+        [ -e "$drawing" ] || continue
         xmllint --noout --nonet "$drawing"
         grep -q '<title' "$drawing"
         grep -q '<desc' "$drawing"

@@ -391,9 +391,9 @@ PERL
     local spawn=(salloc --quiet --ntasks=2 srun --quiet --ntasks=1 --exact --mem=16 --mpi=pmi2 perl spawn.pl)
     local version
     for version in 1 2; do
-        timeout 30 "${spawn[@]}" "$version" "$MARKER" || true
+        timeout 120 "${spawn[@]}" "$version" "$MARKER" || true
         expect_marker "spawn, version $version"
-        timeout 30 "$SBX_PROGRAM" --quiet -- "${spawn[@]}" "$version" "$MARKER" || true
+        timeout 120 "$SBX_PROGRAM" --quiet -- "${spawn[@]}" "$version" "$MARKER" || true
         wait_until is_queue_empty
         expect_untouched "spawn, version $version"
     done

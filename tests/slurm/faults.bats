@@ -28,7 +28,7 @@ teardown() {
     # Each takes its time to give up, so both at once.
     squeue >plain.out 2>&1 3>&- &
     CHILDREN+=($!)
-    run inside timeout 30 squeue
+    run inside timeout 120 squeue
     local plain_status=0
     wait "${CHILDREN[0]}" || plain_status=$?
     ((status == plain_status)) || report "should end with $plain_status"
@@ -116,9 +116,9 @@ teardown() {
         squeue >/dev/null
         touch ready
         while test -e ready; do sleep 0.02; done
-        timeout 5 squeue
+        timeout 20 squeue
         echo "status $?"
-        timeout 5 sbatch --wrap=true
+        timeout 20 sbatch --wrap=true
         echo "status $?"
         echo "goes on"'
     local helper

@@ -80,4 +80,28 @@ inline const char* broken_for_frames(std::string_view input) {
     return nullptr;
 }
 
+// The other direction: what a stub reads, and what either side takes out of a frame.
+inline const char* broken_for_answers(std::string_view input) {
+    std::vector<Frame> frames;
+    Decoder decoder;
+    decoder.feed(input, frames);
+    auto payload_of = [](const std::string& bytes) { return std::string_view(bytes).substr(kHeaderSize); };
+    for (const Frame& one : frames) {
+        if (auto value = parse_number(one.payload);
+            value && payload_of(number(one.type, *value)) != one.payload)
+            return "a number is written as it was read";
+        if (auto size = parse_window(one.payload); size && payload_of(window(one.type, *size)) != one.payload)
+            return "a window is written as it was read";
+        if (auto ending = parse_exit(one.payload); ending && payload_of(exit(*ending)) != one.payload)
+            return "an exit is written as it was read";
+        if (auto denial = parse_denied(one.payload)) {
+            auto again = parse_denied(payload_of(denied(*denial)));
+            if (!again || again->code != denial->code || again->what != denial->what ||
+                again->advice != denial->advice)
+                return "a denial is the same after a journey";
+        }
+    }
+    return nullptr;
+}
+
 }  // namespace slurm::channel

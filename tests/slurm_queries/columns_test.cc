@@ -57,6 +57,16 @@ TEST(Masks, LeaveTheOwnNameAndWhatIsNone) {
     EXPECT_EQ(masked_user("Unknown", "ann"), "Unknown");
     EXPECT_EQ(masked_user("bob(1001)", "ann"), "-");
     EXPECT_EQ(masked_user("anna", "ann"), "-");
+    EXPECT_EQ(masked_user("ann(10", "ann"), "ann(10") << "a narrow column";
+    EXPECT_EQ(masked_user("ann(bob)", "ann"), "-");
+}
+
+TEST(Masks, DoNotAskWhatStandsBeforeTheKey) {
+    for (std::string before : {"", "   ", "\t", "x", "\xf2", "Users=eve,"}) {
+        EXPECT_EQ(masked_reservation(before + "Users=ann,bob x", "ann").find("bob"), std::string::npos)
+            << before;
+        EXPECT_EQ(masked_node(before + "Owner=bob(1001) x", "ann").find("bob"), std::string::npos) << before;
+    }
 }
 
 TEST(Accounting, RowsHoldCommentsWithLineBreaks) {

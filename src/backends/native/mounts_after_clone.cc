@@ -4,10 +4,10 @@
 // root that it has until it changes it: so the host's files can be opened by name to the end, whatever is
 // mounted at /tmp or elsewhere.
 //
-// Each mount is a tree of its own, copied and changed before it is anywhere (open_tree, mount_setattr), and
-// then put in its place (move_mount): there is no moment at which something is there with the wrong rights.
-// A place in files of the host is opened first, following no link, and the tree is moved onto the descriptor;
-// what is renamed meanwhile takes its mount along.
+// Each mount is a tree of its own, copied and changed before it is anywhere (open_tree, mount_setattr, or
+// both in one), and then put in its place (move_mount): there is no moment at which something is there with
+// the wrong rights. A place in files of the host is opened first, following no link, and the tree is moved
+// onto the descriptor; what is renamed meanwhile takes its mount along.
 //
 // Without mount_setattr (before Linux 5.12) the rights are set at the end, in one pass over the mount table
 // (remount_after_clone.h). Nothing of the user's runs before that.
@@ -36,6 +36,9 @@ constexpr const char* kCopiedName = ".copied";
 constexpr mode_t kLeading = 0700;  // of directories that only lead to a mount
 // The descriptors of a short script are closed with the rest, by one call.
 constexpr size_t kShort = 400;
+constexpr unsigned kCopied = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | kRecursive;
+// How often in a row a file may be replaced by another between two of our calls.
+constexpr int kReplacements = 20;
 
 class Builder {
   public:
@@ -109,7 +112,19 @@ class Builder {
     // ---- Trees
     // -------------------------------------------------------------------------------------------------
 
+    // Whoever replaces a file by rename, as tools of the administrator do with /etc/passwd, leaves us a
+    // descriptor of one that is gone, which the kernel answers with ENOENT: the name leads to the new one.
     int mount_tree(size_t index) {
+        const Step& step = script_.steps[index];
+        int number = try_to_mount_tree(index);
+        for (int attempt = 0; number == ENOENT && attempt < kReplacements; ++attempt) {
+            if (step.act == Act::mount_content) ::unlinkat(root_, content_name(step), 0);
+            number = try_to_mount_tree(index);
+        }
+        return number;
+    }
+
+    int try_to_mount_tree(size_t index) {
         const Step& step = script_.steps[index];
         if (step.is_for_owner && ::faccessat(root_, step.target, W_OK, 0) != 0) return 0;
         int place = step.shows_host ? open_without_links(root_, step.target) : -1;
@@ -120,10 +135,6 @@ class Builder {
         int tree = open_source(step, place);
         if (tree < 0) return -tree;
         if (int number = check_and_make_place(step, tree, place); number != 0) return number;
-        // A copy has the attributes already.
-        if (step.act != Act::mount_copy) {
-            if (int number = set_attributes(tree, step.attributes, kRecursive); number != 0) return number;
-        }
         int moved = place >= 0
                         ? move_mount(tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH)
                         : move_mount(tree, "", root_, step.target, MOVE_MOUNT_F_EMPTY_PATH);
@@ -138,27 +149,44 @@ class Builder {
         return 0;
     }
 
-    // A tree that is nowhere yet; or minus errno.
-    int open_source(const Step& step, int place) const {
+    // A tree that is nowhere yet, with the rights that it is to have; or minus errno.
+    int open_source(const Step& step, int place) {
         if (step.act == Act::mount_content) {
-            const char* name = step.is_kept ? kCopiedName : kContentName;
-            if (int number = make_file(name, step); number != 0) return -number;
-            return copy_tree(root_, name, 0);
+            if (int number = make_file(content_name(step), step); number != 0) return -number;
+            return copy_tree(root_, content_name(step), 0, step.attributes);
         }
-        if (step.act == Act::mount_copy)
-            return copy_tree(script_.descriptors[static_cast<size_t>(step.of)], "", AT_EMPTY_PATH);
-        if (step.is_in_place) return copy_tree(place, "", AT_EMPTY_PATH);
-        if (!step.is_pinned) return copy_tree(AT_FDCWD, step.source, 0);
+        // A copy has the rights of what is copied.
+        if (step.act == Act::mount_copy) {
+            int tree =
+                open_tree(script_.descriptors[static_cast<size_t>(step.of)], "", kCopied | AT_EMPTY_PATH);
+            return tree < 0 ? -errno : tree;
+        }
+        if (step.is_in_place) return copy_tree(place, "", AT_EMPTY_PATH, step.attributes);
+        if (!step.is_pinned) return copy_tree(AT_FDCWD, step.source, 0, step.attributes);
         int source = open_without_links(AT_FDCWD, step.source);
         if (source < 0) return source;
-        int tree = copy_tree(source, "", AT_EMPTY_PATH);
+        int tree = copy_tree(source, "", AT_EMPTY_PATH, step.attributes);
         let_go(source);
         return tree;
     }
 
-    static int copy_tree(int directory, const char* path, int flags) {
-        int tree = open_tree(directory, path, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | kRecursive | flags);
-        return tree < 0 ? -errno : tree;
+    static const char* content_name(const Step& step) { return step.is_kept ? kCopiedName : kContentName; }
+
+    // By one call where the kernel has it, else by two.
+    int copy_tree(int directory, const char* path, unsigned flags, uint64_t attributes) {
+        if (has_one_call_) {
+            struct mount_attr wanted = {};
+            wanted.attr_set = attributes;
+            int tree = open_tree_with(directory, path, kCopied | flags, &wanted, sizeof wanted);
+            if (tree >= 0) return tree;
+            // As below: a filter of old says EPERM, and what the kernel itself refuses, it refuses again.
+            if (errno != ENOSYS && errno != EPERM) return -errno;
+            has_one_call_ = false;
+        }
+        int tree = open_tree(directory, path, kCopied | flags);
+        if (tree < 0) return -errno;
+        int number = set_attributes(tree, attributes, kRecursive);
+        return number != 0 ? -number : tree;
     }
 
     int check_and_make_place(const Step& step, int tree, int& place) const {
@@ -236,6 +264,7 @@ class Builder {
     Script& script_;
     int root_ = -1;
     bool needs_remount_ = false;
+    bool has_one_call_ = true;
 };
 
 // The old root is stacked on the new one and taken off at once: from then on nothing leads to it but the

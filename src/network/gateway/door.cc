@@ -122,6 +122,13 @@ void Door::pause(size_t index) {
     Loop& loop = state_->hall.desk.loop;
     State::Listener& listener = state_->listeners[index];
     if (listener.pause != 0) return;
+    if (state_->limit_lines.admits("descriptors", Loop::Clock::now())) {
+        state_->hall.desk.journal.record(
+            {.kind = "connection",
+             .protocol = "tcp",
+             .cause = "limit",
+             .reason = "the gateway has no descriptors left: new connections wait until some are closed"});
+    }
     loop.change(listener.slot, listener.socket.get(), 0);
     listener.pause = loop.after(kPause, [this, index] {
         State::Listener& paused = state_->listeners[index];

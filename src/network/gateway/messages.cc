@@ -69,8 +69,9 @@ std::string encode(const Start& start) {
 std::optional<Start> decode_start(std::string_view message) {
     if (message.starts_with(kFailed)) return Start{.failure = std::string(message.substr(kFailed.size()))};
     if (!message.starts_with(kServes) || message.size() != kServes.size() + 3) return std::nullopt;
-    return Start{.capture = static_cast<netns::Capture>(message[kServes.size()] - '0'),
-                 .has_landlock = message.back() == '1'};
+    int capture = message[kServes.size()] - '0';
+    if (capture < 0 || capture > static_cast<int>(netns::Capture::listeners)) return std::nullopt;
+    return Start{.capture = static_cast<netns::Capture>(capture), .has_landlock = message.back() == '1'};
 }
 
 std::string encode(const Order& order) {

@@ -11,8 +11,10 @@ namespace network::gateway {
 
 UpstreamTunnel::UpstreamTunnel(Loop& loop, Stream proxy, const UpstreamProxy& upstream,
                                const std::string& authority, Done done)
-    : loop_(loop), proxy_(std::move(proxy)), done_(std::move(done)) {
-    unsent_ = "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n";
+    : loop_(loop),
+      proxy_(std::move(proxy)),
+      unsent_("CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n"),
+      done_(std::move(done)) {
     if (!upstream.authorization.empty()) unsent_ += "Proxy-Authorization: " + upstream.authorization + "\r\n";
     unsent_ += "\r\n";
 }

@@ -30,7 +30,8 @@ base::Result<Question> parse_question(std::string_view text) {
     std::string_view rest = text;
     uint16_t port = kUsualPort;
     Transport transport = Transport::tcp;
-    if (rest.starts_with("udp:")) {
+    // "udp:53" is a host of that name, and its port.
+    if (rest.starts_with("udp:") && rest.find_first_not_of("0123456789", 4) != std::string_view::npos) {
         transport = Transport::udp;
         rest.remove_prefix(4);
     }

@@ -22,16 +22,6 @@ constexpr std::vector<Item> EngineSettings::*kLists[] = {
     &EngineSettings::host_services, &EngineSettings::udp,
 };
 
-// A value that no enumerator has is damage.
-template <typename Enumeration>
-Enumeration read_one_of(base::FieldReader& reader, Enumeration last) {
-    int number = 0;
-    reader.get(number);
-    bool is_known = number >= 0 && number <= static_cast<int>(last);
-    if (!is_known) reader.reject();
-    return is_known ? static_cast<Enumeration>(number) : Enumeration{};
-}
-
 }  // namespace
 
 void write_origin(base::FieldWriter& writer, const Origin& origin) {
@@ -40,7 +30,7 @@ void write_origin(base::FieldWriter& writer, const Origin& origin) {
 }
 
 Origin read_origin(base::FieldReader& reader) {
-    auto layer = read_one_of(reader, Layer::command_line);
+    auto layer = reader.get_one_of(Layer::command_line);
     return Origin{.layer = layer, .file = {}, .name = std::string(reader.next())};
 }
 
@@ -65,7 +55,7 @@ void write_settings(base::FieldWriter& writer, const EngineSettings& settings) {
 
 EngineSettings read_settings(base::FieldReader& reader) {
     EngineSettings settings;
-    settings.mode = read_one_of(reader, NetworkMode::isolated);
+    settings.mode = reader.get_one_of(NetworkMode::isolated);
     settings.mode_origin = read_origin(reader);
     settings.literals_origin = read_origin(reader);
     for (auto which : kSwitches) reader.get(settings.*which);

@@ -43,11 +43,11 @@ base::Error library_error(std::string attempt, int code) {
 scmp_arg_cmp comparison(const Condition& condition) {
     switch (condition.kind) {
         case Condition::Kind::masked_equal:
-            return SCMP_CMP64(condition.argument, SCMP_CMP_MASKED_EQ, condition.mask, condition.value);
+            return {condition.argument, SCMP_CMP_MASKED_EQ, condition.mask, condition.value};
         case Condition::Kind::greater:
-            return SCMP_CMP64(condition.argument, SCMP_CMP_GT, condition.value);
+            return {condition.argument, SCMP_CMP_GT, condition.value, 0};
         case Condition::Kind::not_equal:
-            return SCMP_CMP64(condition.argument, SCMP_CMP_NE, condition.value);
+            return {condition.argument, SCMP_CMP_NE, condition.value, 0};
         case Condition::Kind::none:
             break;
     }

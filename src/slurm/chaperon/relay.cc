@@ -60,7 +60,6 @@ base::Result<Ending> run_relayed(const Bench& bench, Launch launch, const Conver
         for (int number : std::exchange(connection.signals, {})) exchange.signal(number);
         if (auto window = std::exchange(connection.window, std::nullopt)) exchange.resize(*window);
         if (how.input) return;
-        if (how.input) return;
         exchange.source += std::exchange(connection.input, {});
         exchange.is_source_over = connection.is_input_over;
     };

@@ -29,11 +29,10 @@ std::string masked_users(std::string_view list, std::string_view own) {
     return base::join(names, ",");
 }
 
-// Replaces the value of each " key=" (or at the start of the line) by what `mask` makes of it.
+// Masks the users behind each "key=", whatever stands before it: rather too much is hidden than too little.
 std::string with_masked_value(std::string_view line, std::string_view key, std::string_view own) {
     std::string text(line);
     for (size_t at = 0; (at = text.find(key, at)) != text.npos; at += key.size()) {
-        if (at > 0 && text[at - 1] != ' ') continue;
         size_t begin = at + key.size();
         size_t end = std::min(text.find_first_of(" \n", begin), text.size());
         text.replace(begin, end - begin, masked_users(text.substr(begin, end - begin), own));
@@ -41,14 +40,19 @@ std::string with_masked_value(std::string_view line, std::string_view key, std::
     return text;
 }
 
+// "ann" and "ann(1000)"; a narrow column may cut the number off anywhere.
+bool is_own(std::string_view shown, std::string_view own) {
+    if (!shown.starts_with(own)) return false;
+    shown.remove_prefix(own.size());
+    if (shown.ends_with(')')) shown.remove_suffix(1);
+    return shown.empty() || (shown.front() == '(' && shown.find_first_not_of("0123456789", 1) == shown.npos);
+}
+
 }  // namespace
 
 std::string masked_user(std::string_view shown, std::string_view own) {
-    std::string_view name = shown.substr(0, shown.find('('));
-    if (shown == kNoNames[0] || std::ranges::find(kNoNames, shown) != std::end(kNoNames) || name == own) {
-        return std::string(shown);
-    }
-    return std::string(kSomebody);
+    bool is_shown = std::ranges::find(kNoNames, shown) != std::end(kNoNames) || is_own(shown, own);
+    return std::string(is_shown ? shown : kSomebody);
 }
 
 std::string masked_node(std::string_view line, std::string_view own) {

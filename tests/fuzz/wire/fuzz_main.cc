@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "properties.h"
+#include "wire/properties.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static const network::wire::Property& property =

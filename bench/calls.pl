@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# perl calls.pl <SUMMARY: what `strace -c -U calls,name` counted, by what the calls are for.
+use strict;
+use warnings;
+
+# A call that is in no group is counted as "other", so that the sum is always that of strace.
+my @groups = (
+    ['mounts', qw(mount umount2 move_mount open_tree open_tree_attr mount_setattr fsopen fsconfig fsmount fspick pivot_root chroot statfs fstatfs statmount listmount)],
+    ['links', qw(symlink symlinkat link linkat)],
+    ['files looked up', qw(open openat openat2 creat close close_range stat lstat fstat newfstatat fstatat64 statx access faccessat faccessat2 readlink readlinkat chdir fchdir getcwd
+        getxattr lgetxattr fgetxattr name_to_handle_at)],
+    ['places and placeholders', qw(mkdir mkdirat rmdir mknod mknodat unlink unlinkat rename renameat renameat2 chmod fchmod fchmodat chown fchown fchownat lchown umask utimensat
+        ftruncate fallocate flock inotify_init1 inotify_add_watch)],
+    ['processes', qw(clone clone3 fork vfork execve execveat wait4 waitid exit exit_group kill tgkill tkill pidfd_open pidfd_getfd pidfd_send_signal getpid getppid gettid getpgid getpgrp setpgid
+        getsid setsid set_tid_address set_robust_list rseq rt_sigaction rt_sigprocmask rt_sigreturn rt_sigtimedwait rt_sigsuspend sigaltstack signalfd4 arch_prctl futex restart_syscall
+        sched_yield sched_getaffinity prlimit64 getrlimit setrlimit setpriority getpriority ioprio_set)],
+    ['memory', qw(mmap munmap mprotect mremap brk madvise mlock memfd_create)],
+    ['capabilities and walls', qw(unshare setns prctl capget capset seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self setuid setgid setresuid setresgid setreuid
+        setregid setgroups getuid geteuid getgid getegid getresuid getresgid getgroups sethostname setdomainname keyctl personality)],
+    ['network', qw(socket socketpair bind listen accept accept4 connect shutdown setsockopt getsockopt getsockname getpeername sendto recvfrom sendmsg recvmsg sendmmsg recvmmsg
+        epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 poll ppoll select pselect6 eventfd2 timerfd_create timerfd_settime)],
+    ['reading and writing', qw(read pread64 readv preadv write pwrite64 writev pwritev getdents64 getdents lseek pipe pipe2 dup dup2 dup3 fcntl ioctl splice sendfile copy_file_range fsync
+        fdatasync getrandom)],
+);
+my %group_of;
+for my $group (@groups) { my ($name, @calls) = @$group; $group_of{$_} = $name for @calls }
+
+my (%sum, $all, $programs);
+while (<STDIN>) {
+    my ($calls, $name) = /^\s*(\d+)\s+([a-z_0-9]+)\s*$/ or next;
+    if ($name eq 'total') { $all = $calls; next }
+    $sum{$group_of{$name} // 'other'} += $calls;
+    $programs += $calls if $name =~ /^execve/;
+}
+die "strace has counted nothing\n" unless $all;
+print "what for\tcalls\n";
+print join("\t", $_, $sum{$_} // 0), "\n" for (map { $_->[0] } @groups), 'other';
+print "all\t$all\nprograms executed\t$programs\n";

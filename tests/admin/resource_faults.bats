@@ -1,0 +1,248 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Places that fail: full, without inodes, read-only, closed, or on a server that does not answer. A launch that does not need the
+# place works, one that does fails in one line or can be interrupted; nothing is lost, half-written or left behind, and nothing is
+# open that was closed.
+
+load helper
+
+setup_file() { export BATS_TEST_TIMEOUT=300; }
+setup() {
+    start_admin_test
+    as_user mkdir -p "$PROJECT/sub"
+    as_user sh -c 'echo "a secret" | tee "$1/.env" "$1/sub/.env" >/dev/null; echo work >"$1/work"' sh "$PROJECT"
+    JAIL=(--network isolated --slurm off --backend native)
+    PROBE=(sh -c 'cat .env sub/.env; echo ran')
+    STATE=$SBX_HOME/.local/state/agent-sandbox
+    rm -rf "$SBX_HOME/.local"
+    # Other mounts of the test's; whoever looks into a place of the user's from outside has the one below.
+    PLACE=$STAGE/place
+    install -d -o "$SBX_USER" "$PLACE"
+}
+teardown() {
+    wait_until no_process_left
+    # In the project there is what was there.
+    [[ $(ls -A "$PROJECT") == $'.env\nsub\nwork' && $(cat "$PROJECT/work") == work ]] || { ls -lA "$PROJECT" >&2; return 1; }
+    rm -rf "$SBX_HOME/.local"
+    end_admin_test
+}
+no_process_left() { ! pgrep -u "$SBX_USER" '^(agent-sandbox|asb-)' >/dev/null 2>&1; }
+
+# Shell text for PREPARE: a file system of the user's at a path, of so many bytes and inodes; then all of it is filled.
+small() { # PATH SIZE INODES
+    printf 'mkdir -p "%s" && mount -t tmpfs -o "size=%s,nr_inodes=%s,mode=0700,uid=%s" small "%s"' \
+        "$1" "$2" "$3" "$(id -u "$SBX_USER")" "$1"
+}
+filled() { # PATH SIZE
+    small "$1" "$2" 1000
+    printf ' && { head -c 1M /dev/zero >"%s/filler" || :; } 2>/dev/null' "$1"
+}
+# What a session makes there is there already, and then nothing more can be.
+without_inodes() { # PATH
+    small "$1" 1M 100
+    printf ' && runuser -u "$user" -- env -C "$project" HOME="$home" USER="$user" "%s" --quiet --network isolated --slurm off -- true &&
+        { i=0; while touch "%s/filler.$i"; do i=$((i + 1)); done; } 2>/dev/null; :' "$SBX_PROGRAM" "$1"
+}
+
+ran_whole() { # COMMAND...
+    works "$@"
+    [[ $output == ran ]] || report "should run in a whole jail: $*"
+}
+ran_and_said() { # TEXT
+    ((status == 0)) && [[ $output == ran && $stderr == *"$1"* ]] || { output+=$stderr; report "should run and say '$1'"; }
+}
+in_probe() { in_jail "${PROBE[@]}"; }
+
+# ---- Full ------------------------------------------------------------------------------------------------------------
+
+@test "a state directory on a full disk: a session that needs it fails in one line, one that does not runs and says what is lost" {
+    ran_whole in_probe
+    rm -rf "$SBX_HOME/.local"
+    PREPARE=$(filled "$SBX_HOME/.local" 4k)
+    # Control: there is no room.
+    fails "No space left" on_stage cp /etc/hostname "$SBX_HOME/.local/x"
+    refused 125 "No space left on device" in_probe
+    # Without names to hold in the project nothing has to be written.
+    run --separate-stderr on_stage "$SBX_PROGRAM" "${JAIL[@]}" --read-only -- "${PROBE[@]}"
+    ran_and_said "lines of the record could not be written"
+}
+
+@test "a state directory without inodes: the same" {
+    PREPARE=$(small "$SBX_HOME/.local" 1M 1)
+    refused 125 "No space left on device" in_probe
+    PREPARE=$(without_inodes "$SBX_HOME/.local")
+    fails "No space left" on_stage touch "$SBX_HOME/.local/y"
+    run --separate-stderr on_stage "$SBX_PROGRAM" "${JAIL[@]}" --read-only -- "${PROBE[@]}"
+    ran_and_said "this session is not recorded"
+}
+
+@test "an administrator who wants records: what can't be recorded does not run, not even for a moment" {
+    local place
+    admin_says '[audit]' 'enabled = true'
+    JAIL+=(--read-only --rw "$PLACE")
+    works in_jail touch "$PLACE/ran"
+    rm "$PLACE/ran"
+    for place in "$(filled "$SBX_HOME/.local" 4k)" "$(without_inodes "$SBX_HOME/.local")" \
+        'mount -t tmpfs -o ro,mode=0755 closed "$home/.local"'; do
+        rm -rf "$SBX_HOME/.local"
+        as_user mkdir "$SBX_HOME/.local"
+        PREPARE=$place
+        refused 125 "" in_jail touch "$PLACE/ran"
+        # However long it takes until that is known: the directories are made on the way.
+        run on_stage strace -qq -o /dev/null -e trace=mkdir -e inject=mkdir:delay_exit=300000 \
+            "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- touch "$PLACE/ran"
+        ((status == 125)) && [[ ! -e $PLACE/ran ]] || report "it ran for a moment"
+    done
+}
+
+@test "a full or closed runtime directory: sessions run" {
+    local place
+    for place in "$(filled "$PLACE" 4k)" "$(small "$PLACE" 1M 1)" 'mount -t tmpfs -o ro,mode=0755 closed "$stage/place"' \
+        'mount -t tmpfs -o mode=0000 closed "$stage/place"'; do
+        PREPARE=$place
+        ran_whole on_stage env XDG_RUNTIME_DIR="$PLACE" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${PROBE[@]}"
+    done
+}
+
+@test "a full, read-only or closed /tmp: jails that do not need it work, one that does says so" {
+    local place
+    for place in 'mount -t tmpfs -o size=4k,mode=1777 full /tmp && { head -c 1M /dev/zero >/tmp/filler || :; } 2>/dev/null' \
+        'mount -t tmpfs -o ro,mode=1777 closed /tmp' 'mount -t tmpfs -o mode=0000 closed /tmp'; do
+        PREPARE=$place
+        fails "" on_stage sh -c 'echo x >/tmp/x'
+        ran_whole in_probe
+        JAIL=(--network isolated --slurm off --backend bwrap)
+        ran_whole in_probe
+        JAIL=(--slurm off --backend landlock)
+        run -125 --separate-stderr in_probe
+        [[ -z $output && $stderr == *"session's directory"* ]] || { output+=$stderr; report "should be said"; }
+        JAIL=(--network isolated --slurm off --backend native)
+    done
+}
+
+@test "what verbs write is whole or as it was" {
+    local before
+    as_user mkdir -p "$STATE"
+    as_user env -C "$PROJECT" "$SBX_PROGRAM" digest --not-needed one.example
+    before=$(cat "$STATE/not-needed")
+    [[ $before == *one.example* ]]
+    # The same file on a full disk.
+    mkdir "$STAGE/kept"
+    cp "$STATE/not-needed" "$STAGE/kept/"
+    PREPARE="$(small "$STATE" 4k 100) && cp \"\$stage/kept/not-needed\" \"$STATE/\" && chown -R \"\$user\" \"$STATE\""
+    run on_stage sh -c '"$1" digest --not-needed two.example; echo "$?"; cat "$2/not-needed"; ls -A "$2"' sh "$SBX_PROGRAM" "$STATE"
+    [[ $output == *"No space left on device"*$'\n1'[0-9]*$'\n'"$before"$'\nnot-needed' ]] || report "should be as it was"
+    # The first file of settings, and what is trusted.
+    as_user sh -c 'printf "[network]\nmode = \"isolated\"\n" >"$1/.agent-sandbox.toml"' sh "$PROJECT"
+    PREPARE="$(filled "$SBX_HOME/.config" 4k) && $(filled "$SBX_HOME/.local" 4k)"
+    run on_stage sh -c '"$1" config init; echo "$?"; "$1" trust; echo "$?"; cd ~ && find .config .local -type f' sh "$SBX_PROGRAM"
+    rm "$PROJECT/.agent-sandbox.toml"
+    [[ $output == *"No space left"*"No space left"* && $output == *$'\n.config/filler\n.local/filler' ]] ||
+        report "nothing half-written should be left"
+}
+
+# ---- Closed ----------------------------------------------------------------------------------------------------------
+
+@test "a read-only home: one line that says so; a place elsewhere will do" {
+    PREPARE='mount --bind "$home" "$home" && mount -o remount,bind,ro "$home" &&
+        mount --bind "$project" "$project" && mount -o remount,bind,rw "$project"'
+    as_user touch "$SBX_HOME/x" && rm "$SBX_HOME/x"
+    fails "Read-only" on_stage sh -c 'touch "$HOME/x"'
+    refused 125 "Read-only file system" in_probe
+    ran_whole on_stage env XDG_STATE_HOME="$PLACE" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${PROBE[@]}"
+    [[ -e $PLACE/agent-sandbox/sessions ]]
+}
+
+@test "a home that is not there, is another's, or is closed: one line; a place elsewhere will do where settings can be read" {
+    local place
+    PROJECT=$PLACE/project
+    cp -a "$SBX_HOME/project" "$PROJECT"
+    for place in 'mount -t tmpfs -o mode=0755 empty "$(dirname "$home")"' 'mount -t tmpfs -o mode=0755 others "$home"'; do
+        PREPARE=$place
+        refused 125 "$SBX_HOME" in_probe
+        ran_whole on_stage env XDG_STATE_HOME="$PLACE" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${PROBE[@]}"
+        rm -rf "$PLACE/agent-sandbox"
+    done
+    # There may be settings in it that close something.
+    PREPARE='mount -t tmpfs -o mode=0000 closed "$home"'
+    refused 125 "$SBX_HOME/.config" on_stage env XDG_STATE_HOME="$PLACE" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${PROBE[@]}"
+    PROJECT=$SBX_HOME/project
+}
+
+# ---- Without descriptors ---------------------------------------------------------------------------------------------
+
+# What was not found because no directory could be opened would be shown, and the next launches would believe it.
+@test "files of the user's group below /etc stay hidden, whatever the number of descriptors" {
+    local limit hidden=/etc/deep/a/b/c/token worked=0
+    mkdir -p "$STAGE${hidden%/*}"
+    echo "a token" >"$STAGE$hidden"
+    chgrp "$(id -g "$SBX_USER")" "$STAGE$hidden" && chmod 0640 "$STAGE$hidden"
+    prints "a token" on_stage cat "$hidden"
+    for limit in {3..16} 256; do
+        rm -rf "$STATE"
+        run on_stage prlimit --nofile="$limit" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- cat "$hidden"
+        [[ $output != *"a token"* ]] || report "shown with $limit descriptors"
+        ((status == 125)) || worked=$((worked + 1))
+        run in_jail cat "$hidden"
+        [[ $output != *"a token"* ]] || report "shown after a launch with $limit descriptors"
+    done
+    ((worked > 0)) || report "control: it should work with $limit descriptors"
+}
+
+# ---- Servers that do not answer --------------------------------------------------------------------------------------
+
+SILENT='perl "$SBX_STAGE/tests/admin/silent_mount.pl" "$point" </dev/null >/dev/null 2>&1 3>&- &
+    until [ -e "$point.ready" ] || ! kill -0 $!; do sleep 0.02; done'
+silent() { # POINT
+    mkdir -p "$1"
+    rm -f "$1.ready" "$1.end"
+    PREPARE="point='$1'; $SILENT"
+}
+
+@test "a mount that does not answer, somewhere on the host: launches do not wait for it" {
+    local point
+    for point in "$SBX_HOME/remote" /mnt/sbx-remote.$SBX_TAG "$PROJECT/sub/remote"; do
+        silent "$point"
+        # Control: whoever looks waits.
+        run -124 on_stage timeout 0.5 stat "$point"
+        rm -f "$point.ready"
+        if [[ $point == "$PROJECT"/* ]]; then
+            # It is in the project, which is looked through: it waits in the kernel, and Ctrl-C ends that.
+            run on_stage timeout -s INT 3 "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${PROBE[@]}"
+            ((status == 124)) && [[ -z $output ]] || report "should be interrupted"
+        else
+            local backend
+            for backend in native bwrap; do
+                JAIL=(--network isolated --slurm off --backend "$backend")
+                ran_whole on_stage timeout 60 "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${PROBE[@]}"
+                rm -f "$point.ready"
+            done
+            JAIL=(--network isolated --slurm off --backend native)
+        fi
+        rm -rf "$point" "$point.ready"
+    done
+}
+
+@test "a project or a path on a mount that does not answer: Ctrl-C ends the wait, nothing is left" {
+    local point=$PLACE/remote options
+    silent "$point"
+    for options in "--project $point" "--ro $point" "--rw $point/data"; do
+        rm -f "$point.ready"
+        run on_stage timeout -s INT 2 "$SBX_PROGRAM" --quiet "${JAIL[@]}" $options -- touch "$PROJECT/ran"
+        ((status == 124 || status == 125)) && [[ ! -e $PROJECT/ran ]] || report "$options: should be interrupted"
+        wait_until no_process_left || report "$options: processes are left"
+    done
+}
+
+@test "a mount whose server has died: launches work, one that needs it says so" {
+    local point=$SBX_HOME/remote
+    silent "$point"
+    PREPARE+='; touch "$point.end"; while ls "$point" 2>&1 | grep -q . && ! ls "$point" 2>&1 | grep -q endpoint; do sleep 0.02; done'
+    fails "endpoint is not connected" on_stage ls "$point"
+    rm -f "$point".*
+    ran_whole in_probe
+    rm -f "$point".*
+    run --separate-stderr on_stage "$SBX_PROGRAM" --quiet "${JAIL[@]}" --ro "$point" -- touch "$PROJECT/ran"
+    [[ $status:${#stderr_lines[@]} == 125:1 && ! -e $PROJECT/ran ]] || { output+=$stderr; report "should be said"; }
+    rm -rf "$point" "$point".*
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// While it lives, this process can open so many descriptors more and then none.
+#pragma once
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace testing_support {
+
+class FewDescriptors {
+  public:
+    explicit FewDescriptors(unsigned more) {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        int lowest = ::dup(STDIN_FILENO);
+        struct rlimit few = {static_cast<rlim_t>(lowest) + more, before_.rlim_max};
+        ::close(lowest);
+        ::setrlimit(RLIMIT_NOFILE, &few);
+    }
+    ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+    FewDescriptors(const FewDescriptors&) = delete;
+    FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+  private:
+    struct rlimit before_ = {};
+};
+
+}  // namespace testing_support

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// For unit tests: the claim that a fuzz target attacks, over the same seeds: each file, each beginning of it,
+// and each with one byte changed.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/file.h"
+
+namespace fuzz {
+
+using BrokenClaim = const char* (*)(std::string_view);
+
+constexpr size_t kMostVariants = 60;  // of each kind for a file
+
+// `folder` is below tests/fuzz: "config/corpus/layer".
+inline void expect_unbroken(const std::string& folder, BrokenClaim broken_claim) {
+    size_t files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(TEST_DATA "/fuzz/" + folder)) {
+        std::string input = base::read_file(entry.path()).value();
+        ASSERT_EQ(broken_claim(input), nullptr) << entry.path();
+        size_t stride = 1 + input.size() / kMostVariants;
+        for (size_t at = 0; at < input.size(); at += stride) {
+            ASSERT_EQ(broken_claim(input.substr(0, at)), nullptr) << entry.path() << " cut at " << at;
+            std::string changed = input;
+            changed[at] = static_cast<char>(changed[at] ^ (1 << at % 8));
+            ASSERT_EQ(broken_claim(changed), nullptr) << entry.path() << " changed at " << at;
+        }
+        ++files;
+    }
+    EXPECT_GT(files, 0U) << "no seeds in " << folder;
+}
+
+}  // namespace fuzz

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What holds for any message between the gateway, which reads strangers' bytes, and its supervisor, and for
+// the note with a connection that is handed over; each returns the claim that these bytes break, or null.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "doorman/note.h"
+#include "network/gateway/messages.h"
+
+namespace network::gateway {
+
+// What was read is written down as a message that reads as the same.
+inline const char* broken_for_messages(std::string_view bytes) {
+    if (bytes.size() > 1000) return nullptr;  // Longer ones are cut when they are written.
+    if (std::optional<Start> start = decode_start(bytes)) {
+        std::optional<Start> again = decode_start(encode(*start));
+        bool is_same = again && again->failure == start->failure && again->capture == start->capture &&
+                       again->has_landlock == start->has_landlock;
+        if (!is_same && !(start->failure.empty() && bytes.starts_with("failed")))
+            return "a first word is the same after a journey";
+    }
+    if (std::optional<Order> order = decode_order(bytes)) {
+        std::optional<Order> again = decode_order(encode(*order));
+        if (!again || again->kind != order->kind || again->number != order->number ||
+            again->reason != order->reason)
+            return "an order is the same after a journey";
+    }
+    if (std::optional<Reply> reply = decode_reply(bytes)) {
+        std::optional<Reply> again = decode_reply(encode(Order::Kind::rules, *reply));
+        if (!again || again->ticket != reply->ticket || again->text != reply->text ||
+            again->failure != reply->failure)
+            return "a reply is the same after a journey";
+        if (!reply->text.empty() && !reply->failure.empty()) return "a reply is one of both";
+    }
+    if (std::optional<Summary> summary = decode_summary(bytes)) {
+        std::string text = encode(*summary);
+        std::optional<Summary> again = decode_summary(text);
+        if (!again || encode(*again).size() > 2 * text.size() || again->refused != summary->refused ||
+            again->lines != summary->lines || again->targets.size() != summary->targets.size())
+            return "a last word is the same after a journey";
+    }
+    return nullptr;
+}
+
+inline const char* broken_for_note(std::string_view bytes) {
+    std::optional<doorman::Destination> destination = doorman::decode(bytes);
+    if (!destination) return nullptr;
+    return doorman::decode(doorman::encode(*destination)) == destination
+               ? nullptr
+               : "a destination is the same after a journey";
+}
+
+}  // namespace network::gateway

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// What holds for any bytes between the supervisor and the stage; each returns the claim that these bytes
+// break, or null.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "inner/messages.h"
+#include "inner/orders.h"
+
+namespace inner {
+
+inline const char* broken_for_orders(std::string_view bytes) {
+    base::Result<Orders> orders = decode(bytes);
+    if (!orders) return orders.error().what.empty() ? "an error says what is wrong" : nullptr;
+    std::string text = encode(*orders);
+    base::Result<Orders> again = decode(text);
+    if (!again) return "what was read can be written down and read";
+    return encode(*again) == text ? nullptr : "what was written down says the same";
+}
+
+// How bytes arrive does not matter, and a frame is written as it was read.
+template <typename Message>
+const char* broken_for_stream(std::string_view bytes, bool (*take)(std::string&, Message&)) {
+    std::string whole(bytes), pieces;
+    size_t taken = 0;
+    Message message;
+    std::string frames, slow_frames;
+    while (take(whole, message)) {
+        std::string frame = encode(message);
+        Message again;
+        std::string copy = frame;
+        if (!take(copy, again) || !copy.empty() || !(again == message))
+            return "a frame is the same after a journey";
+        frames += frame;
+        if (++taken > bytes.size()) return "a frame takes bytes";
+    }
+    for (char byte : bytes) {
+        pieces += byte;
+        while (take(pieces, message)) slow_frames += encode(message);
+    }
+    if (frames != slow_frames || pieces != whole) return "how bytes are cut does not change the frames";
+    return nullptr;
+}
+
+inline const char* broken_for_reports(std::string_view bytes) {
+    return broken_for_stream<Report>(bytes, take_report);
+}
+inline const char* broken_for_requests(std::string_view bytes) {
+    return broken_for_stream<Request>(bytes, take_request);
+}
+
+}  // namespace inner

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+#include "inner/properties.h"
+
+#include <gtest/gtest.h>
+
+#include "fuzz/over_corpus.h"
+
+namespace {
+
+TEST(InnerProperties, HoldForEverySeed) {
+    fuzz::expect_unbroken("inner/corpus/orders", inner::broken_for_orders);
+    fuzz::expect_unbroken("inner/corpus/reports", inner::broken_for_reports);
+    fuzz::expect_unbroken("inner/corpus/requests", inner::broken_for_requests);
+}
+
+}  // namespace

@@ -1,0 +1,352 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Each process of a session is killed or stopped, at each stage of it, by each backend: nothing runs on, nothing is lost in the project,
+# nothing is left behind, and the words say what happened. tests/egress/process_faults.bats and tests/slurm/process_faults.bats have
+# the same for the network and for Slurm; native_faults.bats kills at single system calls.
+
+load helper
+load process_faults
+
+setup_file() { export BATS_TEST_TIMEOUT=300; }
+setup() {
+    start_test
+    mkdir -p src
+    echo "int main;" >src/main.c
+    echo secret >.env
+    FAULT=(perl "$SBX_STAGE/tests/jail/fault.pl")
+}
+teardown() {
+    end_test
+    rm -rf "/tmp/agent-sandbox-u$(id -u)"
+}
+
+# The backend says each time what it does not hold.
+in_jail() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@" 2> >(grep -v "not held by this backend" >&2); }
+
+# use BACKEND: with everything on that it can have.
+use() {
+    JAIL=(--backend "$1" --network filtered --slurm off)
+    [[ $1 == landlock || $1 == firejail ]] || JAIL+=(--trace-commands)
+    remember_world
+}
+
+# What each is worth: whose death ends the session, and what is said.
+DEATHS="
+supervisor  137
+stage       137  the jail was killed from outside
+builder     137  the jail was killed from outside
+tracer      137  the process that traces it was ended
+command     137  was ended by signal 9
+gateway       7  the jail has no network from here on
+keeper        7
+"
+
+# ---- While it runs -----------------------------------------------------------------------------------------------------
+
+# kill_each BACKEND
+kill_each() {
+    local name status text
+    use "$1"
+    while read -r name status text; do
+        [[ -n $name ]] || continue
+        [[ $name != tracer || ${JAIL[*]} == *--trace* ]] || continue
+        start_session
+        need "$name"
+        kill -KILL "$FOUND"
+        soon is_dead "$FOUND"
+        if ((status == 7)); then
+            # It goes on: the command is there, and ends as it likes.
+            [[ $name != gateway ]] || soon grep -qF "$text" "$BATS_TEST_TMPDIR/jail.out"
+            need command
+            let_go
+        fi
+        expect_end "$1: $name" "$status" "$text"
+        expect_clean "$1: $name"
+    done <<<"$DEATHS"
+}
+
+@test "each process of a native session is killed" { kill_each native; }
+@test "each process of a session by bubblewrap is killed" { kill_each bwrap; }
+@test "each process of a session by Landlock alone is killed" { kill_each landlock; }
+@test "each process of a session by firejail is killed" { kill_each firejail; }
+
+# ---- While it starts and ends ------------------------------------------------------------------------------------------
+
+# What may come of a session that was hit while it started: the command's own status, no jail, or the end by force. Never a command
+# without its jail: it would find the other's secret.
+PROBE='cat "$HOME/secret" 2>/dev/null && echo open; touch ran; exit 7'
+
+# hit SIGNAL NUMBER DELAY: the NUMBER-th process of a launch, so many microseconds after its birth.
+hit() {
+    STATUS=0
+    rm -f ran
+    "${FAULT[@]}" "$2" "$1" "$3" "$SBX_PROGRAM" "${JAIL[@]}" -- sh -c "$PROBE" \
+        </dev/null >"$BATS_TEST_TMPDIR/out" 2>"$BATS_TEST_TMPDIR/err" 3>"$BATS_TEST_TMPDIR/hit" || STATUS=$?
+    HIT=$(cat "$BATS_TEST_TMPDIR/hit")
+    WHAT="$1 of process $2 ($HIT) after $3 us"
+    rm -f ran
+    [[ ! -s $BATS_TEST_TMPDIR/out ]] || { echo "$WHAT: the command read what is hidden" >&2; return 1; }
+    [[ $STATUS == @(7|125|137) ]] || { echo "$WHAT: ended with $STATUS" >&2; cat "$BATS_TEST_TMPDIR/err" >&2; return 1; }
+    # Who was not killed itself says why it failed.
+    [[ $STATUS == 7 || $2 == 0 ]] || grep -qE '^agent-sandbox: .*(ended|killed|could not|cannot)' "$BATS_TEST_TMPDIR/err" || { echo "$WHAT: does not say why:" >&2; cat "$BATS_TEST_TMPDIR/err" >&2; return 1; }
+}
+
+# start_and_hit BACKEND: process after process, at several moments of its life.
+start_and_hit() {
+    local number delay
+    echo secret >"$HOME/secret"
+    use "$1"
+    prints secret cat "$HOME/secret"
+    for number in 0 1 2 3 4; do
+        for delay in 0 1000 4000 12000; do
+            hit KILL "$number" "$delay"
+            # The first is always there to be hit, and so is the one that builds the jail.
+            ((number > 1)) || [[ $HIT != nobody ]]
+            soon nothing_runs_but_builders || { echo "$1: $WHAT: processes are left:" >&2; left_processes >&2; return 1; }
+        done
+        expect_clean_after_the_next "$1: $WHAT"
+        hit STOP "$number" $((number * 1000))
+        [[ $STATUS == 7 ]] || { echo "$1: $WHAT: ended with $STATUS" >&2; cat "$BATS_TEST_TMPDIR/err" >&2; return 1; }
+    done
+    expect_clean_after_the_next "$1"
+}
+
+# bubblewrap's own child waits for ever for a parent that was killed along with the supervisor; it runs nothing, and the next session
+# ends it.
+nothing_runs_but_builders() { ! left_processes | grep -vqE ' bwrap --args [0-9]+ -- [^ ]* inner-stage'; }
+
+@test "a native session is hit while it starts" { start_and_hit native; }
+@test "a session by bubblewrap is hit while it starts" { start_and_hit bwrap; }
+@test "a session by Landlock alone is hit while it starts" { start_and_hit landlock; }
+@test "a session by firejail is hit while it starts" { start_and_hit firejail; }
+
+# A supervisor that is stopped while the command ends has everything still to do.
+@test "each process is killed while the session ends" {
+    local backend name
+    for backend in native bwrap landlock firejail; do
+        use "$backend"
+        for name in supervisor gateway keeper; do
+            start_session
+            need "$name"
+            local victim=$FOUND
+            need stage
+            kill -STOP "$SUPERVISOR"
+            let_go
+            soon is_dead "$FOUND"
+            kill -KILL "$victim"
+            # One that is dismissed and killed in the same moment leaves the trash to the next session.
+            soon is_dead "$victim"
+            [[ $name == supervisor ]] || kill -CONT "$SUPERVISOR"
+            expect_end "$backend: $name" "$([[ $name == supervisor ]] && echo 137 || echo 7)"
+            expect_clean "$backend: $name"
+        done
+    done
+}
+
+# ---- Stopped helpers ---------------------------------------------------------------------------------------------------
+
+session_id() { sandbox ps --ids; }
+
+# Of each: it is stopped, the session is ended by `stop --now`, and all of it is gone. The same again, and it is continued instead.
+stop_each() {
+    local name
+    use "$1"
+    for name in stage builder keeper gateway tracer; do
+        [[ $name != tracer || ${JAIL[*]} == *--trace* ]] || continue
+        start_session
+        need "$name"
+        kill -STOP "$FOUND"
+        soon is_stopped "$FOUND"
+        works sandbox stop --now "$(session_id)"
+        [[ $output == *"has ended" ]] || report "$1: $name: says so"
+        expect_end "$1: $name" 143 "stopped, as 'agent-sandbox stop' asked"
+        expect_clean "$1: $name"
+        start_session
+        need "$name"
+        kill -STOP "$FOUND"
+        soon is_stopped "$FOUND"
+        kill -CONT "$FOUND"
+        let_go
+        expect_end "$1: $name, continued" 7
+        expect_clean "$1: $name, continued"
+    done
+}
+
+@test "helpers of a native session are stopped" { stop_each native; }
+@test "helpers of a session by bubblewrap are stopped" { stop_each bwrap; }
+@test "helpers of a session by Landlock alone are stopped" { stop_each landlock; }
+@test "helpers of a session by firejail are stopped" { stop_each firejail; }
+
+# Nobody but it could answer: `stop` says so, and `stop --now` does not ask.
+@test "a supervisor that is stopped can be ended" {
+    local backend
+    for backend in native landlock; do
+        use "$backend"
+        start_session
+        kill -STOP "$SUPERVISOR"
+        soon is_stopped "$SUPERVISOR"
+        if [[ $backend == native ]]; then
+            refused 1 "does not answer" sandbox stop "$(session_id)"
+            [[ $stderr == *"stop --now"* ]] || report "says what helps"
+            need command
+        fi
+        works sandbox stop --now "$(session_id)"
+        expect_end "$backend" 137
+        expect_clean "$backend"
+    done
+}
+
+# The command's end is heard by nobody, and the program that built the jail does not end: the session can be ended all the same.
+@test "who stays behind stopped when the command has ended is ended by stop" {
+    local backend
+    for backend in bwrap landlock firejail; do
+        use "$backend"
+        start_session
+        need stage
+        local stage=$FOUND
+        need builder
+        kill -STOP "$FOUND"
+        let_go
+        soon is_dead "$stage"
+        is_alive "$SUPERVISOR"
+        works sandbox stop --now "$(session_id)"
+        soon is_dead "$SUPERVISOR"
+        end_of_jail
+        expect_clean "$backend"
+    done
+}
+
+# ---- All at once -------------------------------------------------------------------------------------------------------
+
+# all_of_ours: every process of the session but the command and what it started.
+all_of_ours() {
+    local name
+    for name in supervisor builder stage keeper gateway tracer; do process "$name"; done | sort -un
+}
+shuffled() { local word; for word in "$@"; do echo "$RANDOM $word"; done | sort -n | cut -d' ' -f2; }
+
+@test "all processes of ours are killed at once, in any order: nothing runs on" {
+    local backend processes
+    RANDOM=4711
+    for backend in native bwrap firejail; do
+        use "$backend"
+        for _ in 1 2 3 4; do
+            start_session
+            mapfile -t processes < <(shuffled $(all_of_ours))
+            ((${#processes[@]} >= 4))
+            kill -KILL "${processes[@]}"
+            expect_end "$backend: ${processes[*]}" 137
+            soon nothing_runs || { echo "$backend: ${processes[*]}: these run on:" >&2; left_processes >&2; return 1; }
+            expect_clean_after_the_next "$backend: ${processes[*]}"
+        done
+    done
+}
+
+# Without a pid namespace a process that left the command may live on then. It stays behind its walls.
+@test "by Landlock alone, what outlives them all is as closed as before" {
+    local processes
+    RANDOM=4712
+    echo secret >"$HOME/secret"
+    start_listener "$HOME/service"
+    use landlock
+    cat >look.sh <<'LOOK'
+until [ -e look ]; do sleep 0.02; done
+{ cat "$HOME/secret"; perl "$1" "$HOME/service"; echo new >"$HOME/new"; kill -KILL "$2"; } >seen 2>&1
+touch looked
+LOOK
+    start_session "setsid sh look.sh ${CONNECT[1]} $$ & touch ready; sleep 1000"
+    mapfile -t processes < <(shuffled $(all_of_ours))
+    ((${#processes[@]} >= 4))
+    kill -KILL "${processes[@]}"
+    expect_end landlock 137
+    # The control: out here all of it works.
+    prints secret cat "$HOME/secret"
+    works "${CONNECT[@]}" "$HOME/service"
+    local greeting=$output
+    [[ -n $greeting ]]
+    touch look
+    soon is_over
+    if [[ -e looked ]]; then
+        [[ $(grep -c . seen) -ge 3 ]]
+        run cat seen
+        [[ $output != *secret$'\n'* && $output != *"$greeting"* && ! -e $HOME/new ]] || report "nothing may be open to it"
+    fi
+    rm -f look looked seen look.sh
+    expect_clean_after_the_next landlock
+}
+is_over() { [[ -e looked ]] || ! pgrep -u "$SBX_USER" -f "sh look.sh" >/dev/null; }
+
+@test "the whole process group is signalled, or killed" {
+    local backend signal
+    for backend in native bwrap landlock firejail; do
+        use "$backend"
+        for signal in HUP TERM KILL; do
+            rm -f go ready
+            setsid "${ATTENTIVE[@]}" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- sh -c "$WAITS" </dev/null >"$BATS_TEST_TMPDIR/jail.out" 2>&1 3>&- &
+            SUPERVISOR=$!
+            CHILDREN+=("$SUPERVISOR")
+            soon test -e ready
+            kill "-$signal" -- "-$SUPERVISOR"
+            expect_end "$backend: $signal" $((128 + $(kill -l "$signal")))
+            expect_clean "$backend: $signal"
+        done
+    done
+}
+
+@test "the terminal is closed" {
+    local backend server=sbx-$SBX_TAG-$BATS_TEST_NUMBER
+    for backend in native bwrap landlock firejail; do
+        use "$backend"
+        rm -f go ready
+        tmux -L "$server" -f /dev/null new-session -d -x 80 -y 24 "$SBX_PROGRAM --quiet ${JAIL[*]} -- sh -c '$WAITS'" 3>&-
+        soon test -e ready
+        SUPERVISOR=$(pgrep -u "$SBX_USER" -o -f "^$SBX_PROGRAM")
+        need keeper
+        tmux -L "$server" kill-server
+        soon is_dead "$SUPERVISOR"
+        expect_clean "$backend"
+    done
+}
+
+# ---- What a session and its keeper leave -------------------------------------------------------------------------------
+
+places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-[0-9a-f]*'; }
+
+@test "a session is killed together with its keeper: the next one tidies up, and takes nothing of those that run" {
+    local backend living
+    for backend in landlock firejail; do
+        use "$backend"
+        start_session
+        living=$(places)
+        [[ -d $living ]]
+        local first=$SUPERVISOR
+        start_session
+        need keeper
+        kill -KILL "$FOUND" "$SUPERVISOR"
+        expect_end "$backend" 137
+        # The control: there is something to take away.
+        [[ $(places | wc -l) == 2 ]]
+        works in_jail true
+        soon is_only_place "$living"
+        SUPERVISOR=$first
+        let_go
+        expect_end "$backend: the other one" 7
+        expect_clean_after_the_next "$backend"
+    done
+}
+is_only_place() { [[ $(places) == "$1" ]]; }
+
+@test "placeholders of a session that was killed with its keeper are gone after the next start" {
+    local backend
+    for backend in native bwrap; do
+        use "$backend"
+        start_session
+        need keeper
+        kill -KILL "$FOUND" "$SUPERVISOR"
+        expect_end "$backend" 137
+        soon nothing_runs
+        # The control: they are there.
+        [[ $(world) != "$WORLD" && -d .vscode ]]
+        expect_clean_after_the_next "$backend"
+    done
+}

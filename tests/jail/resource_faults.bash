@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+# Launches on a machine that lacks something, and what must hold after each: it works in a whole jail, or fails in one line, and nothing is
+# left behind or lost.
+
+# A project with secrets that a whole jail masks (.env) or hides (private), and work that must stay as it is.
+start_resource_test() {
+    start_test
+    mkdir -p sub/deep private
+    echo "a secret" | tee .env sub/deep/.env private/file >/dev/null
+    echo work >work
+    JAIL=(--network isolated --slurm off --backend native --hide "$PROJECT/private")
+    # Without a process more than its own.
+    PROBE=(sh -c 'for file in .env sub/deep/.env private/file; do { read -r line <$file && echo "$line"; } 2>/dev/null; done; echo ran')
+    [[ $("${PROBE[@]}") == $'a secret\na secret\na secret\nran' ]]
+    OUT=$BATS_TEST_TMPDIR/out ERRORS=$BATS_TEST_TMPDIR/errors
+    mkfifo "$OUT.pipe" "$ERRORS.pipe"
+    prints ran in_jail "${PROBE[@]}"
+    LISTING=$(home_listing)
+    MOUNTS=$(mounts_of_host)
+    WORKED=0 FAILED=0
+}
+
+# Without the numbers that the kernel gives out as it goes.
+mounts_of_host() { cut -d' ' -f3- /proc/self/mountinfo | sort; }
+
+# launch AROUND... : the probe in a jail, started by AROUND; its end in STATUS. By pipes, which no limit of files' sizes reaches.
+launch() {
+    local readers=()
+    STATUS=0
+    cat "$OUT.pipe" >"$OUT" 3>&- &
+    readers+=($!)
+    cat "$ERRORS.pipe" >"$ERRORS" 3>&- &
+    readers+=($!)
+    timeout 60 "$@" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${PROBE[@]}" >"$OUT.pipe" 2>"$ERRORS.pipe" </dev/null 3>&- || STATUS=$?
+    # Whoever is left of it would hold them open.
+    wait "${readers[@]}"
+}
+
+complain() { # WHAT PROBLEM
+    printf '%s: %s\nstatus %s\n--- output\n%s\n--- errors\n%s\n' "$1" "$2" "$STATUS" "$(cat "$OUT")" "$(cat "$ERRORS")" >&2
+    return 1
+}
+
+# Of the last launch: the command ran in a whole jail, or did not run and one line says why.
+expect_whole_or_nothing() { # WHAT
+    ! grep -q 'a secret' "$OUT" || complain "$1" "a secret is out"
+    case $STATUS in
+        0)
+            [[ $(cat "$OUT") == ran ]] || complain "$1" "the command did not run, and nobody says so"
+            WORKED=$((WORKED + 1))
+            ;;
+        125)
+            [[ ! -s $OUT ]] || complain "$1" "the command ran in a jail that failed"
+            [[ $(wc -l <"$ERRORS") == 1 && $(cat "$ERRORS") == "agent-sandbox: "* ]] || complain "$1" "one line should say why"
+            FAILED=$((FAILED + 1))
+            ;;
+        *) complain "$1" "it ends in no way that it should" ;;
+    esac
+}
+
+expect_both_ways() {
+    ((WORKED > 0 && FAILED > 0)) || { echo "the limits prove nothing: $WORKED worked, $FAILED failed" >&2; return 1; }
+}
+
+# Nobody is left, nothing is mounted, the project is as it was, and no half-written file lies in the state directory.
+expect_nothing_left() {
+    [[ $(mounts_of_host) == "$MOUNTS" ]] || { echo "mounts of the host changed" >&2; return 1; }
+    wait_until no_process_left || { echo "processes are left:" >&2; pgrep -u "$SBX_USER" -a '^(agent-sandbox|asb-)' >&2; return 1; }
+    # What a killed or failed launch could not take away, the next one does.
+    prints ran in_jail "${PROBE[@]}"
+    [[ $(home_listing) == "$LISTING" ]] || { diff <(echo "$LISTING") <(home_listing) >&2; return 1; }
+    [[ $(cat work .env sub/deep/.env private/file) == $'work\na secret\na secret\na secret' ]]
+    [[ -z $(find "$HOME/.local" -name '*.new.*') ]] || { find "$HOME/.local" -name '*.new.*' >&2; return 1; }
+}
+no_process_left() { ! pgrep -u "$SBX_USER" '^(agent-sandbox|asb-)' >/dev/null 2>&1; }
+
+# How often the supervisor makes this call in a launch that works.
+count_of() {
+    launch strace -qq -o "$BATS_TEST_TMPDIR/trace" -e "trace=$1"
+    [[ $STATUS == 0 ]] || complain "$1" "a launch that is watched should work"
+    grep -c "^$1(" "$BATS_TEST_TMPDIR/trace"
+}
+
+# each_fails CALL ERROR MOST: it fails once, at one of its times after the other, at MOST of them.
+each_fails() {
+    local count step number
+    count=$(count_of "$1")
+    step=$((count / $3 + 1))
+    for ((number = 1 + RANDOM % step; number <= count; number += step)); do
+        launch strace -qq -o /dev/null -e "trace=$1" -e "inject=$1:error=$2:when=$number"
+        expect_whole_or_nothing "$1, $number of $count, $2"
+    done
+}
+
+forget_findings() { rm -f "$HOME"/.local/state/agent-sandbox/{known-names,private-etc}; }

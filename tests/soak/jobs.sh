@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+# jobs.sh SECONDS: what the jail of the soak asks of Slurm. For each line on standard input one round of it, spread over so many seconds,
+# and one line of answer: how many acts there were, and those that did not go as they should.
+seconds=$1
+
+submit() { sbatch --parsable --output=/dev/null "$@" </dev/null; }
+
+short() { [[ $(submit --wrap="sleep 1") =~ ^[0-9]+$ ]]; }
+array() { [[ $(submit --array=1-3 --wrap="true") =~ ^[0-9]+$ ]]; }
+ask() { squeue --noheader >/dev/null </dev/null; }
+nodes() { sinfo --noheader </dev/null | grep -q debug; }
+step() { [[ $(srun --ntasks=2 echo here </dev/null 2>/dev/null) == $'here\nhere' ]]; }
+cancelled() {
+    local job
+    job=$(submit --wrap="sleep 600") && scontrol show job "$job" </dev/null | grep -q "JobId=$job" && scancel "$job" </dev/null
+}
+# Refused by the chaperon: what is the administrator's, and an option that would leave the jail.
+refused() { ! scontrol shutdown </dev/null >/dev/null 2>&1 && ! submit --uid=0 --wrap=true >/dev/null 2>&1; }
+# On the channel itself: nothing, junk, half a frame.
+junk() {
+    perl -MIO::Socket::UNIX -e '
+        $SIG{PIPE} = "IGNORE";
+        for my $junk ("", "\0\0", "\xff" x 5000, "GET / HTTP/1.0\r\n\r\n") {
+            my $door = IO::Socket::UNIX->new(Peer => "/run/agent-sandbox/slurm") or exit 1;
+            syswrite $door, $junk;
+        }'
+}
+# Until none of ours waits or runs.
+empty() {
+    local deadline=$((SECONDS + 120))
+    until [[ -z $(squeue --noheader </dev/null 2>&1) ]]; do
+        ((SECONDS < deadline)) || return 1
+        sleep 2
+    done
+}
+
+acts=(ask short cancelled nodes refused step ask array junk cancelled ask short empty)
+while read -r _; do
+    wrong=
+    for act in "${acts[@]}"; do
+        "$act" || wrong+="$act; "
+        sleep "$(awk -v seconds="$seconds" -v acts="${#acts[@]}" 'BEGIN { print seconds / acts }')"
+    done
+    echo "${#acts[@]} $wrong"
+done

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+#include "tracer/properties.h"
+
+#include <gtest/gtest.h>
+
+#include "fuzz/over_corpus.h"
+
+namespace {
+
+TEST(NoteProperties, HoldForEverySeed) {
+    fuzz::expect_unbroken("tracer/corpus/notes", tracer::broken_for_notes);
+}
+
+}  // namespace
