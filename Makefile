@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 export CMD
 
-.PHONY: help run site test install uninstall packages bench promises build setup unit structure format fuzz sanitize coverage thread cppcheck tidy jail egress slurm test-packages test-docs test-site test-agents fix clean
+.PHONY: help run site test install uninstall packages bench promises build setup unit structure format fuzz sanitize coverage thread cppcheck tidy jail egress slurm test-packages test-docs test-site test-agents fix clean soak
 
 help:
 	@echo "make run               build, then a short tour in a real jail and a shell in it"
@@ -15,6 +15,7 @@ help:
 	@echo "make packages          .deb, .rpm and .tar.gz for aarch64 and x86_64, in build/packages"
 	@echo "make bench             what a launch, work inside, the network and many sessions cost, beside other tools; in build/figures"
 	@echo "make promises          the same, kept in docs/figures, and docs/performance.md and docs/promises.md made anew from it"
+	@echo "make soak              an hour of mixed work, and whether anything grows by it"
 	@echo "make site              the documentation as static pages, in build/site"
 	@echo "make fix               format the sources in place"
 	@echo "make clean             remove every build folder"
@@ -120,6 +121,11 @@ promises: build
 	@scripts/setup egress slurm bench peers
 	@bench/all
 	@scripts/promises
+
+# An hour of mixed work: what grows by it.
+soak: build
+	@scripts/setup egress slurm
+	@scripts/soak
 
 # The documentation as static pages, in build/site.
 site:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# perl calls.pl <SUMMARY: what `strace -c -U calls,name` counted, by what the calls are for.
+# perl calls.pl [BEFORE] TRACE: the system calls of traces by `strace -f`, by what they are for. (Its own summary leaves out calls that it has no name for.)
 use strict;
 use warnings;
 
@@ -25,14 +25,27 @@ my @groups = (
 my %group_of;
 for my $group (@groups) { my ($name, @calls) = @$group; $group_of{$_} = $name for @calls }
 
-my (%sum, $all, $programs);
-while (<STDIN>) {
-    my ($calls, $name) = /^\s*(\d+)\s+([a-z_0-9]+)\s*$/ or next;
-    if ($name eq 'total') { $all = $calls; next }
-    $sum{$group_of{$name} // 'other'} += $calls;
-    $programs += $calls if $name =~ /^execve/;
+# Newer than the names that strace knows; from 424 on numbers are the same everywhere.
+my %named = (syscall_0x1d3 => 'open_tree_attr');
+
+# Of one trace: how many of each group, in all, and programs that were executed. A call that is told in two lines counts once.
+sub counted {
+    my ($file) = @_;
+    open my $trace, '<', $file or die "$file: $!\n";
+    my %sum = (all => 0, 'programs executed' => 0);
+    while (<$trace>) {
+        my ($name) = /^\d+\s+([a-z_0-9]+)\(/ or next;
+        $name = $named{$name} // $name;
+        $sum{$group_of{$name} // 'other'}++;
+        $sum{all}++;
+        $sum{'programs executed'}++ if $name =~ /^execve/ && / = 0$/;
+    }
+    die "$file: strace has seen nothing\n" unless $sum{all};
+    return \%sum;
 }
-die "strace has counted nothing\n" unless $all;
-print "what for\tcalls\n";
-print join("\t", $_, $sum{$_} // 0), "\n" for (map { $_->[0] } @groups), 'other';
-print "all\t$all\nprograms executed\t$programs\n";
+
+my @columns = map { counted($_) } @ARGV;
+print join("\t", 'what for', @ARGV > 1 ? 'calls before' : (), 'calls'), "\n";
+for my $row ((map { $_->[0] } @groups), 'other', 'all', 'programs executed') {
+    print join("\t", $row, map { $_->{$row} // 0 } @columns), "\n";
+}

@@ -60,7 +60,7 @@ in_own_mounts() {
     [[ -z ${BENCH_OWN_MOUNTS:-} ]] || return 0
     if ((EUID != 0)); then
         command -v sudo >/dev/null || { echo "$name: a user of its own needs root; run it as root or install sudo" >&2; exit 1; }
-        exec sudo --preserve-env=ROUNDS,RUNS,FIGURES,SBX_PROGRAM,BENCH_TOOLS -- "$0" "$@"
+        exec sudo --preserve-env=ROUNDS,RUNS,FIGURES,SBX_PROGRAM,BENCH_TOOLS,BEFORE -- "$0" "$@"
     fi
     BENCH_OWN_MOUNTS=1 exec unshare --mount --propagation private "$0" "$@"
 }

@@ -68,8 +68,14 @@ base::Error failure_error(const inner::Report& failure) {
                 : "leave out the --trace- options; 'agent-sandbox doctor' says what this machine can do";
         return error;
     }
-    if (failure.step == inner::kStepKeyring)
-        return base::system_error("give the jail a session keyring of its own", failure.number);
+    if (failure.step == inner::kStepKeyring) {
+        base::Error error = base::system_error("give the jail a session keyring of its own", failure.number);
+        if (failure.number == EDQUOT)
+            error.advice =
+                "each session takes one of the keys that a user may have: end some, or let the "
+                "administrator raise kernel.keys.maxkeys";
+        return error;
+    }
     if (failure.step == inner::kStepWall)
         return base::system_error("raise the wall of Landlock at " + object, failure.number);
     if (failure.step == inner::kStepPrivileges)

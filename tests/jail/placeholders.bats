@@ -4,6 +4,7 @@
 # from one that does.
 
 load helper
+load process_faults
 
 setup() {
     start_test
@@ -94,6 +95,8 @@ holds() { fails "" in_jail_sh 'mkdir -p .vscode && echo inside >.vscode/tasks.js
 
 @test "after the supervisor is killed, nothing is left" {
     start_jail 'touch ready; sleep 1000'
+    # It is started beside the command, which may be faster; of a session that dies before, the next one takes it all away.
+    wait_until has_process keeper
     kill -KILL "$SUPERVISOR"
     end_of_jail
     wait_until nothing_left

@@ -64,6 +64,8 @@ process() {
 
 # need NAME: its process goes to FOUND; a fault that hits nobody shows nothing.
 need() {
+    # Helpers are started beside the command, which may be faster.
+    soon has_process "$1" || true
     FOUND=$(process "$1")
     [[ $FOUND =~ ^[0-9]+$ ]] || { echo "no $1 below $SUPERVISOR: '$FOUND'" >&2; ps -u "$SBX_USER" -o pid,ppid,stat,comm,args --forest >&2; return 1; }
 }

@@ -79,6 +79,13 @@ TEST(Conclude, AJailInATracedJailIsToldWhatToDo) {
     EXPECT_NE(ending.error().advice.find("inside a jail that is traced"), std::string::npos);
 }
 
+TEST(Conclude, AUserWithoutKeysLeftIsToldWhatTakesThem) {
+    Report failure{.kind = Report::Kind::failed, .number = EDQUOT, .step = std::string(inner::kStepKeyring)};
+    auto ending = conclude(kPlan, Outcome{.failure = failure});
+    ASSERT_FALSE(ending);
+    EXPECT_NE(ending.error().advice.find("kernel.keys.maxkeys"), std::string::npos);
+}
+
 plan::Plan limited() {
     plan::Plan plan = kPlan;
     plan.limits.wall_time = {.value = 600, .origin = config::from_flag("--limit")};
