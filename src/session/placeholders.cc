@@ -39,7 +39,9 @@ using Contents = Placeholders::Contents;
 
 constexpr off_t kTable = 0;
 constexpr off_t kFirstName = 1;
-constexpr off_t kToTheEnd = 0;                 // as the length of a range
+constexpr off_t kToTheEnd = 0;  // as the length of a range
+// Names in the record from which on a session asks only for those of its own project.
+constexpr size_t kCrowd = 500;
 constexpr std::string_view kLeastName = "\1";  // sorts before every other in a directory
 
 off_t byte_of(const base::Path& path) {
@@ -93,6 +95,7 @@ class Table {
     }
     // Locks the names that no other session needs. Mostly there is no other: then one call does.
     void lock_unneeded() { is_alone_ = can_lock_ && set_lock(record_, F_WRLCK, kFirstName, kToTheEnd) == 0; }
+    bool is_alone() const { return is_alone_; }
     // Where nothing can be locked, nobody knows who else needs a placeholder: nothing is ever removed.
     bool is_needed(const base::Path& path) const {
         return !is_alone_ && (!can_lock_ || set_lock(record_, F_WRLCK, byte_of(path)) != 0);
@@ -205,12 +208,17 @@ bool take_away(ParentDirectories& parents, Trash& trash, const base::Path& path,
 }
 
 // Takes away what is needed neither by a session nor by `wanted`. Afterwards the record's names are unlocked.
-void sweep(Table& table, Trash trash, const Names& wanted, std::optional<Moved> moved = std::nullopt) {
+// The kernel searches a list for each question about a lock: among hundreds of sessions all of them together
+// would ask for minutes. So what others left elsewhere then waits for a session there, or for fewer sessions.
+void sweep(Table& table, Trash trash, const Names& wanted, const base::Path& project,
+           std::optional<Moved> moved = std::nullopt) {
     if (table.names.empty()) return;
     ParentDirectories parents(std::move(moved));
     table.lock_unneeded();
+    bool is_crowded = !table.is_alone() && table.names.size() > kCrowd && !project.is_root();
     for (auto name = table.names.end(); name != table.names.begin();) {
         --name;
+        if (is_crowded && !name->is_within(project)) continue;
         if (wanted.contains(*name) || table.is_needed(*name)) continue;
         // What lies deeper came first: what is left of it stays.
         auto deeper = table.names.lower_bound(*name / kLeastName);
@@ -329,7 +337,7 @@ base::Result<Placeholders> Placeholders::acquire(const std::string& state_direct
     base::Status made = base::success();
     {
         Table table(placeholders.record_.get());
-        sweep(table, Trash(state_directory), Names(wanted.begin(), wanted.end()));
+        sweep(table, Trash(state_directory), Names(wanted.begin(), wanted.end()), project);
         ParentDirectories parents;
         base::Result<Names> missing = missing_among(wanted, contents, parents, project);
         if (!missing) return missing.error();
@@ -349,7 +357,7 @@ void Placeholders::release() {
     if (!record_) return;
     {
         Table table(record_.get());
-        sweep(table, Trash(state_directory_), {}, moved_since(project_path_, project_.get()));
+        sweep(table, Trash(state_directory_), {}, project_path_, moved_since(project_path_, project_.get()));
     }
     record_.reset();
     project_.reset();

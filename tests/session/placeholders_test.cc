@@ -23,10 +23,13 @@ using testing_support::TemporaryDirectory;
 
 class PlaceholdersTest : public testing::Test {
   protected:
-    base::Result<Placeholders> acquire(const std::vector<std::string>& names) {
+    std::vector<Path> paths(const std::vector<std::string>& names) const {
         std::vector<Path> wanted;
         for (const std::string& name : names) wanted.push_back(Path::known(project(name)));
-        return Placeholders::acquire(directory_ / "state", std::move(wanted));
+        return wanted;
+    }
+    base::Result<Placeholders> acquire(const std::vector<std::string>& names) {
+        return Placeholders::acquire(directory_ / "state", paths(names));
     }
     std::string project(const std::string& name) const { return directory_ / ("p/" + name); }
     bool exists(const std::string& name) const { return std::filesystem::exists(project(name)); }
@@ -134,6 +137,36 @@ TEST_F(PlaceholdersTest, AKilledSessionIsCleanedUpByTheNext) {
     EXPECT_TRUE(exists(".idea"));
     next->release();
     EXPECT_FALSE(exists(".idea"));
+    EXPECT_EQ(recorded(), 0u);
+}
+
+// Each question about a lock costs what there are locks.
+TEST_F(PlaceholdersTest, AmongManySessionsOnlyTheOwnProjectIsLookedThrough) {
+    std::vector<std::string> many;
+    for (int number = 0; number < 600; ++number) many.push_back("crowd/" + std::to_string(number));
+    for (const char* name : {"one", "other"}) std::filesystem::create_directory(project(name));
+    pid_t child = ::fork();
+    if (child == 0) ::_exit(acquire({"one/.vscode", "other/.vscode"}) ? 0 : 1);
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    ASSERT_EQ(status, 0);
+    std::filesystem::create_directory(project("crowd"));
+    auto crowd = Placeholders::acquire(directory_ / "state", paths(many), {}, Path::known(project("crowd")));
+    ASSERT_TRUE(crowd);
+    // It was alone with what is left, and so has taken it away: the child leaves it once more.
+    EXPECT_FALSE(exists("one/.vscode"));
+    child = ::fork();
+    if (child == 0) ::_exit(acquire({"one/.vscode", "other/.vscode"}) ? 0 : 1);
+    ::waitpid(child, &status, 0);
+    ASSERT_EQ(status, 0);
+    const Path one = Path::known(project("one"));
+    auto session = Placeholders::acquire(directory_ / "state", {one / ".idea"}, {}, one);
+    ASSERT_TRUE(session);
+    EXPECT_FALSE(exists("one/.vscode"));
+    EXPECT_TRUE(exists("other/.vscode"));
+    crowd->release();
+    session->release();
+    EXPECT_FALSE(exists("other/.vscode"));
     EXPECT_EQ(recorded(), 0u);
 }
 
