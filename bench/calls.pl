@@ -38,7 +38,7 @@ sub counted {
         $name = $named{$name} // $name;
         $sum{$group_of{$name} // 'other'}++;
         $sum{all}++;
-        $sum{'programs executed'}++ if $name =~ /^execve/ && / = 0$/;
+        $sum{'programs executed'}++ if $name =~ /^execve/ && !/ = -1 /;
     }
     die "$file: strace has seen nothing\n" unless $sum{all};
     return \%sum;

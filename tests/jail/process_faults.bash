@@ -96,7 +96,7 @@ mounts_of_host() { cut -d' ' -f3- /proc/self/mountinfo | sort; }
 # What runs as the user of sessions, of the commands in them and of the programs that build jails, but for those that wait to be collected.
 left_processes() {
     ps -u "$SBX_USER" -o pid=,ppid=,stat=,comm=,args= |
-        awk '$3 !~ /^[ZX]/ && $4 !~ /^(ps|awk|bats|perl|tmux)/ && !/bats/ && /asb-|agent-sandbox|inner-stage|bwrap|firejail|touch ready|'"$MARK"'/'
+        awk '$3 !~ /^[ZX]/ && $4 !~ /^(ps|awk|grep|bats|perl|tmux)/ && !/bats/ && /asb-|agent-sandbox|inner-stage|bwrap|firejail|touch ready|'"$MARK"'/'
 }
 nothing_runs() { [[ -z $(left_processes) ]]; }
 
