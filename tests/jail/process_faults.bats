@@ -254,7 +254,7 @@ until [ -e look ]; do sleep 0.02; done
 { cat "$HOME/secret"; perl "$1" "$HOME/service"; echo new >"$HOME/new"; kill -KILL "$2"; } >seen 2>&1
 touch looked
 LOOK
-    start_session "setsid sh look.sh ${CONNECT[1]} $$ & touch ready; sleep 1000"
+    start_session "setsid sh look.sh ${CONNECT[1]} $$ & touch ready; sleep $MARK"
     mapfile -t processes < <(shuffled $(all_of_ours))
     ((${#processes[@]} >= 4))
     kill -KILL "${processes[@]}"
@@ -266,6 +266,7 @@ LOOK
     [[ -n $greeting ]]
     touch look
     soon is_over
+    pkill -KILL -u "$SBX_USER" -xf "sleep $MARK" || true
     if [[ -e looked ]]; then
         [[ $(grep -c . seen) -ge 3 ]]
         run cat seen
