@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned kParts = 4;
 constexpr std::time_t kBetweenLooks = 3600;
-constexpr std::time_t kLongestBetween = 24 * 3600;
+constexpr std::time_t kLongestBetween = std::time_t{24} * 3600;
 constexpr const char* kLastLook = "last-look";
 
 // One that is there already is this session's: its first jail could not be built.
