@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/rounds.h"
 #include "tcp_world.h"
 
 namespace network::gateway {
@@ -50,12 +51,13 @@ TEST(Steering, ClosesWhatIsForbiddenNowAndLeavesTheRest) {
 TEST(Steering, IsFast) {
     TcpWorld world(filtered());
     std::vector<Peer> clients, servers;
-    for (int i = 0; i < 200; ++i) {
+    constexpr unsigned kConnections = test::rounds(200);
+    for (unsigned i = 0; i < kConnections; ++i) {
         clients.push_back(world.connect(world.inside("example.org", 22)));
         servers.push_back(world.accept());
     }
     auto begin = Loop::Clock::now();
-    EXPECT_EQ(*world.renew(blocking({"example.org"})), 200u);
+    EXPECT_EQ(*world.renew(blocking({"example.org"})), kConnections);
     EXPECT_LT(Loop::Clock::now() - begin, std::chrono::milliseconds(100));
 }
 
