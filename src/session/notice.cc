@@ -109,9 +109,11 @@ std::string notice_text(std::string_view untrusted) {
             wants_blank = !text.empty();
             continue;
         }
+        // A blank is for what follows it.
+        if (wants_blank && characters + 1 == kLongestText) break;
         if (wants_blank) {
             text += ' ';
-            if (++characters == kLongestText) break;
+            ++characters;
         }
         wants_blank = false;
         text += character;

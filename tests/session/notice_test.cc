@@ -16,6 +16,7 @@ TEST(NoticeText, KeepsPlainTextOfAnyLanguage) {
 }
 
 TEST(NoticeText, IsOneLine) {
+    EXPECT_EQ(notice_text(std::string(199, 'x') + " y"), std::string(199, 'x'));
     EXPECT_EQ(notice_text("  one\ntwo\r\n\tthree  "), "one two three");
 }
 
