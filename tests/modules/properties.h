@@ -33,8 +33,9 @@ inline const char* broken_for_answer(std::string_view bytes) {
             change.name.find('\0') != change.name.npos)
             return "a name can be one of a variable";
         if (change.value && change.value->find('\0') != std::string::npos) return "a value has no NUL byte";
-        text += change.value ? "os.environ[" + in_quotes(change.name) + "] = " + in_quotes(*change.value) + ";\n"
-                             : "del os.environ[" + in_quotes(change.name) + "]\n";
+        text += change.value
+                    ? "os.environ[" + in_quotes(change.name) + "] = " + in_quotes(*change.value) + ";\n"
+                    : "del os.environ[" + in_quotes(change.name) + "]\n";
     }
     base::Result<Answer> again = parse_answer(text);
     if (!again || again->changes.size() != answer->changes.size() || again->has_failed != answer->has_failed)
