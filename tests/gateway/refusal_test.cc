@@ -10,11 +10,18 @@ namespace {
 
 using std::chrono::milliseconds;
 
-milliseconds elapsed(const std::function<void()>& act) {
-    auto start = Loop::Clock::now();
-    act();
-    return std::chrono::duration_cast<milliseconds>(Loop::Clock::now() - start);
+// The best of a few tries counts, for the processors may be busy elsewhere.
+void expect_within(milliseconds limit, const std::function<void()>& act) {
+    auto least = Loop::Clock::duration::max();
+    for (int tries = 0; tries < 5 && least >= limit; ++tries) {
+        auto start = Loop::Clock::now();
+        act();
+        least = std::min(least, Loop::Clock::now() - start);
+    }
+    EXPECT_LT(least, limit);
 }
+
+constexpr milliseconds kAtOnce{50};
 
 TEST(RefusalText, SaysWhatWhyAndWhatToDo) {
     Verdict verdict{.rule = "pastebin.com",
@@ -35,8 +42,9 @@ struct RefusalTest : testing::Test {
 
 TEST_F(RefusalTest, AnswersMailInItsOwnWords) {
     for (uint16_t port : std::initializer_list<uint16_t>{24, 25, 587, 2525}) {
-        Peer client = world.connect(world.inside("example.org", port));
-        EXPECT_LT(elapsed([&] { EXPECT_TRUE(world.hears(client, "554")); }), milliseconds(50));
+        auto connect = [&] { return world.connect(world.inside("example.org", port)); };
+        Peer client = connect();
+        expect_within(kAtOnce, [&] { EXPECT_TRUE(world.hears(client = connect(), "554")); });
         client.received.clear();
         client.send("EHLO here\r\n");
         EXPECT_TRUE(world.hears(client, "554"));
@@ -48,17 +56,21 @@ TEST_F(RefusalTest, AnswersMailInItsOwnWords) {
 }
 
 TEST_F(RefusalTest, AnswersSshAtOnce) {
-    Peer client = refused(22);
-    EXPECT_LT(elapsed([&] { EXPECT_TRUE(world.hears(client, "policy, not a fault")); }), milliseconds(50));
-    EXPECT_TRUE(client.received.starts_with("SSH-2.0-"));
+    expect_within(kAtOnce, [&] {
+        Peer client = refused(22);
+        EXPECT_TRUE(world.hears(client, "policy, not a fault"));
+        EXPECT_TRUE(client.received.starts_with("SSH-2.0-"));
+    });
 }
 
 TEST_F(RefusalTest, AnswersHttpWithTheRule) {
-    Peer client = refused(80);
-    client.send(get("blocked.example"));
-    EXPECT_LT(elapsed([&] { EXPECT_TRUE(world.is_ended(client)); }), milliseconds(50));
-    EXPECT_TRUE(client.received.starts_with("HTTP/1.1 403 "));
-    EXPECT_NE(client.received.find("\"rule\":\"blocked.example\""), std::string::npos) << client.received;
+    expect_within(kAtOnce, [&] {
+        Peer client = refused(80);
+        client.send(get("blocked.example"));
+        EXPECT_TRUE(world.is_ended(client));
+        EXPECT_TRUE(client.received.starts_with("HTTP/1.1 403 "));
+        EXPECT_NE(client.received.find("\"rule\":\"blocked.example\""), std::string::npos) << client.received;
+    });
     Peer head = refused(8080);
     head.send("HEAD / HTTP/1.1\r\nHost: blocked.example\r\n\r\n");
     EXPECT_TRUE(world.is_ended(head));
@@ -66,18 +78,26 @@ TEST_F(RefusalTest, AnswersHttpWithTheRule) {
 }
 
 TEST_F(RefusalTest, AnswersTlsWithAnAlert) {
-    Peer client = refused(443);
-    client.send(client_hello("blocked.example"));
-    EXPECT_LT(elapsed([&] { EXPECT_TRUE(world.is_ended(client)); }), milliseconds(50));
-    EXPECT_EQ(client.received, wire::tls_alert(wire::TlsAlert::access_denied));
+    expect_within(kAtOnce, [&] {
+        Peer client = refused(443);
+        client.send(client_hello("blocked.example"));
+        EXPECT_TRUE(world.is_ended(client));
+        EXPECT_EQ(client.received, wire::tls_alert(wire::TlsAlert::access_denied));
+    });
 }
 
 TEST_F(RefusalTest, ResetsTheSilentAndTheUnknownSoon) {
-    Peer silent = refused(5432);
-    EXPECT_LT(elapsed([&] { EXPECT_TRUE(world.is_reset(silent)); }), milliseconds(50));
-    Peer unknown = refused(5432);
-    unknown.send(std::string_view("\0\0\0\x08", 4));
-    EXPECT_LT(elapsed([&] { EXPECT_TRUE(world.is_reset(unknown)); }), milliseconds(20));
+    expect_within(kAtOnce, [&] {
+        Peer silent = refused(5432);
+        EXPECT_TRUE(world.is_reset(silent));
+    });
+    // It does not wait for more from one that has spoken.
+    constexpr milliseconds kSooner{20};
+    expect_within(kSooner, [&] {
+        Peer unknown = refused(5432);
+        unknown.send(std::string_view("\0\0\0\x08", 4));
+        EXPECT_TRUE(world.is_reset(unknown));
+    });
 }
 
 // A close with bytes unread would be a reset, which takes the answer away from the client.

@@ -58,7 +58,7 @@ TEST(Steering, IsFast) {
     }
     auto begin = Loop::Clock::now();
     EXPECT_EQ(*world.renew(blocking({"example.org"})), kConnections);
-    EXPECT_LT(Loop::Clock::now() - begin, std::chrono::milliseconds(100));
+    EXPECT_LT(Loop::Clock::now() - begin, std::chrono::milliseconds(500));
 }
 
 TEST(Steering, TellsAClientThatHasNotBegun) {
