@@ -19,6 +19,8 @@ namespace host {
 namespace {
 
 constexpr size_t kLargestRemembered = 256u << 10;
+// Names of a directory that are compared one by one to know that one is not among them.
+constexpr size_t kLargestSearched = 1000;
 constexpr time_t kLongestTick = 10;  // of a file system's clock, in seconds, and more
 
 Kind kind_of_mode(mode_t mode) {
@@ -174,7 +176,7 @@ bool DiskTree::is_known_to_lack(const base::Path& directory, std::string_view na
     });
 }
 
-std::vector<Entry> DiskTree::list(const base::Path& directory) const {
+const std::vector<Entry>& DiskTree::list(const base::Path& directory) const {
     auto [place, is_new] = listed_.try_emplace(directory);
     Listing& listing = place->second;
     if (!is_new) return listing.entries;
@@ -184,14 +186,15 @@ std::vector<Entry> DiskTree::list(const base::Path& directory) const {
         bool has_vanished = errno == ENOENT && (seen == seen_.end() || seen->second.node);
         if (has_vanished) failures_.emplace_back(directory, ENOENT);
         note_failure(directory, errno);
-        return {};
+        return listing.entries;
     }
     bool is_read = base::visit_entries(fd.get(), [&](const struct dirent64& entry) {
         listing.entries.push_back({entry.d_name, kind_of_entry(fd.get(), entry)});
         return true;
     });
     if (!is_read) note_failure(directory, errno);
-    listing.is_complete = is_read && lists_all(fd.get());
+    // In a large one, a name is sooner asked for than compared with all the others.
+    listing.is_complete = is_read && listing.entries.size() <= kLargestSearched && lists_all(fd.get());
     std::ranges::sort(listing.entries, {}, &Entry::name);
     return listing.entries;
 }
@@ -219,8 +222,8 @@ void DiskTree::note_failure(const base::Path& path, int number) const {
 
 bool DiskTree::is_listed(const base::Path& path) const {
     auto listed = listed_.find(path.parent());
-    return listed != listed_.end() && std::ranges::find(listed->second.entries, path.name(), &Entry::name) !=
-                                          listed->second.entries.end();
+    return listed != listed_.end() &&
+           std::ranges::binary_search(listed->second.entries, path.name(), {}, &Entry::name);
 }
 
 // Threat: a directory that can't be listed looks like an empty one, and secrets in it stay readable; so they

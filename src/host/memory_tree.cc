@@ -143,6 +143,7 @@ void MemoryTree::add(const base::Path& path, Node node, std::string content) {
         if (above.is_root()) break;
     }
     nodes_[path] = Stored{.node = std::move(node), .content = std::move(content)};
+    listed_.clear();
 }
 
 // As lstat does: links on the way are followed, the last one is not. Resolving asks only for names in
@@ -163,8 +164,10 @@ const MemoryTree::Stored* MemoryTree::find_through(const base::Path& path) const
     return found == nodes_.end() ? nullptr : &found->second;
 }
 
-std::vector<Entry> MemoryTree::list(const base::Path& directory) const {
-    std::vector<Entry> entries;
+const std::vector<Entry>& MemoryTree::list(const base::Path& directory) const {
+    auto [listing, is_new] = listed_.try_emplace(directory);
+    std::vector<Entry>& entries = listing->second;
+    if (!is_new) return entries;
     base::Result<Resolved> resolved = resolve(directory);
     if (!resolved) return entries;
     const base::Path& physical = resolved->path;

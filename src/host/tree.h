@@ -27,8 +27,8 @@ class Tree {
     virtual std::optional<Node> look(const base::Path& path) const = 0;
     // The same where nothing but its kind and its link matters: a tree may know that without looking.
     virtual std::optional<Glance> glance(const base::Path& path) const;
-    // Names in a directory, sorted; empty where it can't be read.
-    virtual std::vector<Entry> list(const base::Path& directory) const = 0;
+    // Names in a directory, sorted; empty where it can't be read. Lives as long as the tree stays as it is.
+    virtual const std::vector<Entry>& list(const base::Path& directory) const = 0;
     virtual base::Result<std::string> read(const base::Path& file, size_t limit) const = 0;
     // Whether the caller may write here (access(2)): a placeholder is only needed where the jail could create
     // the name.
@@ -58,7 +58,7 @@ class DiskTree final : public Tree {
   public:
     std::optional<Node> look(const base::Path& path) const override;
     std::optional<Glance> glance(const base::Path& path) const override;
-    std::vector<Entry> list(const base::Path& directory) const override;
+    const std::vector<Entry>& list(const base::Path& directory) const override;
     base::Result<std::string> read(const base::Path& file, size_t limit) const override;
     bool may_write(const base::Path& path) const override;
 
@@ -118,7 +118,7 @@ class MemoryTree final : public Tree {
     void add(const base::Path& path, Node node, std::string content = {});
 
     std::optional<Node> look(const base::Path& path) const override;
-    std::vector<Entry> list(const base::Path& directory) const override;
+    const std::vector<Entry>& list(const base::Path& directory) const override;
     base::Result<std::string> read(const base::Path& file, size_t limit) const override;
     bool may_write(const base::Path& path) const override;
 
@@ -132,6 +132,7 @@ class MemoryTree final : public Tree {
     const Stored* find_through(const base::Path& path) const;
 
     std::map<base::Path, Stored> nodes_;
+    mutable std::map<base::Path, std::vector<Entry>> listed_;
 };
 
 }  // namespace host

@@ -47,7 +47,7 @@ class Assembly {
               .source = kEtc.str(),
               .reason = {"what the links of /etc lead to", {}}});
         find_left_out();
-        const std::vector<host::Entry> entries = draft_.tree().list(kEtc);
+        const std::vector<host::Entry>& entries = draft_.tree().list(kEtc);
         draft_.assembled.reserve(draft_.assembled.size() + entries.size() + 32);
         for (const host::Entry& entry : entries) {
             if (!is_replaced(entry.name)) add_entry(entry);

@@ -185,7 +185,7 @@ class Granter {
     }
 
     void give_entries(const base::Path& directory, Level level, const Reason& reason) {
-        std::vector<host::Entry> entries = inputs_.tree.list(directory);
+        const std::vector<host::Entry>& entries = inputs_.tree.list(directory);
         looked_at_ += entries.size();
         if (entries.size() > kMostEntries || looked_at_ > kMostEntriesInAll) {
             result_.notes.push_back(

@@ -20,20 +20,14 @@ bool HomeNames::may_exist(std::string_view relative) const {
     size_t slash = relative.find('/');
     std::string_view first = relative.substr(0, slash);
     if (base::has_wildcard(first)) return true;
-    const host::Entry* entry = find_name(names_in(home_), first);
+    const host::Entry* entry = find_name(tree_.list(home_), first);
     if (entry == nullptr) return false;
     if (slash == std::string_view::npos) return true;
     std::string_view rest = relative.substr(slash + 1);
     std::string_view second = rest.substr(0, rest.find('/'));
     // A link leads elsewhere, and then the answer is left to whoever follows it.
     if (second.empty() || entry->kind != host::Kind::directory || base::has_wildcard(second)) return true;
-    return find_name(names_in(home_ / first), second) != nullptr;
-}
-
-const std::vector<host::Entry>& HomeNames::names_in(const base::Path& directory) const {
-    auto [listing, is_new] = listings_.try_emplace(directory);
-    if (is_new) listing->second = tree_.list(directory);
-    return listing->second;
+    return find_name(tree_.list(home_ / first), second) != nullptr;
 }
 
 }  // namespace plan

@@ -3,10 +3,7 @@
 // paths, of which a home has a handful: the rest must cost next to nothing at a launch.
 #pragma once
 
-#include <map>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/path.h"
 #include "host/tree.h"
@@ -21,11 +18,8 @@ class HomeNames {
     bool may_exist(std::string_view relative) const;
 
   private:
-    const std::vector<host::Entry>& names_in(const base::Path& directory) const;
-
     const host::Tree& tree_;
     base::Path home_;
-    mutable std::map<base::Path, std::vector<host::Entry>> listings_;
 };
 
 }  // namespace plan

@@ -60,9 +60,11 @@ bool Protection::may_be_placeholder(const base::Path& path, const host::Node& no
 }
 
 void Protection::protect_matching(const base::Path& root, const base::Path& pattern, const Reason& reason) {
-    for (const host::Entry& entry : draft_.tree().list(pattern.parent())) {
-        if (!base::matches_name(pattern.name(), entry.name)) continue;
-        const base::Path path = pattern.parent() / entry.name;
+    const base::Path directory = pattern.parent();
+    const std::string_view wanted = pattern.name();
+    for (const host::Entry& entry : draft_.tree().list(directory)) {
+        if (!base::matches_name(wanted, entry.name)) continue;
+        const base::Path path = directory / entry.name;
         if (entry.kind == host::Kind::symlink) {
             refuse_link(path, reason);
         } else {

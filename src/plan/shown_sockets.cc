@@ -41,7 +41,7 @@ void hide(Draft& draft, const base::Path& path, const config::DataRow& row) {
 // Everything that a row takes, to this depth; `sockets_only` where a row means the directory itself and a
 // person has named it.
 void hide_below(Draft& draft, const base::Path& directory, int depth, bool sockets_only) {
-    std::vector<host::Entry> entries = draft.tree().list(directory);
+    const std::vector<host::Entry>& entries = draft.tree().list(directory);
     if (entries.size() > kMostEntries) return;
     for (const host::Entry& entry : entries) {
         base::Path path = directory / entry.name;

@@ -106,6 +106,21 @@ TEST_F(DiskTreeTest, AListingWithForeignLettersTellsNothing) {
     EXPECT_TRUE(tree_.look(at("k")));
 }
 
+// Comparing each name that is asked for with a million others would be slow.
+TEST_F(DiskTreeTest, ALargeListingIsNotSearched) {
+    for (int number = 0; number < 1001; ++number) directory_.write("file" + std::to_string(number), "");
+    EXPECT_EQ(tree_.list(at("")).size(), 1001u);
+    directory_.write("late", "");
+    EXPECT_TRUE(tree_.look(at("late")));
+    EXPECT_FALSE(tree_.look(at("absent")));
+    // What it has and is not there has vanished meanwhile.
+    ASSERT_EQ(::unlink(at("file7").c_str()), 0);
+    EXPECT_FALSE(tree_.look(at("file7")));
+    EXPECT_TRUE(tree_.check(at("")));
+    directory_.write("file7", "");
+    EXPECT_FALSE(tree_.check(at("")));
+}
+
 TEST_F(DiskTreeTest, AGlanceSeesKindAndLink) {
     ASSERT_EQ(::symlink("file", at("link").c_str()), 0);
     EXPECT_EQ(tree_.glance(at("link")), (Glance{Kind::symlink, "file"}));

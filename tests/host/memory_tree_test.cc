@@ -111,6 +111,9 @@ TEST(MemoryTree, TakesNodesByHand) {
     EXPECT_EQ(tree.look(Path::known("/a/b"))->owner, 5u);
     EXPECT_EQ(*tree.read(Path::known("/a/b"), 10), "text");
     EXPECT_TRUE(tree.may_write(Path::known("/a/b")));
+    EXPECT_EQ(tree.list(Path::known("/a")).size(), 1u);
+    tree.add(Path::known("/a/c"), Node{.kind = Kind::directory});
+    EXPECT_EQ(tree.list(Path::known("/a")).size(), 2u);
 }
 
 TEST(MemoryTree, RefusesListingsThatCannotBeMeant) {
