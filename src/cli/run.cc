@@ -58,11 +58,29 @@ void announce(const Output& output, const Planned& planned) {
     output.information(start_line(planned.plan, planned.facts.identity.home));
 }
 
+// What somebody outside has replaced lay open for a moment: whether the jail has used it, nobody can know. A
+// placeholder that was removed has left nothing, and what is root's the jail could not change.
+void tell_uncovered(const Output& output, const std::vector<backends::Uncovered>& uncovered,
+                    const base::Path& home) {
+    constexpr size_t kMostTold = 5;
+    size_t found = 0;
+    for (const backends::Uncovered& one : uncovered) {
+        if (::access(one.path.c_str(), W_OK) != 0 || ++found > kMostTold) continue;
+        output.protection(base::printable(shortened(one.path, home)) +
+                          " was replaced outside while the jail ran, and lay open there " +
+                          (one.is_covered_again ? "for a moment" : "from then on") + ": look at it");
+    }
+    if (found > kMostTold)
+        output.protection("so did " + std::to_string(found - kMostTold) +
+                          " more; 'agent-sandbox log' names them");
+}
+
 // What was refused, each with what would allow it. The record is read again only where something was.
 void tell_refusals(const Output& output, const session::Ending& ending, const Planned& planned) {
     if (!ending.unrecorded.empty()) output.protection("this session is not recorded: " + ending.unrecorded);
     if (ending.lost_lines > 0)
         output.protection(std::to_string(ending.lost_lines) + " lines of the record could not be written");
+    tell_uncovered(output, ending.uncovered, planned.facts.identity.home);
     if (ending.has_lost_network) output.protection(std::string(session::kLostNetwork));
     bool has_refusals = ending.network.refused > 0 || ending.refused_mails > 0 ||
                         planned.plan.network.egress.rules.is_observing || ending.trace.files > 0 ||

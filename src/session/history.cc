@@ -53,6 +53,16 @@ void record_start(audit::Writer& record, const plan::Plan& plan, const Surroundi
     record.write(std::move(line));
 }
 
+void record_uncovered(audit::Writer& record, const std::vector<backends::Uncovered>& uncovered) {
+    if (!record) return;
+    for (const backends::Uncovered& one : uncovered) {
+        audit::Line line("cover");
+        line.path("path", one.path.str()).text("cause", one.is_covered_again ? "covered again" : "left open");
+        line.text("reason", "it was replaced or removed outside while the jail ran");
+        record.write(std::move(line));
+    }
+}
+
 void record_end(audit::Writer& record, const base::Result<Ending>& ending, const Helpers& helpers,
                 std::chrono::milliseconds duration) {
     if (!record) return;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "audit/writer.h"
 #include "base/json.h"
@@ -22,6 +23,10 @@ void record_start(audit::Writer& record, const plan::Plan& plan, const Surroundi
 struct Helpers {
     audit::Head gateway, tracer;
 };
+
+// Each name that was not covered for a moment.
+void record_uncovered(audit::Writer& record, const std::vector<backends::Uncovered>& uncovered);
+
 void record_end(audit::Writer& record, const base::Result<Ending>& ending, const Helpers& helpers,
                 std::chrono::milliseconds duration);
 

@@ -5,16 +5,20 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <iterator>
+#include <map>
 
 #include "base/descriptors.h"
 #include "base/own_place.h"
 #include "base/path.h"
 #include "base/remove_tree.h"
 #include "base/rest.h"
+#include "base/text.h"
 #include "session/known_sessions.h"
 #include "session/left_builders.h"
 #include "session/named_socket.h"
@@ -26,6 +30,11 @@ namespace session {
 namespace {
 
 constexpr int kLongestDeath = 10'000;  // milliseconds
+// Of the covers, where nothing can be watched: a user has only so many watches.
+constexpr int kBetweenLooks = 1000;  // milliseconds
+// How a name is told of to the supervisor: one of these, the path, and a NUL.
+constexpr char kCovered = '+';
+constexpr char kBare = '-';
 
 bool becomes_readable(int fd, int timeout) {
     struct pollfd watched = {fd, POLLIN, 0};
@@ -40,11 +49,45 @@ bool make_pair(int (&ends)[2]) {
     return ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
 }
 
-// False when the supervisor was killed: then nothing was written.
-bool was_dismissed(int life) {
-    becomes_readable(life, -1);
-    char byte;
-    return ::read(life, &byte, 1) == 1;
+// In a process of its own, which is in the jail's namespaces afterwards.
+void cover_bare_names(const CoverWatch& covers, int life) {
+    pid_t child = ::fork();
+    if (child == 0) {
+        std::string told;
+        for (const backends::Uncovered& one :
+             backends::cover_again(covers.mount_namespace(), covers.covers()))
+            told += (one.is_covered_again ? kCovered : kBare) + one.path.str() + '\0';
+        (void)!::send(life, told.data(), told.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        ::_exit(0);
+    }
+    while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+}
+
+void mend(Kept& kept, int life) {
+    kept.placeholders.renew();
+    cover_bare_names(kept.covers, life);
+    (void)kept.covers.begin();
+}
+
+// Covers what lies bare until the jail is dead. False when the supervisor was killed: then nothing was
+// written.
+bool attend(Kept& kept, int life, int stage) {
+    if (!kept.covers.is_empty() && kept.covers.begin()) mend(kept, life);
+    bool has_rested = false;
+    while (true) {
+        bool has_covers = !kept.covers.is_empty();
+        bool is_blind = has_covers && kept.covers.events() < 0;
+        struct pollfd watched[] = {
+            {life, POLLIN, 0}, {kept.covers.events(), POLLIN, 0}, {has_covers ? stage : -1, POLLIN, 0}};
+        int ready =
+            base::poll_and_rest(watched, std::size(watched), is_blind ? kBetweenLooks : -1, has_rested);
+        if (ready < 0 && errno != EINTR) return false;
+        if (watched[2].revents != 0) kept.covers.end();
+        bool is_concerned = ready == 0 || (watched[1].revents != 0 && kept.covers.take());
+        if (is_concerned && !kept.covers.is_empty()) mend(kept, life);
+        char byte;
+        if (watched[0].revents != 0) return ::read(life, &byte, 1) == 1;
+    }
 }
 
 // Neither the caller's terminal nor a kill of its group is to reach this process, and it holds nothing of the
@@ -60,7 +103,8 @@ void step_aside(const Kept& kept, int life, int stage) {
     (void)!::chdir("/");
     // Not the lock of the session's directory, which says that the supervisor lives.
     base::close_others({kept.placeholders.descriptor(), kept.placeholders.project_descriptor(),
-                        kept.terminal.descriptor(), kept.place.descriptor(), life, stage});
+                        kept.terminal.descriptor(), kept.place.descriptor(), kept.covers.mount_namespace(),
+                        life, stage});
     base::fill_standard_descriptors();
 }
 
@@ -78,7 +122,9 @@ void Keeper::start(Kept kept, int stage) {
     if (process_ != 0) return;
     step_aside(kept, life.get(), stage);
     // A jail that is still alive keeps its mount points; the next launch takes them away.
-    if (!was_dismissed(life.get()) && becomes_readable(stage, kLongestDeath)) {
+    bool is_dismissed = attend(kept, life.get(), stage);
+    kept.covers.end();
+    if (!is_dismissed && becomes_readable(stage, kLongestDeath)) {
         kept.terminal.recover_for_the_dead();
         kept.placeholders.release();
         if (kept.cgroup) kept.cgroup->remove();
@@ -94,6 +140,26 @@ void Keeper::dismiss() {
     is_dismissed_ = true;
     // Without a keeper, or with one that was killed, it is done here and now.
     if (!life_ || ::send(life_.get(), "d", 1, MSG_NOSIGNAL) != 1) tidy();
+}
+
+std::vector<backends::Uncovered> Keeper::uncovered() const {
+    std::string told;
+    char bytes[4096];
+    for (ssize_t got; life_ && (got = ::recv(life_.get(), bytes, sizeof bytes, MSG_DONTWAIT)) > 0;)
+        told.append(bytes, static_cast<size_t>(got));
+    std::map<std::string_view, bool> seen;
+    for (std::string_view line : base::split(told, '\0')) {
+        if (line.empty()) continue;
+        // What could not be covered once was open from then on.
+        bool& is_covered = seen.try_emplace(line.substr(1), true).first->second;
+        is_covered = is_covered && line[0] == kCovered;
+    }
+    std::vector<backends::Uncovered> uncovered;
+    for (const auto& [text, is_covered] : seen) {
+        if (base::Result<base::Path> path = base::Path::parse(text))
+            uncovered.push_back({*std::move(path), is_covered});
+    }
+    return uncovered;
 }
 
 void Keeper::tidy() const {

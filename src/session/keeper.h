@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 // A forked process that outlives the supervisor. Where the supervisor was killed, it waits for the jail's
 // death and does what the supervisor would have done: it takes placeholders and control group away and sets
-// the terminal right. In either case it empties the trash afterwards, which may take its time then.
+// the terminal right. In either case it empties the trash afterwards, which may take its time then. While the
+// jail runs it covers again what somebody outside has bared (cover_watch.h).
 #pragma once
 
 #include <ctime>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "backends/cover_again.h"
 #include "base/file.h"
 #include "session/cgroup.h"
+#include "session/cover_watch.h"
 #include "session/place.h"
 #include "session/placeholders.h"
 #include "session/session_directory.h"
@@ -24,8 +28,11 @@ struct Kept {
     std::optional<Cgroup>& cgroup;
     Place& place;
     SessionDirectory& directory;
+    CoverWatch covers;
 
-    bool is_empty() const { return placeholders.is_empty() && !terminal && !cgroup && place.is_empty(); }
+    bool is_empty() const {
+        return placeholders.is_empty() && !terminal && !cgroup && place.is_empty() && covers.is_empty();
+    }
 };
 
 class Keeper {
@@ -43,6 +50,8 @@ class Keeper {
     // it.
     void look_for_builders() { looks_for_builders_ = true; }
     pid_t process() const { return process_; }  // -1: there is none
+    // What lay bare in the jail for a moment, each once.
+    std::vector<backends::Uncovered> uncovered() const;
     // The supervisor has done its part, or there was none to do.
     void dismiss();
 

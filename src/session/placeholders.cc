@@ -348,9 +348,25 @@ base::Result<Placeholders> Placeholders::acquire(const std::string& state_direct
             if (table.names.contains(path)) held.insert(std::move(path));
         }
         for (const base::Path& path : held) table.hold(path);
+        placeholders.held_ = std::move(held);
+        placeholders.contents_ = contents;
     }
     if (!made) return made.error();
     return placeholders;
+}
+
+// Threat: a keeper that renews while the supervisor takes away would leave what nobody needs. So they take
+// turns, each with an open file of its own, and a name that is not in the record any more is left alone.
+void Placeholders::renew() const {
+    if (held_.empty()) return;
+    base::Result<base::Fd> record = open_record(state_directory_);
+    if (!record) return;
+    Table table(record->get());
+    ParentDirectories parents(moved_since(project_path_, project_.get()));
+    // A parent comes before what is in it.
+    for (const base::Path& path : held_) {
+        if (table.names.contains(path)) (void)make_placeholder(parents, path, contents_);
+    }
 }
 
 void Placeholders::release() {

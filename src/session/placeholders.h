@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ class Placeholders {
     // to empty it. Safe to call again.
     void release();
 
+    // Makes those again that somebody has removed meanwhile.
+    void renew() const;
+
     bool is_empty() const { return !record_; }
     // The open record; it carries the locks, also for a forked process.
     int descriptor() const { return record_.get(); }
@@ -43,6 +47,8 @@ class Placeholders {
     explicit Placeholders(std::string state_directory) : state_directory_(std::move(state_directory)) {}
 
     std::string state_directory_;
+    std::set<base::Path> held_;
+    Contents contents_;
     base::Path project_path_;
     base::Fd project_;
     base::Fd record_;

@@ -25,6 +25,7 @@
 #include "session/chaperon.h"
 #include "session/conclude.h"
 #include "session/control.h"
+#include "session/cover_watch.h"
 #include "session/gateway.h"
 #include "session/history.h"
 #include "session/keeper.h"
@@ -215,6 +216,13 @@ Gateway::Record shared_with_gateway(const Record& record) {
     return {std::move(share.file), share.is_chained, std::move(share.seed), share.part_size};
 }
 
+// A backend's own program has made it where it was not known at once.
+base::Fd mounts_of(backends::Launched& launched, const plan::Plan& plan, pid_t stage) {
+    bool is_made_by_us = plan::traits_of(plan.backend).has_namespaces;
+    if (launched.mounts || stage <= 0 || !is_made_by_us) return std::move(launched.mounts);
+    return base::Fd(::open(("/proc/" + std::to_string(stage) + "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
+}
+
 // The launch was for nothing: what was started is ended before anything of the user's ran.
 base::Error abandon(const backends::Launched& launched, const Orphans& orphans, const base::Error& error) {
     ::kill(launched.process, SIGKILL);
@@ -278,6 +286,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
             return begun.error();
     }
     Orphans orphans;
+    const struct timespec before_launch = file_system_now();
     base::Result<backends::Launched> launched = launch(plan, facts, caller);
     if (!launched) return launched.error();
     door->jails.reset();
@@ -323,7 +332,9 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
             notices.forget_name();
             chaperon.forget_name();
         }
-        keeper.start({*placeholders, terminal, limits->cgroup, place, directory}, stage.descriptor);
+        keeper.start({*placeholders, terminal, limits->cgroup, place, directory,
+                      CoverWatch(plan, mounts_of(*launched, plan, stage.process), before_launch)},
+                     stage.descriptor);
         start_watch(limits->watch, plan, stage.process);
         if (plan.slurm.is_open) chaperon.get_ready(plan, facts, surroundings, open_files.before(), &record);
     });
@@ -337,6 +348,8 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     terminal.recover();
     placeholders->release();
     place.remove();
+    std::vector<backends::Uncovered> uncovered = keeper.uncovered();
+    record_uncovered(record.writer(), uncovered);
     keeper.dismiss();
     network::gateway::Summary refusals = gateway.finish();
     tracer::Summary trace = tracer.finish();
@@ -348,6 +361,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
         // Where the jail was killed as a whole, the gateway was only the first to go.
         ending->has_lost_network = gateway.was_lost() && outcome.ending;
         ending->refused_mails = outcome.refused_mails;
+        ending->uncovered = std::move(uncovered);
         ending->has_used_slurm = has_used_slurm;
         ending->record = record.path();
         ending->unrecorded = unrecorded;

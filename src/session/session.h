@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/cover_again.h"
 #include "base/result.h"
 #include "host/facts.h"
 #include "network/gateway/messages.h"
@@ -29,11 +30,12 @@ struct Ending {
     tracer::Summary trace;              // what was seen of files, commands and system calls
     bool has_lost_network = false;      // the gateway was killed: from then on nothing could be reached
     uint64_t refused_mails = 0;         // calls of a mailer
-    bool has_used_slurm = false;        // something was asked of Slurm
-    std::string record;                 // the file; empty: nothing was recorded
-    std::string unrecorded;             // why, where it should have been
-    uint64_t lost_lines = 0;            // that could not be written
-    audit::Head head;                   // of the record's chain
+    std::vector<backends::Uncovered> uncovered;  // what was replaced outside, and open for a moment
+    bool has_used_slurm = false;                 // something was asked of Slurm
+    std::string record;                          // the file; empty: nothing was recorded
+    std::string unrecorded;                      // why, where it should have been
+    uint64_t lost_lines = 0;                     // that could not be written
+    audit::Head head;                            // of the record's chain
 };
 
 inline constexpr std::string_view kLostNetwork =

@@ -40,6 +40,25 @@ class PlaceholdersTest : public testing::Test {
     TemporaryDirectory directory_;
 };
 
+TEST_F(PlaceholdersTest, ComeBackWhenSomebodyRemovesThem) {
+    std::filesystem::create_directory(project("theirs"));
+    auto held = acquire({".vscode", "a/b/c", "theirs"});
+    ASSERT_TRUE(held) << held.error().line();
+    std::filesystem::remove_all(directory_ / "p/a");
+    std::filesystem::remove(project(".vscode"));
+    std::filesystem::remove(project("theirs"));
+    held->renew();
+    EXPECT_TRUE(exists(".vscode"));
+    EXPECT_TRUE(exists("a/b/c"));
+    // What was there before is not ours: it would be left behind.
+    EXPECT_FALSE(exists("theirs"));
+    held->release();
+    EXPECT_TRUE(std::filesystem::is_empty(directory_ / "p"));
+    // Whoever comes too late makes nothing that would be left.
+    held->renew();
+    EXPECT_TRUE(std::filesystem::is_empty(directory_ / "p"));
+}
+
 TEST_F(PlaceholdersTest, AreMadeWithParentsAndTakenAway) {
     auto held = acquire({".vscode", "a/b/c"});
     ASSERT_TRUE(held) << held.error().line();

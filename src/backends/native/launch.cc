@@ -125,6 +125,9 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& /*facts
         error.advice = "run 'agent-sandbox doctor' for the cause and the fix";
         return error;
     }
+    // Soon it can't be looked at any more.
+    launched.mounts = base::Fd(
+        ::open(("/proc/" + std::to_string(launched.process) + "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
     return launched;
 }
 

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. Whoever made the user namespace of a jail, from outside of it, has every capability in
+// it: so the jail's mounts can be changed by a process of the same user, and by nobody inside. Such a process
+// has neither a /proc of its own there nor anything of the host but what the jail shows. A cover is laid onto
+// the open file that was found, following no link, and then the name is asked again: somebody may have
+// replaced it once more.
+#include "backends/cover_again.h"
+
+#include <fcntl.h>
+#include <linux/nsfs.h>
+#include <linux/stat.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "backends/native/mount_calls.h"
+#include "base/file.h"
+#include "base/no_links.h"
+#include "base/own_place.h"
+
+namespace backends {
+namespace {
+
+constexpr unsigned kCopied = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | native::kRecursive;
+constexpr unsigned kOntoDescriptor = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
+constexpr uint64_t kWritable = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+constexpr uint64_t kReadonly = kWritable | MOUNT_ATTR_RDONLY;
+// How often in a row a file may be replaced by another between two of our calls.
+constexpr int kReplacements = 20;
+constexpr const char* kEmptyName = "empty";
+
+base::Fd set_attributes(base::Fd tree, uint64_t attributes) {
+    struct mount_attr wanted = {};
+    wanted.attr_set = attributes;
+    unsigned flags = static_cast<unsigned>(AT_EMPTY_PATH) | native::kRecursive;
+    bool is_set = tree && native::mount_setattr(tree.get(), "", flags, &wanted, sizeof wanted) == 0;
+    return is_set ? std::move(tree) : base::Fd();
+}
+
+base::Fd copy_of(int directory, const char* path, unsigned flags, uint64_t attributes) {
+    return set_attributes(base::Fd(native::open_tree(directory, path, kCopied | flags)), attributes);
+}
+
+base::Fd new_memory() {
+    base::Fd context(static_cast<int>(::syscall(SYS_fsopen, "tmpfs", FSOPEN_CLOEXEC)));
+    ::syscall(SYS_fsconfig, context.get(), FSCONFIG_SET_STRING, "mode", "0755", 0);
+    if (::syscall(SYS_fsconfig, context.get(), FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return {};
+    return base::Fd(static_cast<int>(::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, kWritable)));
+}
+
+// A file that can be copied to where one is wanted. The kernel copies only what is mounted somewhere: it lies
+// over the root while we work, where nobody comes who has that root.
+class EmptyFile {
+  public:
+    EmptyFile() = default;
+    ~EmptyFile() {
+        if (memory_ && ::fchdir(memory_.get()) == 0) native::unmount_call(".", native::kDetach);
+    }
+    EmptyFile(const EmptyFile&) = delete;
+    EmptyFile& operator=(const EmptyFile&) = delete;
+
+    base::Fd copy() {
+        if (!memory_ && !make()) return {};
+        return copy_of(memory_.get(), kEmptyName, 0, kReadonly);
+    }
+
+  private:
+    bool make() {
+        base::Fd memory = new_memory();
+        bool is_mounted =
+            memory && native::move_mount(memory.get(), "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) == 0;
+        if (!is_mounted) return false;
+        memory_ = std::move(memory);
+        return static_cast<bool>(base::Fd(
+            ::openat(memory_.get(), kEmptyName, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t{0444})));
+    }
+
+    base::Fd memory_;
+};
+
+enum class State { covered, bare, absent, unknown };
+
+State state_of(int place) {
+    if (place == -ENOENT || place == -ENOTDIR) return State::absent;
+    if (place < 0) return State::bare;
+    struct statx status = {};
+    if (::statx(place, "", AT_EMPTY_PATH, 0, &status) != 0) return State::unknown;
+    if ((status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) == 0) return State::unknown;
+    return (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0 ? State::covered : State::bare;
+}
+
+base::Fd cover_for(Cover::Kind kind, int place, EmptyFile& empty) {
+    struct stat status;
+    if (::fstat(place, &status) != 0) return {};
+    switch (kind) {
+        case Cover::Kind::readonly:
+            return copy_of(place, "", AT_EMPTY_PATH, kReadonly);
+        case Cover::Kind::writable:
+            return copy_of(place, "", AT_EMPTY_PATH, kWritable);
+        case Cover::Kind::our_program:
+            if (!S_ISDIR(status.st_mode)) {
+                const base::Path own = base::Path::known(base::kOwnDirectory) / base::kOwnProgram;
+                return copy_of(AT_FDCWD, own.c_str(), 0, kReadonly);
+            }
+            [[fallthrough]];
+        case Cover::Kind::nothing:
+            return S_ISDIR(status.st_mode) ? set_attributes(new_memory(), kReadonly) : empty.copy();
+    }
+    return {};
+}
+
+bool cover(const Cover& cover, EmptyFile& empty) {
+    for (int attempt = 0; attempt < kReplacements; ++attempt) {
+        base::Fd place(base::open_without_links(cover.inside, O_PATH));
+        State state = state_of(place.get());
+        if (state != State::bare) return state != State::unknown;
+        if (!place) return false;  // a symbolic link takes no mount
+        base::Fd tree = cover_for(cover.kind, place.get(), empty);
+        bool is_laid = tree && native::move_mount(tree.get(), "", place.get(), "", kOntoDescriptor) == 0;
+        if (!is_laid && errno != ENOENT) return false;
+    }
+    return false;
+}
+
+bool enter(int mount_namespace) {
+    ::prctl(PR_SET_DUMPABLE, 0);
+    base::Fd owner(::ioctl(mount_namespace, NS_GET_USERNS));
+    return owner && ::setns(owner.get(), CLONE_NEWUSER) == 0 && ::setns(mount_namespace, CLONE_NEWNS) == 0;
+}
+
+}  // namespace
+
+std::vector<Uncovered> cover_again(int mount_namespace, const std::vector<Cover>& covers) {
+    std::vector<Uncovered> uncovered;
+    if (!enter(mount_namespace)) return uncovered;
+    EmptyFile empty;
+    for (const Cover& one : covers) {
+        base::Fd place(base::open_without_links(one.inside, O_PATH));
+        if (state_of(place.get()) != State::bare) continue;
+        place.reset();
+        uncovered.push_back({one.outside, cover(one, empty)});
+    }
+    return uncovered;
+}
+
+}  // namespace backends

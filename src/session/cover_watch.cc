@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "session/cover_watch.h"
+
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace session {
+namespace {
+
+constexpr uint32_t kWatched = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR;
+
+bool has_changed_since(const base::Path& directory, const struct timespec& moment) {
+    struct stat status;
+    if (::stat(directory.c_str(), &status) != 0) return true;
+    const struct timespec& changed = status.st_mtim;
+    return std::pair(changed.tv_sec, changed.tv_nsec) >= std::pair(moment.tv_sec, moment.tv_nsec);
+}
+
+}  // namespace
+
+struct timespec file_system_now() {
+    struct timespec now = {};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    return now;
+}
+
+CoverWatch::CoverWatch(const plan::Plan& plan, base::Fd mount_namespace, struct timespec began)
+    : mount_namespace_(std::move(mount_namespace)), began_(began) {
+    if (!mount_namespace_) return;
+    covers_ = backends::covers_of(plan);
+    for (const backends::Cover& cover : covers_) names_[cover.outside.parent()].emplace(cover.outside.name());
+    if (covers_.empty()) mount_namespace_.reset();
+}
+
+bool CoverWatch::begin() {
+    bool is_first = !events_;
+    if (is_first) events_ = base::Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    bool may_have_changed = false;
+    watched_.clear();
+    for (const auto& [directory, names] : names_) {
+        // The number of one that is watched already is the same again.
+        int number = ::inotify_add_watch(events_.get(), directory.c_str(), kWatched);
+        if (number >= 0) watched_.insert_or_assign(number, directory);
+        may_have_changed = may_have_changed || (is_first && has_changed_since(directory, began_));
+    }
+    return may_have_changed;
+}
+
+bool CoverWatch::take() {
+    alignas(struct inotify_event) char bytes[4096];
+    bool is_concerned = false;
+    for (ssize_t got; (got = ::read(events_.get(), bytes, sizeof bytes)) > 0;) {
+        for (ssize_t at = 0; at < got;) {
+            const auto* event = reinterpret_cast<const struct inotify_event*>(bytes + at);
+            at += static_cast<ssize_t>(sizeof *event + event->len);
+            auto directory = watched_.find(event->wd);
+            bool is_lost = (event->mask & (IN_Q_OVERFLOW | IN_IGNORED)) != 0;
+            bool is_named = directory != watched_.end() && event->len > 0 &&
+                            names_[directory->second].contains(std::string_view(event->name));
+            is_concerned = is_concerned || is_lost || is_named;
+        }
+    }
+    return is_concerned;
+}
+
+void CoverWatch::end() {
+    events_.reset();
+    mount_namespace_.reset();
+}
+
+}  // namespace session

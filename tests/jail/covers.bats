@@ -1,0 +1,162 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# What covers a name stays on it, whatever is done outside with the file below: a rename over it takes a mount away in every namespace.
+
+load helper
+
+setup() {
+    start_test
+    make_repository .
+    echo "KEY=planted" >.env
+}
+teardown() { end_test; }
+
+# in_covers SCRIPT NAME...: as soon as the file `look` is there, and then for ten seconds at most until each of these is a mount point
+# again, the jail goes on with the script.
+in_covers() {
+    local script=$1
+    shift
+    start_jail '
+        is_covered() { for name; do grep -qF " $PWD/$name " /proc/self/mountinfo || return 1; done; }
+        touch ready
+        until [ -e look ]; do sleep 0.05; done
+        tries=0
+        until is_covered "$@" || [ $((tries += 1)) = 200 ]; do sleep 0.05; done
+        '"$script" "$@"
+}
+go_on() {
+    touch look
+    end_of_jail
+    rm look
+    output=$(cat "$BATS_TEST_TMPDIR/jail.out")
+}
+
+# What should not work inside.
+TRIES='
+    grep -s planted .env
+    echo "[inside]" 2>/dev/null >>.git/config && echo config-written
+    echo inside 2>/dev/null >.envrc && echo envrc-made
+    echo tried'
+
+replace_outside() {
+    echo "KEY=planted again" >new && mv new .env
+    git config user.name Another
+    rmdir .envrc
+}
+
+covers_stay() {
+    JAIL=(--backend "$1")
+    in_covers "$TRIES" .env .git/config .envrc
+    replace_outside
+    go_on
+    [[ $output == *tried* && $output != *planted* && $output != *written* && $output != *made* ]] || report "something was open"
+    ! grep -q inside .git/config || report "git's configuration was written"
+    works test ! -e .envrc
+}
+
+@test "a file that is replaced outside, and a placeholder that is removed, are covered again" {
+    covers_stay native
+}
+
+@test "by bubblewrap as well" {
+    covers_stay bwrap
+}
+
+keeper_of_jail() {
+    local process
+    for process in $(pgrep -P "$SUPERVISOR"); do
+        ! compgen -G "/proc/$process/fd/*" >/dev/null || [[ $(readlink "/proc/$process"/fd/*) != *inotify* ]] || echo "$process"
+    done
+}
+
+# The control: with nobody to cover it again, all of it is open.
+@test "without the keeper they lie open" {
+    JAIL=(--backend native)
+    in_covers "$TRIES"
+    local keeper
+    keeper=$(keeper_of_jail)
+    [[ -n $keeper ]] || report "no keeper"
+    kill -KILL "$keeper"
+    replace_outside
+    go_on
+    [[ $output == *planted* && $output == *config-written* && $output == *envrc-made* ]] || report "something was covered all the same"
+}
+
+@test "again and again, and in directories that are replaced themselves" {
+    mkdir -p services/api && echo "KEY=planted" >services/api/.env
+    in_covers 'cat services/api/.env .env; echo 2>/dev/null >.git/hooks/post-commit && echo hook-made; echo tried' services/api/.env .env .git/hooks
+    local round
+    for round in 1 2 3 4 5; do
+        mv services services.old && mkdir -p services/api && echo "KEY=planted $round" >services/api/.env && rm -r services.old
+        echo "KEY=planted $round" >new && mv new .env
+        mv .git/hooks .git/old && mkdir .git/hooks && rm -r .git/old
+        sleep 0.1
+    done
+    go_on
+    [[ $output == *tried* && $output != *planted* && $output != *hook-made* ]] || report "something was open"
+    [[ ! -e .git/hooks/post-commit ]] || report "a hook was made"
+}
+
+@test "it is told at the end and recorded; a placeholder that came back leaves nothing to tell" {
+    in_covers : .env .git/config .envrc
+    replace_outside
+    go_on
+    [[ $output == *"/project/.env was replaced outside while the jail ran, and lay open there for a moment: look at it"* ]] || report "not told"
+    [[ $output == *"/project/.git/config was replaced outside"* && $output != *.envrc* ]] || report "not told, or too much"
+    works "$SBX_PROGRAM" log
+    [[ $output == *cover*"/project/.env"* ]] || report "not recorded"
+}
+
+@test "what is replaced at any moment of a launch is covered" {
+    local round writer
+    for round in $(seq 20); do
+        touch going
+        perl -e 'for (my $n = 0; -e "going"; ++$n) { open my $f, ">", "new" or die; print $f "planted $n\n"; close $f; rename "new", ".env" or die; select undef, undef, undef, 0.002 }' 3>&- &
+        writer=$!
+        CHILDREN+=("$writer")
+        in_covers 'cat .env; echo tried' .env
+        rm going
+        wait "$writer"
+        go_on
+        [[ $output == *tried* && $output != *planted* ]] || report "open in round $round"
+    done
+}
+
+# A user has only so many watches: then the keeper looks every second.
+@test "without watches it takes a moment longer" {
+    JAIL=(--backend native)
+    local program=$SBX_PROGRAM inotify_init1=294
+    [[ $(uname -m) == x86_64 ]] || inotify_init1=26
+    SBX_PROGRAM=$BATS_TEST_TMPDIR/without_watches
+    printf '#!/bin/sh\nexec perl %s/without_call.pl %s %s "$@"\n' "$BATS_TEST_DIRNAME" "$inotify_init1" "$program" >"$SBX_PROGRAM"
+    chmod +x "$SBX_PROGRAM"
+    in_covers "$TRIES" .env .git/config .envrc
+    SBX_PROGRAM=$program
+    [[ -z $(keeper_of_jail) ]] || report "it has watches"
+    replace_outside
+    go_on
+    [[ $output == *tried* && $output != *planted* && $output != *written* && $output != *made* ]] || report "something was open"
+}
+
+# Who removes placeholders may meet a session at any moment of its life: at its start, which then says so, or at its end.
+@test "placeholders that are removed all the time leave nothing behind" {
+    local before writer round failed=0
+    echo ".env" >.git/info/exclude
+    before=$(find . -path ./going -prune -o -path ./.git/objects -prune -o -print | sort)
+    touch going
+    perl -e 'while (-e "going") { rmdir for ".envrc", ".claude", ".vscode", ".codex"; select undef, undef, undef, 0.02 }' 3>&- &
+    writer=$!
+    CHILDREN+=("$writer")
+    for round in $(seq 40); do
+        run in_jail true
+        ((status == 0)) || { [[ $status == 125 ]] || report "it ended with $status"; failed=$((failed + 1)); }
+    done
+    rm going
+    wait "$writer"
+    ((failed < 40)) || report "no session came to run"
+    # The keeper of the last one may still be at work.
+    is_as_before() { [[ $(find . -path ./.git/objects -prune -o -print | sort) == "$before" ]]; }
+    wait_until is_as_before || { diff <(echo "$before") <(find . -path ./.git/objects -prune -o -print | sort) >&2; return 1; }
+    works in_jail true
+    wait_until is_as_before
+}
