@@ -17,7 +17,12 @@ in_covers() {
     local script=$1
     shift
     start_jail '
-        is_covered() { for name; do grep -qF " $PWD/$name " /proc/self/mountinfo || return 1; done; }
+        is_covered() {
+            for name; do
+                case $name in /*) ;; *) name=$PWD/$name ;; esac
+                grep -qF " $name " /proc/self/mountinfo || return 1
+            done
+        }
         touch ready
         until [ -e look ]; do sleep 0.05; done
         tries=0
@@ -95,6 +100,20 @@ keeper_of_jail() {
     go_on
     [[ $output == *tried* && $output != *planted* && $output != *hook-made* ]] || report "something was open"
     [[ ! -e .git/hooks/post-commit ]] || report "a hook was made"
+}
+
+@test "credentials in a home that is shown as a whole, files and directories" {
+    mkdir "$HOME/.ssh" && echo planted >"$HOME/.ssh/id_rsa" && echo planted >"$HOME/.netrc"
+    local home
+    for home in read write; do
+        JAIL=(--home "$home")
+        in_covers 'grep -rs planted "$HOME/.ssh" "$HOME/.netrc"; echo tried' "$HOME/.ssh" "$HOME/.netrc"
+        cp -r "$HOME/.ssh" "$HOME/new" && mv "$HOME/.ssh" "$HOME/old" && mv "$HOME/new" "$HOME/.ssh" && rm -r "$HOME/old"
+        echo planted >"$HOME/new" && mv "$HOME/new" "$HOME/.netrc"
+        prints planted cat "$HOME/.netrc"
+        go_on
+        [[ $output == *tried* && $output != *planted* ]] || report "--home $home: open"
+    done
 }
 
 @test "it is told at the end and recorded; a placeholder that came back leaves nothing to tell" {
