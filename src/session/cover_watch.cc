@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace session {
@@ -40,10 +41,14 @@ bool CoverWatch::begin() {
     if (is_first) events_ = base::Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     bool may_have_changed = false;
     watched_.clear();
+    sees_all_ = static_cast<bool>(events_);
     for (const auto& [directory, names] : names_) {
         // The number of one that is watched already is the same again.
         int number = ::inotify_add_watch(events_.get(), directory.c_str(), kWatched);
         if (number >= 0) watched_.insert_or_assign(number, directory);
+        // What the user can't list, others have to replace: that is not worth a look every second.
+        bool is_elsewhere = number < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES);
+        sees_all_ = sees_all_ && (number >= 0 || is_elsewhere);
         may_have_changed = may_have_changed || (is_first && has_changed_since(directory, began_));
     }
     return may_have_changed;

@@ -30,6 +30,8 @@ class CoverWatch {
     bool begin();
     // Readable when something changes; -1: nothing is watched.
     int events() const { return events_.get(); }
+    // False where a directory can't be watched, because the user has no watches left for instance.
+    bool sees_all() const { return sees_all_; }
     // Whether one of the names is concerned by what happened.
     bool take();
     // The jail is dead; its mounts go with the last descriptor.
@@ -42,6 +44,7 @@ class CoverWatch {
     base::Fd mount_namespace_;
     base::Fd events_;
     struct timespec began_ = {};
+    bool sees_all_ = false;
 };
 
 // The clock by which a file system says when something was changed.

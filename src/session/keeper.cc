@@ -76,7 +76,7 @@ bool attend(Kept& kept, int life, int stage) {
     bool has_rested = false;
     while (true) {
         bool has_covers = !kept.covers.is_empty();
-        bool is_blind = has_covers && kept.covers.events() < 0;
+        bool is_blind = has_covers && !kept.covers.sees_all();
         struct pollfd watched[] = {
             {life, POLLIN, 0}, {kept.covers.events(), POLLIN, 0}, {has_covers ? stage : -1, POLLIN, 0}};
         int ready =
