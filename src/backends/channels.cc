@@ -89,6 +89,10 @@ base::Status write_orders(const inner::Orders& orders, Inheritance& inheritance)
     return base::success();
 }
 
+base::Fd mount_namespace_of(pid_t process) {
+    return base::Fd(::open(("/proc/" + std::to_string(process) + "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
+}
+
 void give_up(const std::string& act) {
     (void)base::write_all(STDERR_FILENO, "cannot " + act + ": " + std::strerror(errno));
     ::_exit(static_cast<int>(base::ExitCode::jail_failed));

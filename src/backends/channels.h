@@ -31,6 +31,9 @@ inner::Orders stage_orders(const plan::Plan& plan, const Caller& caller, const I
 // Encodes them into the memory file.
 base::Status write_orders(const inner::Orders& orders, Inheritance& inheritance);
 
+// That a process is in; none where the caller may not look at it.
+base::Fd mount_namespace_of(pid_t process);
+
 // ---- In the child
 // ---------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <chrono>
 
+#include "backends/channels.h"
 #include "base/descriptors.h"
 #include "base/no_links.h"
 #include "base/own_place.h"
@@ -220,7 +221,7 @@ Gateway::Record shared_with_gateway(const Record& record) {
 base::Fd mounts_of(backends::Launched& launched, const plan::Plan& plan, pid_t stage) {
     bool is_made_by_us = plan::traits_of(plan.backend).has_namespaces;
     if (launched.mounts || stage <= 0 || !is_made_by_us) return std::move(launched.mounts);
-    return base::Fd(::open(("/proc/" + std::to_string(stage) + "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
+    return backends::mount_namespace_of(stage);
 }
 
 // The launch was for nothing: what was started is ended before anything of the user's ran.

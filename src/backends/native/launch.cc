@@ -126,8 +126,7 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& /*facts
         return error;
     }
     // Soon it can't be looked at any more.
-    launched.mounts = base::Fd(
-        ::open(("/proc/" + std::to_string(launched.process) + "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
+    launched.mounts = mount_namespace_of(launched.process);
     return launched;
 }
 
