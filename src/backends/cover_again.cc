@@ -31,7 +31,9 @@ constexpr uint64_t kWritable = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 constexpr uint64_t kReadonly = kWritable | MOUNT_ATTR_RDONLY;
 // How often in a row a file may be replaced by another between two of our calls.
 constexpr int kReplacements = 20;
-constexpr const char* kEmptyName = "empty";
+// What reads as empty and keeps nothing. A file of our own would have to be mounted somewhere to be copied,
+// and unmounting it takes the kernel longer than all the rest.
+constexpr const char* kNothing = "/dev/null";
 
 base::Fd set_attributes(base::Fd tree, uint64_t attributes) {
     struct mount_attr wanted = {};
@@ -52,36 +54,6 @@ base::Fd new_memory() {
     return base::Fd(static_cast<int>(::syscall(SYS_fsmount, context.get(), FSMOUNT_CLOEXEC, kWritable)));
 }
 
-// A file that can be copied to where one is wanted. The kernel copies only what is mounted somewhere: it lies
-// over the root while we work, where nobody comes who has that root.
-class EmptyFile {
-  public:
-    EmptyFile() = default;
-    ~EmptyFile() {
-        if (memory_ && ::fchdir(memory_.get()) == 0) native::unmount_call(".", native::kDetach);
-    }
-    EmptyFile(const EmptyFile&) = delete;
-    EmptyFile& operator=(const EmptyFile&) = delete;
-
-    base::Fd copy() {
-        if (!memory_ && !make()) return {};
-        return copy_of(memory_.get(), kEmptyName, 0, kReadonly);
-    }
-
-  private:
-    bool make() {
-        base::Fd memory = new_memory();
-        bool is_mounted =
-            memory && native::move_mount(memory.get(), "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) == 0;
-        if (!is_mounted) return false;
-        memory_ = std::move(memory);
-        return static_cast<bool>(base::Fd(
-            ::openat(memory_.get(), kEmptyName, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t{0444})));
-    }
-
-    base::Fd memory_;
-};
-
 enum class State { covered, bare, absent, unknown };
 
 State state_of(int place) {
@@ -93,7 +65,7 @@ State state_of(int place) {
     return (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0 ? State::covered : State::bare;
 }
 
-base::Fd cover_for(Cover::Kind kind, int place, EmptyFile& empty) {
+base::Fd cover_for(Cover::Kind kind, int place) {
     struct stat status;
     if (::fstat(place, &status) != 0) return {};
     switch (kind) {
@@ -108,18 +80,20 @@ base::Fd cover_for(Cover::Kind kind, int place, EmptyFile& empty) {
             }
             [[fallthrough]];
         case Cover::Kind::nothing:
-            return S_ISDIR(status.st_mode) ? set_attributes(new_memory(), kReadonly) : empty.copy();
+            // As a device it must stay one.
+            return S_ISDIR(status.st_mode) ? set_attributes(new_memory(), kReadonly)
+                                           : copy_of(AT_FDCWD, kNothing, 0, MOUNT_ATTR_RDONLY);
     }
     return {};
 }
 
-bool cover(const Cover& cover, EmptyFile& empty) {
+bool cover(const Cover& cover) {
     for (int attempt = 0; attempt < kReplacements; ++attempt) {
         base::Fd place(base::open_without_links(cover.inside, O_PATH));
         State state = state_of(place.get());
         if (state != State::bare) return state != State::unknown;
         if (!place) return false;  // a symbolic link takes no mount
-        base::Fd tree = cover_for(cover.kind, place.get(), empty);
+        base::Fd tree = cover_for(cover.kind, place.get());
         bool is_laid = tree && native::move_mount(tree.get(), "", place.get(), "", kOntoDescriptor) == 0;
         if (!is_laid && errno != ENOENT) return false;
     }
@@ -137,12 +111,11 @@ bool enter(int mount_namespace) {
 std::vector<Uncovered> cover_again(int mount_namespace, const std::vector<Cover>& covers) {
     std::vector<Uncovered> uncovered;
     if (!enter(mount_namespace)) return uncovered;
-    EmptyFile empty;
     for (const Cover& one : covers) {
         base::Fd place(base::open_without_links(one.inside, O_PATH));
         if (state_of(place.get()) != State::bare) continue;
         place.reset();
-        uncovered.push_back({one.outside, cover(one, empty)});
+        uncovered.push_back({one.outside, cover(one)});
     }
     return uncovered;
 }
