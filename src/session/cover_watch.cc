@@ -2,44 +2,34 @@
 #include "session/cover_watch.h"
 
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
+
+#include "plan/backend.h"
 
 namespace session {
 namespace {
 
 constexpr uint32_t kWatched = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR;
 
-bool has_changed_since(const base::Path& directory, const struct timespec& moment) {
-    struct stat status;
-    if (::stat(directory.c_str(), &status) != 0) return true;
-    const struct timespec& changed = status.st_mtim;
-    return std::pair(changed.tv_sec, changed.tv_nsec) >= std::pair(moment.tv_sec, moment.tv_nsec);
-}
-
 }  // namespace
 
-struct timespec file_system_now() {
-    struct timespec now = {};
-    ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    return now;
-}
-
-CoverWatch::CoverWatch(const plan::Plan& plan, base::Fd mount_namespace, struct timespec began)
-    : mount_namespace_(std::move(mount_namespace)), began_(began) {
-    if (!mount_namespace_) return;
+CoverWatch::CoverWatch(const plan::Plan& plan) {
+    if (!plan::traits_of(plan.backend).has_namespaces) return;
     covers_ = backends::covers_of(plan);
     for (const backends::Cover& cover : covers_) names_[cover.outside.parent()].emplace(cover.outside.name());
-    if (covers_.empty()) mount_namespace_.reset();
+    if (covers_.empty()) return;
+    events_ = base::Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    watch_again();
 }
 
-bool CoverWatch::begin() {
-    bool is_first = !events_;
-    if (is_first) events_ = base::Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    bool may_have_changed = false;
+void CoverWatch::set_mount_namespace(base::Fd mount_namespace) {
+    if (!covers_.empty()) mount_namespace_ = std::move(mount_namespace);
+}
+
+void CoverWatch::watch_again() {
     watched_.clear();
     sees_all_ = static_cast<bool>(events_);
     for (const auto& [directory, names] : names_) {
@@ -49,9 +39,7 @@ bool CoverWatch::begin() {
         // What the user can't list, others have to replace: that is not worth a look every second.
         bool is_elsewhere = number < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES);
         sees_all_ = sees_all_ && (number >= 0 || is_elsewhere);
-        may_have_changed = may_have_changed || (is_first && has_changed_since(directory, began_));
     }
-    return may_have_changed;
 }
 
 bool CoverWatch::take() {

@@ -4,7 +4,6 @@
 // watches the directories in which covered names lie, so that they are covered again.
 #pragma once
 
-#include <ctime>
 #include <map>
 #include <set>
 #include <string>
@@ -17,17 +16,17 @@ namespace session {
 
 class CoverWatch {
   public:
-    CoverWatch() = default;
-    // `mount_namespace`: the jail's. `began`: before the jail was built, by the clock of file systems.
-    CoverWatch(const plan::Plan& plan, base::Fd mount_namespace, struct timespec began);
+    // Begins to watch, which has to be before the jail is built.
+    explicit CoverWatch(const plan::Plan& plan);
 
+    // Where the covers lie: the jail's. Without one, or without covers, there is nothing to do.
+    void set_mount_namespace(base::Fd mount_namespace);
     bool is_empty() const { return !mount_namespace_; }
     int mount_namespace() const { return mount_namespace_.get(); }
     const std::vector<backends::Cover>& covers() const { return covers_; }
 
-    // From here on: adds what is not watched yet, after a replacement too. True at the first call where
-    // something may have happened before it.
-    bool begin();
+    // After a replacement: a directory may be another one now.
+    void watch_again();
     // Readable when something changes; -1: nothing is watched.
     int events() const { return events_.get(); }
     // False where a directory can't be watched, because the user has no watches left for instance.
@@ -43,11 +42,7 @@ class CoverWatch {
     std::map<int, base::Path> watched_;                               // by number of the watch
     base::Fd mount_namespace_;
     base::Fd events_;
-    struct timespec began_ = {};
     bool sees_all_ = false;
 };
-
-// The clock by which a file system says when something was changed.
-struct timespec file_system_now();
 
 }  // namespace session

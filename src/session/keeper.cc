@@ -66,13 +66,12 @@ void cover_bare_names(const CoverWatch& covers, int life) {
 void mend(Kept& kept, int life) {
     kept.placeholders.renew();
     cover_bare_names(kept.covers, life);
-    (void)kept.covers.begin();
+    kept.covers.watch_again();
 }
 
 // Covers what lies bare until the jail is dead. False when the supervisor was killed: then nothing was
 // written.
 bool attend(Kept& kept, int life, int stage) {
-    if (!kept.covers.is_empty() && kept.covers.begin()) mend(kept, life);
     bool has_rested = false;
     while (true) {
         bool has_covers = !kept.covers.is_empty();
@@ -104,7 +103,7 @@ void step_aside(const Kept& kept, int life, int stage) {
     // Not the lock of the session's directory, which says that the supervisor lives.
     base::close_others({kept.placeholders.descriptor(), kept.placeholders.project_descriptor(),
                         kept.terminal.descriptor(), kept.place.descriptor(), kept.covers.mount_namespace(),
-                        life, stage});
+                        kept.covers.events(), life, stage});
     base::fill_standard_descriptors();
 }
 

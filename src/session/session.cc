@@ -218,9 +218,8 @@ Gateway::Record shared_with_gateway(const Record& record) {
 }
 
 // A backend's own program has made it where it was not known at once.
-base::Fd mounts_of(backends::Launched& launched, const plan::Plan& plan, pid_t stage) {
-    bool is_made_by_us = plan::traits_of(plan.backend).has_namespaces;
-    if (launched.mounts || stage <= 0 || !is_made_by_us) return std::move(launched.mounts);
+base::Fd mounts_of(backends::Launched& launched, pid_t stage) {
+    if (launched.mounts || stage <= 0) return std::move(launched.mounts);
     return backends::mount_namespace_of(stage);
 }
 
@@ -287,7 +286,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
             return begun.error();
     }
     Orphans orphans;
-    const struct timespec before_launch = file_system_now();
+    CoverWatch covers(plan);
     base::Result<backends::Launched> launched = launch(plan, facts, caller);
     if (!launched) return launched.error();
     door->jails.reset();
@@ -333,8 +332,8 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
             notices.forget_name();
             chaperon.forget_name();
         }
-        keeper.start({*placeholders, terminal, limits->cgroup, place, directory,
-                      CoverWatch(plan, mounts_of(*launched, plan, stage.process), before_launch)},
+        covers.set_mount_namespace(mounts_of(*launched, stage.process));
+        keeper.start({*placeholders, terminal, limits->cgroup, place, directory, std::move(covers)},
                      stage.descriptor);
         start_watch(limits->watch, plan, stage.process);
         if (plan.slurm.is_open) chaperon.get_ready(plan, facts, surroundings, open_files.before(), &record);
