@@ -283,9 +283,8 @@ base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments
     if (!settings) return settings.error();
     const std::string& state = settings->place.files.state_directory;
     caller.disk.recall_names(state + "/known-names");
-    base::Result<host::Facts> facts = host::probe(caller.disk, caller.environment);
+    base::Result<host::Facts> facts = host::probe(caller.disk, caller.environment, settings->place.identity);
     if (!facts) return facts.error();
-    facts->identity = settings->place.identity;
     probe_backends(caller, settings->policy, *facts);
 
     base::Result<modules::Loaded> modules = load_modules(*settings, caller);

@@ -76,9 +76,7 @@ void probe_bwrap(const Tree& tree, const std::optional<base::Path>& pinned, Fact
     check_permission(facts.bwrap);
 }
 
-base::Result<Facts> probe(const Tree& tree, const Variables& environment) {
-    base::Result<Identity> identity = probe_identity(tree, ::getuid(), ::getgid(), environment);
-    if (!identity) return identity.error();
+base::Result<Facts> probe(const Tree& tree, const Variables& environment, Identity identity) {
     base::Result<base::Path> working_directory = find_working_directory();
     if (!working_directory) return working_directory.error();
     base::Result<base::Path> own_program = find_own_program();
@@ -86,7 +84,7 @@ base::Result<Facts> probe(const Tree& tree, const Variables& environment) {
     utsname system;
     if (::uname(&system) != 0) return base::system_error("ask the kernel for its name", errno);
 
-    Facts facts{.identity = *std::move(identity), .kernel = system.release, .machine = system.machine};
+    Facts facts{.identity = std::move(identity), .kernel = system.release, .machine = system.machine};
     probe_namespaces(tree, facts);
     probe_landlock(facts);
     probe_calls(facts);
@@ -96,6 +94,12 @@ base::Result<Facts> probe(const Tree& tree, const Variables& environment) {
     facts.own_program = *std::move(own_program);
     facts.working_directory = *std::move(working_directory);
     return facts;
+}
+
+base::Result<Facts> probe(const Tree& tree, const Variables& environment) {
+    base::Result<Identity> identity = probe_identity(tree, ::getuid(), ::getgid(), environment);
+    if (!identity) return identity.error();
+    return probe(tree, environment, *std::move(identity));
 }
 
 base::Result<Facts> probe(const Variables& environment) {

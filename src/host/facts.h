@@ -89,6 +89,8 @@ using Variables = std::vector<std::string>;  // "NAME=value"
 base::Result<Facts> probe(const Variables& environment);
 // The same through a tree that the plan will use too, so that nothing is looked at twice.
 base::Result<Facts> probe(const Tree& tree, const Variables& environment);
+// Where it is known who asks.
+base::Result<Facts> probe(const Tree& tree, const Variables& environment, Identity identity);
 
 // The part of probe that is about user namespaces, for a tree of one's own.
 void probe_namespaces(const Tree& tree, Facts& facts);

@@ -15,14 +15,14 @@ namespace {
 
 constexpr std::string_view kName = "/agent-sandbox";
 
-bool is_ours(const std::string& path) {
+bool belongs_to(uid_t user, const std::string& path) {
     struct stat status;
-    return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() &&
+    return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == user &&
            (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-std::string temporary_place() {
-    return "/tmp/agent-sandbox-u" + std::to_string(::geteuid());
+std::string temporary_place(uid_t user) {
+    return "/tmp/agent-sandbox-u" + std::to_string(user);
 }
 
 std::string parent_of(const std::string& path) {
@@ -31,21 +31,21 @@ std::string parent_of(const std::string& path) {
 
 // Threat: /tmp is everybody's. A name that somebody else has taken is not ours to use, and a link leads
 // nowhere.
-bool make(const std::string& place) {
+bool make(const std::string& place, uid_t user) {
     std::string sessions = place + "/sessions";
     if (::mkdir(sessions.c_str(), 0700) != 0 && errno == ENOENT) {
         if (::mkdir(place.c_str(), 0700) != 0 && errno == ENOENT && !base::make_directories(place))
             return false;
         if (::mkdir(sessions.c_str(), 0700) != 0 && errno != EEXIST) return false;
     }
-    return is_ours(place) && is_ours(sessions);
+    return belongs_to(user, place) && belongs_to(user, sessions);
 }
 
 }  // namespace
 
 std::vector<std::string> runtime_places(std::string_view runtime_directory,
                                         std::string_view state_directory) {
-    std::string user = std::to_string(::geteuid());
+    const uid_t user = ::geteuid();
     std::vector<std::string> places;
     auto add = [&](std::string place) {
         if (std::ranges::find(places, place) == places.end()) places.push_back(std::move(place));
@@ -53,18 +53,20 @@ std::vector<std::string> runtime_places(std::string_view runtime_directory,
     while (runtime_directory.size() > 1 && runtime_directory.ends_with('/'))
         runtime_directory.remove_suffix(1);
     if (runtime_directory.starts_with('/')) add(std::string(runtime_directory) + std::string(kName));
-    add("/run/user/" + user + std::string(kName));
-    add(temporary_place());
+    add("/run/user/" + std::to_string(user) + std::string(kName));
+    add(temporary_place(user));
     add(std::string(state_directory) + "/run");
     return places;
 }
 
 std::string make_runtime_place(const std::vector<std::string>& places) {
+    const uid_t user = ::geteuid();
     for (const std::string& place : places) {
         // Only the last component is ours to make, but in the state directory, and only in a directory that
         // is ours, but in /tmp.
-        bool may_be_had = &place == &places.back() || place == temporary_place() || is_ours(parent_of(place));
-        if (may_be_had && make(place)) return place;
+        bool may_be_had =
+            &place == &places.back() || place == temporary_place(user) || belongs_to(user, parent_of(place));
+        if (may_be_had && make(place, user)) return place;
     }
     return {};
 }
