@@ -42,9 +42,9 @@ void CoverWatch::watch_again() {
     }
 }
 
-bool CoverWatch::take() {
+CoverWatch::News CoverWatch::take() {
     alignas(struct inotify_event) char bytes[4096];
-    bool is_concerned = false;
+    News news;
     for (ssize_t got; (got = ::read(events_.get(), bytes, sizeof bytes)) > 0;) {
         for (ssize_t at = 0; at < got;) {
             const auto* event = reinterpret_cast<const struct inotify_event*>(bytes + at);
@@ -53,10 +53,12 @@ bool CoverWatch::take() {
             bool is_lost = (event->mask & (IN_Q_OVERFLOW | IN_IGNORED)) != 0;
             bool is_named = directory != watched_.end() && event->len > 0 &&
                             names_[directory->second].contains(std::string_view(event->name));
-            is_concerned = is_concerned || is_lost || is_named;
+            bool is_removal = (event->mask & (IN_DELETE | IN_MOVED_FROM)) != 0;
+            news.is_concerned = news.is_concerned || is_lost || is_named;
+            news.is_removed = news.is_removed || is_lost || (is_named && is_removal);
         }
     }
-    return is_concerned;
+    return news;
 }
 
 void CoverWatch::end() {

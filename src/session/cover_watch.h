@@ -31,8 +31,11 @@ class CoverWatch {
     int events() const { return events_.get(); }
     // False where a directory can't be watched, because the user has no watches left for instance.
     bool sees_all() const { return sees_all_; }
-    // Whether one of the names is concerned by what happened.
-    bool take();
+    struct News {
+        bool is_concerned = false;  // one of the names came, went or was replaced
+        bool is_removed = false;    // it went
+    };
+    News take();
     // The jail is dead; its mounts go with the last descriptor.
     void end();
 

@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <iterator>
 #include <map>
@@ -32,6 +34,7 @@ namespace {
 constexpr int kLongestDeath = 10'000;  // milliseconds
 // Of the covers, where nothing can be watched: a user has only so many watches.
 constexpr int kBetweenLooks = 1000;  // milliseconds
+constexpr std::chrono::milliseconds kBeforeRenewal{20};
 // How a name is told of to the supervisor: one of these, the path, and a NUL.
 constexpr char kCovered = '+';
 constexpr char kBare = '-';
@@ -63,27 +66,63 @@ void cover_bare_names(const CoverWatch& covers, int life) {
     while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
-void mend(Kept& kept, int life) {
-    kept.placeholders.renew();
-    cover_bare_names(kept.covers, life);
-    kept.covers.watch_again();
-}
+// Covers what lies bare, at once. Placeholders that somebody removed come back a moment later: whoever
+// removes all of the project, and every placeholder first, must come to its end.
+class Guard {
+  public:
+    Guard(Kept& kept, int life) : kept_(kept), life_(life) {}
 
-// Covers what lies bare until the jail is dead. False when the supervisor was killed: then nothing was
-// written.
+    // Milliseconds until something is to be done without an event; -1: never.
+    int patience() const {
+        if (kept_.covers.is_empty()) return -1;
+        if (renewal_) {
+            auto left = std::chrono::ceil<std::chrono::milliseconds>(*renewal_ - Clock::now());
+            return std::max(0, static_cast<int>(left.count()));
+        }
+        return kept_.covers.sees_all() ? -1 : kBetweenLooks;
+    }
+
+    void hear() {
+        CoverWatch::News news = kept_.covers.take();
+        if (!news.is_concerned) return;
+        cover();
+        if (news.is_removed) renewal_ = Clock::now() + kBeforeRenewal;
+    }
+
+    void look() {
+        renewal_.reset();
+        kept_.placeholders.renew();
+        cover();
+    }
+
+  private:
+    using Clock = std::chrono::steady_clock;
+
+    void cover() {
+        if (kept_.covers.is_empty()) return;
+        cover_bare_names(kept_.covers, life_);
+        kept_.covers.watch_again();
+    }
+
+    Kept& kept_;
+    int life_;
+    std::optional<Clock::time_point> renewal_;
+};
+
+// False when the supervisor was killed: then nothing was written.
 bool attend(Kept& kept, int life, int stage) {
+    Guard guard(kept, life);
     bool has_rested = false;
     while (true) {
-        bool has_covers = !kept.covers.is_empty();
-        bool is_blind = has_covers && !kept.covers.sees_all();
-        struct pollfd watched[] = {
-            {life, POLLIN, 0}, {kept.covers.events(), POLLIN, 0}, {has_covers ? stage : -1, POLLIN, 0}};
-        int ready =
-            base::poll_and_rest(watched, std::size(watched), is_blind ? kBetweenLooks : -1, has_rested);
+        struct pollfd watched[] = {{life, POLLIN, 0},
+                                   {kept.covers.events(), POLLIN, 0},
+                                   {kept.covers.is_empty() ? -1 : stage, POLLIN, 0}};
+        int ready = base::poll_and_rest(watched, std::size(watched), guard.patience(), has_rested);
         if (ready < 0 && errno != EINTR) return false;
+        // The jail is dead: nothing is to be covered any more, and no placeholder is to come back.
         if (watched[2].revents != 0) kept.covers.end();
-        bool is_concerned = ready == 0 || (watched[1].revents != 0 && kept.covers.take());
-        if (is_concerned && !kept.covers.is_empty()) mend(kept, life);
+        if (watched[1].revents != 0) guard.hear();
+        if (ready == 0) guard.look();
         char byte;
         if (watched[0].revents != 0) return ::read(life, &byte, 1) == 1;
     }
