@@ -306,7 +306,7 @@ END
     (($(inside scontrol -o show nodes | grep -c ^NodeName=) == 4))
     works inside scontrol show config
     [[ $output == *ClusterName*testcluster* ]] || report "the configuration"
-    prints $'node0\nnode1' inside salloc -Q -N2 scontrol show hostnames
+    prints $'node0\nnode1' inside salloc -Q -N2 -w 'node[0-1]' scontrol show hostnames
 }
 
 # ---- Accounting and the cluster --------------------------------------------------------------------------------------

@@ -51,8 +51,8 @@ SIDES=(outside inside)
     local side number variables=(AGENT_VALUE=$'two\nlines $HOME')
     cd sub
     JAIL=(--project "$PROJECT")
-    works outside env "${variables[@]}" srun -N2 -n3 ../show.sh outside
-    works inside "${variables[@]}" srun -N2 -n3 ../show.sh inside
+    works outside env "${variables[@]}" srun -N2 -w "node[0-1]" -n3 ../show.sh outside
+    works inside "${variables[@]}" srun -N2 -w "node[0-1]" -n3 ../show.sh inside
     cd ..
     local own='^SLURM_(CONF|TASK_PID|STEP_LAUNCHER_PORT|SRUN_COMM_PORT)='
     for number in 0 1 2; do
