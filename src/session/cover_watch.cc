@@ -61,7 +61,7 @@ CoverWatch::News CoverWatch::take() {
     return news;
 }
 
-void CoverWatch::end() {
+void CoverWatch::close() {
     events_.reset();
     mount_namespace_.reset();
 }

@@ -21,14 +21,14 @@ class CoverWatch {
 
     // Where the covers lie: the jail's. Without one, or without covers, there is nothing to do.
     void set_mount_namespace(base::Fd mount_namespace);
-    bool is_empty() const { return !mount_namespace_; }
+    bool is_empty() const { return !mount_namespace_ || is_over_; }
     int mount_namespace() const { return mount_namespace_.get(); }
     const std::vector<backends::Cover>& covers() const { return covers_; }
 
     // After a replacement: a directory may be another one now.
     void watch_again();
     // Readable when something changes; -1: nothing is watched.
-    int events() const { return events_.get(); }
+    int events() const { return is_over_ ? -1 : events_.get(); }
     // False where a directory can't be watched, because the user has no watches left for instance.
     bool sees_all() const { return sees_all_; }
     struct News {
@@ -36,8 +36,11 @@ class CoverWatch {
         bool is_removed = false;    // it went
     };
     News take();
-    // The jail is dead; its mounts go with the last descriptor.
-    void end();
+    // The jail is dead: from here on there is nothing to do.
+    void say_over() { is_over_ = true; }
+    // Its mounts go with the last descriptor, which takes the kernel its time, and so does the end of
+    // watches.
+    void close();
 
   private:
     std::vector<backends::Cover> covers_;
@@ -46,6 +49,7 @@ class CoverWatch {
     base::Fd mount_namespace_;
     base::Fd events_;
     bool sees_all_ = false;
+    bool is_over_ = false;
 };
 
 }  // namespace session

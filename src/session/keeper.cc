@@ -120,7 +120,7 @@ bool attend(Kept& kept, int life, int stage) {
         int ready = base::poll_and_rest(watched, std::size(watched), guard.patience(), has_rested);
         if (ready < 0 && errno != EINTR) return false;
         // The jail is dead: nothing is to be covered any more, and no placeholder is to come back.
-        if (watched[2].revents != 0) kept.covers.end();
+        if (watched[2].revents != 0) kept.covers.say_over();
         if (watched[1].revents != 0) guard.hear();
         if (ready == 0) guard.look();
         char byte;
@@ -161,7 +161,6 @@ void Keeper::start(Kept kept, int stage) {
     step_aside(kept, life.get(), stage);
     // A jail that is still alive keeps its mount points; the next launch takes them away.
     bool is_dismissed = attend(kept, life.get(), stage);
-    kept.covers.end();
     if (!is_dismissed && becomes_readable(stage, kLongestDeath)) {
         kept.terminal.recover_for_the_dead();
         kept.placeholders.release();
@@ -169,6 +168,8 @@ void Keeper::start(Kept kept, int stage) {
         kept.place.remove();
         if (!kept.directory.is_empty()) base::remove_tree(kept.directory.path());
     }
+    // Last: whoever killed the supervisor may be about to kill this process too.
+    kept.covers.close();
     tidy();
     ::_exit(0);
 }
