@@ -265,6 +265,8 @@ LOOK
     local greeting=$output
     [[ -n $greeting ]]
     touch look
+    # Whoever ends a jail stops its processes first, and may have been killed just then.
+    pkill -CONT -u "$SBX_USER" -f '^sh look\.sh' || true
     soon is_over
     pkill -KILL -u "$SBX_USER" -xf "sleep $MARK" || true
     if [[ -e looked ]]; then
