@@ -133,7 +133,20 @@ class Stub {
     }
 
     pid_t pid() const { return pid_; }
-    int output() const { return output_.get(); }
+
+    // The first bytes that it says. A line may arrive in pieces, from a terminal even its end alone.
+    std::string first(size_t size) {
+        std::string text(size, '\0');
+        size_t known = 0;
+        while (known < size) {
+            struct pollfd entry = {output_.get(), POLLIN, 0};
+            if (::poll(&entry, 1, 20'000) <= 0) break;
+            ssize_t count = ::read(output_.get(), text.data() + known, size - known);
+            if (count <= 0) break;
+            known += static_cast<size_t>(count);
+        }
+        return text.substr(0, known);
+    }
 
     // Everything that it says, and its end.
     Ran finish() {

@@ -114,8 +114,7 @@ TEST_F(Relay, SignalsReachTheCommandPastUnreadInput) {
         socket_,
         {"srun", "sh", "-c", "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 0.05; done"},
         zero.get());
-    char bytes[6];
-    ASSERT_EQ(::read(stub.output(), bytes, 6), 6);
+    ASSERT_EQ(stub.first(6), "ready\n");
     std::this_thread::sleep_for(200ms);
     ::kill(stub.pid(), SIGINT);
     Ran ran = stub.finish();
@@ -182,9 +181,7 @@ TEST_F(Relay, ATerminalIsATerminal) {
               {"sattach", "sh", "-c", "tty >/dev/null && stty size; read line; echo got $line; exit 5"},
               slave);
     ASSERT_TRUE(happens([&] { return ::tcgetattr(slave, &during) == 0 && !(during.c_lflag & ICANON); }));
-    char first[8];
-    ASSERT_EQ(::read(stub.output(), first, sizeof first), 8);
-    EXPECT_EQ(std::string(first, 8), "33 101\r\n");
+    ASSERT_EQ(stub.first(8), "33 101\r\n");
     ASSERT_TRUE(base::write_all(master, "hello\r").ok());
     Ran ran = stub.finish();
     EXPECT_EQ(ran.output, "hello\r\ngot hello\r\n");
@@ -201,8 +198,7 @@ TEST_F(Relay, TheKeyboardsInterruptIsTheTerminals) {
     base::Fd ours(master), theirs(slave);
     Stub stub(socket_, {"sattach", "sh", "-c", "trap 'exit 6' INT; echo ready; while :; do sleep 0.05; done"},
               slave);
-    char bytes[7];
-    ASSERT_EQ(::read(stub.output(), bytes, 7), 7);
+    ASSERT_EQ(stub.first(7), "ready\r\n");
     ASSERT_TRUE(base::write_all(master, "\x03").ok());
     EXPECT_EQ(stub.finish().code(), 6);
 }
