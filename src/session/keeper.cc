@@ -14,6 +14,7 @@
 #include <csignal>
 #include <iterator>
 #include <map>
+#include <thread>
 
 #include "base/descriptors.h"
 #include "base/own_place.h"
@@ -38,6 +39,13 @@ constexpr std::chrono::milliseconds kBeforeRenewal{20};
 // How a name is told of to the supervisor: one of these, the path, and a NUL.
 constexpr char kCovered = '+';
 constexpr char kBare = '-';
+// How the supervisor dismisses its keeper.
+constexpr char kDone = 'd';
+constexpr char kDoneWithJobs = 'j';
+constexpr char kKilled = '\0';  // what no supervisor says
+// Between two looks for jobs that have ended, each twice as long as the one before.
+constexpr std::chrono::milliseconds kFirstPause{20};
+constexpr std::chrono::milliseconds kLongestPause{2560};
 
 bool becomes_readable(int fd, int timeout) {
     struct pollfd watched = {fd, POLLIN, 0};
@@ -109,8 +117,8 @@ class Guard {
     std::optional<Clock::time_point> renewal_;
 };
 
-// False when the supervisor was killed: then nothing was written.
-bool attend(Kept& kept, int life, int stage) {
+// Returns what the supervisor said; one that was killed said nothing.
+char attend(Kept& kept, int life, int stage) {
     Guard guard(kept, life);
     bool has_rested = false;
     while (true) {
@@ -118,13 +126,13 @@ bool attend(Kept& kept, int life, int stage) {
                                    {kept.covers.events(), POLLIN, 0},
                                    {kept.covers.is_empty() ? -1 : stage, POLLIN, 0}};
         int ready = base::poll_and_rest(watched, std::size(watched), guard.patience(), has_rested);
-        if (ready < 0 && errno != EINTR) return false;
+        if (ready < 0 && errno != EINTR) return kKilled;
         // The jail is dead: nothing is to be covered any more, and no placeholder is to come back.
         if (watched[2].revents != 0) kept.covers.say_over();
         if (watched[1].revents != 0) guard.hear();
         if (ready == 0) guard.look();
-        char byte;
-        if (watched[0].revents != 0) return ::read(life, &byte, 1) == 1;
+        char said = kKilled;
+        if (watched[0].revents != 0) return ::read(life, &said, 1) == 1 ? said : kKilled;
     }
 }
 
@@ -160,8 +168,8 @@ void Keeper::start(Kept kept, int stage) {
     if (process_ != 0) return;
     step_aside(kept, life.get(), stage);
     // A jail that is still alive keeps its mount points; the next launch takes them away.
-    bool is_dismissed = attend(kept, life.get(), stage);
-    if (!is_dismissed && becomes_readable(stage, kLongestDeath)) {
+    char said = attend(kept, life.get(), stage);
+    if (said == kKilled && becomes_readable(stage, kLongestDeath)) {
         kept.terminal.recover_for_the_dead();
         kept.placeholders.release();
         if (kept.cgroup) kept.cgroup->remove();
@@ -171,14 +179,16 @@ void Keeper::start(Kept kept, int stage) {
     // Last: whoever killed the supervisor may be about to kill this process too.
     kept.covers.close();
     tidy();
+    if (said == kDoneWithJobs) outlast_jobs(kept.placeholders);
     ::_exit(0);
 }
 
-void Keeper::dismiss() {
+void Keeper::dismiss(bool has_jobs) {
     if (is_dismissed_) return;
     is_dismissed_ = true;
+    const char word = has_jobs ? kDoneWithJobs : kDone;
     // Without a keeper, or with one that was killed, it is done here and now.
-    if (!life_ || ::send(life_.get(), "d", 1, MSG_NOSIGNAL) != 1) tidy();
+    if (!life_ || ::send(life_.get(), &word, 1, MSG_NOSIGNAL) != 1) tidy();
 }
 
 std::vector<backends::Uncovered> Keeper::uncovered() const {
@@ -211,6 +221,14 @@ void Keeper::tidy() const {
     // Whoever looks removes those of sessions that were killed before they had a keeper.
     if (!runtime_place_.empty()) (void)known_sessions({runtime_place_});
     if (looks_for_builders_) end_left_builders();
+}
+
+// Slurm kills all processes of a step, the keeper of its session among them. One that dies while this session
+// ends held the placeholders when they were released, and leaves them to nobody.
+void Keeper::outlast_jobs(Placeholders& placeholders) const {
+    for (auto pause = kFirstPause; pause <= kLongestPause && !placeholders.release_rest(); pause *= 2)
+        std::this_thread::sleep_for(pause);
+    empty_trash(state_directory_);
 }
 
 }  // namespace session

@@ -52,11 +52,13 @@ class Keeper {
     pid_t process() const { return process_; }  // -1: there is none
     // What lay bare in the jail for a moment, each once.
     std::vector<backends::Uncovered> uncovered() const;
-    // The supervisor has done its part, or there was none to do.
-    void dismiss();
+    // The supervisor has done its part, or there was none to do. `has_jobs`: sessions in jobs that this one
+    // submitted may be dying.
+    void dismiss(bool has_jobs = false);
 
   private:
     void tidy() const;
+    void outlast_jobs(Placeholders& placeholders) const;
 
     std::string state_directory_;
     std::time_t keep_;

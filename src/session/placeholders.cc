@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <map>
 #include <optional>
@@ -377,6 +378,18 @@ void Placeholders::release() {
     }
     record_.reset();
     project_.reset();
+}
+
+bool Placeholders::release_rest() {
+    if (!record_) return true;
+    Table table(record_.get());
+    auto is_left = [&](const base::Path& path) { return table.names.contains(path); };
+    auto left = std::ranges::find_if(held_, is_left);
+    if (left == held_.end()) return true;
+    // One is asked for all: who holds one of a project mostly holds all of them.
+    if (table.is_needed(*left)) return false;
+    sweep(table, Trash(state_directory_), {}, project_path_, moved_since(project_path_, project_.get()));
+    return std::ranges::none_of(held_, is_left);
 }
 
 }  // namespace session

@@ -33,6 +33,9 @@ class Placeholders {
     // Takes away what no other session holds, into the trash where that is possible (trash.h): somebody has
     // to empty it. Safe to call again.
     void release();
+    // In a forked process, after the other's release(): takes away what somebody else held then. False when
+    // that is held still.
+    bool release_rest();
 
     // Makes those again that somebody has removed meanwhile.
     void renew() const;

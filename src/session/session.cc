@@ -350,7 +350,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     place.remove();
     std::vector<backends::Uncovered> uncovered = keeper.uncovered();
     record_uncovered(record.writer(), uncovered);
-    keeper.dismiss();
+    keeper.dismiss(has_used_slurm);
     network::gateway::Summary refusals = gateway.finish();
     tracer::Summary trace = tracer.finish();
     base::Result<Ending> ending = conclude(plan, outcome);

@@ -213,6 +213,41 @@ TEST_F(PlaceholdersTest, AForkedKeeperHoldsAlong) {
     EXPECT_FALSE(exists(".vscode"));
 }
 
+TEST_F(PlaceholdersTest, AForkedKeeperTakesAwayWhatOneThatWasKilledHeld) {
+    auto held = acquire({".vscode", ".idea"});
+    ASSERT_TRUE(held);
+    auto other = acquire({".vscode", ".idea"});
+    ASSERT_TRUE(other);
+    int released[2], tried[2];
+    ASSERT_EQ(::pipe(released), 0);
+    ASSERT_EQ(::pipe(tried), 0);
+    pid_t keeper = ::fork();
+    if (keeper == 0) {
+        ::close(other->descriptor());
+        char byte;
+        (void)!::read(released[0], &byte, 1);
+        bool is_early = held->release_rest();
+        (void)!::write(tried[1], "t", 1);
+        (void)!::read(released[0], &byte, 1);
+        bool is_done = held->release_rest();
+        ::_exit((is_early ? 1 : 0) + (is_done ? 0 : 2));
+    }
+    held->release();
+    char byte = 'r';
+    ASSERT_EQ(::write(released[1], &byte, 1), 1);
+    ASSERT_EQ(::read(tried[0], &byte, 1), 1);
+    EXPECT_TRUE(exists(".vscode"));
+    // The other one dies without a release.
+    ::close(other->descriptor());
+    ASSERT_EQ(::write(released[1], &byte, 1), 1);
+    int status = -1;
+    ::waitpid(keeper, &status, 0);
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    EXPECT_FALSE(exists(".vscode"));
+    EXPECT_FALSE(exists(".idea"));
+    EXPECT_EQ(recorded(), 0u);
+}
+
 TEST_F(PlaceholdersTest, AnErrorLeavesNothing) {
     directory_.write("p/file", "x");
     auto held = acquire({"a/b", "file"});

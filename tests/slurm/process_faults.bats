@@ -29,8 +29,6 @@ start_step() {
     rm -f started
 }
 
-# Slurm kills all processes of a step, its jail's keeper among them; where the session it was started from has ended before, what both of them
-# held is left to the next one.
 @test "a request's worker is killed: its step ends, the command says so, and the next one is served" {
     remember_world
     start_step
@@ -39,7 +37,7 @@ start_step() {
     run cat "$BATS_TEST_TMPDIR/jail.out"
     [[ $output == *"Slurm helper"*$'\n'"status 127"$'\n'"again 0" ]] || report "the command should be told"
     soon is_queue_empty || report "the step goes on"
-    expect_clean_after_the_next "the worker"
+    expect_clean "the worker"
 }
 
 @test "the real command is killed: its step ends as outside, and the next one is served" {
@@ -50,7 +48,7 @@ start_step() {
     run cat "$BATS_TEST_TMPDIR/jail.out"
     [[ $output == *"status 137"$'\n'"again 0" ]] || report "as a shell tells it"
     soon is_queue_empty || report "the step goes on"
-    expect_clean_after_the_next "the real command"
+    expect_clean "the real command"
 }
 
 @test "the stub is killed: what runs for it ends, and the next one is served" {
@@ -66,7 +64,7 @@ start_step() {
     run cat "$BATS_TEST_TMPDIR/jail.out"
     [[ $output == *"status 137"$'\n'"again 0" ]] || report "as a shell tells it"
     soon is_queue_empty || report "the step goes on"
-    expect_clean_after_the_next "the stub"
+    expect_clean "the stub"
 }
 
 @test "the chaperon is stopped: commands wait and nothing is submitted; continued, it serves; else stop ends all" {
