@@ -265,7 +265,8 @@ LOOK
     local greeting=$output
     [[ -n $greeting ]]
     touch look
-    # Whoever ends a jail stops its processes first, and may have been killed just then.
+    # The supervisor stops what is left of a jail before it kills it (session/orphans.cc), and may itself be killed in between: then it is
+    # stopped for good, and would show nothing.
     pkill -CONT -u "$SBX_USER" -f '^sh look\.sh' || true
     soon is_over
     pkill -KILL -u "$SBX_USER" -xf "sleep $MARK" || true
