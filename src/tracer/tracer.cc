@@ -28,9 +28,7 @@
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,8 +45,10 @@
 #include "seccomp/filter.h"
 #include "seccomp/trace.h"
 #include "tracer/commands.h"
+#include "tracer/executions.h"
 #include "tracer/files.h"
 #include "tracer/messages.h"
+#include "tracer/notices.h"
 #include "tracer/record.h"
 #include "tracer/status.h"
 #include "tracer/target.h"
@@ -58,10 +58,6 @@ namespace {
 
 using seccomp::ObservedCall;
 using seccomp::Use;
-
-// Whoever wakes the other continues on the same processor: half the price of a question (Linux 6.6).
-constexpr uint64_t kSyncWakeUp = 1;
-constexpr unsigned long kSetFlags = SECCOMP_IOW(4, uint64_t);
 
 constexpr size_t kMostRemembered = 16'384;  // paths that nothing is to be said about
 constexpr size_t kLongestRemembered = 512;
@@ -75,27 +71,11 @@ constexpr size_t kMostReceived = 1024;  // calls that wait for their answer here
 constexpr size_t kMostLater = 1024;     // pieces of work that nobody waits for
 constexpr uint64_t kListener = 0;       // of epoll's data; a process otherwise
 constexpr uint64_t kControl = 1;
-constexpr int kExecveatFlags = 4;  // its argument
 
 const ObservedCall* find_call(std::span<const ObservedCall> calls, int number) {
     auto found = std::ranges::find(calls, number, &ObservedCall::number);
     return found == calls.end() ? nullptr : &*found;
 }
-
-// A struct of the kernel's, which may be longer there than in our headers.
-template <typename T>
-class Message {
-  public:
-    explicit Message(size_t size) : words_(std::max(size, sizeof(T)) / sizeof(uint64_t) + 1) {}
-    T& cleared() {
-        std::ranges::fill(words_, 0);
-        return get();
-    }
-    T& get() { return *reinterpret_cast<T*>(words_.data()); }
-
-  private:
-    std::vector<uint64_t> words_;
-};
 
 // A path that a call names, and what the caller finds there.
 struct SeenPath {
@@ -105,38 +85,22 @@ struct SeenPath {
     Inside inside;
 };
 
-struct SeenExecution {
-    pid_t process;
-    base::Fd pidfd;
-    Command command;
-};
-
 bool is_dead(const base::Fd& pidfd) {
     struct pollfd dead = {pidfd.get(), POLLIN, 0};
     return ::poll(&dead, 1, 0) > 0;
-}
-
-struct seccomp_notif_sizes message_sizes() {
-    struct seccomp_notif_sizes sizes = {};
-    ::syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
-    return sizes;
 }
 
 class Tracer {
   public:
     Tracer(const plan::Plan& plan, Surroundings surroundings)
         : plan_(plan),
-          listener_(std::move(surroundings.listener)),
+          notices_(std::move(surroundings.listener)),
           control_(std::move(surroundings.control)),
           gate_(::epoll_create1(EPOLL_CLOEXEC)),
           record_(std::move(surroundings.record), plan.system_calls),
-          filter_(seccomp::filter_for(plan.system_calls)),
-          sizes_(message_sizes()),
-          notice_(sizes_.seccomp_notif),
-          response_(sizes_.seccomp_notif_resp) {
-        watch(listener_.get(), EPOLLIN, kListener);
+          filter_(seccomp::filter_for(plan.system_calls)) {
+        watch(notices_.descriptor(), EPOLLIN, kListener);
         watch(control_.get(), EPOLLIN, kControl);
-        ::ioctl(listener_.get(), kSetFlags, kSyncWakeUp);
         struct rlimit limit = {};
         ::getrlimit(RLIMIT_NOFILE, &limit);
         constexpr rlim_t kOurs = 64;
@@ -150,7 +114,6 @@ class Tracer {
 
   private:
     // ---- Events
-    // -----------------------------------------------------------------------------------------------------
 
     void watch(int descriptor, uint32_t events, uint64_t data) const {
         struct epoll_event event = {.events = events, .data = {.u64 = data}};
@@ -167,7 +130,7 @@ class Tracer {
         for (int i = 0; i < count; ++i) {
             if (events[i].data.u64 == kListener) {
                 if (!(events[i].events & EPOLLIN))  // the jail is empty
-                    ::epoll_ctl(gate_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);
+                    ::epoll_ctl(gate_.get(), EPOLL_CTL_DEL, notices_.descriptor(), nullptr);
             } else if (events[i].data.u64 == kControl) {
                 has_word = true;
             } else {
@@ -208,14 +171,12 @@ class Tracer {
     }
 
     // ---- Calls
-    // ------------------------------------------------------------------------------------------------------
 
     void receive() {
-        struct pollfd ready = {listener_.get(), POLLIN, 0};
-        while (received_.size() < kMostReceived && ::poll(&ready, 1, 0) > 0 && ready.revents & POLLIN) {
-            struct seccomp_notif& notice = notice_.cleared();
-            if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, &notice) != 0) return;  // it is gone
-            received_.push_back(notice);
+        while (received_.size() < kMostReceived) {
+            std::optional<struct seccomp_notif> notice = notices_.next();
+            if (!notice) return;
+            received_.push_back(*notice);
         }
     }
 
@@ -260,12 +221,8 @@ class Tracer {
     }
 
     bool let_go_on(uint64_t id) {
-        struct seccomp_notif_resp& response = response_.cleared();
-        response.id = id;
-        response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-        int returned = ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
-        if (returned == 0) return true;
-        if (errno != EINVAL) return false;
+        int number = notices_.let_go_on(id);
+        if (number != EINVAL) return number == 0;
         // Linux before 5.5. It is the command's own first execution that waits here.
         has_failed_ = true;
         (void)base::send_descriptors(control_.get(),
@@ -275,10 +232,7 @@ class Tracer {
 
     void refuse(const struct seccomp_notif& notice, uint32_t verdict) {
         int error = seccomp::is_told(verdict) ? static_cast<int>(verdict & SECCOMP_RET_DATA) : EPERM;
-        struct seccomp_notif_resp& response = response_.cleared();
-        response.id = notice.id;
-        response.error = -error;
-        (void)::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response);
+        (void)notices_.refuse(notice.id, error);
         std::string name(seccomp::refused_name(notice.data.nr));
         record_.add_refused(name.empty() ? std::to_string(notice.data.nr) : name, error);
     }
@@ -289,7 +243,6 @@ class Tracer {
     }
 
     // ---- Files
-    // ------------------------------------------------------------------------------------------------------
 
     const host::Tree& tree() {
         Clock::time_point now = Clock::now();
@@ -329,43 +282,6 @@ class Tracer {
     }
 
     // ---- Commands
-    // ---------------------------------------------------------------------------------------------------
-
-    // Whether it comes to that is not seen here: the file is there and executable, and the arguments can be
-    // read. One that is neither a program nor names an interpreter is recorded although the kernel refuses
-    // it; a shell then reads it itself.
-    // Threat: an execution that is bound to fail is made to look like one, so that the record shows a
-    // harmless program instead of the one that goes on (trace_attacks.pl, faked).
-    static std::optional<SeenExecution> look_at_execution(const Target& target, const ObservedCall& call) {
-        std::optional<base::Path> path = executed_path(target, call);
-        if (!path) return std::nullopt;
-        std::optional<std::vector<std::string>> words = target.words(target.argument(call.first.path + 1));
-        if (!words || !target.is_list(target.argument(call.first.path + 2))) return std::nullopt;
-        if (words->empty()) words->push_back(path->str());
-        pid_t process = target.process();
-        if (process <= 0) return std::nullopt;
-        base::Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
-        if (!pidfd) return std::nullopt;
-        return SeenExecution{.process = process,
-                             .pidfd = std::move(pidfd),
-                             .command = {.words = *std::move(words),
-                                         .directory = target.working_directory(),
-                                         .started = Clock::now()}};
-    }
-
-    static std::optional<base::Path> executed_path(const Target& target, const ObservedCall& call) {
-        const seccomp::NamedPath& named = call.first;
-        std::optional<std::string> name = target.text(target.argument(named.path), kLongestPath);
-        if (!name) return std::nullopt;
-        if (name->empty()) {
-            bool is_descriptor = named.directory >= 0 && target.argument(kExecveatFlags) & AT_EMPTY_PATH;
-            return is_descriptor ? target.descriptor_path(static_cast<int>(target.argument(named.directory)))
-                                 : std::nullopt;
-        }
-        std::optional<base::Path> path = target.path(named.directory, named.path);
-        bool can_be = path && (is_magic(*path) || target.can_execute(*path));
-        return can_be ? path : std::nullopt;
-    }
 
     void start_command(SeenExecution seen) {
         pid_t process = seen.process;
@@ -415,12 +331,10 @@ class Tracer {
     }
 
     const plan::Plan& plan_;
-    base::Fd listener_, control_, gate_;
+    Notices notices_;
+    base::Fd control_, gate_;
     Record record_;
     std::span<const sock_filter> filter_;
-    struct seccomp_notif_sizes sizes_;
-    Message<struct seccomp_notif> notice_;
-    Message<struct seccomp_notif_resp> response_;
     std::deque<struct seccomp_notif> received_;
     std::deque<std::function<void()>> later_;
     Commands commands_;

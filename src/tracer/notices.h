@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// The kernel's end of a filter that notifies: calls that wait, and what they are answered.
+#pragma once
+
+#include <linux/seccomp.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/file.h"
+
+namespace tracer {
+
+// A struct of the kernel's, which may be longer there than in our headers.
+template <typename T>
+class Message {
+  public:
+    explicit Message(size_t size);
+    T& cleared();
+
+  private:
+    std::vector<uint64_t> words_;
+};
+
+class Notices {
+  public:
+    explicit Notices(base::Fd listener);
+
+    int descriptor() const { return listener_.get(); }
+    // A call that waits; nothing where none does.
+    std::optional<struct seccomp_notif> next();
+    // Both return zero, or errno.
+    int let_go_on(uint64_t id);
+    int refuse(uint64_t id, int error);
+
+  private:
+    Notices(base::Fd listener, const struct seccomp_notif_sizes& sizes);
+
+    base::Fd listener_;
+    Message<struct seccomp_notif> notice_;
+    Message<struct seccomp_notif_resp> response_;
+};
+
+}  // namespace tracer
