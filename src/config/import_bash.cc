@@ -6,12 +6,12 @@
 #include "config/import_bash.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <map>
 #include <set>
 
 #include "base/text.h"
+#include "config/bash_assignment.h"
 #include "config/bash_compound.h"
 #include "config/bash_guard.h"
 #include "config/bash_names.h"
@@ -28,14 +28,6 @@ using Source = ImportWriter::Source;
 constexpr std::string_view kLost =
     "the file closes a compound command or a parenthesis that nothing opens, as far as it is understood, so "
     "that nothing in it is certain to be unconditional: remove conditions and import again";
-
-struct Assignment {
-    std::string name;
-    std::string index;  // NAME[index]=
-    bool appends = false;
-    bool is_array = false;
-    std::vector<BashWord> words;
-};
 
 constexpr std::string_view kElement = "which of its values an index means is not known here: write them out";
 
@@ -122,8 +114,9 @@ class Importer {
     }
 
     bool take_simple(const BashStatement& statement, const std::vector<std::string>& words) {
-        if (std::optional<std::vector<Assignment>> assignments = read_assignments(statement)) {
-            for (Assignment& assignment : *assignments) assign(std::move(assignment), statement.line);
+        auto lookup = [this](const std::string& name) { return lookup_for(name); };
+        if (std::optional<std::vector<BashAssignment>> assignments = read_assignments(statement, lookup)) {
+            for (BashAssignment& assignment : *assignments) assign(std::move(assignment), statement.line);
             return true;
         }
         return take_defaults(statement, words) || take_unset(statement, words);
@@ -140,7 +133,6 @@ class Importer {
     }
 
     // ---- Assignments
-    // ------------------------------------------------------------------------------------------------
 
     Lookup lookup_for(const std::string& assigned) {
         return [this, assigned](const std::string& name) -> std::optional<std::vector<std::string>> {
@@ -170,85 +162,7 @@ class Importer {
         return true;
     }
 
-    static size_t skip_declaration(std::string_view text) {
-        static constexpr std::array<std::string_view, 5> kDeclare = {"export", "declare", "readonly",
-                                                                     "typeset", "local"};
-        std::vector<std::string> words = split_raw_words(text);
-        if (words.empty() || std::ranges::find(kDeclare, words.front()) == kDeclare.end()) return 0;
-        size_t at = words.front().size();
-        for (size_t i = 1; i < words.size() && words[i].starts_with('-'); ++i)
-            at = text.find(words[i], at) + words[i].size();
-        return at;
-    }
-
-    // "declare -a NAME" says nothing about a value. Behind the name, or at `at`.
-    static size_t skip_bare_name(std::string_view text, size_t at) {
-        size_t end = at;
-        while (end < text.size() && is_bash_name_part(text[end])) ++end;
-        return end == text.size() || is_bash_blank(text[end]) ? end : at;
-    }
-
-    // All assignments of a statement that is nothing but assignments; nothing for any other statement.
-    std::optional<std::vector<Assignment>> read_assignments(const BashStatement& statement) {
-        std::string_view text = statement.text;
-        std::vector<Assignment> assignments;
-        size_t start = skip_declaration(text);
-        for (size_t at = start;;) {
-            while (at < text.size() && is_bash_blank(text[at])) ++at;
-            if (at >= text.size()) break;
-            if (size_t end = start > 0 ? skip_bare_name(text, at) : at; end > at) {
-                at = end;
-                continue;
-            }
-            std::optional<Assignment> assignment = read_assignment(statement, at);
-            if (!assignment) return std::nullopt;
-            assignments.push_back(*std::move(assignment));
-        }
-        if (assignments.empty() && start == 0) return std::nullopt;
-        return assignments;
-    }
-
-    std::optional<Assignment> read_assignment(const BashStatement& statement, size_t& at) {
-        std::string_view text = statement.text;
-        Assignment assignment;
-        size_t start = at;
-        if (!is_bash_name_start(text[at])) return std::nullopt;
-        while (at < text.size() && is_bash_name_part(text[at])) ++at;
-        assignment.name = text.substr(start, at - start);
-        if (at < text.size() && text[at] == '[') {
-            size_t close = text.find(']', at);
-            if (close == std::string_view::npos) return std::nullopt;
-            assignment.index = text.substr(at + 1, close - at - 1);
-            at = close + 1;
-        }
-        if (text.substr(at).starts_with("+=")) {
-            assignment.appends = true;
-            ++at;
-        }
-        if (at >= text.size() || text[at] != '=') return std::nullopt;
-        ++at;
-        return read_value(statement, at, std::move(assignment));
-    }
-
-    std::optional<Assignment> read_value(const BashStatement& statement, size_t& at, Assignment assignment) {
-        std::string_view text = statement.text;
-        Lookup lookup = lookup_for(assignment.name);
-        int line = statement.line + static_cast<int>(std::ranges::count(text.substr(0, at), '\n'));
-        if (at < text.size() && text[at] == '(') {
-            std::optional<std::vector<BashWord>> words = read_array(text, at, line, lookup);
-            if (!words) return std::nullopt;
-            assignment.is_array = true;
-            assignment.words = *std::move(words);
-        } else {
-            BashWord word = read_word(text, at, lookup);
-            word.line = line;
-            assignment.words.push_back(std::move(word));
-        }
-        bool ends_here = at >= text.size() || is_bash_blank(text[at]);
-        return ends_here ? std::optional(std::move(assignment)) : std::nullopt;
-    }
-
-    void assign(Assignment assignment, int line) {
+    void assign(BashAssignment assignment, int line) {
         Variable& variable = variables_[assignment.name];
         bool has_index = !assignment.index.empty();
         bool adds = has_index || assignment.appends;
@@ -269,7 +183,7 @@ class Importer {
     }
 
     // NAME+=text adds to the first value.
-    static void append_text(Variable& variable, const Assignment& assignment) {
+    static void append_text(Variable& variable, const BashAssignment& assignment) {
         const BashWord& more = assignment.words.front();
         BashWord& first = variable.words.front();
         bool is_numbered = variable.is_array && (first.text.empty() || first.text.starts_with('['));
@@ -282,7 +196,7 @@ class Importer {
     }
 
     // NAME[index]=text: an entry of its own where it has a name, and the one with that number otherwise.
-    static void assign_element(Variable& variable, Assignment assignment) {
+    static void assign_element(Variable& variable, BashAssignment assignment) {
         variable.is_array = true;
         BashWord& word = assignment.words.front();
         if (assignment.is_array || assignment.appends) return add_trouble(variable, kElement);
@@ -363,7 +277,6 @@ class Importer {
     }
 
     // ---- The guard
-    // --------------------------------------------------------------------------------------------------
 
     bool take_guard(const std::vector<std::string>& words) {
         std::optional<std::string> raw = guarded_pattern(words);
@@ -390,7 +303,6 @@ class Importer {
     }
 
     // ---- Settings
-    // ---------------------------------------------------------------------------------------------------
 
     void convert() {
         for (const auto& [name, variable] : variables_) {
