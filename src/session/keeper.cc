@@ -83,8 +83,8 @@ class Guard {
     // Milliseconds until something is to be done without an event; -1: never.
     int patience() const {
         if (kept_.covers.is_empty()) return -1;
-        if (renewal_) {
-            auto left = std::chrono::ceil<std::chrono::milliseconds>(*renewal_ - Clock::now());
+        if (renewal_ != kNever) {
+            auto left = std::chrono::ceil<std::chrono::milliseconds>(renewal_ - Clock::now());
             return std::max(0, static_cast<int>(left.count()));
         }
         return kept_.covers.sees_all() ? -1 : kBetweenLooks;
@@ -98,13 +98,14 @@ class Guard {
     }
 
     void look() {
-        renewal_.reset();
+        renewal_ = kNever;
         kept_.placeholders.renew();
         cover();
     }
 
   private:
     using Clock = std::chrono::steady_clock;
+    static constexpr Clock::time_point kNever = Clock::time_point::max();
 
     void cover() {
         if (kept_.covers.is_empty()) return;
@@ -114,7 +115,7 @@ class Guard {
 
     Kept& kept_;
     int life_;
-    std::optional<Clock::time_point> renewal_;
+    Clock::time_point renewal_ = kNever;  // of the placeholders
 };
 
 // Returns what the supervisor said; one that was killed said nothing.
@@ -226,6 +227,9 @@ void Keeper::tidy() const {
 // Slurm kills all processes of a step, the keeper of its session among them. One that dies while this session
 // ends held the placeholders when they were released, and leaves them to nobody.
 void Keeper::outlast_jobs(Placeholders& placeholders) const {
+    // Whoever waits for the terminal's last user is not to wait for this.
+    base::close_others({placeholders.descriptor(), placeholders.project_descriptor()});
+    base::fill_standard_descriptors();
     for (auto pause = kFirstPause; pause <= kLongestPause && !placeholders.release_rest(); pause *= 2)
         std::this_thread::sleep_for(pause);
     empty_trash(state_directory_);

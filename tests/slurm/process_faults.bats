@@ -129,3 +129,19 @@ job_jail() {
         expect_clean "$name"
     done
 }
+
+@test "a job is cancelled: nothing of it runs on or is left, or the next session takes it away where Slurm killed all at once" {
+    local words
+    make_script job.sh "setsid sleep $MARK &" 'touch started' 'exec sleep 300'
+    remember_world
+    for words in "" "--full --signal=KILL"; do
+        submit_inside --output=/dev/null job.sh
+        soon test -e started
+        rm -f started
+        # Words that are to be split.
+        # shellcheck disable=SC2086
+        works outside scancel $words "$JOB"
+        soon is_job_over "$JOB" || report "'$words': the job goes on"
+        if [[ -z $words ]]; then expect_clean "cancelled"; else expect_clean_after_the_next "killed"; fi
+    done
+}
