@@ -252,31 +252,32 @@ TEST(Sockets, AreNotFooledByANameThatBecomesAPath) {
     EXPECT_EQ(visitors(world.forbidden), 0u);
 }
 
-// A server whose queue is full lets a client wait that wants to, and no other call waits with it.
+// A server whose queue is full lets a client wait that wants to, and no other call waits with it: the queue
+// is emptied only when the other has arrived.
 TEST(Sockets, WaitForABusyServer) {
     World world;
     base::Fd busy = serve(world.directory / "open/busy", 0);
     ASSERT_EQ(connects(world.directory / "open/busy"), 0);
     Jail jail(world.orders);
-    auto begin = std::chrono::steady_clock::now();
-    auto others = begin;
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    size_t others = 0;
     jail.meanwhile = [&](pid_t) {
-        if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(200)) (void)visitors(busy);
+        others += visitors(world.allowed);
+        if (others > 0 || std::chrono::steady_clock::now() > patience) (void)visitors(busy);
     };
     EXPECT_EQ(jail.run([&] {
         int socket = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
         if (connects(socket, world.directory / "open/busy") != EAGAIN) return kUnexpected;
         std::thread other([&] {
             ::usleep(20'000);
-            if (connects(world.good()) == 0) others = std::chrono::steady_clock::now();
+            connects(world.good());
         });
         int number = connects(world.directory / "open/busy");
-        bool came_before = others != begin && std::chrono::steady_clock::now() > others;
         other.join();
-        return number != 0 ? number : (came_before ? 0 : kUnexpected);
+        return number;
     }),
               0);
-    EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(190));
+    EXPECT_LT(std::chrono::steady_clock::now(), patience);
 }
 
 TEST(Sockets, OfTheInternetConnectFreelyWhereTheNetworkIsTheHosts) {
