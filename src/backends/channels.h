@@ -35,7 +35,6 @@ base::Status write_orders(const inner::Orders& orders, Inheritance& inheritance)
 base::Fd mount_namespace_of(pid_t process);
 
 // ---- In the child
-// ---------------------------------------------------------------------------------------------------------
 
 // Ends when the parent does (unless a set-uid program is executed, which forgets it), takes the diagnostics
 // pipe for its standard error, enters the control group and the namespaces of the caller's job, and keeps no

@@ -38,7 +38,6 @@ std::string line(const Item& item, std::string_view key, std::string_view proble
 }
 
 // ---- Contradictions
-// ------------------------------------------------------------------------------------------------------
 
 enum class Comparison { same_rule, same_path, below, device, variable, variable_pattern };
 
@@ -102,7 +101,6 @@ void add_contradictions(const Effective& effective, const PathMeaning& paths,
 }
 
 // ---- Without effect
-// ------------------------------------------------------------------------------------------------------
 
 std::string widest(const Setting& setting) {
     switch (setting.order) {
@@ -136,7 +134,6 @@ void add_needless(const Effective& effective, std::vector<std::string>& warnings
 }
 
 // ---- Paths
-// ----------------------------------------------------------------------------------------------------------
 
 bool holds_paths(const Setting& setting) {
     return setting.type == config::Type::path_list && setting.key != "devices.allow" &&
@@ -188,7 +185,6 @@ void add_home_entries(const Effective& effective, std::vector<std::string>& warn
 }
 
 // ---- The summary
-// ---------------------------------------------------------------------------------------------------------
 
 std::string joined(const std::vector<Item>& items) {
     std::vector<std::string> texts;

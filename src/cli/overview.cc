@@ -45,7 +45,6 @@ size_t width_of(const Output& output) {
 }
 
 // ---- What would happen
-// ----------------------------------------------------------------------------------------------
 
 std::string_view meaning_of(policy::NetworkMode mode) {
     switch (mode) {
@@ -128,7 +127,6 @@ std::string what_stands_in_the_way(const Invocation& call, const base::Error& er
 }
 
 // ---- What to try
-// ---------------------------------------------------------------------------------------------------
 
 struct Try {
     std::string command;  // behind the program's name

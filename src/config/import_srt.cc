@@ -17,7 +17,6 @@ namespace {
 
 using base::Json;
 using Source = ImportWriter::Source;
-
 using Region = SrtRegion;
 using Spot = SrtSpot;
 
@@ -39,9 +38,8 @@ class SrtImporter {
         read_section(is_claude_ ? *claude : root, "");
         decide_writing();
         writer_.remark(
-            "What no rule shows does not exist in the jail, in the home directory too: home.access = "
-            "\"read\" "
-            "would show all of that but credentials.");
+            "What no rule shows does not exist in the jail, in the home directory too: "
+            "home.access = \"read\" would show all of that but credentials.");
         return writer_.finish(is_claude_ ? "the sandbox section of Claude Code's settings"
                                          : "settings of sandbox-runtime");
     }
@@ -134,7 +132,6 @@ class SrtImporter {
     }
 
     // ---- The network
-    // ------------------------------------------------------------------------------------------------
 
     // Claude Code asks its user about a host that is not listed; a list that is empty is none.
     void open_network(bool is_empty, const std::string& path) {
@@ -172,7 +169,6 @@ class SrtImporter {
     }
 
     // ---- Files
-    // ------------------------------------------------------------------------------------------------------
 
     void deny_read(const Spot& spot, const Source& source) {
         bool is_all_of_home = spot.region == Region::home || spot.region == Region::root ||
@@ -331,7 +327,6 @@ class SrtImporter {
     }
 
     // ---- Credentials
-    // ------------------------------------------------------------------------------------------------
 
     void read_credentials(const SrtKey& key, const Json& value) {
         bool is_file = key.part == SrtPart::credential_files;

@@ -87,7 +87,6 @@ std::string_view meaning_for_administrator(Order order) {
 namespace {
 
 // ---- The starting file
-// ----------------------------------------------------------------------------------------------
 
 constexpr std::string_view kStartingHead =
     "# Configuration of agent-sandbox. Every setting stands here with its built-in value, behind a # that "
@@ -120,7 +119,6 @@ std::vector<std::string_view> sections() {
 namespace {
 
 // ---- The reference page
-// ---------------------------------------------------------------------------------------------
 
 // A cell of a Markdown table: a bar would end it.
 std::string cell(std::string_view text) {

@@ -37,7 +37,6 @@ bool is_digit(char c) {
 }
 
 // ---- Scalars
-// --------------------------------------------------------------------------------------------------------
 
 struct Spelling {
     std::string_view word;
@@ -97,7 +96,6 @@ Result<std::string> canonical_number(const Setting& setting, std::string_view ra
 }
 
 // ---- Paths
-// ----------------------------------------------------------------------------------------------------------
 
 // Only device nodes are looked up by pattern, at launch; anywhere else a star would silently match nothing.
 bool takes_patterns(const Setting& setting) {
@@ -167,7 +165,6 @@ Result<std::string> canonical_relative(const Setting& setting, std::string_view 
 }
 
 // ---- Names
-// ----------------------------------------------------------------------------------------------------------
 
 bool is_variable_name(std::string_view name) {
     if (name.empty() || is_digit(name.front())) return false;

@@ -57,7 +57,6 @@ void restore_open_files_limit(uint64_t soft) {
 }
 
 // ---- In the child
-// ---------------------------------------------------------------------------------------------------------
 
 // Threat: a listener that reaches the command lets it answer its own questions (tests/jail/landlock.bats: the
 // command has no descriptor of the sandbox's).
@@ -124,7 +123,6 @@ ExecuteFailure go_through_walls(const Orders& orders, const landlock::Built& wal
 }
 
 // ---- In the stage
-// ---------------------------------------------------------------------------------------------------------
 
 // Nothing where the child failed before, which it tells itself.
 base::Fd take_listener(pid_t child, int channel) {

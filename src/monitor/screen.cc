@@ -36,7 +36,6 @@ std::string target_of(const Json& object) {
 }
 
 // ---- The list
-// ------------------------------------------------------------------------------------------------------------
 
 struct Columns {
     size_t backend = 0, network = 0, project = 0, command = 0;
@@ -95,7 +94,6 @@ void add_list(const Screen& screen, size_t width, size_t room, std::vector<Row>&
 }
 
 // ---- The sections of the selected session
-// ------------------------------------------------------------------------------------------------------------
 
 Section questions(const Entry& entry, size_t width) {
     Section section{.title = "Waiting for your answer"};
@@ -175,7 +173,6 @@ Section limits(const Entry& entry, size_t width) {
 }
 
 // ---- Sharing the room
-// ------------------------------------------------------------------------------------------------------------
 
 void share(std::vector<Section>& sections, size_t room) {
     for (Section& section : sections) {

@@ -82,7 +82,6 @@ const config::DataRow* matching_row(std::string_view list, const base::Path& pat
 bool is_below_parents(const Draft& draft, const base::Path& path);
 
 // ---- The steps, in order
-// ---------------------------------------------------------------------------------------------
 base::Status choose_backend(Draft& draft);  // backend_choice.cc
 base::Status check_project(Draft& draft);   // project_check.cc
 void add_system(Draft& draft);              // system.cc: system trees, /tmp, /run, /dev, the program itself

@@ -75,7 +75,6 @@ class Granter {
 
   private:
     // ---- What is closed
-    // -------------------------------------------------------------------------------------------------
 
     // Left out of /etc in every backend; here that takes a rule.
     void add_private_etc() {
@@ -168,7 +167,6 @@ class Granter {
     }
 
     // ---- What is given
-    // --------------------------------------------------------------------------------------------------
 
     void give_rule(const PathRule& rule, Level level) {
         if (is_given(rule.path, level)) return;
@@ -276,7 +274,6 @@ class Granter {
     }
 
     // ---- What can't be
-    // --------------------------------------------------------------------------------------------------
 
     static bool covers_with_content(const Mount& mount) {
         switch (mount.kind) {

@@ -26,7 +26,6 @@ struct Reason {
 };
 
 // ---- Files
-// ---------------------------------------------------------------------------------------------------------
 
 // What a path and all below it may be used for, until a more specific rule says otherwise.
 enum class Access { hidden, masked, readonly, writable };
@@ -104,7 +103,6 @@ struct KeptFile {
 };
 
 // ---- Environment
-// ---------------------------------------------------------------------------------------------------
 
 struct Variable {
     std::string name;
@@ -126,7 +124,6 @@ struct Environment {
 };
 
 // ---- The rest
-// ------------------------------------------------------------------------------------------------------
 
 struct Network {
     policy::NetworkMode asked = policy::NetworkMode::filtered;

@@ -61,7 +61,6 @@ Finding clone3_user(const World&) {
 }
 
 // ---- What one would do with them
-// --------------------------------------------------------------------------------------
 
 Finding with_own_mounts(const std::function<long()>& act, std::string_view done) {
     if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return held("no namespace: " + error_word(errno));
@@ -130,7 +129,6 @@ Finding gain_capabilities(const World&) {
 }
 
 // ---- Where the jail itself is
-// ----------------------------------------------------------------------------------------
 
 Finding compare(const World& world, const std::string& name) {
     char text[64] = {};

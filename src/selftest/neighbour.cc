@@ -25,7 +25,6 @@ namespace selftest {
 namespace {
 
 // ---- Services
-// --------------------------------------------------------------------------------------------------------
 
 base::Fd listen_at(int type, const struct sockaddr* address, socklen_t length) {
     base::Fd fd(::socket(address->sa_family, type | SOCK_CLOEXEC, 0));
@@ -87,7 +86,6 @@ std::vector<base::Fd> open_services(World& world) {
 }
 
 // ---- The process
-// -----------------------------------------------------------------------------------------------------
 
 std::string g_signalled_file;
 

@@ -109,7 +109,6 @@ void add_outside_places(Probes& probes) {
 }
 
 // ---- A process that stays
-// --------------------------------------------------------------------------------------------
 
 std::string lock_of(const World& world) {
     return world.project + "/daemon.lock";

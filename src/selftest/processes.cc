@@ -126,7 +126,6 @@ Attempt status_is_not(std::string_view name, std::string_view good) {
 }
 
 // ---- Set-user-ID bits: a program with one acts as the caller for whoever runs it.
-// ------------------------------------
 
 Finding judge_file(const std::string& path, long result) {
     int error = errno;

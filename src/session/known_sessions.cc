@@ -49,7 +49,6 @@ bool is_hexadecimal(std::string_view text) {
 }
 
 // ---- This machine
-// ------------------------------------------------------------------------------------------------------------
 
 struct Machine {
     std::string host;
@@ -72,7 +71,6 @@ bool has_process(const base::Json& metadata, const Machine& machine) {
 }
 
 // ---- One directory
-// ------------------------------------------------------------------------------------------------------------
 
 base::Fd open_inside(int directory, const char* name) {
     base::Fd file(::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));

@@ -83,7 +83,6 @@ class Draw {
     }
 
     // ---- The model
-    // ---------------------------------------------------------------------------------------------------
 
     void forget_below(const std::string& path) {
         std::erase_if(view_, [&](const auto& entry) { return entry.first.starts_with(path + "/"); });
@@ -166,7 +165,6 @@ class Draw {
     }
 
     // ---- Mounts
-    // ---------------------------------------------------------------------------------------------------
 
     // What is drawn, and how many times in a hundred.
     struct Weight {

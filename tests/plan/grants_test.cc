@@ -245,7 +245,6 @@ TEST(Grants, ADirectoryThatIsTooLargeToGoAroundIsLeftOut) {
 }
 
 // ---- For generated rule sets
-// ---------------------------------------------------------------------------------------------------------
 
 void grow(host::MemoryTree& tree, std::vector<Path>& all, const Path& at, int depth) {
     if (depth == 0) return;

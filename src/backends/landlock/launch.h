@@ -21,7 +21,6 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
 base::Error diagnose(std::string_view standard_error);
 
 // ---- What the plan means here, for tests
-// ---------------------------------------------------------------------------------------------------------
 
 ::landlock::Wall wall_of(const plan::Plan& plan);
 // `abi` is the kernel's version of Landlock: what an old one leaves open is asked for.

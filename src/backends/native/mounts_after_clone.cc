@@ -110,7 +110,6 @@ class Builder {
     }
 
     // ---- Trees
-    // -------------------------------------------------------------------------------------------------
 
     // Whoever replaces a file by rename, as tools of the administrator do with /etc/passwd, leaves us a
     // descriptor of one that is gone, which the kernel answers with ENOENT: the name leads to the new one.
@@ -220,7 +219,6 @@ class Builder {
     }
 
     // ---- The rest
-    // -------------------------------------------------------------------------------------------------
 
     int mount_new(size_t index) {
         const Step& step = script_.steps[index];

@@ -119,7 +119,6 @@ class Renderer {
     }
 
     // ---- Mounts
-    // -------------------------------------------------------------------------------------------------
 
     void add_bind(const Mount& mount, const Layer& layer, const char* source, uint64_t attributes) {
         make_parents(mount, layer, kOwners);
@@ -250,7 +249,6 @@ class Renderer {
     }
 
     // ---- Places
-    // -------------------------------------------------------------------------------------------------
 
     // Down from the mount that the target lies in; nothing where that is the host's.
     void make_parents(const Mount& mount, const Layer& layer, mode_t mode) {
