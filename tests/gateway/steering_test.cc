@@ -48,6 +48,13 @@ TEST(Steering, ClosesWhatIsForbiddenNowAndLeavesTheRest) {
     EXPECT_EQ(line.number("received"), 16);
 }
 
+// Nothing in it waits for anybody: what it takes is its own time, however busy the processors are.
+std::chrono::nanoseconds own_time() {
+    struct timespec time = {};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 TEST(Steering, IsFast) {
     expect_within(std::chrono::milliseconds(100), [] {
         TcpWorld world(filtered());
@@ -57,9 +64,9 @@ TEST(Steering, IsFast) {
             clients.push_back(world.connect(world.inside("example.org", 22)));
             servers.push_back(world.accept());
         }
-        auto begin = Loop::Clock::now();
+        auto begin = own_time();
         EXPECT_EQ(*world.renew(blocking({"example.org"})), kConnections);
-        return Loop::Clock::now() - begin;
+        return own_time() - begin;
     });
 }
 
