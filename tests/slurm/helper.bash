@@ -61,3 +61,17 @@ has_state() { [[ $(job_state "$1") == "$2" ]]; }
 # The controller hands what ended to the database in its own time.
 wait_for_accounting() { wait_until is_accounted "$1"; }
 is_accounted() { [[ -n $(sacct --noheader --allocations --jobs="$1" --format=End --parsable2 | grep -v Unknown) ]]; }
+
+# ranks_work SIDE WORDS...: srun with these words, outside or inside. Debian's MPICH (4.0.2) may hang in MPI_Finalize over a network, in a
+# jail or not: a rank that was faster sits in a barrier of PMI and no longer answers the one that still says goodbye. Later ones do without that barrier.
+# One that hung is tried again; what always hangs fails.
+ranks_work() {
+    local side=$1
+    shift
+    for _ in 1 2 3 4 5; do
+        run "$side" timeout 30 srun "$@"
+        ((status == 124)) || break
+        wait_until is_queue_empty
+    done
+    ((status == 0)) || report "should work: $side srun $*"
+}
