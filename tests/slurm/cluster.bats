@@ -123,12 +123,12 @@ teardown() { end_slurm_test; }
 }
 
 @test "MPICH works over two nodes by a descriptor (pmi2)" {
-    ranks_work outside --mpi=pmi2 --nodelist="node[0-1]" --ntasks=2 "$SBX_STAGE/bin/hello-mpich"
+    ranks_work outside --mpi=pmi2 --nodes=2 --nodelist="node[0-1]" --ntasks=2 "$SBX_STAGE/bin/hello-mpich"
     [[ $(sort <<<"$output") == $'rank 0 of 2 on node0, sum 1\nrank 1 of 2 on node1, sum 1' ]] || report "two ranks"
 }
 
 @test "Open MPI works over two nodes by a socket (pmix)" {
-    works srun --mpi=pmix --nodelist="node[0-1]" --ntasks=4 --ntasks-per-node=2 "$SBX_STAGE/bin/hello-openmpi"
+    works srun --mpi=pmix --nodes=2 --nodelist="node[0-1]" --ntasks=4 --ntasks-per-node=2 "$SBX_STAGE/bin/hello-openmpi"
     [[ $(grep -c "of 4 on node[01], sum 6" <<<"$output") == 4 ]] || report "four ranks"
 }
 

@@ -12,7 +12,7 @@ expect_clean_nodes() {
 }
 
 @test "MPICH: four ranks on one node, by a descriptor and shared memory, with the network closed as usual" {
-    run inside srun --quiet --mpi=pmi2 --nodelist=node0 --ntasks=4 "$SBX_STAGE/bin/hello-mpich"
+    run inside srun --quiet --mpi=pmi2 --nodes=1 --nodelist=node0 --ntasks=4 "$SBX_STAGE/bin/hello-mpich"
     ((status == 0)) || report "four ranks"
     [[ $(grep -c '^rank [0-3] of 4 on node0, sum 6$' <<<"$output") == 4 ]] || report "four ranks"
     expect_clean_nodes
@@ -20,21 +20,21 @@ expect_clean_nodes() {
 
 @test "MPICH: two ranks on two nodes, with the network open" {
     JAIL=(--network open)
-    ranks_work inside --quiet --mpi=pmi2 --nodelist="node[0-1]" --ntasks=2 "$SBX_STAGE/bin/hello-mpich"
+    ranks_work inside --quiet --mpi=pmi2 --nodes=2 --nodelist="node[0-1]" --ntasks=2 "$SBX_STAGE/bin/hello-mpich"
     [[ $(grep '^rank' <<<"$output" | sort) == $'rank 0 of 2 on node0, sum 1\nrank 1 of 2 on node1, sum 1' ]] || report "two ranks"
     expect_clean_nodes
 }
 
 @test "Open MPI: four ranks on two nodes, by a socket, with the network open" {
     JAIL=(--network open)
-    works inside srun --quiet --mpi=pmix --nodelist="node[0-1]" --ntasks=4 --ntasks-per-node=2 "$SBX_STAGE/bin/hello-openmpi"
+    works inside srun --quiet --mpi=pmix --nodes=2 --nodelist="node[0-1]" --ntasks=4 --ntasks-per-node=2 "$SBX_STAGE/bin/hello-openmpi"
     [[ $(grep -c "of 4 on node[01], sum 6" <<<"$output") == 4 ]] || report "four ranks"
     expect_clean_nodes
 }
 
 @test "ranks in a batch job" {
     make_script job.sh "srun --quiet --mpi=pmi2 $SBX_STAGE/bin/hello-mpich"
-    submit_inside --ntasks=2 --nodelist=node0 --output=out job.sh
+    submit_inside --ntasks=2 --nodes=1 --nodelist=node0 --output=out job.sh
     wait_for_job "$JOB"
     [[ $(grep -c '^rank [01] of 2 on node0, sum 1$' out) == 2 ]] || { output=$(cat out) report "two ranks"; }
 }
