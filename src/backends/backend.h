@@ -43,7 +43,6 @@ struct Launched {
     base::Fd control;      // socket to the inner stage (inner/messages.h)
     base::Fd diagnostics;  // what the backend's own program wrote to its standard error
     base::Fd information;  // tells which process is in the jail's namespaces, where somebody has to know
-    base::Fd mounts;       // the jail's mount namespace, where it is known at once
 };
 
 }  // namespace backends

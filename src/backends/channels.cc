@@ -78,7 +78,6 @@ inner::Orders stage_orders(const plan::Plan& plan, const Caller& caller, const I
     orders.control = inheritance.control.get();
     orders.terminal = caller.terminal;
     orders.takes_terminal = caller.takes_terminal;
-    orders.awaits_word = plan.network.egress.needs_gateway();
     return orders;
 }
 

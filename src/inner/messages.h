@@ -8,21 +8,22 @@
 
 namespace inner {
 
-// From the stage, in this order: `starting` once the jail is as it was meant, from where on something of the
-// user's may run; where it is traced, `traced` with the listener of its calls as a descriptor; `started` once
-// the command is executed; `stopped`, any number of times; `ended`. `failed` may take the place of the first
-// two.
+// From the stage, in this order: `built` once the jail is as it was meant, with its mount namespace as a
+// descriptor where the supervisor can't find that; then it waits for the word, and something of the user's
+// may run. Where that is traced, `traced` with the listener of its calls as a descriptor; `started` once the
+// command is executed; `stopped`, any number of times; `ended`. `failed` may take the place of the first
+// ones.
 struct Report {
     enum class Kind : char {
-        starting = 'P',
+        built = 'P',
         traced = 'L',
         started = 'S',
         failed = 'F',
         stopped = 'T',
         ended = 'E'
     };
-    Kind kind = Kind::starting;
-    // starting: the version of Landlock that the second wall uses, 0 where there is none; failed: errno;
+    Kind kind = Kind::built;
+    // built: the version of Landlock that the second wall uses, 0 where there is none; failed: errno;
     // stopped: the signal; ended: exit status, or signal
     int number = 0;
     bool by_signal = false;  // ended
@@ -53,8 +54,8 @@ std::string encode(const Report& report);
 // Takes one complete frame off the front of `buffer`; false while there is none.
 bool take_report(std::string& buffer, Report& report);
 
-// To the stage: a signal for the command. Signal 0 is the word to start, for a stage that was told to wait
-// for it.
+// To the stage: a signal for the command. Signal 0 is the word to start: whoever guards the jail from outside
+// and carries its traffic is there.
 struct Request {
     int signal = 0;
     bool to_group = false;        // for the command's process group, not for the command alone

@@ -8,7 +8,7 @@ namespace {
 
 // Changes with every change of the fields: the two ends are the same program, and must know when they are
 // not.
-constexpr std::string_view kVersion = "agent-sandbox orders 10";
+constexpr std::string_view kVersion = "agent-sandbox orders 11";
 
 using Writer = base::FieldWriter;
 using Reader = base::FieldReader;
@@ -138,7 +138,6 @@ std::string encode(const Orders& orders) {
     writer.add(orders.control);
     writer.add(orders.terminal);
     writer.add(int{orders.takes_terminal});
-    writer.add(int{orders.awaits_word});
     writer.add(int{orders.ends_others});
     return writer.take();
 }
@@ -181,7 +180,6 @@ base::Result<Orders> decode(std::string_view text) {
     reader.get(orders.control);
     reader.get(orders.terminal);
     reader.get(orders.takes_terminal);
-    reader.get(orders.awaits_word);
     reader.get(orders.ends_others);
     if (!reader.is_complete() || orders.command.empty()) return base::Error{.what = "the orders are damaged"};
     return orders;

@@ -61,11 +61,13 @@ struct Orders {
     // own each would be the second: so many numbers are passed over first.
     unsigned skipped_processes = 0;
     int standard_error =
-        2;              // the command's; descriptor 2 of the backend's program is a pipe to the supervisor
-    int control = -1;   // socket to the supervisor: reports out, signals in
-    int terminal = -1;  // the caller's controlling terminal, where there is one
+        2;             // the command's; descriptor 2 of the backend's program is a pipe to the supervisor
+    int control = -1;  // socket to the supervisor: reports out, signals in
+    // The mount namespace, for the supervisor, in orders that are not sent: a stage that is a copy of the
+    // supervisor can't be asked for it by then. -1: the supervisor finds it by itself.
+    int mounts = -1;
+    int terminal = -1;            // the caller's controlling terminal, where there is one
     bool takes_terminal = false;  // the command starts in the foreground of that terminal
-    bool awaits_word = false;     // nothing is started before the supervisor's word (messages.h)
     // The stage is not pid 1 of its namespace, and ends all others in it when it ends. A check must have
     // shown that the namespace is one of the jail's own.
     bool ends_others = false;

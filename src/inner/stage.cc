@@ -55,8 +55,8 @@ void settle_descriptors(const Orders& orders) {
         if (ours >= 0) ::fcntl(ours, F_SETFD, FD_CLOEXEC);
     }
     std::vector<int> kept = orders.kept_descriptors;
-    kept.insert(kept.end(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, orders.control, orders.terminal,
-                             orders.doorman.gateway});
+    kept.insert(kept.end(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, orders.control, orders.mounts,
+                             orders.terminal, orders.doorman.gateway});
     base::close_others(std::move(kept));
 }
 
@@ -141,10 +141,22 @@ bool take_requests(const Orders& orders, pid_t command, std::string& received) {
     return true;
 }
 
-// Helpers beside the jail are not ready yet, the network's gateway for one. Signals that arrive before the
-// word are for the command, and kept for it. False: the supervisor is gone.
+// Threat: whoever holds the namespace that owns the mounts, and has power over it, can take covers away; the
+// command gets nothing of it (tests/jail/landlock.bats: the command has no descriptor of the sandbox's).
+int tell_that_it_is_built(const Orders& orders, int landlock_abi) {
+    const Report report{.kind = Report::Kind::built, .number = landlock_abi};
+    if (orders.mounts < 0) {
+        send_report(orders, report);
+        return 0;
+    }
+    int number = send_report_with(orders, report, orders.mounts);
+    ::close(orders.mounts);
+    return number == 0 ? 0 : report_failure(orders, kStepStart, "mounts", number);
+}
+
+// Helpers beside the jail may not be ready yet: the keeper, the network's gateway. Signals that arrive before
+// the word are for the command, and kept for it. False: the supervisor is gone.
 bool await_word(const Orders& orders, std::vector<Request>& early) {
-    if (!orders.awaits_word) return true;
     std::string received;
     for (;;) {
         for (Request request; take_request(received, request);) {
@@ -200,6 +212,7 @@ int play(const Orders& orders) {
     sigemptyset(&taken);
     sigaddset(&taken, SIGCHLD);
     base::Fd children(::signalfd(-1, &taken, SFD_CLOEXEC));
+    if (int failed = tell_that_it_is_built(orders, wall.abi); failed != 0) return failed;
     std::vector<Request> early;
     if (!await_word(orders, early)) return kFailed;
     skip_processes(orders.skipped_processes);

@@ -161,7 +161,6 @@ Started start(const Orders& orders, const landlock::Built& wall) {
         report_failure(orders, kStepStart, "socket", number);
         return started;
     }
-    send_report(orders, Report{.kind = Report::Kind::starting, .number = wall.abi});
     pid_t stage = ::getpid();
     pid_t command = ::fork();
     if (command < 0) {

@@ -129,6 +129,7 @@ base::Result<Ending> ending_without_tracer(const Outcome& outcome) {
 
 base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
     if (outcome.failure) return failure_error(*outcome.failure);
+    if (outcome.guard_failure) return *outcome.guard_failure;
     // The backend's own failure comes first: without a jail there is no namespace to set up.
     bool is_of_network =
         !outcome.gateway_failure.empty() && outcome.gateway_failure != backends::bubblewrap::kNoJail &&

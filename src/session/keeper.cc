@@ -11,17 +11,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <iterator>
 #include <map>
+#include <span>
 #include <thread>
 
 #include "base/descriptors.h"
 #include "base/own_place.h"
+#include "base/pass_descriptors.h"
 #include "base/path.h"
 #include "base/remove_tree.h"
 #include "base/rest.h"
-#include "base/text.h"
 #include "session/known_sessions.h"
 #include "session/left_builders.h"
 #include "session/named_socket.h"
@@ -36,10 +38,11 @@ constexpr int kLongestDeath = 10'000;  // milliseconds
 // Of the covers, where nothing can be watched: a user has only so many watches.
 constexpr int kBetweenLooks = 1000;  // milliseconds
 constexpr std::chrono::milliseconds kBeforeRenewal{20};
-// How a name is told of to the supervisor: one of these, the path, and a NUL.
+// How a name is told of to the supervisor: one of these, and the path.
 constexpr char kCovered = '+';
 constexpr char kBare = '-';
-// How the supervisor dismisses its keeper.
+// What the supervisor says to its keeper: with two descriptors, what to guard; or that it may go.
+constexpr char kGuard = 'g';
 constexpr char kDone = 'd';
 constexpr char kDoneWithJobs = 'j';
 constexpr char kKilled = '\0';  // what no supervisor says
@@ -55,20 +58,15 @@ bool becomes_readable(int fd, int timeout) {
     return ready > 0;
 }
 
-// Not a pipe: writing to one whose reader was killed would leave a SIGPIPE behind.
-bool make_pair(int (&ends)[2]) {
-    return ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0;
-}
-
 // In a process of its own, which is in the jail's namespaces afterwards.
 void cover_bare_names(const CoverWatch& covers, int life) {
     pid_t child = ::fork();
     if (child == 0) {
-        std::string told;
         for (const backends::Uncovered& one :
-             backends::cover_again(covers.mount_namespace(), covers.covers()))
-            told += (one.is_covered_again ? kCovered : kBare) + one.path.str() + '\0';
-        (void)!::send(life, told.data(), told.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+             backends::cover_again(covers.mount_namespace(), covers.covers())) {
+            std::string told = (one.is_covered_again ? kCovered : kBare) + one.path.str();
+            (void)!::send(life, told.data(), told.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        }
         ::_exit(0);
     }
     while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
@@ -118,28 +116,34 @@ class Guard {
     Clock::time_point renewal_ = kNever;  // of the placeholders
 };
 
-// Returns what the supervisor said; one that was killed said nothing.
-char attend(Kept& kept, int life, int stage) {
+// Returns what the supervisor said last; one that was killed said nothing.
+char attend(Kept& kept, int life, base::Fd& stage) {
     Guard guard(kept, life);
     bool has_rested = false;
     while (true) {
+        // What happens before the mounts are known stays there to be heard.
+        bool has_covers = !kept.covers.is_empty();
         struct pollfd watched[] = {{life, POLLIN, 0},
-                                   {kept.covers.events(), POLLIN, 0},
-                                   {kept.covers.is_empty() ? -1 : stage, POLLIN, 0}};
+                                   {has_covers ? kept.covers.events() : -1, POLLIN, 0},
+                                   {has_covers ? stage.get() : -1, POLLIN, 0}};
         int ready = base::poll_and_rest(watched, std::size(watched), guard.patience(), has_rested);
         if (ready < 0 && errno != EINTR) return kKilled;
         // The jail is dead: nothing is to be covered any more, and no placeholder is to come back.
         if (watched[2].revents != 0) kept.covers.say_over();
         if (watched[1].revents != 0) guard.hear();
         if (ready == 0) guard.look();
-        char said = kKilled;
-        if (watched[0].revents != 0) return ::read(life, &said, 1) == 1 ? said : kKilled;
+        if (watched[0].revents == 0) continue;
+        base::Result<base::PassedDescriptors> said = base::receive_descriptors(life);
+        if (!said || said->note.empty()) return kKilled;
+        if (said->note[0] != kGuard) return said->note[0];
+        stage = std::move(said->descriptors.front());
+        if (said->descriptors.size() > 1) kept.covers.set_mount_namespace(std::move(said->descriptors[1]));
     }
 }
 
 // Neither the caller's terminal nor a kill of its group is to reach this process, and it holds nothing of the
 // caller's open. The terminal can be set right only from within its session.
-void step_aside(const Kept& kept, int life, int stage) {
+void step_aside(const Kept& kept, int life) {
     // One that was stopped has its work to do all the same.
     ::prctl(PR_SET_PDEATHSIG, SIGCONT);
     if (kept.terminal) {
@@ -150,27 +154,34 @@ void step_aside(const Kept& kept, int life, int stage) {
     (void)!::chdir("/");
     // Not the lock of the session's directory, which says that the supervisor lives.
     base::close_others({kept.placeholders.descriptor(), kept.placeholders.project_descriptor(),
-                        kept.terminal.descriptor(), kept.place.descriptor(), kept.covers.mount_namespace(),
-                        kept.covers.events(), life, stage});
+                        kept.terminal.descriptor(), kept.place.descriptor(), kept.covers.events(), life});
     base::fill_standard_descriptors();
 }
 
 }  // namespace
 
-void Keeper::start(Kept kept, int stage) {
+base::Status Keeper::start(Kept kept) {
     if (base::Result<base::Path> own = base::Path::parse(kept.directory.path()); own)
         runtime_place_ = own->parent().parent().str();
+    if (kept.is_empty()) return base::success();
     int ends[2];
-    if (kept.is_empty() || stage < 0 || !make_pair(ends)) return;
+    // Not a pipe: writing to one whose reader was killed would leave a SIGPIPE behind.
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return base::system_error("make a socket", errno);
     base::Fd life(ends[0]);
     life_ = base::Fd(ends[1]);
     process_ = ::fork();
-    if (process_ < 0) life_.reset();
-    if (process_ != 0) return;
-    step_aside(kept, life.get(), stage);
-    // A jail that is still alive keeps its mount points; the next launch takes them away.
+    if (process_ < 0) {
+        life_.reset();
+        return base::system_error("start the process that looks after the session", errno);
+    }
+    if (process_ != 0) return base::success();
+    step_aside(kept, life.get());
+    base::Fd stage;
+    // A jail that is still alive keeps its mount points; the next launch takes them away. So it is where
+    // nobody knows the jail yet.
     char said = attend(kept, life.get(), stage);
-    if (said == kKilled && becomes_readable(stage, kLongestDeath)) {
+    if (said == kKilled && stage && becomes_readable(stage.get(), kLongestDeath)) {
         kept.terminal.recover_for_the_dead();
         kept.placeholders.release();
         if (kept.cgroup) kept.cgroup->remove();
@@ -184,6 +195,14 @@ void Keeper::start(Kept kept, int stage) {
     ::_exit(0);
 }
 
+base::Status Keeper::guard(int stage, const base::Fd& mounts) {
+    if (!life_ || stage == -ENOSYS) return base::success();
+    if (stage < 0) return base::system_error("watch over the jail", -stage);
+    const int passed[] = {stage, mounts.get()};
+    return base::send_descriptors(life_.get(), std::string_view(&kGuard, 1),
+                                  std::span(passed).first(mounts ? 2 : 1));
+}
+
 void Keeper::dismiss(bool has_jobs) {
     if (is_dismissed_) return;
     is_dismissed_ = true;
@@ -193,16 +212,13 @@ void Keeper::dismiss(bool has_jobs) {
 }
 
 std::vector<backends::Uncovered> Keeper::uncovered() const {
-    std::string told;
-    char bytes[4096];
-    for (ssize_t got; life_ && (got = ::recv(life_.get(), bytes, sizeof bytes, MSG_DONTWAIT)) > 0;)
-        told.append(bytes, static_cast<size_t>(got));
-    std::map<std::string_view, bool> seen;
-    for (std::string_view line : base::split(told, '\0')) {
-        if (line.empty()) continue;
+    std::map<std::string, bool> seen;
+    char told[1 + PATH_MAX];
+    for (ssize_t got; life_ && (got = ::recv(life_.get(), told, sizeof told, MSG_DONTWAIT)) > 0;) {
         // What could not be covered once was open from then on.
-        bool& is_covered = seen.try_emplace(line.substr(1), true).first->second;
-        is_covered = is_covered && line[0] == kCovered;
+        std::string path(told + 1, static_cast<size_t>(got) - 1);
+        bool& is_covered = seen.try_emplace(std::move(path), true).first->second;
+        is_covered = is_covered && told[0] == kCovered;
     }
     std::vector<backends::Uncovered> uncovered;
     for (const auto& [text, is_covered] : seen) {

@@ -31,7 +31,7 @@ struct Kept {
     CoverWatch covers;
 
     bool is_empty() const {
-        return placeholders.is_empty() && !terminal && !cgroup && place.is_empty() && covers.is_empty();
+        return placeholders.is_empty() && !terminal && !cgroup && place.is_empty() && covers.covers().empty();
     }
 };
 
@@ -44,8 +44,11 @@ class Keeper {
     Keeper(const Keeper&) = delete;
     Keeper& operator=(const Keeper&) = delete;
 
-    // Does nothing where there is nothing to keep, or without a pidfd (-1): then the next launch cleans up.
-    void start(Kept kept, int stage);
+    // While the jail is built. Does nothing where there is nothing to keep.
+    base::Status start(Kept kept);
+    // The jail is built: its pid 1, as a descriptor or minus errno, and its mounts, where they can be had.
+    // Before Linux 5.3 there is no such descriptor: then nobody guards, and the next launch cleans up.
+    base::Status guard(int stage, const base::Fd& mounts);
     // At its end it also looks for what bubblewrap left of killed sessions. All processes are looked at for
     // it.
     void look_for_builders() { looks_for_builders_ = true; }

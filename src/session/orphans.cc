@@ -32,23 +32,23 @@ std::vector<pid_t> children() {
 
 }  // namespace
 
-Orphans::Orphans() : inherited_(children()) {
+Orphans::Orphans() : spared_(children()) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
-void Orphans::end(pid_t spared) const {
+bool Orphans::is_spared(pid_t child) const {
+    return std::ranges::find(spared_, child) != spared_.end();
+}
+
+void Orphans::end() const {
     for (pid_t child : children()) {
-        if (child == spared || std::ranges::find(inherited_, child) != inherited_.end()) continue;
+        if (is_spared(child)) continue;
         ::kill(child, SIGKILL);
         while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
     }
 }
 
-void Orphans::end_all(std::span<const pid_t> spared) const {
-    auto is_spared = [&](pid_t child) {
-        return std::ranges::find(spared, child) != spared.end() ||
-               std::ranges::find(inherited_, child) != inherited_.end();
-    };
+void Orphans::end_all() const {
     // What is killed leaves its own children to us; who forks faster than we look is stopped first. Only what
     // was killed is waited for: one that came meanwhile lives, and would be waited for as long.
     for (std::vector<pid_t> killed;; killed.clear()) {

@@ -5,7 +5,6 @@
 
 #include <sys/types.h>
 
-#include <span>
 #include <vector>
 
 namespace session {
@@ -16,14 +15,18 @@ class Orphans {
     // process has already are not ours: a shell that became this program may have left them.
     Orphans();
 
-    // Ends and reaps all that became children since, but one.
-    void end(pid_t spared) const;
-    // The same until no more come: of a jail without a pid namespace whose own reaper was killed. `spared`
-    // are our helpers.
-    void end_all(std::span<const pid_t> spared) const;
+    // One that is ours: a helper. -1: nobody.
+    void spare(pid_t helper) { spared_.push_back(helper); }
+
+    // Ends and reaps all others that became children since.
+    void end() const;
+    // The same until no more come: of a jail without a pid namespace whose own reaper was killed.
+    void end_all() const;
 
   private:
-    std::vector<pid_t> inherited_;
+    bool is_spared(pid_t child) const;
+
+    std::vector<pid_t> spared_;
 };
 
 }  // namespace session

@@ -218,16 +218,20 @@ Gateway::Record shared_with_gateway(const Record& record) {
 }
 
 // A backend's own program has made it where it was not known at once.
-base::Fd mounts_of(backends::Launched& launched, pid_t stage) {
-    if (launched.mounts || stage <= 0) return std::move(launched.mounts);
-    return backends::mount_namespace_of(stage);
+base::Result<base::Fd> mounts_of(Supervisor::Stage stage) {
+    if (stage.mounts) return std::move(stage.mounts);
+    base::Fd found = backends::mount_namespace_of(stage.process);
+    // Nobody may have those that a set-uid program made; and the jail may be dead already.
+    bool is_out_of_reach = errno == EACCES || errno == ENOENT;
+    if (!found && !is_out_of_reach) return base::system_error("watch over the mounts of the jail", errno);
+    return found;
 }
 
 // The launch was for nothing: what was started is ended before anything of the user's ran.
 base::Error abandon(const backends::Launched& launched, const Orphans& orphans, const base::Error& error) {
     ::kill(launched.process, SIGKILL);
     while (::waitpid(launched.process, nullptr, 0) < 0 && errno == EINTR) continue;
-    orphans.end(-1);
+    orphans.end();
     return error;
 }
 
@@ -305,6 +309,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
             {std::move(launched->information), std::move(listeners->gateways), std::move(door->gateways)},
             shared_with_gateway(record));
         if (!started) return abandon(*launched, orphans, started.error());
+        orphans.spare(gateway.process());
     }
     Supervisor supervisor(*launched, signals, orphans, terminal, limits->watch, gateway, notices, chaperon);
     SessionDirectory directory;
@@ -326,20 +331,28 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     supervisor.listen_to(control, record);
     Tracer tracer(plan, record);
     if (plan.trace.is_wanted()) supervisor.trace_with(tracer);
-    Outcome outcome = supervisor.attend([&](const Supervisor::Stage& stage) {
+    const bool has_covers = !covers.covers().empty();
+    base::Status kept =
+        keeper.start({*placeholders, terminal, limits->cgroup, place, directory, std::move(covers)});
+    if (!kept) return abandon(*launched, orphans, kept.error());
+    orphans.spare(keeper.process());
+    Outcome outcome = supervisor.attend([&](Supervisor::Stage stage) -> base::Status {
         // A mount keeps the sockets; in a directory of the session's the names are what leads to them.
         if (place.is_empty()) {
             notices.forget_name();
             chaperon.forget_name();
         }
-        covers.set_mount_namespace(mounts_of(*launched, stage.process));
-        keeper.start({*placeholders, terminal, limits->cgroup, place, directory, std::move(covers)},
-                     stage.descriptor);
-        start_watch(limits->watch, plan, stage.process);
+        const pid_t process = stage.process;
+        const int descriptor = stage.descriptor;
+        base::Result<base::Fd> mounts = has_covers ? mounts_of(std::move(stage)) : base::Fd();
+        if (!mounts) return mounts.error();
+        if (base::Status guarded = keeper.guard(descriptor, *mounts); !guarded) return guarded.error();
+        start_watch(limits->watch, plan, process);
         if (plan.slurm.is_open) chaperon.get_ready(plan, facts, surroundings, open_files.before(), &record);
+        return base::success();
     });
-    if (!plan::traits_of(plan.backend).has_namespaces)
-        orphans.end_all(std::vector{gateway.process(), chaperon.process(), keeper.process()});
+    orphans.spare(chaperon.process());
+    if (!plan::traits_of(plan.backend).has_namespaces) orphans.end_all();
     control.close();
     bool has_used_slurm = chaperon.process() > 0;
     chaperon.end();

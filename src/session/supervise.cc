@@ -97,7 +97,7 @@ HeldSignals::~HeldSignals() {
     sigprocmask(SIG_SETMASK, &blocked, nullptr);
 }
 
-Outcome Supervisor::attend(const OnStart& on_start) {
+Outcome Supervisor::attend(const OnBuilt& on_built) {
     struct pollfd watched[] = {
         {signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}, {}, {}, {}, {}, {}, {}};
     bool has_rested = false;
@@ -114,8 +114,8 @@ Outcome Supervisor::attend(const OnStart& on_start) {
         hold_limits();
         tell_lost_network();
         if (ready <= 0) continue;
-        if (watched[1].revents) take_reports(on_start);
-        if (watched[4].revents) lose_stage(on_start);
+        if (watched[1].revents) take_reports(on_built);
+        if (watched[4].revents) lose_stage(on_built);
         if (watched[2].revents) hear_gateway();
         if (watched[3].revents) record_mail(notices_.take(Notices::Clock::now()));
         if (watched[5].revents) chaperon_.start();
@@ -163,7 +163,7 @@ void Supervisor::take_signals() {
                 is_running_ = false;
                 // A stage that outlives the backend's process is alone with the jail.
                 if (stage_process_ < 0) {
-                    orphans_.end(gateway_.process());
+                    orphans_.end();
                 } else {
                     end_jail();
                 }
@@ -182,7 +182,8 @@ void Supervisor::hear_gateway() {
         case Gateway::News::none:
             return;
         case Gateway::News::serves:
-            send({.signal = 0});
+            is_network_ready_ = true;
+            give_word();
             return;
         case Gateway::News::failed:
             // Not by force: bubblewrap, killed while it makes its namespaces, leaves a process behind that
@@ -211,7 +212,8 @@ void Supervisor::go_on_recording() {
 // The first execution of the command waits for it.
 void Supervisor::start_tracer(base::Fd listener) {
     if (tracer_ == nullptr || tracer_->process() > 0) return;
-    base::Status started = tracer_->start(std::move(listener));
+    base::Status started = listener ? tracer_->start(std::move(listener))
+                                    : base::system_error("take the listener of its calls", EMFILE);
     if (started) return;
     outcome_.tracer_failure = started.error().line();
     end_jail();
@@ -247,7 +249,7 @@ void Supervisor::stop(bool at_once) {
     hold_limits();
 }
 
-void Supervisor::take_reports(const OnStart& on_start) {
+void Supervisor::take_reports(const OnBuilt& on_built) {
     char bytes[1024];
     struct iovec place = {bytes, sizeof bytes};
     alignas(struct cmsghdr) char extra[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
@@ -262,22 +264,26 @@ void Supervisor::take_reports(const OnStart& on_start) {
         is_connected_ = false;
         return;
     }
-    base::Fd listener;
+    base::Fd descriptor;
     for (struct cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
          header = CMSG_NXTHDR(&message, header)) {
         if (header->cmsg_type == SCM_CREDENTIALS)
             remember_stage(reinterpret_cast<const struct ucred*>(CMSG_DATA(header))->pid);
-        if (header->cmsg_type == SCM_RIGHTS) listener = base::Fd(*reinterpret_cast<int*>(CMSG_DATA(header)));
+        if (header->cmsg_type == SCM_RIGHTS)
+            descriptor = base::Fd(*reinterpret_cast<int*>(CMSG_DATA(header)));
     }
     received_.append(bytes, static_cast<size_t>(got));
-    for (inner::Report report; inner::take_report(received_, report);) obey(report, on_start);
-    if (listener) start_tracer(std::move(listener));
+    // The kernel ends what it gives at once with the first report that brings a descriptor: it is the last
+    // one's.
+    for (inner::Report report; inner::take_report(received_, report);)
+        obey(report, received_.empty() ? std::move(descriptor) : base::Fd(), on_built);
 }
 
 void Supervisor::remember_stage(pid_t pid) {
     if (stage_process_ > 0 || pid <= 0) return;
     stage_process_ = pid;
-    stage_ = base::Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    auto descriptor = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+    stage_ = base::Fd(descriptor < 0 ? -errno : descriptor);
 }
 
 void Supervisor::hold_limits() {
@@ -297,9 +303,9 @@ void Supervisor::hold_limits() {
 
 // Where the stage is not pid 1, the backend's own program may go on for whoever is left in the jail. A stage
 // that ended as it should has ended them, and that program then tidies up after itself.
-void Supervisor::lose_stage(const OnStart& on_start) {
+void Supervisor::lose_stage(const OnBuilt& on_built) {
     is_stage_gone_ = true;
-    if (is_connected_) take_reports(on_start);  // its last words
+    if (is_connected_) take_reports(on_built);  // its last words
     bool has_spoken = outcome_.ending || outcome_.failure;
     if (is_running_ && !has_spoken) ::kill(launched_.process, SIGKILL);
 }
@@ -314,15 +320,35 @@ void Supervisor::end_jail() const {
     }
 }
 
-void Supervisor::obey(const inner::Report& report, const OnStart& on_start) {
+// Threat: a jail that nobody guards shows what is replaced outside (tests/jail/covers.bats: what is replaced
+// at any moment of a launch is covered).
+void Supervisor::get_ready(int landlock_abi, base::Fd mounts, const OnBuilt& on_built) {
+    outcome_.landlock_abi = landlock_abi;
+    base::Status ready =
+        on_built({.process = stage_process_, .descriptor = stage_.get(), .mounts = std::move(mounts)});
+    is_guarded_ = static_cast<bool>(ready);
+    if (is_guarded_) {
+        give_word();
+    } else {
+        outcome_.guard_failure = ready.error();
+        end_jail();
+    }
+}
+
+void Supervisor::give_word() {
+    if (!is_guarded_ || !is_network_ready_) return;
+    outcome_.may_have_run = true;
+    send({.signal = 0});
+}
+
+void Supervisor::obey(const inner::Report& report, base::Fd descriptor, const OnBuilt& on_built) {
     switch (report.kind) {
-        case inner::Report::Kind::starting:
-            outcome_.may_have_run = true;
-            outcome_.landlock_abi = report.number;
-            on_start({.process = stage_process_, .descriptor = stage_.get()});
+        case inner::Report::Kind::built:
+            get_ready(report.number, std::move(descriptor), on_built);
             return;
         case inner::Report::Kind::traced:
-            return;  // what counts is the descriptor that comes with it
+            start_tracer(std::move(descriptor));
+            return;
         case inner::Report::Kind::started:
             outcome_.has_started = true;
             return;

@@ -53,6 +53,7 @@ struct Outcome {
     uint64_t refused_processes = 0;  // because of limits.processes, where that can be known
     uint64_t refused_mails = 0;
     std::string tracer_failure;  // the jail was ended because nobody answered its calls any more
+    std::optional<base::Error> guard_failure;  // nobody could look after the jail; nothing ran
 };
 
 class Supervisor {
@@ -60,9 +61,10 @@ class Supervisor {
     // The jail's pid 1.
     struct Stage {
         pid_t process = -1;
-        int descriptor = -1;  // a pidfd; none before Linux 5.3
+        int descriptor = -1;  // a pidfd, or minus errno: there are none before Linux 5.3
+        base::Fd mounts;      // the jail's mount namespace, where it tells
     };
-    using OnStart = std::function<void(const Stage&)>;
+    using OnBuilt = std::function<base::Status(Stage)>;
 
     Supervisor(backends::Launched& launched, const HeldSignals& signals, const Orphans& orphans,
                Terminal& terminal, Watch& watch, Gateway& gateway, Notices& notices, Chaperon& chaperon)
@@ -73,10 +75,12 @@ class Supervisor {
           watch_(watch),
           gateway_(gateway),
           notices_(notices),
-          chaperon_(chaperon) {}
+          chaperon_(chaperon),
+          is_network_ready_(gateway.process() < 0) {}
 
-    // Until the jail is dead. `on_start` is called when the command is about to run.
-    Outcome attend(const OnStart& on_start);
+    // Until the jail is dead. `on_built` is called when nothing of the user's runs yet, and nothing does
+    // where it fails.
+    Outcome attend(const OnBuilt& on_built);
 
     // What the user asks for meanwhile is heard by `control`, what the jail did is written to `record`.
     void listen_to(Control& control, Record& record) {
@@ -94,14 +98,16 @@ class Supervisor {
     void hear_gateway();
     void hear_tracer();
     void start_tracer(base::Fd listener);
-    void take_reports(const OnStart& on_start);
-    void obey(const inner::Report& report, const OnStart& on_start);
+    void take_reports(const OnBuilt& on_built);
+    void obey(const inner::Report& report, base::Fd descriptor, const OnBuilt& on_built);
+    void get_ready(int landlock_abi, base::Fd mounts, const OnBuilt& on_built);
+    void give_word();
     int patience() const;
     void hold_limits();
     void tell_lost_network();
     void go_on_recording();
     void record_mail(const std::vector<std::string>& mailers);
-    void lose_stage(const OnStart& on_start);
+    void lose_stage(const OnBuilt& on_built);
     void end_jail() const;
     void send(const inner::Request& request);
     void follow_stop(int signal);
@@ -127,6 +133,8 @@ class Supervisor {
     bool is_running_ = true;    // the backend's process
     bool is_connected_ = true;  // the stage
     bool is_stage_gone_ = false;
+    bool is_guarded_ = false;                               // somebody looks after the jail from outside
+    bool is_network_ready_;                                 // the gateway serves, or there is none
     std::optional<Watch::Clock::time_point> network_lost_;  // and nobody was told yet
     bool wants_terminal_ = false;  // when the caller's job is continued in the foreground
 };

@@ -43,7 +43,6 @@ Orders example() {
     orders.standard_error = 9;
     orders.control = 10;
     orders.takes_terminal = true;
-    orders.awaits_word = true;
     orders.ends_others = true;
     orders.laid = {{.path = "/h/.bashrc", .content = "a\nb"},
                    {.path = "/h/l", .content = "x", .is_link = true}};
@@ -65,7 +64,6 @@ TEST(Orders, SurviveTheWay) {
     EXPECT_EQ(decoded->signals, example().signals);
     EXPECT_EQ(decoded->terminal, -1);
     EXPECT_TRUE(decoded->takes_terminal);
-    EXPECT_TRUE(decoded->awaits_word);
     // Whatever else there is: the same text again.
     EXPECT_EQ(inner::encode(*decoded), inner::encode(example()));
 }

@@ -141,6 +141,33 @@ keeper_of_jail() {
     done
 }
 
+# The jail is built, and can't be looked into any more, before the supervisor goes on.
+@test "by a supervisor that loses the processor when it has made the jail as well" {
+    JAIL=(--backend native)
+    local program=$SBX_PROGRAM
+    SBX_PROGRAM=$BATS_TEST_TMPDIR/late
+    printf '#!/bin/sh\nexec strace -qq -o %s -e trace=clone3 -e inject=clone3:delay_exit=100000 %s "$@"\n' "$SBX_PROGRAM.trace" "$program" >"$SBX_PROGRAM"
+    chmod +x "$SBX_PROGRAM"
+    in_covers "$TRIES" .env .git/config .envrc
+    SBX_PROGRAM=$program
+    replace_outside
+    go_on
+    grep -q 'CLONE_NEWNS.*DELAYED' "$BATS_TEST_TMPDIR/late.trace" || report "it was not late"
+    [[ $output == *tried* && $output != *planted* && $output != *written* && $output != *made* ]] || report "something was open"
+}
+
+# Whoever covers again is there before the command is: that process, the descriptor of the jail, and what is handed over.
+@test "a jail that nobody can look after runs nothing" {
+    JAIL=(--backend native --network isolated)
+    local fault
+    for fault in clone:error=EAGAIN pidfd_open:error=EMFILE sendmsg:error=EPIPE; do
+        run strace -qq -o "$BATS_TEST_TMPDIR/trace" -e trace="${fault%%:*}" -e inject="$fault" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- echo ran
+        grep -q INJECTED "$BATS_TEST_TMPDIR/trace" || report "$fault was not met"
+        [[ $status == 125 && $output == "agent-sandbox: cannot "* && $output != *ran* && ${#lines[@]} == 1 ]] || report "$fault"
+    done
+    prints ran in_jail echo ran
+}
+
 # A user has only so many watches: then the keeper looks every second.
 @test "without watches it takes a moment longer" {
     JAIL=(--backend native)

@@ -72,6 +72,13 @@ TEST(Conclude, AJailWithoutItsTracerWasEndedAndSaysSo) {
     EXPECT_NE(early.error().what.find("can't be traced: no such kernel"), std::string::npos);
 }
 
+TEST(Conclude, AJailThatNobodyLooksAfterRanNothing) {
+    auto ending =
+        conclude(kPlan, Outcome{.guard_failure = base::Error{.what = "cannot watch over the jail"}});
+    ASSERT_FALSE(ending);
+    EXPECT_EQ(ending.error().what, "cannot watch over the jail");
+}
+
 TEST(Conclude, AJailInATracedJailIsToldWhatToDo) {
     Report failure{.kind = Report::Kind::failed, .number = EBUSY, .step = std::string(inner::kStepTracer)};
     auto ending = conclude(kPlan, Outcome{.failure = failure});

@@ -6,10 +6,9 @@
 //   ------------------------------------------    ----------------------------------------------------------
 //   the clone                                     the new namespaces: every capability, as their maker
 //   the control group is entered                  the same
-//   the caller is mapped to root                  the same; root of the new user namespace, the caller
-//   outside nothing mounted here is seen outside          the same. What the host mounts later is seen here
-//   (an
-//                                                 automounter's work is), never the other way
+//   the caller is mapped to root                  the same; root inside, the caller outside
+//   nothing mounted here is seen outside          the same. What the host mounts later is seen here (the work
+//                                                 of an automounter is), never the other way
 //   the network is set up, its sockets go out     the same
 //   the view is built, the old root detached      the same; from here on there is no way to the host's files
 //   a second user namespace                       that one alone: what was made before belongs to the first,
@@ -58,6 +57,9 @@ Failure build_jail(Work& work) {
     mode_t mask = ::umask(0);
     int self = ::open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (self < 0) return {errno, Phase::user_map};
+    // Soon nobody outside can look at this process any more.
+    work.mounts = ::openat(self, "ns/mnt", O_RDONLY | O_CLOEXEC);
+    if (work.mounts < 0) return {errno, Phase::privacy};
     if (Failure failure = enter_control_group(work.cgroup)) return failure;
     if (Failure failure = become_root(work.caller, self)) return failure;
     if (int number = mount_call(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr); number != 0)

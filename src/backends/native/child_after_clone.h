@@ -17,6 +17,7 @@ struct Work {
     network::netns::Recipe* network = nullptr;  // of a network namespace of its own; nothing: it has none
     int listeners = -1;                         // where what the recipe makes goes
     Script* script = nullptr;
+    int mounts = -1;  // the jail's mount namespace, once it is built
 };
 
 // Everything; on return without a failure the process is in the jail and has no power over it.

@@ -58,6 +58,7 @@ struct Prepared {
         send_failure(prepared.failures, failure);
         ::_exit(static_cast<int>(base::ExitCode::jail_failed));
     }
+    prepared.orders.mounts = prepared.work.mounts;
     ::_exit(inner::run_copied_stage(prepared.orders));
 }
 
@@ -125,8 +126,6 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& /*facts
         error.advice = "run 'agent-sandbox doctor' for the cause and the fix";
         return error;
     }
-    // Soon it can't be looked at any more.
-    launched.mounts = mount_namespace_of(launched.process);
     return launched;
 }
 
