@@ -11,10 +11,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <csignal>
 #include <iterator>
 #include <map>
+#include <set>
 #include <span>
 #include <thread>
 
@@ -24,6 +24,7 @@
 #include "base/path.h"
 #include "base/remove_tree.h"
 #include "base/rest.h"
+#include "base/text.h"
 #include "session/known_sessions.h"
 #include "session/left_builders.h"
 #include "session/named_socket.h"
@@ -38,10 +39,11 @@ constexpr int kLongestDeath = 10'000;  // milliseconds
 // Of the covers, where nothing can be watched: a user has only so many watches.
 constexpr int kBetweenLooks = 1000;  // milliseconds
 constexpr std::chrono::milliseconds kBeforeRenewal{20};
-// How a name is told of to the supervisor: one of these, and the path.
+// How a name is told of to the supervisor: one of these, the path, and a NUL.
 constexpr char kCovered = '+';
 constexpr char kBare = '-';
-// What the supervisor says to its keeper: with two descriptors, what to guard; or that it may go.
+constexpr size_t kLongestTelling = 16'384;  // at once
+// What the supervisor says to its keeper: with descriptors, what to guard; or that it may go.
 constexpr char kGuard = 'g';
 constexpr char kDone = 'd';
 constexpr char kDoneWithJobs = 'j';
@@ -58,18 +60,25 @@ bool becomes_readable(int fd, int timeout) {
     return ready > 0;
 }
 
-// In a process of its own, which is in the jail's namespaces afterwards.
-void cover_bare_names(const CoverWatch& covers, int life) {
+// In a process of its own, which is in the jail's namespaces afterwards. What lay bare, as it is told of;
+// without a pipe it is covered and not told.
+std::string cover_bare_names(const CoverWatch& covers) {
+    int ends[2] = {-1, -1};
+    (void)!::pipe2(ends, O_CLOEXEC);
+    base::Fd reader(ends[0]), writer(ends[1]);
     pid_t child = ::fork();
     if (child == 0) {
+        std::string told;
         for (const backends::Uncovered& one :
-             backends::cover_again(covers.mount_namespace(), covers.covers())) {
-            std::string told = (one.is_covered_again ? kCovered : kBare) + one.path.str();
-            (void)!::send(life, told.data(), told.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-        }
+             backends::cover_again(covers.mount_namespace(), covers.covers()))
+            told += (one.is_covered_again ? kCovered : kBare) + one.path.str() + '\0';
+        (void)base::write_all(writer.get(), told);
         ::_exit(0);
     }
+    writer.reset();
+    base::Result<std::string> told = base::read_descriptor(reader.get());
     while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+    return told ? *std::move(told) : std::string();
 }
 
 // Covers what lies bare, at once. Placeholders that somebody removed come back a moment later: whoever
@@ -107,12 +116,26 @@ class Guard {
 
     void cover() {
         if (kept_.covers.is_empty()) return;
-        cover_bare_names(kept_.covers, life_);
+        tell(cover_bare_names(kept_.covers));
         kept_.covers.watch_again();
+    }
+
+    // Each name once, whatever becomes of it afterwards, and a second time when it could not be covered: the
+    // supervisor listens at the end, and only so much waits for it.
+    void tell(std::string_view bare) {
+        std::string news;
+        for (std::string_view line : base::split(bare, '\0')) {
+            if (!line.empty() && told_.emplace(line).second) news.append(line).push_back('\0');
+        }
+        for (size_t end = 0; !news.empty(); news.erase(0, end)) {
+            end = news.rfind('\0', kLongestTelling - 1) + 1;
+            (void)!::send(life_, news.data(), end, MSG_NOSIGNAL | MSG_DONTWAIT);
+        }
     }
 
     Kept& kept_;
     int life_;
+    std::set<std::string, std::less<>> told_;
     Clock::time_point renewal_ = kNever;  // of the placeholders
 };
 
@@ -137,7 +160,11 @@ char attend(Kept& kept, int life, base::Fd& stage) {
         if (!said || said->note.empty()) return kKilled;
         if (said->note[0] != kGuard) return said->note[0];
         stage = std::move(said->descriptors.front());
-        if (said->descriptors.size() > 1) kept.covers.set_mount_namespace(std::move(said->descriptors[1]));
+        if (said->descriptors.size() > 1) {
+            kept.covers.set_mount_namespace(std::move(said->descriptors[1]));
+        } else {
+            kept.covers.close();  // nobody can lay them again
+        }
     }
 }
 
@@ -212,13 +239,16 @@ void Keeper::dismiss(bool has_jobs) {
 }
 
 std::vector<backends::Uncovered> Keeper::uncovered() const {
-    std::map<std::string, bool> seen;
-    char told[1 + PATH_MAX];
-    for (ssize_t got; life_ && (got = ::recv(life_.get(), told, sizeof told, MSG_DONTWAIT)) > 0;) {
+    std::string told;
+    char bytes[kLongestTelling];
+    for (ssize_t got; life_ && (got = ::recv(life_.get(), bytes, sizeof bytes, MSG_DONTWAIT)) > 0;)
+        told.append(bytes, static_cast<size_t>(got));
+    std::map<std::string_view, bool> seen;
+    for (std::string_view line : base::split(told, '\0')) {
+        if (line.empty()) continue;
         // What could not be covered once was open from then on.
-        std::string path(told + 1, static_cast<size_t>(got) - 1);
-        bool& is_covered = seen.try_emplace(std::move(path), true).first->second;
-        is_covered = is_covered && told[0] == kCovered;
+        bool& is_covered = seen.try_emplace(line.substr(1), true).first->second;
+        is_covered = is_covered && line[0] == kCovered;
     }
     std::vector<backends::Uncovered> uncovered;
     for (const auto& [text, is_covered] : seen) {

@@ -217,10 +217,10 @@ Gateway::Record shared_with_gateway(const Record& record) {
     return {std::move(share.file), share.is_chained, std::move(share.seed), share.part_size};
 }
 
-// A backend's own program has made it where it was not known at once.
-base::Result<base::Fd> mounts_of(Supervisor::Stage stage) {
-    if (stage.mounts) return std::move(stage.mounts);
-    base::Fd found = backends::mount_namespace_of(stage.process);
+// The jail's mount namespace: what the stage handed out, or else, by a backend's own program, what it has.
+base::Result<base::Fd> mounts_of(pid_t stage, base::Fd handed_out) {
+    if (handed_out) return handed_out;
+    base::Fd found = backends::mount_namespace_of(stage);
     // Nobody may have those that a set-uid program made; and the jail may be dead already.
     bool is_out_of_reach = errno == EACCES || errno == ENOENT;
     if (!found && !is_out_of_reach) return base::system_error("watch over the mounts of the jail", errno);
@@ -342,12 +342,11 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
             notices.forget_name();
             chaperon.forget_name();
         }
-        const pid_t process = stage.process;
-        const int descriptor = stage.descriptor;
-        base::Result<base::Fd> mounts = has_covers ? mounts_of(std::move(stage)) : base::Fd();
+        base::Result<base::Fd> mounts =
+            has_covers ? mounts_of(stage.process, std::move(stage.mounts)) : base::Fd();
         if (!mounts) return mounts.error();
-        if (base::Status guarded = keeper.guard(descriptor, *mounts); !guarded) return guarded.error();
-        start_watch(limits->watch, plan, process);
+        if (base::Status guarded = keeper.guard(stage.descriptor, *mounts); !guarded) return guarded.error();
+        start_watch(limits->watch, plan, stage.process);
         if (plan.slurm.is_open) chaperon.get_ready(plan, facts, surroundings, open_files.before(), &record);
         return base::success();
     });

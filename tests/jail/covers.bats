@@ -126,6 +126,15 @@ keeper_of_jail() {
     [[ $output == *cover*"/project/.env"* ]] || report "not recorded"
 }
 
+@test "a file that is replaced all day does not keep others from being told of" {
+    in_covers : .env .git/config
+    perl -e 'for (1 .. 600) { open my $f, ">", ".git/new" or die; print $f "[core]\n\tbare = false\n"; close $f; rename ".git/new", ".git/config" or die; select undef, undef, undef, 0.004 }'
+    echo "KEY=planted again" >new && mv new .env
+    go_on
+    [[ $output == *"/project/.git/config was replaced outside"* && $output == *"/project/.env was replaced outside"* ]] || report "not told"
+    [[ $(grep -c replaced <<<"$output") == 2 ]] || report "told more than once"
+}
+
 @test "what is replaced at any moment of a launch is covered" {
     local round writer
     for round in $(seq 20); do
