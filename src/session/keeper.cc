@@ -226,8 +226,11 @@ base::Status Keeper::guard(int stage, const base::Fd& mounts) {
     if (!life_ || stage == -ENOSYS) return base::success();
     if (stage < 0) return base::system_error("watch over the jail", -stage);
     const int passed[] = {stage, mounts.get()};
-    return base::send_descriptors(life_.get(), std::string_view(&kGuard, 1),
-                                  std::span(passed).first(mounts ? 2 : 1));
+    if (base::send_descriptors(life_.get(), std::string_view(&kGuard, 1),
+                               std::span(passed).first(mounts ? 2 : 1)))
+        return base::success();
+    return base::Error{.what = "the process that looks after the session was killed; nothing was run",
+                       .advice = "try again"};
 }
 
 void Keeper::dismiss(bool has_jobs) {
