@@ -22,6 +22,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <utility>
 
 #include "base/rest.h"
 #include "session/session.h"
@@ -276,7 +277,7 @@ void Supervisor::take_reports(const OnBuilt& on_built) {
     // The kernel ends what it gives at once with the first report that brings a descriptor: it is the last
     // one's.
     for (inner::Report report; inner::take_report(received_, report);)
-        obey(report, received_.empty() ? std::move(descriptor) : base::Fd(), on_built);
+        obey(report, received_.empty() ? std::exchange(descriptor, base::Fd()) : base::Fd(), on_built);
 }
 
 void Supervisor::remember_stage(pid_t pid) {
