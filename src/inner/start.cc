@@ -156,7 +156,8 @@ Started start(const Orders& orders, const landlock::Built& wall) {
     Started started;
     Channel failures, channel;
     int number = open_channel(SOCK_STREAM, failures);
-    if (number == 0) number = open_channel(SOCK_SEQPACKET, channel);
+    bool needs_channel = orders.doorman.is_wanted || orders.trace.is_wanted();
+    if (number == 0 && needs_channel) number = open_channel(SOCK_SEQPACKET, channel);
     if (number != 0) {
         report_failure(orders, kStepStart, "socket", number);
         return started;

@@ -135,7 +135,7 @@ base::Fd open_sessions(const std::string& root) {
     return is_ours ? std::move(directory) : base::Fd();
 }
 
-void add_sessions_of(const std::string& place, const Machine& machine, std::vector<Known>& found) {
+void add_sessions_of(const std::string& place, std::vector<Known>& found) {
     base::Fd sessions = open_sessions(place);
     if (!sessions) return;
     std::vector<std::string> names;
@@ -144,6 +144,8 @@ void add_sessions_of(const std::string& place, const Machine& machine, std::vect
         if (name.size() == kIdLength && is_hexadecimal(name)) names.emplace_back(name);
         return true;
     });
+    if (names.empty()) return;
+    const Machine machine = this_machine();
     const std::time_t now = ::time(nullptr);
     for (std::string& name : names) {
         base::Fd directory(
@@ -189,8 +191,7 @@ bool is_process_of(const base::Json& metadata) {
 
 std::vector<Known> known_sessions(const std::vector<std::string>& places) {
     std::vector<Known> found;
-    const Machine machine = this_machine();
-    for (const std::string& place : places) add_sessions_of(place, machine, found);
+    for (const std::string& place : places) add_sessions_of(place, found);
     std::ranges::sort(found, [](const Known& one, const Known& other) {
         std::string its = one.metadata.text("started"), others = other.metadata.text("started");
         return its != others ? its > others : one.id < other.id;
