@@ -141,8 +141,8 @@ bool take_requests(const Orders& orders, pid_t command, std::string& received) {
     return true;
 }
 
-// Threat: whoever holds the namespace that owns the mounts, and has power over it, can take covers away; the
-// command gets nothing of it (tests/jail/landlock.bats: the command has no descriptor of the sandbox's).
+// Threat: whoever holds the mount namespace and has power over it can take covers away; the command gets
+// nothing of it (tests/jail/processes.bats: descriptors inside are 0, 1 and 2).
 int tell_that_it_is_built(const Orders& orders, int landlock_abi) {
     const Report report{.kind = Report::Kind::built, .number = landlock_abi};
     if (orders.mounts < 0) {
