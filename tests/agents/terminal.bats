@@ -18,7 +18,7 @@ teardown() {
 screen() { tmux -L "$SERVER" capture-pane -p; }
 shows() { screen | grep -qF -- "$1"; }
 expect() {
-    local deadline=$((SECONDS + 40))
+    local deadline=$((SECONDS + 180))
     until "$@"; do
         ((SECONDS < deadline)) || { screen >&2; report "should come to pass: $*"; }
         sleep 0.1

@@ -3,7 +3,7 @@
 
 # Polls for at most ten seconds.
 wait_for() {
-    local deadline=$((SECONDS + 60))
+    local deadline=$((SECONDS + 180))
     until "$@" >/dev/null 2>&1; do
         ((SECONDS < deadline)) || { echo "cluster: waited in vain for: $*" >&2; return 1; }
         sleep 0.02

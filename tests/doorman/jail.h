@@ -97,7 +97,7 @@ class Jail {
     }
 
     int serve(Doorman& doorman, pid_t child) {
-        auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
         base::Fd end(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
         while (std::chrono::steady_clock::now() < deadline) {
             struct pollfd watched[] = {

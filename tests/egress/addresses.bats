@@ -12,13 +12,13 @@ answers_outside_only() {
     shift 2
     is_connected
     for spelling; do
-        says "$text" outside curl -gsS --fail --max-time 5 "http://$spelling:$port/"
-        run in_jail curl -gsS --fail --max-time 5 "http://$spelling:$port/"
+        says "$text" outside curl -gsS --fail --max-time 30 "http://$spelling:$port/"
+        run in_jail curl -gsS --fail --max-time 30 "http://$spelling:$port/"
         [[ $output != *"$text"* ]] || report "should not lead there: $spelling"
         ((status != 28)) || report "should not wait: $spelling"
-        run in_jail curl -gsS --fail --max-time 5 --proxy http://198.18.0.1:3128 "http://$spelling:$port/"
+        run in_jail curl -gsS --fail --max-time 30 --proxy http://198.18.0.1:3128 "http://$spelling:$port/"
         [[ $output != *"$text"* ]] || report "should not lead there through the proxy: $spelling"
-        run in_jail curl -gsS --fail --max-time 5 --socks5-hostname 198.18.0.1:1080 "http://$spelling:$port/"
+        run in_jail curl -gsS --fail --max-time 30 --socks5-hostname 198.18.0.1:1080 "http://$spelling:$port/"
         [[ $output != *"$text"* ]] || report "should not lead there through SOCKS: $spelling"
     done
 }
@@ -55,7 +55,7 @@ answers_outside_only() {
 @test "even with addresses open, none below the floor" {
     user_says '[network]' 'literals = "allow"'
     JAIL=(--network filtered)
-    says "198.51.100.7 here" in_jail curl -sS --max-time 5 http://198.51.100.7/
+    says "198.51.100.7 here" in_jail curl -sS --max-time 30 http://198.51.100.7/
     answers_outside_only "here" 80 169.254.169.254 10.1.2.3 "[::ffff:10.1.2.3]" "[64:ff9b::a9fe:a9fe]" "[2002:a9fe:a9fe::1]"
     answers_outside_only "a service of the host" 8002 192.0.2.2 "[2001:db8:1::2]" 127.0.0.1 "[::ffff:127.0.0.1]"
 }

@@ -21,7 +21,7 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
     tcp=$(listeners) unix=$(unix_listeners)
     [[ $tcp == *:8001* ]]
     start_obedient_jail
-    tell_jail "curl -sS --max-time 5 http://good.example/"
+    tell_jail "curl -sS --max-time 30 http://good.example/"
     [[ $output == *"good.example here"* ]]
     [[ $(listeners) == "$tcp" ]] || report "a new listener: $(diff <(echo "$tcp") <(listeners))"
     [[ $(unix_listeners) == "$unix" ]] || report "a new Unix listener: $(diff <(echo "$unix") <(unix_listeners))"
@@ -55,16 +55,16 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
 
 @test "when it is killed, the jail has no network, nothing hangs, and the user is told" {
     start_obedient_jail
-    tell_jail "curl -sS --max-time 5 http://good.example/"
+    tell_jail "curl -sS --max-time 30 http://good.example/"
     [[ $output == *"good.example here"* ]]
     kill -KILL "$GATEWAY"
     wait_until is_gone "$GATEWAY"
-    tell_jail "timeout 20 curl -sS --max-time 10 http://good.example/"
+    tell_jail "timeout 40 curl -sS --max-time 30 http://good.example/"
     ((status != 0)) || report "should have no network"
-    tell_jail "timeout 20 curl -sS --max-time 10 http://203.0.113.66/"
+    tell_jail "timeout 40 curl -sS --max-time 30 http://203.0.113.66/"
     ((status != 0)) && [[ $output != *here* ]] || report "should have no network"
     ((status != 28 && status != 124)) || report "should not wait"
-    tell_jail "timeout 20 python3 sockets.py udp 203.0.113.10 7"
+    tell_jail "timeout 40 python3 sockets.py udp 203.0.113.10 7"
     ((status != 0))
     wait_until grep -qiE 'gateway|network' "$BATS_TEST_TMPDIR/jail.out" || report "the user should be told: $(cat "$BATS_TEST_TMPDIR/jail.out")"
 }
@@ -96,8 +96,8 @@ no_connection_to_the_web() { ! ss --no-header --numeric --tcp state established 
 @test "two sessions: each has a gateway and rules of its own" {
     start_obedient_jail
     local first=$GATEWAY
-    says "evil.example here" as_user "$SBX_PROGRAM" --quiet --network filtered -- curl -sS --max-time 5 http://evil.example/
-    tell_jail "curl -sS --max-time 5 http://evil.example/"
+    says "evil.example here" as_user "$SBX_PROGRAM" --quiet --network filtered -- curl -sS --max-time 30 http://evil.example/
+    tell_jail "curl -sS --max-time 30 http://evil.example/"
     [[ $output != *here* ]]
     [[ -d /proc/$first ]]
 }
@@ -106,7 +106,7 @@ no_connection_to_the_web() { ! ss --no-header --numeric --tcp state established 
     local log
     # The words of the command itself are in the record.
     echo "http://good.example/?a-secret-query" >address
-    works in_jail_sh 'curl -sS --max-time 5 "$(<address)"; curl -sS --max-time 5 http://evil.example/; curl -sS --max-time 5 http://203.0.113.66/; true'
+    works in_jail_sh 'curl -sS --max-time 30 "$(<address)"; curl -sS --max-time 30 http://evil.example/; curl -sS --max-time 30 http://203.0.113.66/; true'
     log=$(find "$SBX_HOME/.local/state" -name '*.jsonl' -newer authority.crt 2>/dev/null | head -n 1)
     [[ -n $log ]] || report "there should be a record below ~/.local/state"
     grep -q evil.example "$log"

@@ -81,7 +81,7 @@ says() {
 }
 
 # A refusal proves nothing where nothing gets through at all.
-is_connected() { says "good.example here" in_jail curl -sS --max-time 10 http://good.example/; }
+is_connected() { says "good.example here" in_jail curl -sS --max-time 30 http://good.example/; }
 
 # only_outside TEXT COMMAND...: prints TEXT outside; inside it fails and TEXT is not in what it prints.
 only_outside() {
@@ -133,7 +133,7 @@ start_obedient_jail() {
 tell_jail() {
     rm -f reply
     printf '%s\n' "$1" >orders
-    local deadline=$((SECONDS + ${TELL_SECONDS:-30}))
+    local deadline=$((SECONDS + ${TELL_SECONDS:-120}))
     until [[ -e reply ]]; do
         ((SECONDS < deadline)) || { echo "no end of: $1" >&2; return 1; }
         sleep 0.01

@@ -7,7 +7,7 @@ setup() { start_egress_test; }
 teardown() { end_egress_test; }
 
 web_inside() { # PORT [ADDRESS]
-    tell_jail "mkdir -p www && echo from the jail >www/index.html && (cd www && exec python3 -m http.server --bind ${2:-127.0.0.1} $1 >/dev/null 2>&1 &) ; for try in \$(seq 50); do curl -sS --max-time 2 --noproxy '*' http://${2:-127.0.0.1}:$1/ && exit 0; sleep 0.1; done; exit 1"
+    tell_jail "mkdir -p www && echo from the jail >www/index.html && (cd www && exec python3 -m http.server --bind ${2:-127.0.0.1} $1 >/dev/null 2>&1 &) ; for try in \$(seq 500); do curl -sS --max-time 30 --noproxy '*' http://${2:-127.0.0.1}:$1/ && exit 0; sleep 0.1; done; exit 1"
     ((status == 0))
 }
 
@@ -15,8 +15,8 @@ web_inside() { # PORT [ADDRESS]
     filtered --publish 8099
     start_obedient_jail
     web_inside 8099
-    says "from the jail" outside curl -sS --max-time 5 http://127.0.0.1:8099/
-    says "from the jail" as_neighbour curl -sS --max-time 5 http://127.0.0.1:8099/
+    says "from the jail" outside curl -sS --max-time 30 http://127.0.0.1:8099/
+    says "from the jail" as_neighbour curl -sS --max-time 30 http://127.0.0.1:8099/
     run outside curl -sS --max-time 2 http://192.0.2.2:8099/
     ((status != 0)) || report "should listen on loopback alone"
     run in_world curl -sS --max-time 2 http://192.0.2.2:8099/
@@ -30,10 +30,10 @@ web_inside() { # PORT [ADDRESS]
 @test "--publish HOST:JAIL, where nothing listens yet, and where the port is taken" {
     filtered --publish 8098:8097
     start_obedient_jail
-    run outside curl -sS --max-time 5 http://127.0.0.1:8098/
+    run outside curl -sS --max-time 30 http://127.0.0.1:8098/
     ((status != 0 && status != 28)) || report "nothing listens inside: that should be told at once"
     web_inside 8097
-    says "from the jail" outside curl -sS --max-time 5 http://127.0.0.1:8098/
+    says "from the jail" outside curl -sS --max-time 30 http://127.0.0.1:8098/
     filtered --publish 8001
     run in_jail true
     ((status == 125)) && [[ $output == *8001* && $output != *isolated* ]] || report "a taken port should be an error"
@@ -55,13 +55,13 @@ web_inside() { # PORT [ADDRESS]
 
 @test "--host-port: one service of the host's loopback by its name, and no other" {
     filtered --host-port 8001
-    says "a service of the host" in_jail curl -sS --max-time 5 http://host.agent-sandbox.internal:8001/
-    run in_jail curl -sS --max-time 5 http://host.agent-sandbox.internal:5433/
+    says "a service of the host" in_jail curl -sS --max-time 30 http://host.agent-sandbox.internal:8001/
+    run in_jail curl -sS --max-time 30 http://host.agent-sandbox.internal:5433/
     [[ $output != *"a service of the host"* ]] || report "another port should stay closed"
-    run in_jail curl -sS --max-time 5 http://127.0.0.1:8001/
+    run in_jail curl -sS --max-time 30 http://127.0.0.1:8001/
     ((status == 7)) || report "the jail's own loopback should stay its own"
     filtered
-    run in_jail curl -sS --max-time 5 http://host.agent-sandbox.internal:8001/
+    run in_jail curl -sS --max-time 30 http://host.agent-sandbox.internal:8001/
     [[ $output != *"a service of the host"* ]] || report "should be closed without the option"
 }
 
@@ -73,9 +73,9 @@ web_inside() { # PORT [ADDRESS]
 @test "network.host_services: one private address at one port" {
     user_says '[network]' 'host_services = ["10.1.2.3:80"]'
     JAIL=(--network filtered)
-    everywhere "intranet.example here" curl -sS --max-time 5 http://intranet.example/
-    only_outside "intranet.example here" curl -sS --fail --max-time 5 http://intranet.example:8080/
-    only_outside "cluster.example here" curl -sS --fail --max-time 5 http://cluster.example/
+    everywhere "intranet.example here" curl -sS --max-time 30 http://intranet.example/
+    only_outside "intranet.example here" curl -sS --fail --max-time 30 http://intranet.example:8080/
+    only_outside "cluster.example here" curl -sS --fail --max-time 30 http://cluster.example/
     user_says '[network]' 'host_services = ["169.254.169.254:80"]'
     run in_jail true
     ((status == 125)) || report "metadata should be refused as a service"
@@ -84,22 +84,22 @@ web_inside() { # PORT [ADDRESS]
 @test "network.private: a range of the site, and no other" {
     user_says '[network]' 'private = ["10.20.0.0/16"]'
     JAIL=(--network filtered)
-    everywhere "cluster.example here" curl -sS --max-time 5 http://cluster.example/
-    only_outside "intranet.example here" curl -sS --fail --max-time 5 http://intranet.example/
-    only_outside "here" curl -sS --fail --max-time 5 http://to-169-254-169-254.trick.example/
+    everywhere "cluster.example here" curl -sS --max-time 30 http://cluster.example/
+    only_outside "intranet.example here" curl -sS --fail --max-time 30 http://intranet.example/
+    only_outside "here" curl -sS --fail --max-time 30 http://to-169-254-169-254.trick.example/
 }
 
 @test "network.literals" {
     JAIL=(--network filtered --block-host 203.0.113.66)
-    only_outside "198.51.100.7 here" curl -sS --fail --max-time 5 http://198.51.100.7/
+    only_outside "198.51.100.7 here" curl -sS --fail --max-time 30 http://198.51.100.7/
     user_says '[network]' 'literals = "allow"'
-    everywhere "198.51.100.7 here" curl -sS --max-time 5 http://198.51.100.7/
-    everywhere "[2001:db8:51::7] here" curl -sS --max-time 5 "http://[2001:db8:51::7]/"
-    only_outside "203.0.113.66 here" curl -sS --fail --max-time 5 http://203.0.113.66/
+    everywhere "198.51.100.7 here" curl -sS --max-time 30 http://198.51.100.7/
+    everywhere "[2001:db8:51::7] here" curl -sS --max-time 30 "http://[2001:db8:51::7]/"
+    only_outside "203.0.113.66 here" curl -sS --fail --max-time 30 http://203.0.113.66/
     JAIL=(--network proxied --allow-host 198.51.100.7)
-    everywhere "198.51.100.7 here" curl -sS --max-time 5 https://198.51.100.7/
+    everywhere "198.51.100.7 here" curl -sS --max-time 30 https://198.51.100.7/
     user_says ''
-    everywhere "198.51.100.7 here" curl -sS --max-time 5 http://198.51.100.7/
+    everywhere "198.51.100.7 here" curl -sS --max-time 30 http://198.51.100.7/
 }
 
 @test "network.udp: one name and port" {
@@ -115,11 +115,11 @@ web_inside() { # PORT [ADDRESS]
 @test "network.dns_types" {
     user_says '[network]' 'dns_types = ["TXT"]' 'block = ["evil.example"]'
     JAIL=(--network filtered)
-    everywhere a-text-of-good dig +short +time=2 +tries=1 TXT good.example
+    everywhere a-text-of-good dig +short +time=15 +tries=1 TXT good.example
     says a-text-of-evil outside dig +short TXT evil.example
-    run in_jail dig +short +time=2 +tries=1 TXT evil.example
+    run in_jail dig +short +time=15 +tries=1 TXT evil.example
     [[ $output != *a-text-of-evil* ]] || report "a blocked name should stay blocked"
-    run in_jail dig +short +time=2 +tries=1 MX good.example
+    run in_jail dig +short +time=15 +tries=1 MX good.example
     [[ $output != *mail.example* ]] || report "another type should stay closed"
 }
 
@@ -127,13 +127,13 @@ web_inside() { # PORT [ADDRESS]
     user_says '[network]' 'upstream_proxy = "http://203.0.113.80:3128"' 'block = ["evil.example"]'
     JAIL=(--network filtered)
     log_mark
-    says "good.example here" in_jail curl -sS --max-time 10 https://good.example/
-    says "good.example here" in_jail curl -sS --max-time 10 http://good.example/
+    says "good.example here" in_jail curl -sS --max-time 30 https://good.example/
+    says "good.example here" in_jail curl -sS --max-time 30 http://good.example/
     says "over ssh" in_jail bash programs.sh ssh ssh.example
     seen proxy good.example
     seen proxy ssh.example
     log_mark
-    run in_jail curl -sS --max-time 5 https://evil.example/
+    run in_jail curl -sS --max-time 30 https://evil.example/
     run in_jail python3 tls.py good.example 443 evil.example
     [[ $output != *here* ]]
     unseen proxy evil.example
@@ -144,7 +144,7 @@ web_inside() { # PORT [ADDRESS]
     JAIL=(--network filtered)
     log_mark
     says "good.example here" as_user https_proxy=http://203.0.113.80:3128 http_proxy=http://203.0.113.80:3128 no_proxy=also.example \
-        "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- bash -c 'curl -sS --max-time 10 --noproxy "*" http://good.example/; curl -sS --max-time 10 --noproxy "*" http://also.example/'
+        "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- bash -c 'curl -sS --max-time 30 --noproxy "*" http://good.example/; curl -sS --max-time 30 --noproxy "*" http://also.example/'
     [[ $output == *"also.example here"* ]]
     seen proxy good.example
     unseen proxy also.example
@@ -169,8 +169,8 @@ web_inside() { # PORT [ADDRESS]
     mkdir -p /etc/agent-sandbox
     printf '%s\n' '[network]' 'block = ["evil.example"]' >/etc/agent-sandbox/config.toml
     JAIL=(--network filtered --allow-host evil.example)
-    run in_jail curl -sS --max-time 5 http://evil.example/
+    run in_jail curl -sS --max-time 30 http://evil.example/
     rm -rf /etc/agent-sandbox
     [[ $output != *here* ]] || report "should stay blocked"
-    everywhere "evil.example here" curl -sS --max-time 5 http://evil.example/
+    everywhere "evil.example here" curl -sS --max-time 30 http://evil.example/
 }

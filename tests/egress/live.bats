@@ -8,7 +8,7 @@ setup() { start_egress_test; }
 teardown() { end_egress_test; }
 
 control() { as_user "$SBX_PROGRAM" "$@"; }
-fetch() { tell_jail "curl -sS --max-time 10 $1"; }
+fetch() { tell_jail "curl -sS --max-time 30 $1"; }
 # In the background inside: what it gets goes to the file `answer`, and then there is the file `answered`.
 fetch_later() {
     rm -f answer answered
@@ -34,7 +34,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     (((after - before) / 1000000 < 1000)) || report "it took $(((after - before) / 1000000)) ms"
     fetch http://good.example/
     [[ $output != *"good.example here"* ]] || report "should be refused"
-    tell_jail "curl -sS --max-time 5 --proxy http://198.18.0.1:3128 http://good.example/"
+    tell_jail "curl -sS --max-time 30 --proxy http://198.18.0.1:3128 http://good.example/"
     [[ $output == *"network.block closes it"* || $output == *"is refused"* ]] || report "should say why"
     fetch http://also.example/
     [[ $output == *"also.example here"* ]] || report "others are not concerned"
@@ -111,7 +111,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     start_obedient_jail
     fetch http://good.example/
     [[ $output == *"good.example here"* ]] || report "should pass"
-    tell_jail "curl -sS --max-time 5 http://169.254.169.254/"
+    tell_jail "curl -sS --max-time 30 http://169.254.169.254/"
     [[ $output == *"169.254.169.254:80 is refused"* ]] || report "the floor stays"
     local record=("$SBX_HOME"/.local/state/agent-sandbox/sessions/*.jsonl)
     has_line() { grep -q '"verdict":"observed".*"name":"good.example".*"change":"--allow-host good.example"' "${record[@]}"; }

@@ -7,7 +7,7 @@ setup() {
     start_egress_test
     filtered --quiet
     start_obedient_jail
-    tell_jail "curl -sS --max-time 5 http://good.example/quiet"
+    tell_jail "curl -sS --max-time 30 http://good.example/quiet"
     [[ $output == quiet ]]
     MEMORY=$(memory_of "$GATEWAY")
     DESCRIPTORS=$(descriptors_of "$GATEWAY")
@@ -23,7 +23,7 @@ is_back() { (($(descriptors_of "$GATEWAY") <= DESCRIPTORS + 4)); }
 is_as_before() {
     wait_until is_back || report "descriptors: $DESCRIPTORS before, $(descriptors_of "$GATEWAY") now"
     grew_by_at_most 6000
-    tell_jail "curl -sS --max-time 5 http://good.example/quiet"
+    tell_jail "curl -sS --max-time 30 http://good.example/quiet"
     [[ $output == quiet ]] || report "should serve as before"
 }
 
@@ -44,13 +44,13 @@ is_as_before() {
     tell_jail "ulimit -n 10000; python3 load.py at-once 4000 good.example 8080 2>&1 | tail -n 1"
     grew_by_at_most 120000
     wait_until is_back || report "descriptors should be given back"
-    tell_jail "curl -sS --max-time 5 http://good.example/quiet"
+    tell_jail "curl -sS --max-time 30 http://good.example/quiet"
     [[ $output == quiet ]] || report "should serve as before"
 }
 
 @test "500 heads that never end do not disturb others, and none reaches the server" {
     log_mark
-    tell_jail "python3 load.py loris 500 good.example 80 >loris.out 2>&1 & sleep 1; curl -sS --max-time 5 http://good.example/quiet; wait"
+    tell_jail "python3 load.py loris 500 good.example 80 >loris.out 2>&1 & sleep 1; curl -sS --max-time 30 http://good.example/quiet; wait"
     [[ $output == *quiet* ]] || report "others should be served"
     grew_by_at_most 40000
     unseen web smuggled
@@ -72,24 +72,24 @@ is_as_before() {
 @test "a peer that never reads: what is held is bounded" {
     tell_jail "for i in 1 2 3 4 5 6 7 8; do python3 load.py unread echo.example 9002 & done; wait"
     grew_by_at_most 30000
-    tell_jail "curl -sS --max-time 5 http://good.example/quiet"
+    tell_jail "curl -sS --max-time 30 http://good.example/quiet"
     [[ $output == quiet ]] || report "others should be served"
 }
 
 @test "a jail that never reads: what is held is bounded" {
-    tell_jail "for i in 1 2 3 4 5 6 7 8; do python3 load.py unread echo.example 9004 & done; sleep 1; curl -sS --max-time 5 http://good.example/quiet; wait"
+    tell_jail "for i in 1 2 3 4 5 6 7 8; do python3 load.py unread echo.example 9004 & done; sleep 1; curl -sS --max-time 30 http://good.example/quiet; wait"
     [[ $output == *quiet* ]] || report "others should be served"
     grew_by_at_most 30000
 }
 
 @test "a stream of 10 GB" {
-    TELL_SECONDS=55 tell_jail "curl -sS --max-time 50 -o /dev/null -w '%{size_download}' http://good.example:8080/zeros"
+    TELL_SECONDS=610 tell_jail "curl -sS --max-time 600 -o /dev/null -w '%{size_download}' http://good.example:8080/zeros"
     [[ $output == 10737418240 ]] || report "should be complete"
     is_as_before
 }
 
 @test "3 MB of noise both ways, unchanged" {
-    tell_jail "curl -sS --max-time 10 https://good.example/random | sha256sum; curl -sS --max-time 10 http://good.example/random | sha256sum"
+    tell_jail "curl -sS --max-time 30 https://good.example/random | sha256sum; curl -sS --max-time 30 http://good.example/random | sha256sum"
     [[ $(grep -c "$(sha256sum <"$INTERNET/www/random")" <<<"$output") == 2 ]] || report "should be the same bytes"
     is_as_before
 }

@@ -16,14 +16,14 @@ teardown() { end_egress_test; }
     seen tricks secret-outside
     run in_jail getent ahosts secret-inside.leak.example
     ((status != 0))
-    run in_jail dig +time=2 +tries=1 A secret-inside-a.leak.example
-    run in_jail dig +time=2 +tries=1 TXT secret-inside-txt.leak.example
-    run in_jail dig +time=2 +tries=1 @8.8.8.8 secret-inside-direct.leak.example
-    run in_jail dig +time=2 +tries=1 @203.0.113.53 secret-inside-site.leak.example
-    run in_jail dig +time=2 +tries=1 +tcp @203.0.113.54 secret-inside-tcp.leak.example
-    run in_jail curl -sS --max-time 5 http://secret-inside-curl.leak.example/
-    run in_jail curl -sS --max-time 5 --proxy http://198.18.0.1:3128 http://secret-inside-proxy.leak.example/
-    run in_jail curl -sS --max-time 5 --socks5-hostname 198.18.0.1:1080 http://secret-inside-socks.leak.example/
+    run in_jail dig +time=15 +tries=1 A secret-inside-a.leak.example
+    run in_jail dig +time=15 +tries=1 TXT secret-inside-txt.leak.example
+    run in_jail dig +time=15 +tries=1 @8.8.8.8 secret-inside-direct.leak.example
+    run in_jail dig +time=15 +tries=1 @203.0.113.53 secret-inside-site.leak.example
+    run in_jail dig +time=15 +tries=1 +tcp @203.0.113.54 secret-inside-tcp.leak.example
+    run in_jail curl -sS --max-time 30 http://secret-inside-curl.leak.example/
+    run in_jail curl -sS --max-time 30 --proxy http://198.18.0.1:3128 http://secret-inside-proxy.leak.example/
+    run in_jail curl -sS --max-time 30 --socks5-hostname 198.18.0.1:1080 http://secret-inside-socks.leak.example/
     unseen tricks secret-inside
     unseen dns secret-inside
 }
@@ -32,7 +32,7 @@ teardown() { end_egress_test; }
     proxied
     log_mark
     run in_jail getent ahosts secret-inside.trick.example
-    run in_jail dig +time=2 +tries=1 MX secret-inside.trick.example
+    run in_jail dig +time=15 +tries=1 MX secret-inside.trick.example
     unseen tricks secret-inside
     unseen dns secret-inside
     says "198.18." in_jail getent ahostsv4 good.example
@@ -51,10 +51,10 @@ teardown() { end_egress_test; }
 
 @test "DNS over HTTPS is closed: the shipped list, and the address" {
     JAIL=(--network filtered)
-    only_outside "an answer over HTTPS" curl -sS --max-time 10 --fail "https://dns.google/dns-query?dns=AAAA"
-    only_outside "an answer over HTTPS" curl -sS --max-time 10 --fail -k "https://8.8.8.8/dns-query?dns=AAAA"
+    only_outside "an answer over HTTPS" curl -sS --max-time 30 --fail "https://dns.google/dns-query?dns=AAAA"
+    only_outside "an answer over HTTPS" curl -sS --max-time 30 --fail -k "https://8.8.8.8/dns-query?dns=AAAA"
     JAIL=(--network filtered --allow-host dns.google)
-    everywhere "an answer over HTTPS" curl -sS --max-time 10 --fail "https://dns.google/dns-query?dns=AAAA"
+    everywhere "an answer over HTTPS" curl -sS --max-time 30 --fail "https://dns.google/dns-query?dns=AAAA"
 }
 
 @test "other types: TXT, MX, SRV, ANY have no answer unless opened, and the reason is told" {
@@ -63,24 +63,24 @@ teardown() { end_egress_test; }
     says a-text-of-good outside dig +short TXT good.example
     says mail.example outside dig +short MX good.example
     for type in TXT MX SRV ANY NULL CNAME NS SOA; do
-        run in_jail dig +time=2 +tries=1 "$type" good.example
+        run in_jail dig +time=15 +tries=1 "$type" good.example
         [[ $output != *a-text-of-good* && $output != *mail.example* ]] || report "$type"
     done
     # The name itself is permitted: no refusal, which a resolver would take for one of the name.
-    says "ANSWER: 0" in_jail dig +time=2 +tries=1 TXT good.example
+    says "ANSWER: 0" in_jail dig +time=15 +tries=1 TXT good.example
     [[ $output == *"EDE: 17 (Filtered)"*network.dns_types* ]] || report "should say why"
     run -1 grep -E 'query\[(SRV|NULL|CNAME|NS|SOA)' <(since_mark dns)
 }
 
 @test "HTTPS and SVCB questions are answered politely: no error, no answer" {
-    works in_jail dig +time=2 +tries=1 HTTPS good.example
+    works in_jail dig +time=15 +tries=1 HTTPS good.example
     [[ $output != *"timed out"* ]]
 }
 
 @test "reverse lookups know only our own addresses" {
-    says good.example in_jail_sh 'dig +short +time=2 +tries=1 -x "$(getent ahostsv4 good.example | head -n 1 | cut -d" " -f1)"'
+    says good.example in_jail_sh 'dig +short +time=15 +tries=1 -x "$(getent ahostsv4 good.example | head -n 1 | cut -d" " -f1)"'
     log_mark
-    run in_jail dig +time=2 +tries=1 -x 203.0.113.10
+    run in_jail dig +time=15 +tries=1 -x 203.0.113.10
     unseen dns 203.0.113.10
 }
 
@@ -89,7 +89,7 @@ teardown() { end_egress_test; }
     works outside_sh 'getent ahostsv4 control.rebind.example; getent ahostsv4 control.rebind.example'
     [[ $output == *203.0.113.10*10.1.2.3* ]]
     log_mark
-    run in_jail_sh 'for try in 1 2 3 4; do curl -sS --max-time 5 http://jailed.rebind.example/; sleep 0.3; done; true'
+    run in_jail_sh 'for try in 1 2 3 4; do curl -sS --max-time 30 http://jailed.rebind.example/; sleep 0.3; done; true'
     unseen web "10.1.2.3:80"
 }
 
@@ -106,30 +106,30 @@ teardown() { end_egress_test; }
     )
     JAIL=(--network filtered --allow-host "*.trick.example")
     for name in "${!names[@]}"; do
-        says "${names[$name]}" outside curl -sS --max-time 5 "http://$name/"
-        run in_jail curl -sS --fail --max-time 5 "http://$name/"
+        says "${names[$name]}" outside curl -sS --max-time 30 "http://$name/"
+        run in_jail curl -sS --fail --max-time 30 "http://$name/"
         [[ $output != *"${names[$name]}"* ]] || report "should not lead there: $name"
         ((status != 28)) || report "should not wait: $name"
         # Here no lookup of the jail's comes before.
-        run in_jail_sh 'curl -sS --fail --max-time 5 --proxy http://198.18.0.1:3128 "$1"; curl -sS --fail --max-time 5 --socks5-hostname 198.18.0.1:1080 "$1"' "http://$name/"
+        run in_jail_sh 'curl -sS --fail --max-time 30 --proxy http://198.18.0.1:3128 "$1"; curl -sS --fail --max-time 30 --socks5-hostname 198.18.0.1:1080 "$1"' "http://$name/"
         [[ $output != *"${names[$name]}"* ]] || report "should not lead there through the proxy: $name"
     done
-    says "EDE: " in_jail dig +time=2 +tries=1 to-10-1-2-3.trick.example
+    says "EDE: " in_jail dig +time=15 +tries=1 to-10-1-2-3.trick.example
 }
 
 @test "of several addresses only the good ones are dialled" {
     log_mark
-    everywhere "here" curl -sS --max-time 10 http://to-203-0-113-10-and-10-1-2-3.trick.example/
+    everywhere "here" curl -sS --max-time 30 http://to-203-0-113-10-and-10-1-2-3.trick.example/
     log_mark
-    says "here" in_jail curl -sS --max-time 10 http://to-10-1-2-3-and-203-0-113-10.trick.example/
+    says "here" in_jail curl -sS --max-time 30 http://to-10-1-2-3-and-203-0-113-10.trick.example/
     unseen web "10.1.2.3:80"
     seen web "203.0.113.10:80"
 }
 
 @test "a name that resolves to this host's own address is refused: the gateway is no way in" {
     JAIL=(--network filtered --allow-host host.example --allow-host "*.trick.example")
-    only_outside "a service of the host" curl -sS --fail --max-time 5 http://host.example:8002/
-    only_outside "a service of the host" curl -sS --fail --max-time 5 http://six-20010db8000100000000000000000002.trick.example:8002/
+    only_outside "a service of the host" curl -sS --fail --max-time 30 http://host.example:8002/
+    only_outside "a service of the host" curl -sS --fail --max-time 30 http://six-20010db8000100000000000000000002.trick.example:8002/
 }
 
 @test "a silent name server costs a time-out of ours, not a hang" {
@@ -142,17 +142,17 @@ teardown() { end_egress_test; }
 }
 
 @test "a synthetic address that was never given out is refused" {
-    run in_jail curl -sS --max-time 5 http://198.18.200.200/
+    run in_jail curl -sS --max-time 30 http://198.18.200.200/
     [[ $output != *here* ]]
     ((status != 28)) || report "should not wait"
 }
 
 @test "names in strange clothes: case, dots at the end, IDN, bytes that are none" {
-    run in_jail curl -sS --max-time 5 http://EVIL.example/
+    run in_jail curl -sS --max-time 30 http://EVIL.example/
     [[ $output != *here* ]]
-    run in_jail curl -sS --max-time 5 http://evil.example./
+    run in_jail curl -sS --max-time 30 http://evil.example./
     [[ $output != *here* ]]
-    run in_jail curl -sS --max-time 5 http://evil.example../
+    run in_jail curl -sS --max-time 30 http://evil.example../
     [[ $output != *here* ]]
-    everywhere "here" curl -sS --max-time 5 http://GOOD.example./
+    everywhere "here" curl -sS --max-time 30 http://GOOD.example./
 }

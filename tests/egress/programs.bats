@@ -51,9 +51,9 @@ is_kept_from() {
     everywhere "chunk 3" bash programs.sh curl good.example /chunked
     everywhere "v4only.example here" bash programs.sh curl v4only.example
     everywhere "v6only.example here" bash programs.sh curl v6only.example
-    everywhere "good.example here" curl -sS4 --max-time 10 https://good.example/
-    everywhere "good.example here" curl -sS6 --max-time 10 https://good.example/
-    everywhere "in-hosts-file.example here" curl -sS4 --max-time 10 https://in-hosts-file.example/
+    everywhere "good.example here" curl -sS4 --max-time 30 https://good.example/
+    everywhere "good.example here" curl -sS6 --max-time 30 https://good.example/
+    everywhere "in-hosts-file.example here" curl -sS4 --max-time 30 https://in-hosts-file.example/
 }
 
 @test "wget" {

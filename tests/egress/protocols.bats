@@ -16,7 +16,7 @@ teardown() { end_egress_test; }
 @test "TLS: another name in the ClientHello than the one that was looked up" {
     only_outside "evil.example here" python3 tls.py good.example 443 evil.example
     only_outside "also.example here" python3 tls.py good.example 443 also.example
-    only_outside "evil.example here" curl -sS --max-time 10 --connect-to evil.example:443:good.example:443 https://evil.example/
+    only_outside "evil.example here" curl -sS --max-time 30 --connect-to evil.example:443:good.example:443 https://evil.example/
     says "good.example here" in_jail python3 tls.py good.example 443 good.example
     only_outside "CN = example" bash -c 'openssl s_client -brief -connect good.example:443 -servername evil.example -CAfile authority.crt </dev/null 2>&1 | grep -o "CN = example"'
     everywhere "CN = example" bash -c 'openssl s_client -brief -connect good.example:443 -servername good.example -CAfile authority.crt </dev/null 2>&1 | grep -o "CN = example"'
@@ -67,8 +67,8 @@ hides() {
     seen web "|evil.example|"
     seen web "GET /smuggled"
     hides "$REQUEST_FOR_EVIL"
-    only_outside "evil.example here" curl -sS --fail --max-time 5 -H "Host: evil.example" http://good.example/
-    only_outside "evil.example here" curl -sS --fail --max-time 5 -H "Host: evil.example" http://good.example:8080/
+    only_outside "evil.example here" curl -sS --fail --max-time 30 -H "Host: evil.example" http://good.example/
+    only_outside "evil.example here" curl -sS --fail --max-time 30 -H "Host: evil.example" http://good.example:8080/
 }
 
 @test "HTTP: a second request on the same connection is judged too" {
@@ -143,10 +143,10 @@ hides() {
 
 @test "HTTP: bodies of every kind go up, and a changed protocol is let through" {
     head -c 3000000 /dev/urandom >body && chown "$SBX_USER" body
-    everywhere "taken" curl -sS --max-time 10 --data-binary @body http://good.example/post
-    everywhere "taken" curl -sS --max-time 10 -H "Transfer-Encoding: chunked" --data-binary @body http://good.example/post
-    everywhere "taken" curl -sS --max-time 10 -H "Expect: 100-continue" --data-binary @body http://good.example/post
-    everywhere "taken" curl -sS --http1.1 --max-time 10 --data-binary @body https://good.example/post
+    everywhere "taken" curl -sS --max-time 30 --data-binary @body http://good.example/post
+    everywhere "taken" curl -sS --max-time 30 -H "Transfer-Encoding: chunked" --data-binary @body http://good.example/post
+    everywhere "taken" curl -sS --max-time 30 -H "Expect: 100-continue" --data-binary @body http://good.example/post
+    everywhere "taken" curl -sS --http1.1 --max-time 30 --data-binary @body https://good.example/post
     everywhere "spoken freely" python3 talk.py echo.example 9006 --wait 1 --then "spoken freely" \
         'GET / HTTP/1.1\r\nHost: echo.example:9006\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'
 }

@@ -13,10 +13,10 @@ teardown() { end_egress_test; }
 PROXY=198.18.0.1
 
 @test "CONNECT and absolute form reach the permitted name" {
-    says "good.example here" in_jail curl -sS --max-time 10 --proxy http://$PROXY:3128 https://good.example/
-    says "good.example here" in_jail curl -sS --max-time 10 --proxy http://$PROXY:3128 http://good.example/
-    says "good.example here" in_jail curl -sS --max-time 10 --proxytunnel --proxy http://$PROXY:3128 http://good.example/
-    says "good.example here" in_jail curl -sS --max-time 10 --proxy "http://[fd61:6765:6e74::1]:3128" http://good.example/
+    says "good.example here" in_jail curl -sS --max-time 30 --proxy http://$PROXY:3128 https://good.example/
+    says "good.example here" in_jail curl -sS --max-time 30 --proxy http://$PROXY:3128 http://good.example/
+    says "good.example here" in_jail curl -sS --max-time 30 --proxytunnel --proxy http://$PROXY:3128 http://good.example/
+    says "good.example here" in_jail curl -sS --max-time 30 --proxy "http://[fd61:6765:6e74::1]:3128" http://good.example/
 }
 
 @test "CONNECT to a forbidden name, to addresses, to the floor: 403 that says why" {
@@ -26,7 +26,7 @@ PROXY=198.18.0.1
         works in_jail python3 talk.py $PROXY 3128 "CONNECT $target HTTP/1.1\r\nHost: $target\r\n\r\n"
         [[ $output == "HTTP/1.1 4"* && $output == *'"reason"'* ]] || report "should be refused: $target"
     done
-    run in_jail curl -sS --max-time 10 --proxy http://$PROXY:3128 http://evil.example/
+    run in_jail curl -sS --max-time 30 --proxy http://$PROXY:3128 http://evil.example/
     [[ $output != *here* ]]
 }
 
@@ -58,12 +58,12 @@ PROXY=198.18.0.1
 }
 
 @test "SOCKS5 by name and by address" {
-    says "good.example here" in_jail curl -sS --max-time 10 --socks5-hostname $PROXY:1080 https://good.example/
+    says "good.example here" in_jail curl -sS --max-time 30 --socks5-hostname $PROXY:1080 https://good.example/
     # curl looks the name up first: the synthetic address leads back to the name.
-    says "good.example here" in_jail curl -sS --max-time 10 --socks5 $PROXY:1080 https://good.example/
-    run in_jail curl -sS --max-time 10 --socks5-hostname $PROXY:1080 https://evil.example/
+    says "good.example here" in_jail curl -sS --max-time 30 --socks5 $PROXY:1080 https://good.example/
+    run in_jail curl -sS --max-time 30 --socks5-hostname $PROXY:1080 https://evil.example/
     ((status == 97)) || report "should be refused by SOCKS"
-    run in_jail curl -sS --max-time 10 --socks5 $PROXY:1080 http://203.0.113.66/
+    run in_jail curl -sS --max-time 30 --socks5 $PROXY:1080 http://203.0.113.66/
     ((status == 97)) || report "should be refused by SOCKS"
 }
 
@@ -86,11 +86,11 @@ PROXY=198.18.0.1
 }
 
 @test "the gateway's address answers nothing else" {
-    says "a service of the host" outside curl -sS --max-time 5 http://127.0.0.1:8001/
+    says "a service of the host" outside curl -sS --max-time 30 http://127.0.0.1:8001/
     run in_jail python3 talk.py $PROXY 8001 --wait 1 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'
     [[ $output != *"a service of the host"* ]]
-    run in_jail curl -sS --max-time 5 http://host.agent-sandbox.internal:8001/
+    run in_jail curl -sS --max-time 30 http://host.agent-sandbox.internal:8001/
     [[ $output != *"a service of the host"* ]]
-    run in_jail curl -sS --max-time 5 http://198.18.0.3:8001/
+    run in_jail curl -sS --max-time 30 http://198.18.0.3:8001/
     [[ $output != *"a service of the host"* ]]
 }

@@ -29,8 +29,8 @@ closed_hosts_are_closed() {
 @test "no descriptors left: nothing gets through that should not, and what is allowed does again when there are some" {
     local limits more failed=0
     DESCRIPTORS=$(descriptors_of "$GATEWAY")
-    says " here" outside curl -sS --max-time 10 http://evil.example/
-    says " here" outside curl -sS --max-time 10 http://203.0.113.66/
+    says " here" outside curl -sS --max-time 30 http://evil.example/
+    says " here" outside curl -sS --max-time 30 http://203.0.113.66/
     fetch good.example 10
     [[ $output == *"good.example here"* ]] || report "control: should get through"
     closed_hosts_are_closed "before"

@@ -14,7 +14,7 @@ teardown() { end_egress_test; }
 still_in_force() {
     [[ $output == *"AFTER: good.example here"* && $output != *"evil.example here"* && $output != *"203.0.113.66 here"* ]] || report "the network should be as before"
 }
-AFTER='echo "AFTER: $(curl -sS --max-time 5 http://good.example/)"; curl -sS --max-time 5 http://evil.example/; curl -sS --max-time 5 http://203.0.113.66/; true'
+AFTER='echo "AFTER: $(curl -sS --max-time 30 http://good.example/)"; curl -sS --max-time 30 http://evil.example/; curl -sS --max-time 30 http://203.0.113.66/; true'
 
 @test "UDP to any address or name" {
     local target
@@ -87,21 +87,21 @@ AFTER='echo "AFTER: $(curl -sS --max-time 5 http://good.example/)"; curl -sS --m
     run in_jail python3 sockets.py abstract agent-sandbox-host-service
     [[ $output != *"a service of the host"* ]]
     only_outside "a service of the host" python3 sockets.py path /tmp/agent-sandbox-host-service.sock
-    only_outside "a service of the host" curl -sS --max-time 5 http://127.0.0.1:8001/
-    only_outside "a service of the host" curl -sS --max-time 5 "http://[::1]:8001/"
+    only_outside "a service of the host" curl -sS --max-time 30 http://127.0.0.1:8001/
+    only_outside "a service of the host" curl -sS --max-time 30 "http://[::1]:8001/"
 }
 
 @test "the jail's own loopback works, and is its own" {
     says "inside only" in_jail_sh 'mkdir www && echo inside only >www/index.html && cd www && python3 -m http.server --bind 127.0.0.1 8001 >/dev/null 2>&1 &
-        for try in $(seq 50); do curl -sS --max-time 2 http://127.0.0.1:8001/ 2>/dev/null && break; sleep 0.1; done; kill %1'
+        for try in $(seq 500); do curl -sS --max-time 30 http://127.0.0.1:8001/ 2>/dev/null && break; sleep 0.1; done; kill %1'
     says "inside only" in_jail_sh 'cd www && python3 -m http.server --bind ::1 8001 >/dev/null 2>&1 &
-        for try in $(seq 50); do curl -sS --max-time 2 "http://[::1]:8001/" 2>/dev/null && break; sleep 0.1; done; kill %1'
+        for try in $(seq 500); do curl -sS --max-time 30 "http://[::1]:8001/" 2>/dev/null && break; sleep 0.1; done; kill %1'
 }
 
 @test "isolated: nothing at all" {
     JAIL=(--network isolated --allow-host good.example)
-    only_outside "good.example here" curl -sS --max-time 5 https://good.example/
+    only_outside "good.example here" curl -sS --max-time 30 https://good.example/
     only_outside "203.0.113.10" dig +short +time=1 +tries=1 good.example
-    run in_jail curl -sS --max-time 5 --proxy http://198.18.0.1:3128 http://good.example/
+    run in_jail curl -sS --max-time 30 --proxy http://198.18.0.1:3128 http://good.example/
     ((status == 7)) || report "should find no proxy"
 }

@@ -20,7 +20,7 @@ namespace network::gateway {
 
 // Turns the loop until something is so. Bounded, so that a mistake is a failure and no hang.
 inline bool run_until(Loop& loop, const std::function<bool()>& is_so,
-                      std::chrono::milliseconds most = std::chrono::seconds(5)) {
+                      std::chrono::milliseconds most = std::chrono::seconds(60)) {
     auto end = Loop::Clock::now() + most;
     while (!is_so()) {
         if (Loop::Clock::now() > end) return false;

@@ -148,7 +148,7 @@ TEST_F(RelayTest, StopsReadingForAReaderThatDoesNot) {
             }
             return count == 0;
         },
-        std::chrono::seconds(30)));
+        std::chrono::seconds(120)));
     EXPECT_EQ(read, kAll);
     EXPECT_TRUE(is_same);
 }

@@ -18,7 +18,7 @@
 
 namespace {
 
-constexpr int kPatience = 20'000;  // milliseconds
+constexpr int kPatience = 60'000;  // milliseconds
 
 [[noreturn]] void wait_for_ever() {
     for (;;) ::pause();

@@ -154,7 +154,7 @@ start_proxy() {
 }
 
 wait_for_servers() {
-    local deadline=$((SECONDS + 60)) target
+    local deadline=$((SECONDS + 180)) target
     for target in 203.0.113.10:443 203.0.113.10:25 203.0.113.20:5432 203.0.113.22:22 203.0.113.80:3128 203.0.113.53:53 127.0.0.1:8001; do
         until (: <"/dev/tcp/${target%:*}/${target##*:}") 2>/dev/null; do
             ((SECONDS < deadline)) || { echo "tests/internet: nothing answers at $target" >&2; tail "$INTERNET"/log/*.out >&2; return 1; }

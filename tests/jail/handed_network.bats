@@ -29,7 +29,7 @@ says() {
 
 HOST=host.agent-sandbox.internal
 # Without the proxy that variables name.
-FETCH=(curl -sS --noproxy '*' --max-time 10)
+FETCH=(curl -sS --noproxy '*' --max-time 30)
 
 # A service on the host's loopback that greets in HTTP and writes down who came; PORT is its port.
 start_service() {
@@ -60,7 +60,7 @@ TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
         local before
         network filtered --host-port "$PORT"
         prints "the service" in_jail "${FETCH[@]}" "http://$HOST:$PORT/"
-        prints "the service" in_jail curl -sS --max-time 10 "http://$HOST:$PORT/"
+        prints "the service" in_jail curl -sS --max-time 30 "http://$HOST:$PORT/"
         before=$(visits)
         # firejail's jail has a loopback of its own, on which nothing listens.
         local words=loopback mapped=refused
@@ -74,7 +74,7 @@ TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
             says "open it with --host-port $PORT" in_jail "${FETCH[@]}" "http://$HOST:$PORT/"
             network "$mode"
             fails "Could not resolve host" in_jail "${FETCH[@]}" "http://$HOST:$PORT/"
-            says "refused" in_jail curl -sS --max-time 10 "http://$HOST:$PORT/"
+            says "refused" in_jail curl -sS --max-time 30 "http://$HOST:$PORT/"
         done
         network isolated
         fails "" in_jail "${FETCH[@]}" "http://$HOST:$PORT/"
@@ -89,12 +89,12 @@ TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
         network filtered --host-port 9
         says "$HOST" in_jail getent hosts "$HOST"
         fails "" in_jail getent hosts pastebin.com
-        says "pastebin.com:80 is refused" in_jail curl -sS --max-time 10 http://pastebin.com/
+        says "pastebin.com:80 is refused" in_jail curl -sS --max-time 30 http://pastebin.com/
         [[ $output == *"policy, not a fault"*do_not_retry* ]] || report "should say that it is policy"
         network filtered --block-host blocked.example
-        says "blocked.example" in_jail curl -sS --max-time 10 http://blocked.example/
+        says "blocked.example" in_jail curl -sS --max-time 30 http://blocked.example/
         network proxied
-        says "refused" in_jail curl -sS --max-time 10 http://not-named.example/
+        says "refused" in_jail curl -sS --max-time 30 http://not-named.example/
         network isolated --host-port 9
         fails "" in_jail getent hosts "$HOST"
     }
@@ -167,7 +167,7 @@ TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
     recorded() {
         rm -rf "$HOME/.local/state/agent-sandbox/sessions"
         network filtered --block-host blocked.example
-        says "refused" in_jail curl -sS --max-time 10 http://blocked.example/
+        says "refused" in_jail curl -sS --max-time 30 http://blocked.example/
         says "554 " in_jail perl -e "$TALK" 203.0.113.5 25
         works grep -rh '"verdict":"deny"' "$HOME/.local/state/agent-sandbox/sessions"
         [[ $output == *blocked.example* && $output == *203.0.113.5*'"port":25'* ]] || report "should be recorded"

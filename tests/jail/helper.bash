@@ -124,9 +124,9 @@ expect_writable() {
 
 # ---- Things in the background ----------------------------------------------------------------------------------------
 
-# Polls for at most ten seconds.
+# Long, because a machine that is shared can be taken away for seconds; only a test that fails ever waits for so long.
 wait_until() {
-    local deadline=$((SECONDS + 30))
+    local deadline=$((SECONDS + 120))
     until "$@"; do
         ((SECONDS < deadline)) || return 1
         sleep 0.01

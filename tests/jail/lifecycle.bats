@@ -67,7 +67,7 @@ ends_with() {
 # A moment in which the machine had other work is not counted: one of several must be in time.
 @test "when the supervisor is killed, everything in the jail is gone within 100 ms" {
     local length inside started taken
-    for _ in {1..8}; do
+    for _ in {1..40}; do
         length="1000.$RANDOM$RANDOM"
         start_jail 'setsid sh -c "setsid sleep $1 & wait" & sleep "$1" & until [ "$(grep -lzx "$1" /proc/[0-9]*/cmdline 2>/dev/null | wc -l)" -ge 2 ]; do sleep 0.02; done; touch ready; wait' "$length"
         inside=$(pgrep -u "$SBX_USER" -xf "sleep $length")
@@ -75,7 +75,7 @@ ends_with() {
         started=${EPOCHREALTIME/./}
         kill -KILL "$SUPERVISOR"
         while pgrep -u "$SBX_USER" -xf "sleep $length" >/dev/null; do
-            ((${EPOCHREALTIME/./} - started < 10000000)) || { pgrep -u "$SBX_USER" -af "$length" >&2; return 1; }
+            ((${EPOCHREALTIME/./} - started < 60000000)) || { pgrep -u "$SBX_USER" -af "$length" >&2; return 1; }
         done
         taken=$((${EPOCHREALTIME/./} - started))
         end_of_jail

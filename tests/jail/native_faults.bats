@@ -9,7 +9,7 @@ load differential
 load faults
 
 # Each is a hundred launches, all of them traced.
-setup_file() { export BATS_TEST_TIMEOUT=600; }
+setup_file() { export BATS_TEST_TIMEOUT=1800; }
 setup() { start_fault_test; }
 teardown() { end_test; }
 

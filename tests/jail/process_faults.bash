@@ -4,7 +4,7 @@
 
 # A generous bound for a busy machine; nothing waits that long where all is well.
 soon() {
-    local deadline=$((SECONDS + ${SOON:-60}))
+    local deadline=$((SECONDS + 120))
     until "$@"; do
         ((SECONDS < deadline)) || return 1
         sleep 0.02

@@ -7,7 +7,7 @@
 load helper
 load process_faults
 
-setup_file() { export BATS_TEST_TIMEOUT=300; }
+setup_file() { export BATS_TEST_TIMEOUT=1800; }
 setup() {
     start_test
     mkdir -p src

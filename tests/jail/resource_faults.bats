@@ -6,7 +6,7 @@
 load helper
 load resource_faults
 
-setup_file() { export BATS_TEST_TIMEOUT=300; }
+setup_file() { export BATS_TEST_TIMEOUT=1800; }
 setup() { start_resource_test; }
 teardown() { end_test; }
 

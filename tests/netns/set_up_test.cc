@@ -114,7 +114,7 @@ std::string text_of(const struct sockaddr_storage& storage) {
 base::Fd accept_one(const std::vector<base::Fd>& listeners) {
     std::vector<struct pollfd> watched;
     for (const base::Fd& listener : listeners) watched.push_back({listener.get(), POLLIN, 0});
-    if (::poll(watched.data(), watched.size(), 3000) <= 0) return {};
+    if (::poll(watched.data(), watched.size(), 60'000) <= 0) return {};
     for (const struct pollfd& one : watched) {
         if (one.revents) return base::Fd(::accept4(one.fd, nullptr, nullptr, SOCK_CLOEXEC));
     }
@@ -240,7 +240,7 @@ TEST(Connector, ConnectsToTheLoopbackOfTheJail) {
         base::Result<base::Fd> socket = connect_inside(listeners->connector.get(), 4711, false);
         ASSERT_TRUE(socket) << socket.error().line();
         struct pollfd watched = {socket->get(), POLLIN, 0};
-        ::poll(&watched, 1, 3000);
+        ::poll(&watched, 1, 60'000);
         char bytes[16];
         ssize_t got = ::read(socket->get(), bytes, sizeof bytes);
         if (got > 0)

@@ -26,7 +26,7 @@ class Server {
         EXPECT_EQ(::listen(socket_.get(), 4), 0);
         thread_ = std::thread([this, serve = std::move(serve)] {
             struct pollfd event = {.fd = socket_.get(), .events = POLLIN, .revents = 0};
-            if (::poll(&event, 1, 5000) <= 0) return;
+            if (::poll(&event, 1, 60'000) <= 0) return;
             base::Fd connection(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
             std::string request(kLargestControlMessage, '\0');
             ssize_t got = ::recv(connection.get(), request.data(), request.size(), 0);
@@ -50,7 +50,7 @@ class ControlClient : public testing::Test {
     Known known() const {
         return {.id = std::string(32, 'a'), .directory = place.path(), .metadata = Json::object()};
     }
-    base::Result<Json> ask(milliseconds patience = milliseconds(2000)) const {
+    base::Result<Json> ask(milliseconds patience = milliseconds(60'000)) const {
         return ask_session(known(), Json::object().set("do", "status"), patience);
     }
     base::Result<Json> ask_one_that_says(std::string_view text) const {
@@ -128,7 +128,7 @@ TEST_F(ControlClient, ASessionThatDoesNotAnswerIsGivenUp) {
         ASSERT_FALSE(reply.ok());
         EXPECT_NE(reply.error().what.find("does not answer"), std::string::npos) << reply.error().line();
     }
-    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(3));
+    EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(30));
 }
 
 TEST_F(ControlClient, ASessionOfAnotherMachineIsNotAsked) {

@@ -23,13 +23,13 @@ class Death : public testing_support::JailTest {
         std::filesystem::remove(project(name));
         for (int i = 0; i < 20; ++i) {
             if (std::filesystem::exists(project(name))) return true;
-            ::poll(nullptr, 0, 2);
+            testing_support::let_others_run(std::chrono::milliseconds(2));
         }
         return false;
     }
     void expect_silence_and_no_ghost() const {
         // 100 ms are promised.
-        ::poll(nullptr, 0, 100);
+        testing_support::let_others_run(std::chrono::milliseconds(100));
         EXPECT_FALSE(is_beating("daemon"));
         EXPECT_FALSE(is_beating("command"));
         EXPECT_FALSE(std::filesystem::exists(project(".vscode")));
@@ -163,11 +163,10 @@ TEST_F(Death, OfALaunchThatIsGivenUpLeavesNoOrphan) {
     std::filesystem::create_directory(directory_ / "state");
     directory_.write("state/sessions", "no directory");
     for (int i = 0; i < 10; ++i) {
-        auto before = std::chrono::steady_clock::now();
         Running jail(script("true", {"network", "filtered", "record", "required"}));
         EXPECT_NE(jail.wait(), 0);
+        ASSERT_TRUE(jail.is_closed());
         EXPECT_NE(jail.said().find("sessions"), std::string::npos) << jail.said();
-        ASSERT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(8));
     }
 }
 

@@ -2,9 +2,11 @@
 // A project that changes under us: a directory becomes a symbolic link, again and again, while jails are
 // built.
 #include <linux/fs.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "session/jail_fixture.h"
 
@@ -19,13 +21,17 @@ TEST_P(Race, AMountIsNeverRedirected) {
     directory_.write("p/git/hooks/file", "inside");
     std::filesystem::create_directory_symlink("../outside", project("link"));
     std::string git = project("git"), link = project("link");
+    // With a breath now and then, in either state, or a builder that looks several times would never come
+    // through. How long a breath must be depends on how long a launch takes here and now.
+    auto* breath = static_cast<std::atomic<useconds_t>*>(::mmap(
+        nullptr, sizeof(std::atomic<useconds_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    ASSERT_NE(breath, MAP_FAILED);
+    *breath = 15'000;
     pid_t swapper = ::fork();
     if (swapper == 0) {
-        // With a breath now and then, in either state, or a builder that looks several times would never come
-        // through.
         for (unsigned swaps = 0;; ++swaps) {
             ::syscall(SYS_renameat2, AT_FDCWD, git.c_str(), AT_FDCWD, link.c_str(), RENAME_EXCHANGE);
-            if (swaps % 63 == 0) ::usleep(15'000);
+            if (swaps % 63 == 0) ::usleep(*breath);
         }
     }
     int refused = 0, ran = 0;
@@ -40,9 +46,11 @@ TEST_P(Race, AMountIsNeverRedirected) {
         EXPECT_TRUE(!is_refused || std::ranges::count(jail.said(), '\n') == 1) << jail.said();
         EXPECT_EQ(jail.said().find("written"), std::string::npos) << jail.said();
         ++(is_refused ? refused : ran);
+        if (ran == 0 && refused % 10 == 0) *breath = std::min<useconds_t>(*breath * 2, 1'000'000);
     }
     ::kill(swapper, SIGKILL);
     ::waitpid(swapper, nullptr, 0);
+    ::munmap(breath, sizeof *breath);
     EXPECT_GT(ran, 0) << "no jail was ever built, so nothing was shown";
     EXPECT_GT(refused, 0) << "the race was never met, so nothing was shown";
 }

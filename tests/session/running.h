@@ -17,9 +17,19 @@
 
 namespace testing_support {
 
-// True as soon as `holds` is, false after ten seconds.
+// How long something may take before a test gives it up. Long, because a machine that is shared can be taken
+// away for seconds; only a test that fails ever waits for so long.
+inline constexpr std::chrono::seconds kPatience(60);
+
+// Waits for a span as this machine can give it: in turns of two milliseconds, each of which takes longer
+// where the processor is not ours. What others have to do meanwhile has as many turns.
+inline void let_others_run(std::chrono::milliseconds span) {
+    for (int turns = static_cast<int>(span.count() / 2); turns > 0; --turns) ::poll(nullptr, 0, 2);
+}
+
+// True as soon as `holds` is, false when patience ends.
 inline bool eventually(const std::function<bool()>& holds) {
-    auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (std::chrono::steady_clock::now() < deadline) {
         if (holds()) return true;
         ::poll(nullptr, 0, 2);
@@ -60,7 +70,7 @@ class Running {
 
     pid_t pid() const { return pid_; }
 
-    // Reads until the text has been said; false at the end of the output, or after ten seconds.
+    // Reads until the text has been said; false at the end of the output, or when patience ends.
     bool says(const std::string& text) {
         while (said_.find(text) == std::string::npos) {
             if (!read_more()) return false;
@@ -76,20 +86,24 @@ class Running {
         return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
     const std::string& said() const { return said_; }
+    // Whether its output was closed by all who had it: nobody is left behind.
+    bool is_closed() const { return is_closed_; }
 
   private:
     bool read_more() {
         struct pollfd watched = {output_.get(), POLLIN, 0};
         char bytes[4096];
-        if (::poll(&watched, 1, 10'000) <= 0) return false;
+        if (::poll(&watched, 1, std::chrono::milliseconds(kPatience).count()) <= 0) return false;
         ssize_t got = ::read(output_.get(), bytes, sizeof bytes);
         if (got > 0) said_.append(bytes, static_cast<size_t>(got));
+        is_closed_ = got == 0;
         return got > 0;
     }
 
     pid_t pid_ = -1;
     base::Fd output_;
     std::string said_;
+    bool is_closed_ = false;
 };
 
 }  // namespace testing_support

@@ -4,8 +4,12 @@
 
 namespace {
 
+using std::chrono::milliseconds;
+using testing_support::let_others_run;
 using testing_support::Running;
 
+// The one that asks for the number is SIGWINCH throughout: where both wait to be delivered, the lower number
+// comes first, and it has the highest.
 class SessionSignals : public testing_support::JailTest {};
 
 TEST_F(SessionSignals, AreForwardedToTheCommandOnce) {
@@ -15,7 +19,7 @@ TEST_F(SessionSignals, AreForwardedToTheCommandOnce) {
                             "; trap 'echo got $n; exit 4' WINCH; echo up; while :; do sleep 0.01; done"));
         ASSERT_TRUE(jail.says("up"));
         ::kill(jail.pid(), signal);
-        ::poll(nullptr, 0, 50);
+        let_others_run(milliseconds(50));
         ::kill(jail.pid(), SIGWINCH);
         EXPECT_EQ(jail.wait(), 4) << name;
         EXPECT_NE(jail.said().find("got 1\n"), std::string::npos) << name << ": " << jail.said();
@@ -24,12 +28,12 @@ TEST_F(SessionSignals, AreForwardedToTheCommandOnce) {
 
 TEST_F(SessionSignals, ToTheWholeJobReachTheCommandOnce) {
     Running jail(
-        script("n=0; trap 'n=$((n+1))' TERM; trap 'echo got $n; exit 4' USR1; echo up; while :; do sleep "
+        script("n=0; trap 'n=$((n+1))' TERM; trap 'echo got $n; exit 4' WINCH; echo up; while :; do sleep "
                "0.01; done"));
     ASSERT_TRUE(jail.says("up"));
     ::kill(-jail.pid(), SIGTERM);
-    ::poll(nullptr, 0, 50);
-    ::kill(jail.pid(), SIGUSR1);
+    let_others_run(milliseconds(50));
+    ::kill(jail.pid(), SIGWINCH);
     EXPECT_EQ(jail.wait(), 4);
     EXPECT_NE(jail.said().find("got 1\n"), std::string::npos) << jail.said();
 }

@@ -43,7 +43,7 @@ expect_clean_nodes() {
     cat >rank.sh <<'SH'
 #!/bin/bash
 touch "/tmp/rank-$SLURM_PROCID" "/dev/shm/rank-$SLURM_PROCID"
-for _ in {1..500}; do
+for _ in {1..5000}; do
     [[ -e /tmp/rank-0 && -e /tmp/rank-1 && -e /dev/shm/rank-0 && -e /dev/shm/rank-1 ]] && break
     sleep 0.02
 done

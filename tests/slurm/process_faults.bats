@@ -6,7 +6,7 @@
 load compare
 load ../jail/process_faults
 
-setup_file() { export BATS_TEST_TIMEOUT=300; }
+setup_file() { export BATS_TEST_TIMEOUT=1800; }
 setup() {
     start_slurm_test
     JAIL=(--network isolated)

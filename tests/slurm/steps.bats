@@ -163,7 +163,7 @@ SIDES=(outside inside)
 
 # A program that is started in the background ignores the keyboard's signals; as in a terminal, this one does not.
 ATTENTIVELY='attentive() { exec perl -e '\''$SIG{$_} = "DEFAULT" for qw(HUP INT QUIT); exec @ARGV'\'' "$@"; }'
-WAITING='await() { tries=0; until "$@"; do sleep 0.05; tries=$((tries + 1)); test $tries -lt 400 || exit 99; done; }'
+WAITING='await() { tries=0; until "$@"; do sleep 0.05; tries=$((tries + 1)); test $tries -lt 2000 || exit 99; done; }'
 
 @test "Ctrl-C twice ends a step, once asks" {
     local side
@@ -222,7 +222,7 @@ signals_as_outside() {
         srun ./task.sh >/dev/null 2>&1 & process=$!
         await test -e ready
         kill -9 $process
-        tries=0; until test -z "$(squeue --noheader)"; do sleep 0.1; tries=$((tries + 1)); test $tries -lt 200 || exit 98; done'
+        tries=0; until test -z "$(squeue --noheader)"; do sleep 0.1; tries=$((tries + 1)); test $tries -lt 1000 || exit 98; done'
     local beat
     beat=$(cat beat)
     sleep 0.3

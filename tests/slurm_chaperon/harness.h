@@ -32,7 +32,7 @@ namespace slurm::chaperon {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-inline bool happens(const std::function<bool()>& condition, std::chrono::milliseconds within = 10s) {
+inline bool happens(const std::function<bool()>& condition, std::chrono::milliseconds within = 60s) {
     for (auto until = Clock::now() + within; Clock::now() < until; std::this_thread::sleep_for(5ms)) {
         if (condition()) return true;
     }
@@ -140,7 +140,7 @@ class Stub {
         size_t known = 0;
         while (known < size) {
             struct pollfd entry = {output_.get(), POLLIN, 0};
-            if (::poll(&entry, 1, 20'000) <= 0) break;
+            if (::poll(&entry, 1, 60'000) <= 0) break;
             ssize_t count = ::read(output_.get(), text.data() + known, size - known);
             if (count <= 0) break;
             known += static_cast<size_t>(count);
@@ -153,7 +153,7 @@ class Stub {
         Ran ran;
         while (output_ || errors_) {
             struct pollfd entries[] = {{output_.get(), POLLIN, 0}, {errors_.get(), POLLIN, 0}};
-            if (::poll(entries, 2, 20'000) <= 0) {
+            if (::poll(entries, 2, 60'000) <= 0) {
                 ADD_FAILURE() << "a stub does not end";
                 ::kill(pid_, SIGKILL);
                 break;
@@ -252,7 +252,7 @@ class ServeTest : public testing::Test {
         char bytes[1 << 16];
         for (;;) {
             struct pollfd entry = {fd, POLLIN, 0};
-            if (::poll(&entry, 1, 20'000) <= 0) {
+            if (::poll(&entry, 1, 60'000) <= 0) {
                 ADD_FAILURE() << "the chaperon does not hang up";
                 return frames;
             }

@@ -132,7 +132,7 @@ TEST_F(Relay, AStubThatIsKilledTakesTheCommandWithIt) {
         pid_t pid = 0;
         ASSERT_TRUE(happens([&] { return static_cast<bool>(std::ifstream(file) >> pid) && pid > 0; }));
         ::kill(stub.pid(), SIGKILL);
-        EXPECT_TRUE(happens([&] { return ::kill(pid, 0) != 0; }, 3s));
+        EXPECT_TRUE(happens([&] { return ::kill(pid, 0) != 0; }));
         EXPECT_TRUE(happens([&] { return children().empty(); }));
         std::filesystem::remove(file);
     }
@@ -165,8 +165,8 @@ TEST_F(Relay, AStepGoesOnWithoutAReader) {
 TEST_F(Relay, ALeftBehindProcessDoesNotHoldTheStub) {
     serve_with();
     auto begin = Clock::now();
-    EXPECT_EQ(run({"squeue", "sh", "-c", "sleep 20 & echo done"}).output, "done\n");
-    EXPECT_LT(Clock::now() - begin, 5s);
+    EXPECT_EQ(run({"squeue", "sh", "-c", "sleep 60 & echo done"}).output, "done\n");
+    EXPECT_LT(Clock::now() - begin, 50s);
 }
 
 TEST_F(Relay, ATerminalIsATerminal) {
