@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/file.h"
+#include "base/rounds.h"
 #include "config/layer.h"
 
 namespace {
@@ -236,10 +237,10 @@ TEST(ImportSrt, StaysValidForMutationsOfRealFiles) {
         base::Result<std::string> original =
             base::read_file(std::string(TEST_DATA) + "/config/data/import/" + name);
         ASSERT_TRUE(original);
-        int taken = 0;
-        for (int round = 0; round < 4000; ++round) {
+        unsigned taken = 0;
+        for (unsigned round = 0; round < test::rounds(4000); ++round) {
             std::string text = *original;
-            for (int i = 0; i < 1 + round % 4; ++i) {
+            for (unsigned i = 0; i < 1 + round % 4; ++i) {
                 size_t at = random() % text.size();
                 switch (random() % 4) {
                     case 0:
@@ -263,7 +264,7 @@ TEST(ImportSrt, StaysValidForMutationsOfRealFiles) {
             config::ParsedFile parsed = config::parse_layer(config::Layer::user, "x.toml", imported->toml);
             ASSERT_TRUE(parsed.problems.empty()) << parsed.problems.front().line() << "\n" << text;
         }
-        EXPECT_GT(taken, 100);
+        EXPECT_GT(taken, test::rounds(100));
     }
 }
 

@@ -220,7 +220,7 @@ TEST(EngineLaw, AnotherBlockNeverOpens) {
 
 TEST(EngineLaw, ALookupIsAnsweredExactlyWhereAPortIsOpen) {
     Generator generate(4);
-    for (int round = 0; round < 24; ++round) {
+    for (unsigned round = 0; round < test::rounds(30); ++round) {
         EngineSettings settings{.mode = round % 2 ? NetworkMode::filtered : NetworkMode::proxied};
         settings.block = generate.items(Layer::user, 3);
         settings.allow = generate.items(Layer::user, 2);
