@@ -6,7 +6,7 @@ load helper
 setup() { start_egress_test; }
 teardown() { end_egress_test; }
 
-# The time of the act itself, without that of the jail: at most 50 ms in the best of five tries, since a busy machine is no refusal's fault.
+# The time of the act itself, without that of the jail: at most 50 ms in the best of twenty tries, since a busy machine is no refusal's fault.
 quick() { # COMMAND that prints milliseconds as its last word but one, or curl's seconds as "time=…"
     local try best=100000 value
     for try in {1..20}; do
