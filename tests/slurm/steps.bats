@@ -250,8 +250,10 @@ settings() {
     cat settings
 }
 
+has_size() { [[ $(settings) == *"$1"* ]]; }
+
 @test "--pty is a terminal: its size, a change of its size, keys and the state afterwards" {
-    make_script task.sh 'test -t 0 && test -t 1 && test -t 2 && echo terminal; stty size; trap "echo interrupted" INT; read -r word; stty size; echo "got $word"; exit 5'
+    make_script task.sh 'test -t 0 && test -t 1 && test -t 2 && echo terminal; stty size; trap "echo interrupted" INT; read -r word; echo "got $word"; until test "$(stty size)" = "30 100"; do sleep 0.05; done; stty size; exit 5'
     start_terminal
     local before side
     before=$(settings)
@@ -261,13 +263,12 @@ settings() {
         expect says "24 80"
         expect says terminal
         tmux -L "$SERVER" resize-window -x 100 -y 30
-        # Nobody can know when the news has arrived on the node.
-        sleep 0.5
         line word
         expect says "got word"
         expect says "30 100"
         expect says "status 5"
         tmux -L "$SERVER" resize-window -x 80 -y 24
+        wait_until has_size "rows 24; columns 80;"
         same_text "$before" "$(settings)" "the terminal's settings"
     done
 }
