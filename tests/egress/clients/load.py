@@ -2,6 +2,7 @@
 # load.py in-a-row N HOST PORT | at-once N HOST PORT | loris N HOST PORT | unread HOST PORT | names N | lookups N | half-close N HOST PORT
 # Bounded load by one client; prints how many came through.
 import concurrent.futures
+import os
 import socket
 import sys
 import time
@@ -41,18 +42,21 @@ def at_once(count, host, port):
     print(good)
 
 
-# Heads that never end, a byte at a time, for three seconds; says how many the other side still holds.
+# Heads that never end, a byte at a time: from loris.up until loris.end, for a second at least; says how many there were.
 def loris(count, host, port):
     connections = [socket.create_connection((host, int(port)), timeout=20) for _ in range(int(count))]
     for connection in connections:
         connection.sendall(b"GET /smuggled HTTP/1.1\r\nHost: " + host.encode() + b"\r\nX: ")
-    for _ in range(30):
+    open("loris.up", "w").close()
+    for turn in range(600):
         time.sleep(0.1)
         for connection in connections:
             try:
                 connection.send(b"x")
             except OSError:
                 pass
+        if turn >= 10 and os.path.exists("loris.end"):
+            break
     print(len(connections))
 
 
