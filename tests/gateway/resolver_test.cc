@@ -158,9 +158,9 @@ TEST_F(ResolverTest, AsksAgainOverTcpWhereAnAnswerWasCut) {
 TEST_F(ResolverTest, GoesToTheNextServerWhereOneIsSilent) {
     FakeDns good(loop_, only_v4({192, 0, 2, 1}), "127.0.0.3");
     FakeDns silent(loop_, silence, "127.0.0.2", good.port());
-    start(good, "nameserver 127.0.0.2\nnameserver 127.0.0.3\noptions timeout:1\n");
+    start(good, "nameserver 127.0.0.2\nnameserver 127.0.0.3\noptions timeout:3\n");
     EXPECT_EQ(first(look_up("a.example.org")), "192.0.2.1");
-    EXPECT_GE(silent.asked().size(), 2u);
+    EXPECT_EQ(silent.asked().size(), 2u);
 }
 
 TEST_F(ResolverTest, GoesToTheNextServerAtOnceWhereNobodyListensOrOneRefuses) {
