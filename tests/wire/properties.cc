@@ -8,9 +8,11 @@
 #include "network/wire/dns.h"
 #include "network/wire/dns_answer.h"
 #include "network/wire/dns_lookup.h"
+#include "network/wire/git_request.h"
 #include "network/wire/http_body.h"
 #include "network/wire/http_head.h"
 #include "network/wire/protocol_guess.h"
+#include "network/wire/server_hello.h"
 #include "network/wire/smtp.h"
 #include "network/wire/socks5.h"
 #include "network/wire/ssh.h"
@@ -191,15 +193,40 @@ std::string broken_guess(std::string_view input) {
     return disagreement(guess_verdict, input);
 }
 
+std::string broken_git_request(std::string_view input) {
+    GitRequest whole;
+    GitRequestState state = read_git_request(input, whole);
+    for (size_t size = 0; size < input.size(); ++size) {
+        GitRequest part;
+        GitRequestState earlier = read_git_request(input.substr(0, size), part);
+        if (earlier != GitRequestState::need_more && earlier != state) return "a verdict is final";
+    }
+    if (state != GitRequestState::complete) return "";
+    if (whole.size > input.size()) return "a request is no longer than what came";
+    bool has_line = input.substr(0, whole.size).find_first_of("\r\n") != std::string_view::npos;
+    if (has_line) return "a request holds no end of a line";
+    return whole.host && !parse_authority(authority_text(*whole.host)) ? "a host can be written again" : "";
+}
+
+std::string broken_server_hello(std::string_view input) {
+    ServerHelloReader whole, pieces;
+    ServerHelloReader::State state = whole.take(input), one_by_one = ServerHelloReader::State::need_more;
+    for (size_t at = 0; at < input.size() && one_by_one == ServerHelloReader::State::need_more; ++at)
+        one_by_one = pieces.take(input.substr(at, 1));
+    return state == one_by_one ? "" : "pieces disagree";
+}
+
 constexpr Property kProperties[] = {
     {"client_hello", broken_client_hello},
     {"dns", broken_dns},
     {"dns_lookup", broken_dns_lookup},
     {"dns_stream", broken_dns_stream},
+    {"git_request", broken_git_request},
     {"http_body", broken_http_body},
     {"http_head", broken_http_head},
     {"http_response", broken_http_response},
     {"protocol_guess", broken_guess},
+    {"server_hello", broken_server_hello},
     {"smtp", broken_smtp},
     {"socks5", broken_socks5},
     {"ssh", broken_ssh},

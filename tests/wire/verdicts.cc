@@ -136,14 +136,14 @@ std::string chunked_verdict(std::string_view input, uint32_t seed) {
 }
 
 std::string guess_verdict(std::string_view input, uint32_t seed) {
-    static constexpr const char* kProtocols[] = {"undecided", "TLS",    "HTTP/1", "HTTP/2",
-                                                 "SSH",       "SOCKS5", "other"};
-    Protocol guess = Protocol::undecided;
-    // The first guess that is one counts.
-    growing(input, seed, [&](std::string_view received) {
-        if (guess == Protocol::undecided) guess = guess_protocol(received);
-    });
-    return kProtocols[static_cast<int>(guess)];
+    static constexpr const char* kProtocols[] = {"undecided",    "TLS", "SSL 2",      "HTTP/1", "HTTP/2",
+                                                 "PROXY header", "SSH", "PostgreSQL", "git",    "other"};
+    ProtocolGuess guess;
+    in_pieces(input.substr(0, kMaximumGuessBytes), seed, [&](std::string_view piece) { guess.take(piece); });
+    Protocol protocol = guess.take({});
+    bool is_too_long = protocol == Protocol::undecided && input.size() >= kMaximumGuessBytes;
+    if (is_too_long) protocol = Protocol::http1;
+    return protocol == guess_protocol(input) ? kProtocols[static_cast<int>(protocol)] : "two guesses";
 }
 
 std::string disagreement(Verdict verdict, std::string_view input) {

@@ -39,6 +39,7 @@ class ClientHelloReader {
 
     // After complete.
     const ClientHello& hello() const { return hello_; }
+    size_t size() const { return next_record_; }  // of the records that hold it
     // After not_tls or refused: what was wrong, for the log.
     std::string_view fault() const { return fault_; }
 
