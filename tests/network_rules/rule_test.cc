@@ -15,6 +15,7 @@ std::string meaning(std::string_view text, Side side = Side::allow) {
                                              : " " + std::to_string(rule->ports.first) + "-" +
                                                    std::to_string(rule->ports.last);
     if (rule->is_udp_only) ports += " udp";
+    if (rule->is_raw) ports += " raw";
     switch (rule->target) {
         case Target::host:
             return "host " + rule->name + ports;
@@ -63,6 +64,9 @@ TEST(Rule, ReadsEveryFormOfTheGrammar) {
     EXPECT_EQ(meaning("udp:time.example.org:123"), "host time.example.org 123-123 udp");
     EXPECT_EQ(meaning("udp:[2001:db8::1]:123"), "network 2001:db8::1 123-123 udp");
     EXPECT_EQ(meaning("udp:*"), "any udp");
+    EXPECT_EQ(meaning("raw:*"), "any raw");
+    EXPECT_EQ(meaning("raw:443"), "port 443-443 raw");
+    EXPECT_EQ(meaning("raw:vpn.example.org:443"), "host vpn.example.org 443-443 raw");
     EXPECT_EQ(meaning("*"), "any");
     EXPECT_EQ(meaning("localhost"), "host localhost");
 }
@@ -103,6 +107,9 @@ TEST(Rule, RefusesWhatIsNoRule) {
                                   "udp:",
                                   "udp:0",
                                   "udp:udp:53",
+                                  "raw:",
+                                  "raw:udp:53",
+                                  "udp:raw:53",
                                   "UDP:53",
                                   "tcp:443",
                                   "tcp",
@@ -143,7 +150,8 @@ TEST(Rule, SaysHowItIsWritten) {
     EXPECT_EQ(complaint(".example.org"),
               "'.example.org' is no network rule: it begins with a dot; write *.example.org for subdomains");
     EXPECT_EQ(complaint("tcp:443"),
-              "'tcp:443' is no network rule: only udp: in lower case stands in front of an entry; write 443 "
+              "'tcp:443' is no network rule: only udp: and raw: in lower case stand in front of an entry; "
+              "write 443 "
               "for TCP, "
               "udp:443 for UDP");
     EXPECT_EQ(complaint("*:443"),
@@ -201,6 +209,11 @@ TEST(Rule, OpensUdpOnlyByName) {
     EXPECT_FALSE(parse_rule("a.org", Side::allow)->is_for(Transport::udp));
     EXPECT_TRUE(parse_rule("udp:53", Side::allow)->is_for(Transport::udp));
     EXPECT_FALSE(parse_rule("udp:53", Side::block)->is_for(Transport::tcp));
+    EXPECT_TRUE(parse_rule("raw:a.org", Side::allow)->is_for(Transport::tcp));
+    EXPECT_FALSE(parse_rule("raw:a.org", Side::allow)->is_for(Transport::udp));
+    EXPECT_FALSE(parse_rule("raw:a.org", Side::block)->is_for(Transport::tcp));
+    EXPECT_FALSE(parse_rule("raw:a.org", Side::block)->is_for(Transport::udp));
+    EXPECT_FALSE(parse_rule("a.org", Side::allow)->is_for(Transport::raw));
 }
 
 }  // namespace

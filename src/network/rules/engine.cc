@@ -5,6 +5,7 @@
 
 #include "config/data.h"
 #include "network/rules/floor.h"
+#include "network/rules/usual_ports.h"
 #include "network/rules/verdict_words.h"
 
 namespace network {
@@ -244,8 +245,35 @@ Verdict Engine::observed(Verdict verdict) const {
 
 Verdict Engine::decide(const Question& question) const {
     bool is_filtering = mode_ == NetworkMode::filtered || mode_ == NetworkMode::proxied;
+    if (question.transport == Transport::raw) {
+        Verdict by_host = decide({question.host, question.port, Transport::tcp});
+        bool is_by_protocol = by_host.is_allowed() && is_filtering;
+        return is_by_protocol ? decide_raw(question.host, question.port) : by_host;
+    }
     Verdict verdict = decide_strictly(question);
     return is_filtering ? observed(std::move(verdict)) : verdict;
+}
+
+Verdict Engine::decide_raw(const Host& host, uint16_t port, const Address* resolved) const {
+    Asked asked{.name = std::get_if<HostName>(&host),
+                .address = std::get_if<Address>(&host),
+                .port = port,
+                .transport = Transport::raw};
+    if (asked.address == nullptr) asked.address = resolved;
+    const Rule* admins = admin_.find(asked);
+    const Rule* decisive = others_.find(asked);
+    bool is_admins =
+        admins && (admins->side == Side::block || !decisive || decides_before(*admins, *decisive));
+    if (is_admins) decisive = admins;
+    if (decisive) return verdict_by(*decisive, asked);
+    std::string usual = std::holds_alternative<HostName>(host) ? usual_protocol(port) : "";
+    if (usual.empty()) {
+        return Verdict{.decision = Decision::allow,
+                       .reason = "no name is judged in a protocol other than HTTP and TLS"};
+    }
+    return raw_refusal(host, port,
+                       "it is neither HTTP nor TLS, and port " + std::to_string(port) + " is usual for " +
+                           usual + ", where the name in each connection is judged");
 }
 
 Verdict Engine::decide_strictly(const Question& question) const {

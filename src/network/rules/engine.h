@@ -52,7 +52,7 @@ struct Question {
 enum class Decision { allow, deny, ask, inject };  // the last one has no rule yet
 
 // What made the decision.
-enum class Cause { mode, rule, shipped_list, port_floor, address_floor, literal, udp, ask };
+enum class Cause { mode, rule, shipped_list, port_floor, address_floor, literal, udp, ask, protocol };
 
 std::string_view to_text(Decision decision);
 std::string_view to_text(Cause cause);
@@ -100,6 +100,10 @@ class Engine {
     // `resolved` is one of the addresses of `name`.
     Verdict decide_resolved(const HostName& name, const Address& resolved, uint16_t port,
                             Transport transport = Transport::tcp) const;
+    // Whether a protocol in which no name can be judged may be spoken on a connection that is open otherwise.
+    // By a rule (Cause::rule): the bytes are not read at all. Else by the port: closed where HTTP or TLS is
+    // usual. `resolved` is the address of a name, where one is known.
+    Verdict decide_raw(const Host& host, uint16_t port, const Address* resolved = nullptr) const;
     // Whether some port of the name is open; ask: none is, but one could be opened by an answer, and the name
     // is not to be looked up before.
     Verdict decide_lookup(const HostName& name) const;

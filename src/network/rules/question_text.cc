@@ -11,7 +11,7 @@ constexpr uint16_t kUsualPort = 443;
 
 base::Error unreadable(std::string_view text, std::string why) {
     return base::Error{.what = in_quotes(text) + ": " + std::move(why),
-                       .advice = "write HOST, HOST:PORT, [ADDRESS]:PORT or udp:HOST:PORT",
+                       .advice = "write HOST, HOST:PORT, [ADDRESS]:PORT, udp:HOST:PORT or raw:HOST:PORT",
                        .exit_code = base::ExitCode::usage};
 }
 
@@ -30,10 +30,14 @@ base::Result<Question> parse_question(std::string_view text) {
     std::string_view rest = text;
     uint16_t port = kUsualPort;
     Transport transport = Transport::tcp;
-    // "udp:53" is a host of that name, and its port.
-    if (rest.starts_with("udp:") && rest.find_first_not_of("0123456789", 4) != std::string_view::npos) {
-        transport = Transport::udp;
-        rest.remove_prefix(4);
+    for (Transport prefixed : {Transport::udp, Transport::raw}) {
+        std::string prefix = std::string(to_text(prefixed)) + ":";
+        // "udp:53" is a host of that name, and its port.
+        bool has_host = rest.find_first_not_of("0123456789", prefix.size()) != std::string_view::npos;
+        if (!rest.starts_with(prefix) || !has_host) continue;
+        transport = prefixed;
+        rest.remove_prefix(prefix.size());
+        break;
     }
     if (rest.find("://") != std::string_view::npos) return unreadable(text, "it is a URL, not a host");
     if (std::optional<size_t> colon = port_colon(rest)) {
@@ -52,7 +56,8 @@ std::string to_text(const Question& question) {
     const auto* address = std::get_if<Address>(&question.host);
     std::string host = address ? address->str() : std::get<HostName>(question.host).str();
     if (address && !address->is_v4()) host = "[" + host + "]";
-    std::string prefix = question.transport == Transport::udp ? "udp:" : "";
+    bool has_prefix = question.transport != Transport::tcp;
+    std::string prefix = has_prefix ? std::string(to_text(question.transport)) + ":" : "";
     return prefix + host + ":" + std::to_string(question.port);
 }
 

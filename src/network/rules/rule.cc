@@ -127,8 +127,8 @@ Status read_host(std::string_view host, Rule& rule) {
     }
     Result<HostName> name = HostName::parse(host);
     if (!name) return name.error();
-    if (name->str() == "tcp" || name->str() == "udp") {
-        return Error{.what = "only udp: in lower case stands in front of an entry",
+    if (name->str() == "tcp" || name->str() == "udp" || name->str() == "raw") {
+        return Error{.what = "only udp: and raw: in lower case stand in front of an entry",
                      .advice = "write 443 for TCP, udp:443 for UDP"};
     }
     rule.target = Target::host;
@@ -175,6 +175,8 @@ std::string_view to_text(Transport transport) {
             return "tcp";
         case Transport::udp:
             return "udp";
+        case Transport::raw:
+            return "raw";
     }
     return "";
 }
@@ -182,9 +184,11 @@ std::string_view to_text(Transport transport) {
 bool Rule::is_for(Transport transport) const {
     switch (transport) {
         case Transport::tcp:
-            return !is_udp_only;
+            return !is_udp_only && !(is_raw && side == Side::block);
         case Transport::udp:
-            return is_udp_only || side == Side::block;
+            return is_udp_only || (side == Side::block && !is_raw);
+        case Transport::raw:
+            return is_raw;
     }
     return false;
 }
@@ -209,6 +213,12 @@ Result<Rule> parse_rule(std::string_view text, Side side) {
     if (body.starts_with("udp:")) {
         rule.is_udp_only = true;
         body.remove_prefix(4);
+    } else if (body.starts_with("raw:")) {
+        rule.is_raw = true;
+        body.remove_prefix(4);
+    }
+    if (body.starts_with("udp:") || body.starts_with("raw:")) {
+        return refusal(text, "it has two words in front", "write udp: or raw:, not both");
     }
     if (Status read = read_target(body, rule); !read) return refusal(text, read.error());
     return rule;

@@ -6,10 +6,13 @@
 //   *.example.org        its subdomains, not itself   [2001:db8::1]:443
 //   a.*.example.org      one label in between         443, 8000-8100 a port of any host
 //   udp:ENTRY            the same for UDP             *              every host
+//   raw:ENTRY            for TCP whose bytes are not read
 //
 // An entry without "udp:" that blocks closes TCP and UDP; one that allows opens TCP alone: UDP is open only
-// where it is named. The most specific rule wins: host, longer network, shorter, longer wildcard, shorter, *,
-// bare port; within each of these, fewer ports before more.
+// where it is named. "raw:" speaks of protocols in which no name can be judged: such an entry that allows
+// opens TCP too and nothing that is sent is read; one that blocks closes unknown protocols and leaves TLS,
+// HTTP and ssh. The most specific rule wins: host, longer network, shorter, longer wildcard, shorter, *, bare
+// port; within each of these, fewer ports before more.
 #pragma once
 
 #include <compare>
@@ -24,7 +27,8 @@
 namespace network {
 
 enum class Side { block, allow };
-enum class Transport { tcp, udp };
+// raw: TCP whose bytes are of a protocol in which no name can be judged.
+enum class Transport { tcp, udp, raw };
 enum class Target { port, any, wildcard, network, host };  // least specific first
 
 std::string_view to_text(Transport transport);
@@ -54,6 +58,7 @@ struct Rule {
     Prefix prefix;     // of a network
     Ports ports;
     bool is_udp_only = false;
+    bool is_raw = false;
 
     std::string text;       // as it was written
     std::string bundle;     // the bundle that it came with, or empty

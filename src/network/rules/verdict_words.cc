@@ -13,8 +13,10 @@ bool is_shipped(const Rule& rule) {
 // An entry for the host itself decides before everything wider, and before the list that is shipped; one for
 // a port of it before the user's own entry for all of them.
 std::string change_against(const Rule& rule, const Asked& asked) {
-    if (rule.origin.layer == config::Layer::admin || !asked.name || asked.transport != Transport::tcp)
+    if (rule.origin.layer == config::Layer::admin || !asked.name || asked.transport == Transport::udp)
         return {};
+    if (asked.transport == Transport::raw)
+        return rule.target == Target::host && rule.names_ports() ? "" : allow_line(entry_for(asked));
     if (is_shipped(rule) || rule.target != Target::host) return "--allow-host " + asked.name->str();
     bool can_be_narrower = !rule.names_ports();
     return can_be_narrower ? allow_line(asked.name->str() + ":" + std::to_string(asked.port)) : "";
@@ -49,11 +51,24 @@ Verdict verdict_by(const Rule& rule, const Asked& asked) {
                    .change = is_allowed ? std::string() : change_against(rule, asked)};
 }
 
+Verdict raw_refusal(const Host& host, uint16_t port, std::string reason) {
+    Asked asked{.name = std::get_if<HostName>(&host),
+                .address = std::get_if<Address>(&host),
+                .port = port,
+                .transport = Transport::raw};
+    std::string change = allow_line(entry_for(asked));
+    return Verdict{.cause = Cause::protocol,
+                   .reason = std::move(reason),
+                   .advice = "if it is needed, " + change + " lets it through unread",
+                   .change = change};
+}
+
 std::string entry_for(const Asked& asked) {
     std::string host = asked.name ? asked.name->str() : asked.address->str();
     if (asked.transport == Transport::tcp) return host;
     bool needs_brackets = !asked.name && !asked.address->is_v4();
-    return "udp:" + (needs_brackets ? "[" + host + "]" : host) + ":" + std::to_string(asked.port);
+    return std::string(to_text(asked.transport)) + ":" + (needs_brackets ? "[" + host + "]" : host) + ":" +
+           std::to_string(asked.port);
 }
 
 std::string change_for(const Asked& asked) {
@@ -102,6 +117,8 @@ std::string_view to_text(Cause cause) {
             return "udp";
         case Cause::ask:
             return "ask";
+        case Cause::protocol:
+            return "protocol";
     }
     return "";
 }

@@ -12,6 +12,8 @@ namespace network {
 inline constexpr const char* kAskAdministrator = "only the administrator can change this";
 
 std::string name_of(const Rule& rule);
+// What refuses bytes in which no name can be judged; `change` is the entry that lets them through unread.
+Verdict raw_refusal(const Host& host, uint16_t port, std::string reason);
 std::string allow_line(std::string_view entry);
 Verdict verdict_by(const Rule& rule, const Asked& asked);
 
