@@ -16,11 +16,13 @@ TEST(Door, LeadsASyntheticAddressToTheNameBehindIt) {
     Peer client = world.connect(world.inside("example.org", 443));
     client.send(client_hello("example.org") + "more");
     Peer server = world.accept();
-    EXPECT_TRUE(world.hears(server, client_hello("example.org") + "more"));
+    EXPECT_TRUE(world.hears(server, client_hello("example.org")));
+    EXPECT_EQ(server.received, client_hello("example.org")) << "the server may ask for another hello";
     ASSERT_EQ(world.dialled().size(), 1u);
     EXPECT_EQ(world.dialled()[0], TcpWorld::literal("203.0.113.10", 443));
     server.send("sealed");
     EXPECT_TRUE(world.hears(client, "sealed"));
+    EXPECT_TRUE(world.hears(server, client_hello("example.org") + "more"));
     client.close();
     EXPECT_TRUE(world.is_ended(server));
     server.close();
@@ -28,6 +30,20 @@ TEST(Door, LeadsASyntheticAddressToTheNameBehindIt) {
     EXPECT_NE(world.lines().find("\"example.org\""), std::string::npos);
     EXPECT_NE(world.lines().find("\"tls\""), std::string::npos);
     EXPECT_NE(world.lines().find("203.0.113.10"), std::string::npos);
+}
+
+// The end of the client's side comes while its second words are held.
+TEST(Door, SendsWhatWasHeldBeforeTheEnd) {
+    TcpWorld world;
+    Peer client = world.connect(world.inside("example.org", 443));
+    client.send(client_hello("example.org") + "more");
+    client.end_writing();
+    Peer server = world.accept();
+    EXPECT_TRUE(world.hears(server, client_hello("example.org")));
+    EXPECT_FALSE(server.has_ended);
+    server.send("sealed");
+    EXPECT_TRUE(world.hears(server, client_hello("example.org") + "more"));
+    EXPECT_TRUE(world.is_ended(server));
 }
 
 TEST(Door, HandsTheServersWordOnBeforeTheClientHasSpoken) {
@@ -76,7 +92,7 @@ TEST(Door, RefusesAnotherServerNameWithAnAlert) {
     client.send(client_hello("other.example"));
     Peer server = world.accept();
     EXPECT_TRUE(world.hears(client, wire::tls_alert(wire::TlsAlert::unrecognized_name)));
-    EXPECT_TRUE(world.is_ended(server));
+    EXPECT_TRUE(world.is_reset(server));
     EXPECT_EQ(server.received, "");
     client.close();
     EXPECT_TRUE(world.is_empty());
@@ -94,7 +110,7 @@ TEST(Door, JudgesEveryRequestOfAConnection) {
     client.send(get("other.example"));
     EXPECT_TRUE(world.hears(client, "HTTP/1.1 403 "));
     EXPECT_TRUE(world.hears(client, "other.example"));
-    EXPECT_TRUE(world.is_ended(server));
+    EXPECT_TRUE(world.is_reset(server)) << "it must not take the end for the end of a request";
     EXPECT_EQ(server.received, get("example.org"));
 }
 

@@ -39,8 +39,8 @@ TEST(GatewayProperties, HoldForTheHostsFiles) {
 TEST(GatewayProperties, SeeAnotherHost) {
     EXPECT_TRUE(names_another_host("GET / HTTP/1.1\r\nhOsT: evil.test\r\n\r\n"));
     EXPECT_FALSE(names_another_host("GET / HTTP/1.1\r\nHost: good.test\r\n\r\n"));
-    EXPECT_EQ(pass("GET / HTTP/1.1\r\nHost: good.test\r\n\r\n", 1).onward.size(), 35u);
-    EXPECT_EQ(pass("GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n", 1).state, Guard::State::refused);
+    EXPECT_EQ(pass("GET / HTTP/1.1\r\nHost: good.test\r\n\r\n", 1, kWebPort).onward.size(), 35u);
+    EXPECT_EQ(pass("GET / HTTP/1.1\r\nHost: evil.test\r\n\r\n", 1, kWebPort).state, Guard::State::refused);
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ TEST_F(RefusalTest, ResetsTheSilentAndTheUnknownSoon) {
     constexpr milliseconds kSooner{20};
     expect_at_once(kSooner, [&] {
         Peer unknown = refused(5432);
-        unknown.send(std::string_view("\0\0\0\x08", 4));
+        unknown.send(std::string_view("\0\0\0\x08\x04\xd2\x16\x2f", 8));
         EXPECT_TRUE(world.is_reset(unknown));
     });
 }

@@ -148,20 +148,30 @@ void Connection::lose_client(std::string_view reason) {
     leave();
 }
 
-void Connection::arrive(Arrival arrival) {
-    dialled_ = arrival.address;
+std::unique_ptr<Guard> Connection::guard_for(const Arrival& arrival) {
+    const Address* address = arrival.address ? &*arrival.address : nullptr;
+    Verdict raw = hall_.desk.engine.decide_raw(target_->host, target_->port, address);
+    // A request in absolute form has to be rewritten, and so read.
+    is_raw_ = raw.is_allowed() && raw.cause == Cause::rule && face_ != Face::absolute;
+    if (is_raw_) return nullptr;
     bool is_open_by_address =
         arrival.is_host_service ||
         (arrival.address &&
          is_opened(hall_.desk.engine.decide({*arrival.address, target_->port, Transport::tcp})));
-    auto guard = std::make_unique<Guard>(
+    return std::make_unique<Guard>(
         Expectation{.engine = hall_.desk.engine,
                     .host = target_->host,
                     .port = target_->port,
                     .is_open_by_address = is_open_by_address,
                     .takes_other_names = arrival.is_host_service,
+                    .address = arrival.address,
                     .opened_names = &opened_names_},
         face_ == Face::absolute ? HttpStream::Requests::one : HttpStream::Requests::many);
+}
+
+void Connection::arrive(Arrival arrival) {
+    dialled_ = arrival.address;
+    std::unique_ptr<Guard> guard = guard_for(arrival);
     Pending pending{.to_first = {}, .to_second = std::exchange(said_, {})};
     if (face_ == Face::socks5) pending.to_first = wire::socks5_reply(wire::Socks5Code::succeeded);
     if (face_ == Face::connect) pending.to_first = wire::kConnectEstablished;
@@ -208,7 +218,12 @@ Verdict Connection::verdict_now() const {
         Verdict by_said = engine.decide({said, target_->port, Transport::tcp});
         if (!by_said.is_allowed()) verdict = std::move(by_said);
     }
-    return verdict;
+    if (!is_raw_ || !verdict.is_allowed()) return verdict;
+    Verdict raw = engine.decide_raw(target_->host, target_->port, dialled_ ? &*dialled_ : nullptr);
+    bool is_still_raw = raw.is_allowed() && raw.cause == Cause::rule;
+    if (!is_still_raw && raw.is_allowed())
+        raw = {.cause = Cause::protocol, .reason = "no rule lets it through unread any more"};
+    return is_still_raw ? verdict : raw;
 }
 
 bool Connection::judge_again() {

@@ -76,6 +76,7 @@ class Connection : public Watcher {
     void record_relay(const Relay::Counts& counts) const;
     void object(const Relay::Counts& counts);
     Verdict verdict_now() const;
+    std::unique_ptr<Guard> guard_for(const Arrival& arrival);
     void close_for(const Verdict& verdict);
     void explain(Stream client, const std::string& subject, bool answers_head);
     void lose_client(std::string_view reason);
@@ -100,6 +101,7 @@ class Connection : public Watcher {
     std::optional<Target> target_;
     std::optional<Address> dialled_;
     std::vector<HostName> opened_names_;  // Expectation::opened_names
+    bool is_raw_ = false;                 // a rule says so: nothing that is sent is read
     size_t said_by_us_ = 0;               // to the client, before the server's first byte
     Verdict verdict_;
 

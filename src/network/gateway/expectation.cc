@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "network/rules/verdict_words.h"
+
 namespace network::gateway {
 namespace {
 
@@ -36,10 +38,12 @@ std::optional<Objection> judge_host(const Expectation& expected, const Host& sai
 
 }  // namespace
 
-std::optional<Objection> judge_server_name(const Expectation& expected, const wire::ClientHello& hello) {
+std::optional<Objection> judge_server_name(const Expectation& expected, const wire::ClientHello& hello,
+                                           Hello where) {
     bool is_named = std::holds_alternative<HostName>(expected.host);
     if (!hello.server_name) {
-        if (!is_named || expected.is_open_by_address) return std::nullopt;
+        bool may_lack = where == Hello::within_other_protocol || expected.is_open_by_address;
+        if (!is_named || may_lack) return std::nullopt;
         return Objection{
             .reason = "TLS without a server name (SNI), which could be for any host behind the address",
             .alert = wire::TlsAlert::unrecognized_name};
@@ -66,6 +70,25 @@ std::optional<Objection> judge_authority(const Expectation& expected, const wire
                                    ", the connection was opened to port " + std::to_string(expected.port)};
     }
     return judge_host(expected, *host, "the HTTP host");
+}
+
+Verdict judge_unknown_protocol(const Expectation& expected) {
+    const Address* address = expected.address ? &*expected.address : nullptr;
+    Verdict verdict = expected.engine.decide_raw(expected.host, expected.port, address);
+    bool is_by_port = verdict.cause == Cause::protocol;
+    if (is_by_port && expected.is_open_by_address) verdict.decision = Decision::allow;
+    return verdict;
+}
+
+Objection object_to_bytes(const Expectation& expected, std::string_view what) {
+    Verdict verdict = judge_unknown_protocol(expected);
+    bool is_by_rule = !verdict.is_allowed() && verdict.cause == Cause::rule;
+    if (!is_by_rule) verdict = raw_refusal(expected.host, expected.port, verdict.reason);
+    Objection objection{.reason = std::string(what), .http_status = 400};
+    if (is_by_rule) objection.reason += ": " + verdict.reason + " (" + verdict.rule + ")";
+    if (!verdict.advice.empty()) objection.reason += "; " + verdict.advice;
+    objection.verdict = std::move(verdict);
+    return objection;
 }
 
 }  // namespace network::gateway

@@ -22,6 +22,8 @@ struct Expectation {
     bool is_open_by_address = false;
     // A host service: other names are judged instead of refused, since no name led there.
     bool takes_other_names = false;
+    // That was dialled, where it is known.
+    std::optional<Address> address = std::nullopt;
     // Where names that rules opened within the connection are remembered, for when the rules change.
     std::vector<HostName>* opened_names = nullptr;
 };
@@ -35,8 +37,17 @@ struct Objection {
     wire::TlsAlert alert = wire::TlsAlert::access_denied;
 };
 
-// Nothing: it agrees.
-std::optional<Objection> judge_server_name(const Expectation& expected, const wire::ClientHello& hello);
+// Nothing: it agrees. A hello within another protocol (STARTTLS) may lack a name, as many clients' do.
+enum class Hello { first, within_other_protocol };
+std::optional<Objection> judge_server_name(const Expectation& expected, const wire::ClientHello& hello,
+                                           Hello where = Hello::first);
 std::optional<Objection> judge_authority(const Expectation& expected, const wire::Authority& said);
+
+// Whether a protocol in which no name can be judged may be spoken: by rules, by port, or because a rule opens
+// the address itself.
+Verdict judge_unknown_protocol(const Expectation& expected);
+// `what` was sent, and is refused whatever the port: the entry that would let it through is part of the
+// reason.
+Objection object_to_bytes(const Expectation& expected, std::string_view what);
 
 }  // namespace network::gateway

@@ -3,47 +3,35 @@
 
 #include <algorithm>
 
+#include "network/wire/bytes.h"
+#include "network/wire/git_request.h"
+
 namespace network::gateway {
 namespace {
 
 using wire::Protocol;
 
-constexpr std::string_view kBlanks = " \t\v\f";
+constexpr uint8_t kChangeCipherSpec = 20;
+constexpr uint8_t kApplicationData = 23;
+constexpr size_t kMostSkipped = 64 << 10;  // early data that the server did not want
+constexpr size_t kPostgresRequest = 8;     // bytes
+constexpr int kMostPostgresRequests = 2;   // one for GSSAPI, one for TLS
 
-bool is_token_character(char letter) {
-    bool is_alphanumeric = (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') ||
-                           (letter >= 'a' && letter <= 'z');
-    return is_alphanumeric || std::string_view("!#$%&'*+-.^_`|~").find(letter) != std::string_view::npos;
+// As the words of a refusal show it.
+std::string shown(char letter) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    auto byte = static_cast<unsigned char>(letter);
+    return std::string("0x") + kDigits[byte >> 4] + kDigits[byte & 15];
 }
 
-bool has_version(std::string_view line) {
-    constexpr std::string_view kVersion = "http/";
-    for (size_t at = 0; at + kVersion.size() <= line.size(); ++at) {
-        if (wire::equals_ignoring_case(line.substr(at, kVersion.size()), kVersion)) return true;
-    }
-    return false;
-}
-
-Protocol guess_from_line(std::string_view first) {
-    size_t start = first.find_first_not_of("\r\n \t\v\f");
-    bool is_too_long = first.size() >= wire::kMaximumGuessBytes;
-    Protocol unknown = is_too_long ? Protocol::http1 : Protocol::undecided;
-    if (start == std::string_view::npos) return unknown;
-    std::string_view line = first.substr(start);
-    auto method = static_cast<size_t>(std::ranges::find_if_not(line, is_token_character) - line.begin());
-    if (method == line.size()) return unknown;
-    if (method == 0 || kBlanks.find(line[method]) == std::string_view::npos) return Protocol::other;
-    size_t end = line.find('\n');
-    if (end == std::string_view::npos) return unknown;
-    return has_version(line.substr(0, end)) ? Protocol::http1 : Protocol::other;
+bool takes_unknown_protocols(const Expectation& expected) {
+    return judge_unknown_protocol(expected).is_allowed();
 }
 
 }  // namespace
 
-Protocol guess_strictly(std::string_view first) {
-    Protocol guess = wire::guess_protocol(first);
-    return guess == Protocol::other ? guess_from_line(first) : guess;
-}
+FirstFlight::FirstFlight(const Expectation& expected)
+    : takes_unknown_(takes_unknown_protocols(expected)), guess_(!takes_unknown_) {}
 
 FirstFlight::State FirstFlight::refuse(Objection objection) {
     objection_ = std::move(objection);
@@ -51,26 +39,79 @@ FirstFlight::State FirstFlight::refuse(Objection objection) {
 }
 
 FirstFlight::State FirstFlight::look(std::string_view received, const Expectation& expected) {
-    if (protocol_ == Protocol::undecided) protocol_ = guess_strictly(received);
+    if (step_ != Step::opening) return look_at_hello(received, expected);
+    if (protocol_ == Protocol::undecided) {
+        protocol_ = guess_.take(received.substr(looked_));
+        looked_ = received.size();
+    }
+    return decide(received, expected);
+}
+
+FirstFlight::State FirstFlight::decide(std::string_view received, const Expectation& expected) {
     switch (protocol_) {
         case Protocol::undecided:
             return State::need_more;
         case Protocol::tls:
+            step_ = Step::first_hello;
             return look_at_hello(received, expected);
         case Protocol::http1:
             return State::http;
         case Protocol::http2:
-            return refuse({.reason = "HTTP/2 without TLS, whose requests can't be judged one by one"});
+            return refuse(
+                object_to_bytes(expected, "HTTP/2 without TLS, whose requests can't be judged one by one"));
+        case Protocol::ssl2:
+            return refuse(
+                object_to_bytes(expected, "a TLS hello in the format of SSL 2, which names no host"));
+        case Protocol::proxy_header:
+            return refuse(object_to_bytes(
+                expected, "a header of the PROXY protocol, behind which the server reads another request"));
+        case Protocol::postgres:
+            if (++postgres_requests_ > kMostPostgresRequests)
+                return refuse({.reason = "PostgreSQL's request for encryption, sent again and again"});
+            step_ = Step::postgres_answer;
+            judged_ = kPostgresRequest;
+            return State::wait;
+        case Protocol::git:
+            return look_at_git_request(received, expected);
         case Protocol::ssh:
-        case Protocol::socks5:
+            return State::pass;
         case Protocol::other:
             break;
     }
-    return State::pass;
+    if (takes_unknown_) return State::pass;
+    Verdict verdict = judge_unknown_protocol(expected);
+    std::string what = "what is sent, beginning with the byte " + shown(received.front()) +
+                       ", is of a protocol that is not read here";
+    if (verdict.cause == Cause::protocol) what += ": " + verdict.reason;
+    return refuse(object_to_bytes(expected, what));
 }
 
+FirstFlight::State FirstFlight::look_at_end(std::string_view received, const Expectation& expected) {
+    if (protocol_ != Protocol::undecided) return State::need_more;
+    protocol_ = guess_.at_end();
+    // A request that ends within its line.
+    if (protocol_ == Protocol::http1)
+        return refuse({.reason = "the request ends within its first line", .http_status = 400});
+    if (takes_unknown_ || received.empty()) return State::pass;
+    if (protocol_ == Protocol::undecided) protocol_ = Protocol::other;
+    return decide(received, expected);
+}
+
+// A second hello stands behind what the server does not look at.
 FirstFlight::State FirstFlight::look_at_hello(std::string_view received, const Expectation& expected) {
-    switch (hello_.look(received)) {
+    while (step_ == Step::second_hello && skipped_ < received.size()) {
+        wire::Cursor record(received.substr(skipped_));
+        uint8_t type = record.u8();
+        if (type != kChangeCipherSpec && type != kApplicationData) break;
+        record.u16();
+        record.take(record.u16());
+        bool is_too_long =
+            skipped_ > kMostSkipped || received.size() > kMostSkipped + wire::kMaximumHelloBytes;
+        if (is_too_long) return refuse({.reason = "too much stands before the second TLS hello"});
+        if (record.has_failed()) return State::need_more;
+        skipped_ = received.size() - record.left();
+    }
+    switch (hello_.look(received.substr(std::min(skipped_, received.size())))) {
         case wire::ClientHelloReader::State::need_more:
             return State::need_more;
         case wire::ClientHelloReader::State::complete:
@@ -80,8 +121,79 @@ FirstFlight::State FirstFlight::look_at_hello(std::string_view received, const E
             return refuse({.reason = "the TLS hello can't be understood: " + std::string(hello_.fault()),
                            .alert = wire::TlsAlert::decode_error});
     }
-    if (auto objection = judge_server_name(expected, hello_.hello())) return refuse(std::move(*objection));
-    return State::pass;
+    if (auto objection = judge_server_name(expected, hello_.hello(), hello_is_)) {
+        return refuse(std::move(*objection));
+    }
+    if (step_ == Step::second_hello) return State::pass;
+    step_ = Step::after_hello;
+    judged_ = hello_.size();
+    return State::wait;
+}
+
+FirstFlight::State FirstFlight::look_at_reply(std::string_view bytes, const Expectation& expected) {
+    if (step_ == Step::postgres_answer) {
+        return bytes.empty() ? State::need_more : take_postgres_answer(bytes.front(), expected);
+    }
+    if (step_ == Step::git_answer) return take_git_answer(bytes);
+    switch (answer_.take(bytes)) {
+        case wire::ServerHelloReader::State::need_more:
+            return State::need_more;
+        case wire::ServerHelloReader::State::other:
+            return State::pass;
+        case wire::ServerHelloReader::State::refused:
+            return refuse({.reason = "the server's answer to the TLS hello can't be understood"});
+        case wire::ServerHelloReader::State::retry:
+            break;
+    }
+    step_ = Step::second_hello;
+    hello_ = {};
+    return State::wait;
+}
+
+FirstFlight::State FirstFlight::look_at_git_request(std::string_view received, const Expectation& expected) {
+    wire::GitRequest request;
+    switch (wire::read_git_request(received, request)) {
+        case wire::GitRequestState::need_more:
+            return State::need_more;
+        case wire::GitRequestState::refused:
+            return refuse(object_to_bytes(expected, "a request to git's own server that is malformed"));
+        case wire::GitRequestState::complete:
+            break;
+    }
+    if (request.host) {
+        if (auto objection = judge_authority(expected, *request.host)) return refuse(std::move(*objection));
+    }
+    step_ = Step::git_answer;
+    judged_ = request.size;
+    return State::wait;
+}
+
+// Packets, each with its length in four digits in front. Only git's server answers so.
+FirstFlight::State FirstFlight::take_git_answer(std::string_view bytes) {
+    constexpr size_t kDigits = 4;
+    git_answer_ += bytes.substr(0, kDigits - git_answer_.size());
+    bool is_packet = git_answer_.find_first_not_of("0123456789abcdef") == std::string::npos;
+    if (!is_packet) return refuse({.reason = "the server does not answer as git's own server does"});
+    return git_answer_.size() < kDigits ? State::need_more : State::pass;
+}
+
+FirstFlight::State FirstFlight::take_postgres_answer(char answer, const Expectation&) {
+    constexpr char kTls = 'S', kNeither = 'N', kGss = 'G', kError = 'E';
+    if (answer == kTls) {
+        step_ = Step::first_hello;
+        protocol_ = Protocol::tls;
+        hello_is_ = Hello::within_other_protocol;
+        return State::wait;
+    }
+    // In clear, or the other request.
+    if (answer == kGss || answer == kError) return State::pass;
+    if (answer != kNeither)
+        return refuse({.reason = "the server does not answer as a server of PostgreSQL does"});
+    step_ = Step::opening;
+    protocol_ = Protocol::undecided;
+    guess_ = wire::ProtocolGuess(!takes_unknown_);
+    looked_ = 0;
+    return State::wait;
 }
 
 }  // namespace network::gateway

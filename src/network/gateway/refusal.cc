@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <utility>
 
-#include "network/gateway/first_flight.h"
 #include "network/wire/http_refusal.h"
+#include "network/wire/protocol_guess.h"
 #include "network/wire/ssh.h"
 
 namespace network::gateway {
@@ -113,13 +113,14 @@ void Refusal::hear(std::string_view bytes) {
 
 void Refusal::hear_first(std::string_view bytes) {
     first_ += bytes.substr(0, kMostFirst - std::min(first_.size(), kMostFirst));
-    Protocol protocol = guess_strictly(first_);
+    Protocol protocol = wire::ProtocolGuess(true).take(first_);
     // A long request line is one for certain before its end.
     bool is_long_line = protocol == Protocol::undecided && first_.size() == kMostFirst;
     switch (is_long_line ? Protocol::http1 : protocol) {
         case Protocol::undecided:
             return;
         case Protocol::tls:
+        case Protocol::ssl2:
             return say_last(wire::tls_alert(words_.alert));
         case Protocol::http1:
         case Protocol::http2:
@@ -129,7 +130,9 @@ void Refusal::hear_first(std::string_view bytes) {
                                                 .answers_head = first_.starts_with("HEAD ")}));
         case Protocol::ssh:
             return say_last(wire::ssh_refusal(words_.text));
-        case Protocol::socks5:
+        case Protocol::proxy_header:
+        case Protocol::postgres:
+        case Protocol::git:
         case Protocol::other:
             break;
     }

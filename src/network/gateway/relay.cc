@@ -15,7 +15,7 @@ class Relay::ClientFilter : public Pump::Filter {
     explicit ClientFilter(Guard& guard) : guard_(guard) {}
     void take(std::string_view bytes, std::string& onward) override { guard_.take(bytes, onward); }
     void take_end(std::string& onward) override { guard_.take_end(onward); }
-    bool wants_more() const override { return guard_.state() == Guard::State::judging; }
+    bool wants_more() const override { return guard_.wants_client(); }
 
   private:
     Guard& guard_;
@@ -151,8 +151,9 @@ void Relay::finish() {
     if (std::exchange(is_finished_, true)) return;
     is_owed_bytes_ = pumps_[1].is_blocked();
     for (Pump& pump : pumps_) pump.release(pipes_);
-    ends_[1].close();
     bool may_answer = guard_ && guard_->state() == Guard::State::refused;
+    // A server must not take the beginning of what was refused for all of it.
+    may_answer ? ends_[1].reset() : ends_[1].close();
     if (!may_answer) ends_[0].close();
     if (!token_) token_ = std::make_shared<char>();
     loop_.later([this, alive = std::weak_ptr(token_)] {
