@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "config/import.h"
+#include "import/import.h"
 
 namespace config {
 
@@ -48,6 +48,16 @@ class ImportWriter {
         size_t next = 0;
     };
 
+    // A value as `starts` sees it: its origin names it.
+    struct Tagged {
+        const Setting* setting;
+        std::string text;
+        Origin origin;
+    };
+
+    std::vector<Tagged> tagged_values() const;
+    void drop_what_prevents_starts();
+    void drop(const Tagged& value, const base::Error& reason);
     std::string line_of(const Setting& setting) const;
     void leave_out_of_users_file(const Setting& setting);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The names that the bash predecessor gave its settings, and what is said about the commands that its files
-// may hold.
+// The names that the bash predecessor gave its settings.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace config {
 
@@ -14,10 +14,9 @@ std::string_view key_of_bash_variable(std::string_view variable);
 // Whether the predecessor knew the variable, also where no setting of ours belongs to it.
 bool is_name_of_predecessor(std::string_view variable);
 
+std::vector<std::string_view> names_of_predecessor();
+
 // Why a variable without a setting is left out, and what to write instead.
 std::string reason_for_bash_variable(std::string_view variable);
-
-// Why a command with this first word is left out; empty for those that mean nothing here.
-std::string_view reason_for_bash_command(std::string_view word);
 
 }  // namespace config

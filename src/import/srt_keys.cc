@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/srt_keys.h"
+#include "import/srt_keys.h"
 
 #include <algorithm>
 

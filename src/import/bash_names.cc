@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/bash_names.h"
+#include "import/bash_names.h"
 
 #include <algorithm>
 #include <string>
@@ -26,12 +26,15 @@ constexpr Renamed kNames[] = {
     {"EXTRA_BLOCKED_PATHS", "mounts.hidden", ""},
     {"BLOCKED_FILES", "mounts.hidden", ""},
     {"EXTRA_WRITABLE_PATHS", "mounts.writable", ""},
+    {"SANDBOX_BYPASS_TOKEN", "mounts.hidden", ""},
+    {"TOKEN_FILE", "mounts.hidden", ""},
     {"DENIED_WRITABLE_PATHS", "mounts.deny_writable", ""},
     {"DEVICES", "devices.allow", ""},
     {"DEVICES_BLACKLIST", "devices.deny", ""},
     {"BLOCKED_ENV_VARS", "env.block", ""},
     {"BLOCKED_ENV_PATTERNS", "env.block_patterns", ""},
     {"ALLOWED_ENV_VARS", "env.allow", ""},
+    {"HIDE_FROM_SANDBOX", "env.block", ""},
     {"SANDBOX_ENV", "env.set", ""},
     {"SANDBOX_BACKEND", "isolation.backend", ""},
     {"SANDBOX_MODULES", "modules.load", ""},
@@ -52,41 +55,19 @@ constexpr Renamed kNames[] = {
     {"CHAPERON_LOG_RETAIN_DAYS", "",
      "there is no slurm.log_days: logs of Slurm are removed after 30 days; audit.keep says how long the "
      "record of a session is kept"},
+    {"BIND_DEV_PTS", "", "every jail has a /dev/pts of its own"},
+    {"LANDLOCK_REQUIRED_ABI", "",
+     "there is no such setting: isolation.require names the weakest level that a run may start with, and "
+     "'agent-sandbox doctor' shows the level of each control on this machine"},
+    {"LANDLOCK_HARD_REQUIREMENT", "",
+     "there is no such setting: isolation.require names the weakest level that a run may start with, and "
+     "'agent-sandbox doctor' shows the level of each control on this machine"},
     {"ENABLED_AGENTS", "",
      "there is no agents.enabled: the profile of the agent that is run counts, and no other agent's files "
      "are seen; 'agent-sandbox profiles' lists them"},
     {"SUPPRESS_AGENT_WARNINGS", "",
      "there is no agents.quiet: ui.quiet silences what is said at start and end, and 'agent-sandbox digest "
      "--not-needed WHAT' a refusal that is no loss"},
-};
-
-struct Habit {
-    std::string_view word;
-    std::string_view reason;  // empty: without meaning here, passed over
-};
-
-constexpr std::string_view kArithmetic = "arithmetic is not done here: write the number";
-
-constexpr Habit kCommands[] = {
-    {"source", "it reads another file: import that one too"},
-    {".", "it reads another file: import that one too"},
-    {"unset", "a value can't be taken back: leave the setting out instead"},
-    {"if", "conditions are not carried over: decide, or use a file with [match] for each case"},
-    {"case", "conditions are not carried over: decide, or use a file with [match] for each case"},
-    {"[[", "conditions are not carried over: decide, or use a file with [match] for each case"},
-    {"[", "conditions are not carried over: decide, or use a file with [match] for each case"},
-    {"test", "conditions are not carried over: decide, or use a file with [match] for each case"},
-    {"for", "loops are not carried over: write the values out"},
-    {"while", "loops are not carried over: write the values out"},
-    {"until", "loops are not carried over: write the values out"},
-    {"let", kArithmetic},
-    {"mapfile", "it reads entries from elsewhere: write them out"},
-    {"readarray", "it reads entries from elsewhere: write them out"},
-    {"read", "it reads entries from elsewhere: write them out"},
-    {"set", ""},
-    {"shopt", ""},
-    {":", ""},
-    {"true", ""},
 };
 
 const Renamed* find_name(std::string_view variable) {
@@ -96,15 +77,15 @@ const Renamed* find_name(std::string_view variable) {
 
 }  // namespace
 
-std::string_view reason_for_bash_command(std::string_view word) {
-    const Habit* habit = std::ranges::find(kCommands, word, &Habit::word);
-    if (habit != std::end(kCommands)) return habit->reason;
-    return word.starts_with("((") ? kArithmetic : "commands and functions are not run";
-}
-
 std::string_view key_of_bash_variable(std::string_view variable) {
     const Renamed* row = find_name(variable);
     return row == nullptr ? std::string_view() : row->key;
+}
+
+std::vector<std::string_view> names_of_predecessor() {
+    std::vector<std::string_view> names;
+    for (const Renamed& row : kNames) names.push_back(row.variable);
+    return names;
 }
 
 bool is_name_of_predecessor(std::string_view variable) {
@@ -116,9 +97,7 @@ std::string reason_for_bash_variable(std::string_view variable) {
         return row->instead.empty() ? "this version has no setting " + std::string(row->key)
                                     : std::string(row->instead);
     }
-    std::vector<std::string_view> names;
-    for (const Renamed& row : kNames) names.push_back(row.variable);
-    std::string meant = base::nearest(variable, names);
+    std::string meant = base::nearest(variable, names_of_predecessor());
     std::string reason = "no setting belongs to this variable";
     if (!meant.empty()) return reason + "; " + meant + " was probably meant";
     return reason + "; one that the jail shall have stands in env.set";

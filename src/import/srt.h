@@ -8,7 +8,7 @@
 
 #include <string_view>
 
-#include "config/import.h"
+#include "import/import.h"
 
 namespace config {
 

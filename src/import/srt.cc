@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // All keys are read before anything about writing is decided: whether an entry of denyWrite takes something
 // away depends on what allowWrite gives.
-#include "config/import_srt.h"
+#include "import/srt.h"
 
 #include <algorithm>
 #include <array>
 
 #include "base/json.h"
 #include "base/text.h"
-#include "config/import_writer.h"
-#include "config/srt_keys.h"
-#include "config/srt_paths.h"
+#include "import/srt_keys.h"
+#include "import/srt_paths.h"
+#include "import/writer.h"
 
 namespace config {
 namespace {

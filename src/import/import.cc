@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "config/import.h"
+#include "import/import.h"
 
 #include "base/text.h"
-#include "config/import_bash.h"
-#include "config/import_srt.h"
+#include "import/bash.h"
+#include "import/srt.h"
 
 namespace config {
 namespace {

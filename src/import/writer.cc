@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "config/import_writer.h"
+#include "import/writer.h"
+
+#include <algorithm>
 
 #include "base/text.h"
 #include "config/toml_text.h"
@@ -96,7 +98,71 @@ void ImportWriter::leave_out_of_users_file(const Setting& setting) {
               "only the administrator's file can say this: 'config import --admin' makes one");
 }
 
+std::vector<ImportWriter::Tagged> ImportWriter::tagged_values() const {
+    std::vector<Tagged> values;
+    auto add = [&](const Setting* setting, const std::string& text) {
+        Layer layer = options_.for_administrator ? Layer::admin : Layer::user;
+        int number = static_cast<int>(values.size()) + 1;
+        values.push_back({setting, text, {.layer = layer, .file = "imported value", .line = number}});
+    };
+    for (const auto& [setting, text] : scalars_) add(setting, text);
+    for (const auto& [setting, list] : lists_) {
+        for (const auto& [place, entry] : list.entries) add(setting, entry);
+    }
+    std::erase_if(values, [&](const Tagged& value) {
+        return value.setting->order == Order::admin_only && !options_.for_administrator;
+    });
+    return values;
+}
+
+void ImportWriter::drop(const Tagged& value, const base::Error& reason) {
+    leave_out({lines_[value.setting], std::string(value.setting->key) + " = " + value.text},
+              "no run would start with it: " + reason.what);
+    scalars_.erase(value.setting);
+    auto list = lists_.find(value.setting);
+    if (list == lists_.end()) return;
+    std::erase_if(list->second.entries, [&](const auto& entry) { return entry.second == value.text; });
+    if (list->second.entries.empty()) lists_.erase(list);
+}
+
+// Takes one value after the other out, until a run starts with the rest.
+void ImportWriter::drop_what_prevents_starts() {
+    while (options_.starts) {
+        std::vector<Tagged> tagged = tagged_values();
+        Values values;
+        for (const Tagged& one : tagged) {
+            Value& value = values[std::string(one.setting->key)];
+            value.origin = one.origin;
+            if (is_list(one.setting->type)) {
+                value.items.push_back({one.text, one.origin});
+            } else {
+                value.text = one.text;
+            }
+        }
+        base::Status started = options_.starts(values);
+        if (started) return;
+        const base::Error& error = started.error();
+        auto is_named = [&](const Tagged& value) {
+            std::string name = value.origin.describe();
+            for (const std::string& text : {error.where, error.what}) {
+                size_t at = text.find(name);
+                if (at == std::string::npos) continue;
+                char after = text.c_str()[at + name.size()];
+                if (after < '0' || after > '9') return true;
+            }
+            return false;
+        };
+        auto found = std::ranges::find_if(tagged, is_named);
+        if (found == tagged.end()) {
+            result_.obstacle = error.line();
+            return;
+        }
+        drop(*found, error);
+    }
+}
+
 Imported ImportWriter::finish(std::string_view origin) {
+    drop_what_prevents_starts();
     std::string toml = comment("Made by 'agent-sandbox config import' from " + std::string(origin) + ".");
     for (const std::string& remark : remarks_) toml += comment(remark);
     if (match_) toml += "\n[match]\nproject = " + toml_string(*match_) + "\n";

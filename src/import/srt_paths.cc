@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/srt_paths.h"
+#include "import/srt_paths.h"
 
 #include <algorithm>
 #include <array>

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// The script that bash runs to evaluate a sandbox.conf, and the values that it prints.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace config {
+
+// The script for 'bash -c'. Its arguments: the file, a home directory and a user's name (both empty: those of
+// the caller), then the patterns that the file compares _PROJECT_DIR with, as shell words.
+std::string_view bash_script();
+
+struct BashVariable {
+    bool is_list = false;
+    bool is_added_to = false;  // the file keeps what the list had before
+    std::vector<std::string> values;
+
+    bool operator==(const BashVariable&) const = default;
+};
+using BashVariables = std::map<std::string, BashVariable>;
+
+struct BashRun {
+    std::string pattern;  // of _PROJECT_DIR, expanded; empty: a directory that the file does not name
+    bool is_whole = false;
+    std::vector<std::string> failed;  // "12:command": commands that ended with another status than 0
+    // "12:NAME=value": the assignments that were made, each with the last line of its command.
+    std::vector<std::string> assigned;
+    BashVariables variables;  // those that the file sets
+};
+
+struct BashEvaluation {
+    std::vector<BashRun> runs;
+    std::string errors;  // standard error of all of them
+};
+
+// An error is a file that bash can't read, or a text that the script did not write.
+base::Result<BashEvaluation> parse_bash_evaluation(std::string_view printed);
+
+}  // namespace config
