@@ -109,10 +109,84 @@ CONF
     expect_readable "$HOME/notes/file"
     fails "bad.example.org" why_host bad.example.org
     works why_host example.org
-    [[ $REPORT == *"sandbox.conf: left out: line 3: /nowhere/at/all: it does not exist here"* ]]
+    [[ $REPORT == *"sandbox.conf: left out: line 3: READONLY_MOUNTS (/nowhere/at/all): it does not exist here"* ]]
     [[ $REPORT == *"line 5: mounts.deny_writable"*"only the administrator's file"* ]]
-    [[ $REPORT == *"line 6: touch"*"not run"* ]]
+    [[ $REPORT == *"line 6: touch"*"failed"* ]]
     [[ $REPORT == *"carried over 4 settings, left out 3" ]]
+}
+
+# The variables and the shapes of the file that the predecessor came with.
+shipped_file() {
+    cat >sandbox.conf <<'CONF'
+ALLOWED_PROJECT_PARENTS=("/no/such/lab" "$HOME")
+READONLY_MOUNTS=(
+    "/usr" "/lib" "/lib64" "/bin" "/sbin" "/etc"
+    "/no/such/software"
+)
+HOME_READONLY=(".bashrc" ".vimrc")
+HOME_WRITABLE=(".cache/pip")
+BLOCKED_FILES=()
+DEVICES=("/dev/nvidia*" "/dev/no-such-device*")
+ALLOWED_ENV_VARS=()
+SANDBOX_BACKEND="${SANDBOX_BACKEND:-}"
+NETWORK_FILTER_MODE="filtered"
+NETWORK_BLOCKLIST=("*.untrusted.example")
+LANDLOCK_REQUIRED_ABI=3
+CONF
+}
+
+@test "the bash predecessor: the file that it came with becomes one with which runs start" {
+    shipped_file
+    import sandbox.conf
+    works "$SBX_PROGRAM" config check
+    works "$SBX_PROGRAM" config check "$CONFIG"
+    works in_jail true
+    fails "" why_host www.untrusted.example
+    local restriction
+    for restriction in "ALLOWED_ENV_VARS without further entries" "HOME_READONLY without further entries" \
+        LANDLOCK_REQUIRED_ABI "/no/such/software" "mounts.readonly = /etc"; do
+        [[ $REPORT == *"left out: line "*"$restriction"* ]] || report "not told: $restriction"
+    done
+    # What the check finds is what a start meets.
+    printf '[mounts]\nreadonly = ["/etc"]\n' >"$CONFIG"
+    refused 125 "/etc can't be mounted" in_jail true
+    refused 1 "config.toml:2: /etc can't be mounted" "$SBX_PROGRAM" config check
+    refused 1 "config.toml:2: /etc can't be mounted" "$SBX_PROGRAM" config check "$CONFIG"
+}
+
+@test "the bash predecessor: a file that bash can't read whole is refused" {
+    local text
+    for text in "HOME_ACCESS='restricted" 'HOME_ACCESS=restricted; exit 0' 'if true; then' 'HOME_ACCESS=(' 'set -e; false'; do
+        printf '%s\nPRIVATE_TMP=true\n' "$text" >sandbox.conf
+        refused 1 "sandbox.conf: bash" "$SBX_PROGRAM" config import sandbox.conf
+    done
+    printf 'HOME_ACCESS=restricted\n' >sandbox.conf
+    works "$SBX_PROGRAM" config import sandbox.conf
+}
+
+# Each attempt succeeds where bash reads the file outside.
+@test "the bash predecessor: the file is evaluated in a jail" {
+    cat >sandbox.conf <<CONF
+SANDBOX_ENV=("HOME_IS=\$(touch "$HOME/planted" && echo open)" "TMP_IS=\$(touch "$PROJECT/planted" && echo open)"
+    "PID_IS=\$(kill -0 $$ && echo open)" "KEY_IS=\$(cat "$HOME/.ssh/id" 2>/dev/null)")
+HOME_ACCESS=restricted
+CONF
+    mkdir -p "$HOME/.ssh"
+    echo planted >"$HOME/.ssh/id"
+    works bash -c 'source ./sandbox.conf; printf "%s " "${SANDBOX_ENV[@]}"'
+    [[ $output == *"HOME_IS=open TMP_IS=open PID_IS=open KEY_IS=planted"* ]] || report "the control should succeed"
+    rm "$HOME/planted" "$PROJECT/planted"
+    import sandbox.conf
+    [[ ! -e $HOME/planted && ! -e $PROJECT/planted ]] || report "it wrote"
+    grep -q 'HOME_IS = ""' "$CONFIG"
+    grep -q 'PID_IS = ""' "$CONFIG"
+    grep -q 'KEY_IS = ""' "$CONFIG"
+    ! compgen -G '/tmp/agent-sandbox-check-*' || report "a directory was left"
+}
+
+@test "the bash predecessor: a file without an end is stopped" {
+    echo 'while :; do :; done' >sandbox.conf
+    refused 1 "longer than 10 seconds" "$SBX_PROGRAM" config import sandbox.conf
 }
 
 @test "the bash predecessor: a guard holds for its projects alone" {
@@ -130,7 +204,7 @@ CONF
     printf '%s\n' 'NETWORK_BLOCKLIST_EXCEPT=("*.com" api.example.org "https://example.org/")' >sandbox.conf
     import sandbox.conf
     works "$SBX_PROGRAM" config check
-    [[ $REPORT == *"line 1: \"*.com\""*"left out 2" ]]
+    [[ $REPORT == *"line 1: NETWORK_BLOCKLIST_EXCEPT (*.com)"*"left out 2" ]]
 }
 
 @test "an administrator's file has what only he can say" {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "config/import.h"
 #include "config/layer.h"
+#include "import/import.h"
 
 namespace testing_support {
 

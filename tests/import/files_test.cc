@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Realistic files of others, with the TOML beside them that they become: tests/config/data/import.
+// Realistic files of others, with the TOML beside them that they become: tests/import/data.
 // UPDATE_GOLDEN=1 writes what comes out, to be read before it is kept.
 #include <gtest/gtest.h>
 
@@ -10,13 +10,14 @@
 #include <random>
 
 #include "base/file.h"
-#include "config/import.h"
-#include "config/import_properties.h"
 #include "config/layer.h"
+#include "import/import.h"
+#include "import/properties.h"
+#include "import/run_bash.h"
 
 namespace {
 
-const std::filesystem::path kFolder = std::filesystem::path(TEST_DATA) / "config/data/import";
+const std::filesystem::path kFolder = std::filesystem::path(TEST_DATA) / "import/data";
 
 std::vector<std::filesystem::path> originals() {
     std::vector<std::filesystem::path> files;
@@ -34,7 +35,7 @@ TEST_P(ImportFiles, BecomeWhatStandsBesideThem) {
     base::Result<std::string> original = base::read_file(GetParam());
     ASSERT_TRUE(original);
     base::Result<config::Imported> imported =
-        config::import_file(*original, {.for_administrator = is_admin, .check = {}});
+        config::import_file(*original, testing_support::options_for(is_admin));
     ASSERT_TRUE(imported) << imported.error().line();
 
     config::Layer layer = is_admin ? config::Layer::admin : config::Layer::user;

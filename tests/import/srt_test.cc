@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/import_srt.h"
+#include "import/srt.h"
 
 #include <gtest/gtest.h>
 
@@ -234,8 +234,7 @@ TEST(ImportSrt, RefusesWhatItIsNot) {
 TEST(ImportSrt, StaysValidForMutationsOfRealFiles) {
     std::mt19937 random(23);
     for (const char* name : {"srt-settings.json", "claude-settings.json"}) {
-        base::Result<std::string> original =
-            base::read_file(std::string(TEST_DATA) + "/config/data/import/" + name);
+        base::Result<std::string> original = base::read_file(std::string(TEST_DATA) + "/import/data/" + name);
         ASSERT_TRUE(original);
         unsigned taken = 0;
         for (unsigned round = 0; round < test::rounds(4000); ++round) {
