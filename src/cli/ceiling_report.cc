@@ -5,12 +5,11 @@
 #include <charconv>
 
 #include "base/file.h"
-#include "base/glob.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/network_entries.h"
+#include "plan/network_choice.h"
 #include "policy/ceiling.h"
-#include "policy/cover.h"
 
 namespace cli {
 namespace {
@@ -37,70 +36,20 @@ std::string line(const Item& item, std::string_view key, std::string_view proble
            std::string(problem);
 }
 
-// ---- Contradictions
-
-enum class Comparison { same_rule, same_path, below, device, variable, variable_pattern };
-
-// An entry of `opens` that one of `closes` takes in has no effect.
-struct Pair {
-    std::string_view opens;
-    std::string_view closes;
-    Comparison comparison;
-};
-
-constexpr Pair kPairs[] = {
-    {"network.allow", "network.block", Comparison::same_rule},
-    {"mounts.readonly", "mounts.hidden", Comparison::same_path},
-    {"mounts.writable", "mounts.hidden", Comparison::same_path},
-    {"home.readonly", "mounts.hidden", Comparison::same_path},
-    {"mounts.writable", "mounts.deny_writable", Comparison::below},
-    {"home.writable", "mounts.deny_writable", Comparison::below},
-    {"devices.allow", "devices.deny", Comparison::device},
-    {"env.allow", "env.block", Comparison::variable},
-    {"env.allow", "env.block_patterns", Comparison::variable_pattern},
-};
-
-bool takes_in(const Pair& pair, const Item& closing, const Item& opening, const PathMeaning& paths) {
-    switch (pair.comparison) {
-        case Comparison::same_rule:
-            // A narrower allow is an exception; between equals the block wins.
-            return policy::covers_rule(closing.text, opening.text) &&
-                   policy::covers_rule(opening.text, closing.text);
-        case Comparison::same_path:
-        case Comparison::below: {
-            base::Result<base::Path> inner =
-                policy::entry_path(*config::find_setting(pair.opens), opening, paths);
-            base::Result<base::Path> outer =
-                policy::entry_path(*config::find_setting(pair.closes), closing, paths);
-            if (!inner || !outer) return false;
-            return pair.comparison == Comparison::below ? inner->is_within(*outer) : *inner == *outer;
-        }
-        case Comparison::device:
-            return base::matches_path(closing.text, opening.text);
-        case Comparison::variable:
-            return closing.text == opening.text;
-        case Comparison::variable_pattern:
-            return policy::matches_variable_pattern(closing.text, opening.text);
-    }
-    return false;
-}
-
-void add_contradictions(const Effective& effective, const PathMeaning& paths,
-                        std::vector<std::string>& warnings) {
-    for (const Pair& pair : kPairs) {
-        for (const Item& opening : written(effective, pair.opens)) {
-            for (const Item& closing : written(effective, pair.closes)) {
-                if (!takes_in(pair, closing, opening, paths)) continue;
-                warnings.push_back(line(opening, pair.opens,
-                                        "has no effect: " + std::string(pair.closes) + " in " +
-                                            closing.origin.describe() + " closes it"));
-                break;
-            }
-        }
-    }
-}
-
 // ---- Without effect
+
+// Every mode of the network that a run under this ceiling can reach has a gateway.
+bool always_has_gateway(const Effective& effective) {
+    return effective.text("network.mode") != "open" && effective.text("network.fallback") != "open";
+}
+
+void add_impassable(const Effective& effective, std::vector<std::string>& warnings) {
+    for (const Item& item : written(effective, "env.allow")) {
+        std::string_view obstacle = plan::variable_obstacle(item.text, always_has_gateway(effective));
+        if (!obstacle.empty())
+            warnings.push_back(line(item, "env.allow", "has no effect: " + std::string(obstacle)));
+    }
+}
 
 std::string widest(const Setting& setting) {
     switch (setting.order) {
@@ -284,7 +233,8 @@ bool is_said(const Setting& setting, const Effective& effective) {
 std::vector<std::string> ceiling_warnings(const Effective& effective, const PathMeaning& paths,
                                           const host::Tree& disk) {
     std::vector<std::string> warnings = network_warnings(effective.values);
-    add_contradictions(effective, paths, warnings);
+    for (const policy::ClosedGrant& closed : effective.closed) warnings.push_back(closed.describe());
+    add_impassable(effective, warnings);
     add_needless(effective, warnings);
     add_missing(effective, paths, disk, warnings);
     add_home_entries(effective, warnings);

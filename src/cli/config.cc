@@ -11,10 +11,12 @@
 #include "cli/config_parts.h"
 #include "cli/network_entries.h"
 #include "cli/output.h"
+#include "cli/scratch_project.h"
 #include "config/checked_files.h"
-#include "config/import.h"
 #include "config/reference.h"
 #include "config/trust.h"
+#include "import/bash_values.h"
+#include "import/import.h"
 
 namespace cli {
 namespace {
@@ -145,6 +147,27 @@ config::EntryCheck entry_check(const Place& place, const Caller& caller, config:
         };
 }
 
+// What the imported values are checked and evaluated with.
+config::ImportOptions import_options(const Place& place, const Caller& caller, bool is_admin) {
+    config::Layer layer = is_admin ? config::Layer::admin : config::Layer::user;
+    auto evaluate = [&place, &caller](std::string_view text, const std::vector<std::string>& arguments) {
+        return run_bash(caller, place, {config::bash_script(), text, arguments});
+    };
+    auto starts = [&place, &caller, layer](const config::Values& values) {
+        policy::Layers layers;
+        bool is_ceiling = layer == config::Layer::admin;
+        base::Result<std::vector<config::LayerFile>> ceiling = config::read_admin_files(place.files);
+        if (!is_ceiling && ceiling) layers.admin = *std::move(ceiling);
+        (is_ceiling ? layers.admin : layers.user).push_back({.layer = layer, .values = values});
+        return check_start(caller, place, std::move(layers));
+    };
+    return {.for_administrator = is_admin,
+            .check = entry_check(place, caller, layer),
+            .home = is_admin ? std::string() : place.identity.home.str(),
+            .run_bash = evaluate,
+            .starts = starts};
+}
+
 }  // namespace
 
 int config_import(const Invocation& call) {
@@ -159,11 +182,8 @@ int config_import(const Invocation& call) {
     base::Result<std::string> text = base::read_file(file, kImportLimit);
     if (!text) return call.output.fail(text.error());
     bool is_admin = call.arguments.has_own("--admin");
-    config::Layer layer = is_admin ? config::Layer::admin : config::Layer::user;
     base::Result<config::Imported> imported =
-        config::import_file(*text, {.for_administrator = is_admin,
-                                    .check = entry_check(*place, call.caller, layer),
-                                    .home = is_admin ? std::string() : place->identity.home.str()});
+        config::import_file(*text, import_options(*place, call.caller, is_admin));
     if (!imported) {
         base::Error error = imported.error();
         error.where = file;
@@ -175,7 +195,11 @@ int config_import(const Invocation& call) {
     if (imported->more_left_out > 0)
         call.output.warning(file + ": left out: " + std::to_string(imported->more_left_out) + " more");
     call.output.warning(file + ": " + imported->summary());
-    return call.output.result(imported->toml);
+    int printed = call.output.result(imported->toml);
+    if (imported->obstacle.empty()) return printed;
+    return call.output.fail({.what = "no run starts here with what was imported: " + imported->obstacle,
+                             .where = file,
+                             .exit_code = base::ExitCode::check_failed});
 }
 
 int config_verb(const Invocation& call) {

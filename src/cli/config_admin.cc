@@ -13,6 +13,7 @@
 #include "cli/config_parts.h"
 #include "cli/network_entries.h"
 #include "cli/output.h"
+#include "cli/scratch_project.h"
 #include "config/checked_files.h"
 #include "config/layer.h"
 #include "config/sources.h"
@@ -77,7 +78,6 @@ class AdminCheck {
             call_.output.error(effective.error());
             return kFailed;
         }
-        show_all_entries(layers, *effective);
         std::vector<std::string> warnings = ceiling_warnings(*effective, paths, call_.caller.disk);
         for (const std::string& warning : warnings) tell_warning(call_.output, warning);
         if (is_installed && !is_closed(*effective)) {
@@ -86,6 +86,13 @@ class AdminCheck {
                 add_problem(planned.error());
                 return kFailed;
             }
+        }
+        if (!is_installed && !is_closed(*effective)) {
+            // It may be meant for another machine.
+            base::Status started = check_start(call_.caller, place_, layers);
+            if (!started)
+                tell_warning(call_.output,
+                             "on this machine no run starts with it: " + started.error().line());
         }
         leave_out_without_effect(*effective, warnings);
         std::string names;
@@ -119,21 +126,6 @@ class AdminCheck {
             struct stat status;
             if (path && ::stat(path->str().c_str(), &status) == 0 && S_ISDIR(status.st_mode))
                 check_ownership(*path, true);
-        }
-    }
-
-    // An entry that is built in as well counts as the built-in one where layers are merged; here the
-    // administrator reads what he wrote.
-    static void show_all_entries(const policy::Layers& layers, policy::Effective& effective) {
-        config::Values lists;
-        for (const config::LayerFile& file : layers.admin) {
-            for (const auto& [key, value] : file.values) {
-                std::vector<config::Item>& items = lists[key].items;
-                items.insert(items.end(), value.items.begin(), value.items.end());
-            }
-        }
-        for (auto& [key, value] : lists) {
-            if (!value.items.empty()) effective.values[key].items = std::move(value.items);
         }
     }
 

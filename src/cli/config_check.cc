@@ -8,6 +8,7 @@
 #include "cli/config_parts.h"
 #include "cli/network_entries.h"
 #include "cli/output.h"
+#include "cli/scratch_project.h"
 #include "config/layer.h"
 #include "config/trust.h"
 
@@ -16,18 +17,23 @@ namespace {
 
 constexpr int kFailed = static_cast<int>(base::ExitCode::check_failed);
 
-// The number of problems, each of which was said.
-size_t check_file(const Output& output, config::Layer layer, const std::string& path) {
+// What was read, and the number of problems, each of which was said.
+struct Checked {
+    config::LayerFile content;
+    size_t problems = 0;
+};
+
+Checked check_file(const Output& output, config::Layer layer, const std::string& path) {
     base::Result<std::string> text = base::read_file(path);
     if (!text) {
         output.error(text.error());
-        return 1;
+        return {.problems = 1};
     }
     config::ParsedFile parsed = config::parse_layer(layer, path, *text);
     std::vector<base::Error> problems = network_problems(parsed.content.values);
     problems.insert(problems.begin(), parsed.problems.begin(), parsed.problems.end());
     for (const base::Error& problem : problems) output.error(problem);
-    return problems.size();
+    return {std::move(parsed.content), problems.size()};
 }
 
 // A project's file is one by its name; the rest is read as a file of the user's.
@@ -37,10 +43,38 @@ config::Layer layer_of(const base::Path& path, const Place& place) {
     return admin && path.is_within(*admin) ? config::Layer::admin : config::Layer::user;
 }
 
+// A run may fail for where the caller is; only what a file says is a mistake of that file.
+bool names_file(const base::Error& error, const std::string& path) {
+    return error.where.starts_with(path) || error.what.find(path) != std::string::npos;
+}
+
+// Whether a run starts with the file as the only one of its layer, under the ceiling of this machine.
+base::Status check_start_with(const Invocation& call, const Place& place, config::LayerFile file) {
+    policy::Layers layers;
+    if (file.layer == config::Layer::admin) {
+        layers.admin.push_back(std::move(file));
+    } else {
+        base::Result<std::vector<config::LayerFile>> ceiling = config::read_admin_files(place.files);
+        if (!ceiling) return ceiling.error();
+        layers.admin = *std::move(ceiling);
+        layers.user.push_back(std::move(file));
+    }
+    return check_start(call.caller, place, std::move(layers));
+}
+
 int check_one(const Invocation& call, const Place& place, const std::string& word) {
     base::Result<base::Path> path = path_from(word, place.identity.home, call.caller.working_directory);
     if (!path) return call.output.fail(path.error());
-    if (check_file(call.output, layer_of(*path, place), path->str()) > 0) return kFailed;
+    Checked checked = check_file(call.output, layer_of(*path, place), path->str());
+    if (checked.problems > 0) return kFailed;
+    // A project's file only narrows, and is judged where it lies.
+    if (checked.content.layer != config::Layer::project) {
+        base::Status started = check_start_with(call, place, std::move(checked.content));
+        if (!started) {
+            call.output.error(started.error());
+            return kFailed;
+        }
+    }
     return call.output.result(path->str() + ": no mistakes\n");
 }
 
@@ -51,7 +85,7 @@ int check_all(const Invocation& call, const Place& place) {
     for (const ListedFile& file : configuration_files(place)) {
         if (!file.exists) continue;
         ++files;
-        problems += check_file(call.output, file.layer, file.path);
+        problems += check_file(call.output, file.layer, file.path).problems;
     }
     if (problems > 0) return kFailed;
 
@@ -61,6 +95,15 @@ int check_all(const Invocation& call, const Place& place) {
         return kFailed;
     }
     for (const std::string& warning : settings->effective.warnings) tell_warning(call.output, warning);
+    base::Status started = check_start(call.caller, place, settings->layers);
+    bool is_mistake =
+        !started && std::ranges::any_of(configuration_files(place), [&](const ListedFile& file) {
+            return names_file(started.error(), file.path);
+        });
+    if (is_mistake) {
+        call.output.error(started.error());
+        return kFailed;
+    }
     return call.output.result(std::to_string(files) + (files == 1 ? " file" : " files") + ", no mistakes\n");
 }
 

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <optional>
 
-#include "base/glob.h"
 #include "base/text.h"
+#include "policy/closed_grants.h"
 #include "policy/cover.h"
 
 namespace policy {
@@ -214,9 +214,8 @@ const Item* Ceiling::blocking_entry(const Setting& setting, const Item& item) co
                     [&](const std::string& pattern) { return matches_variable_pattern(pattern, name); });
     }
     if (setting.key == "devices.allow") {
-        return find("devices.deny", [&](const std::string& pattern) {
-            return pattern == item.text || base::matches_path(pattern, item.text);
-        });
+        return find("devices.deny",
+                    [&](const std::string& denied) { return covers_device(denied, item.text); });
     }
     return nullptr;
 }

@@ -77,12 +77,14 @@ struct Rule {
     std::string host;  // lower case, without a dot at the end; "*" for every host
     Ports ports;
     bool is_udp = false;  // a block without it closes both, an allow without it opens TCP alone
+    bool is_raw = false;  // a block with it closes unknown protocols alone
 };
 
 Rule rule_in(std::string_view text) {
     Rule rule;
     rule.is_udp = text.starts_with("udp:");
-    if (rule.is_udp) text.remove_prefix(4);
+    rule.is_raw = text.starts_with("raw:");
+    if (rule.is_udp || rule.is_raw) text.remove_prefix(4);
     if (std::optional<Ports> ports = ports_in(text)) {
         rule.host.push_back('*');
         rule.ports = *ports;
@@ -132,7 +134,7 @@ bool covers_rule(std::string_view outer_text, std::string_view inner_text) {
     Rule outer = rule_in(outer_text);
     Rule inner = rule_in(inner_text);
     bool ports_covered = outer.ports.first <= inner.ports.first && inner.ports.last <= outer.ports.last;
-    bool transport_covered = !outer.is_udp || inner.is_udp;
+    bool transport_covered = (!outer.is_udp || inner.is_udp) && (!outer.is_raw || inner.is_raw);
     return transport_covered && ports_covered && covers_host(outer.host, inner.host);
 }
 

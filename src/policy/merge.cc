@@ -7,6 +7,7 @@
 #include "policy/merge.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/text.h"
@@ -49,6 +50,17 @@ void lay_on_top(Values& values, const Setting& setting, const Value& value) {
     if (!value.items.empty()) target.origin = value.origin;
     if (setting.type != config::Type::assignments) return add_new_items(target.items, value.items);
     for (const Item& item : value.items) add_assignment(target.items, item);
+}
+
+// An entry that is built in and that the administrator wrote too is the administrator's: no lower layer may
+// lift it.
+void take_over(std::vector<Item>& items, const std::vector<Item>& written) {
+    std::unordered_map<std::string_view, const Item*> by_text;
+    for (const Item& item : written) by_text.emplace(item.text, &item);
+    for (Item& item : items) {
+        if (item.origin.layer != config::Layer::builtin) continue;
+        if (auto found = by_text.find(item.text); found != by_text.end()) item.origin = found->second->origin;
+    }
 }
 
 Values admin_values(const std::vector<config::LayerFile>& files) {
@@ -125,7 +137,12 @@ base::Result<Effective> merge(const Layers& layers, const PathMeaning& paths) {
     effective.values = builtin_values();
 
     const Values admin = admin_values(layers.admin);
-    for (const auto& [key, value] : admin) lay_on_top(effective.values, *config::find_setting(key), value);
+    Values granted = admin;
+    effective.closed = drop_closed_grants(granted, paths);
+    for (const auto& [key, value] : granted) {
+        lay_on_top(effective.values, *config::find_setting(key), value);
+        take_over(effective.values[key].items, value.items);
+    }
     const Ceiling ceiling(admin, paths);
 
     constexpr bool kMustNarrow = true;

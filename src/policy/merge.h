@@ -15,6 +15,7 @@
 #include "config/layer.h"
 #include "config/sources.h"
 #include "config/value.h"
+#include "policy/closed_grants.h"
 
 namespace policy {
 
@@ -33,6 +34,7 @@ struct Layers {
 struct Effective {
     config::Values values;
     std::vector<std::string> warnings;  // what was stripped or is without effect, one line each
+    std::vector<ClosedGrant> closed;    // entries of the administrator that the ceiling itself closes
 
     const std::string& text(std::string_view key) const;
     bool is_true(std::string_view key) const { return text(key) == "true"; }

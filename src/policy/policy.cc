@@ -59,6 +59,7 @@ Policy policy_from(const Effective& effective) {
     policy.home.readonly = effective.items("home.readonly");
     policy.home.writable = effective.items("home.writable");
     policy.home.seeded = effective.items("home.seeded");
+    policy.home.unprotect = effective.items("home.unprotect");
 
     policy.mounts.readonly = effective.items("mounts.readonly");
     policy.mounts.writable = effective.items("mounts.writable");

@@ -47,7 +47,7 @@ struct Policy {
     struct {
         HomeAccess access = HomeAccess::tmpwrite;
         config::Origin access_origin;
-        Items readonly, writable, seeded;
+        Items readonly, writable, seeded, unprotect;
         bool caches = true;
         config::Origin caches_origin;
     } home;

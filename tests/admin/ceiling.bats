@@ -99,6 +99,31 @@ refuses() {
     rm -rf "$SBX_HOME/data"
 }
 
+@test "the administrator's own block wins over the administrator's own allow" {
+    admin_says '[env]' 'allow = ["SITE_NAME", "SITE_TOKEN", "SITE_OPEN"]'
+    prints "n t o" on_stage env SITE_NAME=n SITE_TOKEN=t SITE_OPEN=o "$SBX_PROGRAM" --quiet -- \
+        sh -c 'echo $SITE_NAME $SITE_TOKEN $SITE_OPEN'
+    admin_says '[env]' 'allow = ["SITE_NAME", "SITE_TOKEN", "SITE_OPEN"]' 'block = ["SITE_NAME"]' 'block_patterns = ["*_TOKEN"]'
+    prints "o" on_stage env SITE_NAME=n SITE_TOKEN=t SITE_OPEN=o "$SBX_PROGRAM" --quiet -- \
+        sh -c 'echo $SITE_NAME $SITE_TOKEN $SITE_OPEN'
+    works on_stage "$SBX_PROGRAM" config check --admin
+    [[ $output == *"'SITE_NAME' has no effect: env.block in"*"'SITE_TOKEN' has no effect: env.block_patterns in"* ]]
+    [[ $output != *"'SITE_OPEN' has no effect"* ]]
+}
+
+# The administrator repeats what is built in, so that no user lifts it.
+@test "a built-in entry that the administrator writes is the administrator's" {
+    as_user sh -c "echo planted >'$PROJECT/.env'; mkdir -p '$PROJECT/.vscode'"
+    as_user sh -c "mkdir -p '$SBX_HOME/.config/agent-sandbox'"
+    printf '[project]\nunmask = [".env"]\nunprotect = [".vscode"]\n' >"$USER_CONFIG"
+    prints planted in_jail cat "$PROJECT/.env"
+    works in_jail touch "$PROJECT/.vscode/tasks.json"
+    admin_says '[project]' 'mask = [".env"]' 'protect = [".vscode"]'
+    prints "" in_jail cat "$PROJECT/.env"
+    fails "Read-only file system" in_jail touch "$PROJECT/.vscode/settings.json"
+    rm "$USER_CONFIG"
+}
+
 @test "deny_writable covers --rw and the project" {
     as_user mkdir -p "$SBX_HOME/data"
     JAIL=(--rw "$SBX_HOME/data")

@@ -332,3 +332,22 @@ C
     is_refused "owned by uid" on_stage unshare --user --map-current-user "$SBX_PROGRAM" --quiet --home write -- touch "$PROJECT/ran"
     [[ ! -e $PROJECT/ran ]]
 }
+
+# Each over two sessions: the first one moves what is above the path, the second one looks there.
+@test "a path that is hidden or read-only stays so when its parent is renamed" {
+    as_user mkdir -p "$PROJECT/data/raw" "$PROJECT/keep/inner"
+    as_user sh -c 'echo planted >"$1/data/raw/secret"; echo planted >"$1/keep/inner/file"' sh "$PROJECT"
+    admin_says '[mounts]' "hidden = [\"$PROJECT/data/raw\"]" "deny_writable = [\"$PROJECT/keep/inner\"]"
+    local backend
+    for backend in native bwrap; do
+        JAIL=(--backend "$backend")
+        run in_jail sh -c 'mv data data2; mv keep keep2; mkdir -p keep/inner other; mv data other/data'
+        works in_jail sh -c 'for file in $(find . -type f); do cat "$file"; echo inside >>"$file"; done 2>/dev/null; true'
+        prints planted cat "$PROJECT/data/raw/secret"
+        prints planted cat "$PROJECT/keep/inner/file"
+        [[ $(in_jail sh -c 'cat $(find . -name secret); true' 2>/dev/null) != *planted* ]]
+    done
+    works as_user sh -c 'cd "$1" && mv data data2 && mv keep keep2' sh "$PROJECT"
+    prints planted in_jail cat data2/raw/secret
+    works in_jail sh -c 'echo inside >>keep2/inner/file'
+}

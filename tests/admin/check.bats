@@ -110,7 +110,7 @@ warns() {
     works check "$NEXT"
     warns "'a.example.org' has no effect: network.block in"
     warns "'10.1.2.3' has no effect: a private network"
-    warns "'/usr/share' has no effect: mounts.deny_writable in"
+    warns "'/usr/share' is read-only: mounts.deny_writable in"
     warns "'/opt' has no effect: mounts.hidden in"
     warns "mounts.hidden: '/nowhere/at/all' does not exist on this machine"
     warns "'/dev/nvidia0' has no effect: devices.deny in"

@@ -45,6 +45,14 @@ TEST(CoversRule, StarAndBarePortsAreAboutEveryHost) {
     EXPECT_FALSE(covers_rule("443", "example.org"));
 }
 
+TEST(CoversRule, RawIsAPartOfTcp) {
+    EXPECT_TRUE(covers_rule("raw:*", "raw:example.org:443"));
+    EXPECT_TRUE(covers_rule("raw:443", "raw:example.org:443"));
+    EXPECT_TRUE(covers_rule("example.org", "raw:example.org:443"));
+    EXPECT_FALSE(covers_rule("raw:*", "example.org:443"));
+    EXPECT_FALSE(covers_rule("udp:*", "raw:example.org:443"));
+}
+
 TEST(VariablePattern, CaseMattersUnlessThePatternSaysOtherwise) {
     EXPECT_TRUE(matches_variable_pattern("*_TOKEN", "GITHUB_TOKEN"));
     EXPECT_FALSE(matches_variable_pattern("*_TOKEN", "github_token"));

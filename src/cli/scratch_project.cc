@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "cli/scratch_project.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/descriptors.h"
+#include "base/file.h"
+#include "base/remove_tree.h"
+#include "cli/run.h"
+#include "cli/version.h"
+#include "session/runtime_place.h"
+#include "session/session.h"
+
+namespace cli {
+namespace {
+
+constexpr size_t kMostPrinted = 8u << 20;
+constexpr std::string_view kFile = "sandbox.conf";
+constexpr int kTimeIsOver = 124;
+
+void forget(config::Values& values) {
+    values.erase("project.parents");
+    values.erase("modules.load");
+}
+
+// Another jail than the settings describe: none of them counts here.
+policy::Layers strict_layers() {
+    constexpr std::pair<std::string_view, std::string_view> kValues[] = {
+        {"home.access", "read"},    {"network.mode", "isolated"}, {"project.read_only", "true"},
+        {"home.caches", "false"},   {"limits.wall_time", "10"},   {"slurm.mode", "off"},
+        {"agents.notice", "false"}, {"devices.gpu", "off"}};
+    policy::Layers layers;
+    for (const auto& [key, text] : kValues)
+        layers.command_line[std::string(key)] = {.origin = config::from_flag("config import"),
+                                                 .text = std::string(text)};
+    return layers;
+}
+
+// A run in an empty project.
+struct ScratchRun {
+    base::Path project;
+    std::string session;
+    std::vector<std::string> command;
+};
+
+// What `layers` say about which projects there are, and about modules, does not count.
+base::Result<Planned> plan_run(const Caller& caller, const Place& place, policy::Layers layers,
+                               const ScratchRun& run) {
+    for (auto* files : {&layers.admin, &layers.profile, &layers.user, &layers.preset}) {
+        for (config::LayerFile& file : *files) forget(file.values);
+    }
+    layers.project.clear();
+    forget(layers.variables);
+    forget(layers.command_line);
+    // Another look at the disk: the caller's was before the project was made.
+    Caller here{.environment = caller.environment, .working_directory = run.project};
+    here.has_planted_home = caller.has_planted_home;
+    base::Result<policy::Effective> effective =
+        policy::merge(layers, path_meaning(here.disk, place.identity.home));
+    if (!effective) return effective.error();
+    policy::Policy policy = policy::policy_from(*effective);
+    Settings settings{place, {}, std::move(layers), *std::move(effective), std::move(policy)};
+    settings.place.project = settings.place.physical_project = run.project;
+    settings.place.project_origin = "--project";
+    return plan_with(here, std::move(settings), run.session, run.command);
+}
+
+base::Result<base::Path> find_bash(const host::Tree& disk) {
+    for (std::string_view name : {"/usr/bin/bash", "/bin/bash", "/usr/local/bin/bash"}) {
+        base::Path path = base::Path::known(name);
+        if (disk.look_through(path)) return path;
+    }
+    return base::Error{
+        .what = "bash is not installed here, and a sandbox.conf is a script that only bash reads",
+        .advice = "import the file on a machine that has bash"};
+}
+
+// The session's child: its output goes to the pipe, and so does the reason where the jail can't be built.
+[[noreturn]] void run_session(const Planned& planned, const session::Surroundings& surroundings, int output) {
+    base::Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    ::dup2(nothing.get(), STDIN_FILENO);
+    ::dup2(nothing.get(), STDERR_FILENO);
+    ::dup2(output, STDOUT_FILENO);
+    base::Result<session::Ending> ending = session::run(planned.plan, planned.facts, surroundings);
+    if (!ending) {
+        std::string reason = ending.error().line();
+        (void)!::write(STDOUT_FILENO, reason.data(), reason.size());
+        ::_exit(static_cast<int>(base::ExitCode::jail_failed));
+    }
+    ::_exit(ending->exit_code);
+}
+
+base::Result<std::string> output_of(const Planned& planned, const session::Surroundings& surroundings) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return base::system_error("make a pipe", errno);
+    base::Fd reading(ends[0]), writing(ends[1]);
+    pid_t child = ::fork();
+    if (child < 0) return base::system_error("start a process for the jail", errno);
+    if (child == 0) run_session(planned, surroundings, writing.get());
+    writing.reset();
+    base::Result<std::string> output = base::read_descriptor(reading.get(), kMostPrinted);
+    reading.reset();
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+    if (!output) return output.error();
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (code == kTimeIsOver) return base::Error{.what = "bash needed longer than 10 seconds for it"};
+    if (code == static_cast<int>(base::ExitCode::jail_failed))
+        return base::Error{.what = "the jail in which bash evaluates it can't be built: " + *output};
+    return output;
+}
+
+}  // namespace
+
+base::Result<ScratchProject> ScratchProject::make() {
+    char name[] = "/tmp/agent-sandbox-check-XXXXXX";
+    if (::mkdtemp(name) == nullptr) return base::system_error("make a directory in /tmp", errno);
+    return ScratchProject(base::Path::known(name));
+}
+
+ScratchProject::~ScratchProject() {
+    if (!path_.is_root()) base::remove_tree(path_.str());
+}
+
+base::Status check_start(const Caller& caller, const Place& place, policy::Layers layers) {
+    base::Result<ScratchProject> project = ScratchProject::make();
+    if (!project) return project.error();
+    base::Result<Planned> planned =
+        plan_run(caller, place, std::move(layers), {project->path(), "", {"true"}});
+    return planned ? base::success() : base::Status(planned.error());
+}
+
+base::Result<std::string> run_bash(const Caller& caller, const Place& place, const BashRequest& request) {
+    base::Result<base::Path> bash = find_bash(caller.disk);
+    if (!bash) return bash.error();
+    base::Result<ScratchProject> project = ScratchProject::make();
+    if (!project) return project.error();
+    std::string file = (project->path() / kFile).str();
+    if (base::Status written = base::write_file_atomically(file, std::string(request.text)); !written)
+        return written.error();
+    std::vector<std::string> command = {
+        bash->str(), "--norc", "--noprofile", "-c", std::string(request.script), "agent-sandbox", file};
+    command.insert(command.end(), request.arguments.begin(), request.arguments.end());
+    base::Result<std::string> session = make_session_id();
+    if (!session) return session.error();
+    base::Result<Planned> planned =
+        plan_run(caller, place, strict_layers(), {project->path(), *session, std::move(command)});
+    if (!planned) return planned.error();
+    const std::string& state = place.files.state_directory;
+    std::optional<std::string_view> runtime = host::variable(caller.environment, "XDG_RUNTIME_DIR");
+    session::Surroundings surroundings{
+        .state_directory = state,
+        .session = *session,
+        .runtime_place = session::make_runtime_place(session::runtime_places(runtime.value_or(""), state)),
+        .record = {.is_wanted = false},
+        .version = std::string(version())};
+    return output_of(*planned, surroundings);
+}
+
+}  // namespace cli

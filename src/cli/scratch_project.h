@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// An empty project for a plan that is about settings and not about where the caller is: whether a run starts
+// with a file, and the jail in which a file is evaluated.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/path.h"
+#include "base/result.h"
+#include "cli/context.h"
+
+namespace cli {
+
+// A directory in /tmp, removed at the end.
+class ScratchProject {
+  public:
+    static base::Result<ScratchProject> make();
+    ScratchProject(ScratchProject&& other) noexcept : path_(std::move(other.path_)) { other.path_ = {}; }
+    ScratchProject(const ScratchProject&) = delete;
+    ScratchProject& operator=(const ScratchProject&) = delete;
+    ScratchProject& operator=(ScratchProject&&) = delete;
+    ~ScratchProject();
+
+    const base::Path& path() const { return path_; }
+
+  private:
+    explicit ScratchProject(base::Path path) : path_(std::move(path)) {}
+    base::Path path_;
+};
+
+// Whether a run starts with these layers on this machine.
+base::Status check_start(const Caller& caller, const Place& place, policy::Layers layers);
+
+// Runs bash in a jail of its own, without a network and with nothing writable, whatever the settings of this
+// machine are. `text` lies in a file, whose name is the first argument of `script`.
+struct BashRequest {
+    std::string_view script;
+    std::string_view text;
+    std::vector<std::string> arguments;
+};
+base::Result<std::string> run_bash(const Caller& caller, const Place& place, const BashRequest& request);
+
+}  // namespace cli
