@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/review.h"
 
+#include "base/sha256.h"
 #include "base/text.h"
 #include "plan/backend.h"
 #include "review/review.h"
@@ -9,6 +10,7 @@ namespace cli {
 namespace {
 
 constexpr time_t kShortRun = 2;  // seconds
+constexpr size_t kRecordDigits = 16;
 
 timespec steady_time() {
     timespec now = {};
@@ -33,13 +35,16 @@ std::vector<base::Path> search_path(const Caller& caller, const base::Path& proj
 
 EndReview::EndReview() : started_(review::start()), began_(steady_time()) {}
 
-void EndReview::tell(const Output& output, const Caller& caller, const plan::Plan& plan) const {
+void EndReview::tell(const Output& output, const Caller& caller, const plan::Plan& plan,
+                     const std::string& state_directory) const {
     // Where the backend can't protect paths in the project, this is all that there is to tell.
     bool is_protected = plan::traits_of(plan.backend).has_view;
     if (!plan.project_is_writable || (is_protected && output.is_quiet())) return;
     bool is_short = steady_time().tv_sec - began_.tv_sec < kShortRun;
     if (is_protected && is_short && !output.has_terminal()) return;
-    review::Session session{plan.project, started_, search_path(caller, plan.project)};
+    const std::string record =
+        state_directory + "/reviewed/" + base::sha256(plan.project.str()).substr(0, kRecordDigits);
+    review::Session session{plan.project, started_, search_path(caller, plan.project), record};
     for (const std::string& line : review::describe(review::look_back(session), plan.project))
         is_protected ? output.warning(line) : output.protection(line);
 }

@@ -13,7 +13,8 @@ namespace cli {
 class EndReview {
   public:
     EndReview();
-    void tell(const Output& output, const Caller& caller, const plan::Plan& plan) const;
+    void tell(const Output& output, const Caller& caller, const plan::Plan& plan,
+              const std::string& state_directory) const;
 
   private:
     timespec started_;

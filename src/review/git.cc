@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "review/git.h"
 
-#include "base/glob.h"
 #include "base/text.h"
-#include "config/data.h"
 #include "plan/git_config.h"
 #include "review/walk.h"
 
 namespace review {
 namespace {
 
-constexpr int kDeepest = 8;
+constexpr int kDeepest = 64;
+constexpr std::string_view kUnreadable = "a directory of git's that can't be looked into";
 
 class Repository {
   public:
-    Repository(const base::Path& path, const timespec& since, std::vector<Finding>& findings)
-        : path_(path), since_(since), findings_(findings) {}
+    Repository(const base::Path& path, Known& known, std::vector<Finding>& findings)
+        : path_(path), known_(known), findings_(findings) {}
 
     void look() {
         look_at_hooks();
@@ -28,22 +27,24 @@ class Repository {
   private:
     bool has_changed(const base::Path& path) const {
         std::optional<struct stat> status = look_at(path);
-        return status && review::has_changed(*status, since_);
+        return status && known_.is_new(path, *status);
     }
     void add(const base::Path& path, std::string why) {
         findings_.push_back({Kind::git, path, std::move(why)});
     }
 
     void look_at_hooks() {
-        for (const Name& name : names_in(path_ / "hooks")) {
+        std::optional<std::vector<Name>> names = names_in(path_ / "hooks");
+        if (!names) return add(path_ / "hooks", std::string(kUnreadable));
+        for (const Name& name : *names) {
             const base::Path hook = path_ / "hooks" / name.text;
             std::optional<struct stat> status = look_at(hook);
             bool can_run = status && !name.is_directory && !name.text.ends_with(".sample") &&
                            (S_ISLNK(status->st_mode) || (status->st_mode & 0111));
-            if (can_run && review::has_changed(*status, since_)) add(hook, "a hook that git runs");
+            if (can_run && known_.is_new(hook, *status)) add(hook, "a hook that git runs");
         }
         std::optional<struct stat> link = look_at(path_ / "hooks");
-        if (link && S_ISLNK(link->st_mode) && review::has_changed(*link, since_))
+        if (link && S_ISLNK(link->st_mode) && known_.is_new(path_ / "hooks", *link))
             add(path_ / "hooks", "leads git to hooks elsewhere");
     }
 
@@ -53,20 +54,15 @@ class Repository {
         std::optional<std::string> content = content_of(file);
         if (!content) return add(file, "a configuration that can't be read");
         for (const plan::GitSetting& setting : plan::parse_git_config(*content)) {
-            for (const config::DataRow& row : config::data_list("review/git_keys")) {
-                if (!base::matches_name(row.entry, setting.key) || is_harmless(setting)) continue;
-                add(file, setting.key + ": " + std::string(row.reason));
-                return;
-            }
+            const config::DataRow* row = plan::program_row(setting);
+            if (row == nullptr || is_of_submodule(setting)) continue;
+            return add(file, setting.key + ": " + std::string(row->reason));
         }
     }
 
-    // What git itself writes for submodules and worktrees.
-    bool is_harmless(const plan::GitSetting& setting) const {
-        if (setting.key == "core.worktree") return path_.str().find("/modules/") != std::string::npos;
-        if (setting.key.starts_with("alias.")) return !setting.value.starts_with('!');
-        if (setting.key.starts_with("submodule.")) return !setting.value.starts_with('!');
-        return setting.key == "core.fsmonitor" && (setting.value == "false" || setting.value == "true");
+    // git itself writes core.worktree into the repository of a submodule.
+    bool is_of_submodule(const plan::GitSetting& setting) const {
+        return setting.key == "core.worktree" && path_.str().find("/modules/") != std::string::npos;
     }
 
     void look_at_common_directory() {
@@ -82,7 +78,7 @@ class Repository {
         const base::Path file = path_ / "rebase-merge/git-rebase-todo";
         if (!has_changed(file)) return;
         std::optional<std::string> content = content_of(file);
-        if (!content) return;
+        if (!content) return add(file, "commands of an unfinished rebase that can't be read");
         for (std::string_view line : base::split(*content, '\n')) {
             std::string_view text = base::trim(line);
             if (text.starts_with("exec ") || text.starts_with("x "))
@@ -91,55 +87,69 @@ class Repository {
     }
 
     const base::Path& path_;
-    const timespec& since_;
+    Known& known_;
     std::vector<Finding>& findings_;
 };
 
-void look_into_modules(const base::Path& modules, const timespec& since, std::vector<Finding>& findings,
-                       int depth) {
-    if (depth > kDeepest) return;
-    for (const Name& name : names_in(modules)) {
+void look_into_modules(const base::Path& modules, Known& known, std::vector<Finding>& findings, int depth) {
+    std::optional<std::vector<Name>> names = names_in(modules);
+    if (!names || depth > kDeepest) {
+        findings.push_back({Kind::git, modules, std::string(kUnreadable)});
+        return;
+    }
+    for (const Name& name : *names) {
         const base::Path directory = modules / name.text;
         if (!name.is_directory) continue;
         if (is_repository(directory)) {
-            look_into_repository(directory, since, findings);
+            look_into_repository(directory, known, findings);
         } else {
-            look_into_modules(directory, since, findings, depth + 1);
+            look_into_modules(directory, known, findings, depth + 1);
         }
     }
+}
+
+// git follows a link here.
+bool may_be_directory(const base::Path& path) {
+    std::optional<struct stat> status = look_at(path);
+    return status && (S_ISDIR(status->st_mode) || S_ISLNK(status->st_mode));
 }
 
 }  // namespace
 
 bool is_repository(const base::Path& directory) {
-    return is_directory(directory / "objects") && is_directory(directory / "refs") &&
+    return may_be_directory(directory / "objects") && may_be_directory(directory / "refs") &&
            look_at(directory / "HEAD");
 }
 
-void look_into_repository(const base::Path& repository, const timespec& since,
-                          std::vector<Finding>& findings) {
-    Repository(repository, since, findings).look();
-    look_into_modules(repository / "modules", since, findings, 0);
-    for (const Name& name : names_in(repository / "worktrees")) {
+void look_into_repository(const base::Path& repository, Known& known, std::vector<Finding>& findings) {
+    Repository(repository, known, findings).look();
+    look_into_modules(repository / "modules", known, findings, 0);
+    std::optional<std::vector<Name>> names = names_in(repository / "worktrees");
+    if (!names) return findings.push_back({Kind::git, repository / "worktrees", std::string(kUnreadable)});
+    for (const Name& name : *names) {
         if (!name.is_directory) continue;
         const base::Path worktree = repository / "worktrees" / name.text;
-        Repository(worktree, since, findings).look();
-        look_into_modules(worktree / "modules", since, findings, 0);
+        Repository(worktree, known, findings).look();
+        look_into_modules(worktree / "modules", known, findings, 0);
     }
 }
 
-void look_at_link(const base::Path& link, const Session& session, std::vector<Finding>& findings) {
+void look_at_link(const base::Path& link, const Session& session, Known& known,
+                  std::vector<Finding>& findings) {
     std::optional<struct stat> status = look_at(link);
-    if (!status || !has_changed(*status, session.started)) return;
+    if (!status || !known.is_new(link, *status)) return;
+    if (S_ISLNK(status->st_mode))
+        return findings.push_back({Kind::git, link, "a symbolic link that leads git elsewhere"});
     std::optional<std::string> content = content_of(link);
     constexpr std::string_view kPrefix = "gitdir:";
-    if (!content || !content->starts_with(kPrefix)) return;
+    if (!content) return findings.push_back({Kind::git, link, "a file of git's that can't be read"});
+    if (!content->starts_with(kPrefix)) return;
     std::string_view text = base::trim(std::string_view(*content).substr(kPrefix.size()));
     const base::Path directory = text.starts_with('/') ? base::Path() / text : link.parent() / text;
     if (!directory.is_within(session.project)) {
         findings.push_back({Kind::git, link, "leads git to " + base::printable(directory.str())});
     } else if (is_repository(directory)) {
-        look_into_repository(directory, session.started, findings);
+        look_into_repository(directory, known, findings);
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "review/known.h"
 #include "review/review.h"
 
 namespace review {
@@ -12,10 +13,10 @@ namespace review {
 // By its content, not by its name: git in such a directory obeys it.
 bool is_repository(const base::Path& directory);
 
-void look_into_repository(const base::Path& repository, const timespec& since,
-                          std::vector<Finding>& findings);
+void look_into_repository(const base::Path& repository, Known& known, std::vector<Finding>& findings);
 
-// A ".git" file, which may lead git anywhere.
-void look_at_link(const base::Path& link, const Session& session, std::vector<Finding>& findings);
+// A ".git" file or symbolic link, which may lead git anywhere.
+void look_at_link(const base::Path& link, const Session& session, Known& known,
+                  std::vector<Finding>& findings);
 
 }  // namespace review

@@ -2,11 +2,12 @@
 #include "review/review.h"
 
 #include <algorithm>
+#include <chrono>
 
-#include "base/glob.h"
 #include "base/text.h"
-#include "config/data.h"
 #include "review/git.h"
+#include "review/known.h"
+#include "review/names.h"
 #include "review/walk.h"
 
 namespace review {
@@ -16,95 +17,94 @@ namespace {
 constexpr std::string_view kSkipped[] = {"node_modules", ".venv", "venv",    "__pycache__",  ".tox", "target",
                                          ".mypy_cache",  ".next", ".gradle", "site-packages"};
 
-struct NameList {
-    std::string_view name;
-    Kind kind;
-};
-constexpr NameList kLists[] = {
-    {"review/start_up", Kind::start_up},
-    {"review/pipelines", Kind::pipeline},
-    {"review/build", Kind::build},
-};
-
 // Scripts of a package that run when it is installed, not when somebody asks for them.
 constexpr std::string_view kScriptsAtInstallation[] = {"\"preinstall\"", "\"install\"", "\"postinstall\"",
                                                        "\"prepare\""};
 
-// An entry with a slash is a path from the project's root, one without matches a name anywhere.
-bool matches(std::string_view entry, std::string_view relative, std::string_view name) {
-    bool is_path = entry.find('/') != std::string_view::npos;
-    return is_path ? base::matches_path(entry, relative) : base::matches_name(entry, name);
-}
-
 class Walk {
   public:
-    Walk(const Session& session, const Limits& limits) : session_(session), limits_(limits) {}
+    Walk(const Session& session, const Limits& limits)
+        : session_(session),
+          limits_(limits),
+          known_(session.record, session.started),
+          deadline_(std::chrono::steady_clock::now() + limits.time) {}
 
     Review look() {
         std::vector<base::Path> level{session_.project};
         for (size_t depth = 0; !level.empty(); ++depth) {
-            if (depth >= limits_.depth) {
-                review_.is_complete = false;
-                break;
-            }
             std::vector<base::Path> next;
-            for (const base::Path& directory : level) {
-                if (seen_ <= limits_.entries) look_into(directory, next);
+            for (base::Path& directory : level) {
+                if (depth >= limits_.depth || is_over()) {
+                    review_.unseen.push_back(std::move(directory));
+                } else {
+                    look_into(directory, next);
+                }
             }
             level = std::move(next);
         }
         for (const base::Path& directory : session_.search_path) look_for_programs(directory);
+        known_.save(review_.unseen.empty());
         return sorted();
     }
 
   private:
+    bool is_over() const { return seen_ > limits_.entries || std::chrono::steady_clock::now() > deadline_; }
+
     void look_into(const base::Path& directory, std::vector<base::Path>& next) {
-        std::vector<Name> names = names_in(directory);
-        auto has = [&](std::string_view name) {
-            return std::ranges::find(names, name, &Name::text) != names.end();
-        };
-        bool may_be_repository = has("HEAD") && has("objects") && has("refs");
-        if (may_be_repository && is_repository(directory)) {
-            return look_into_repository(directory, session_.started, review_.findings);
+        constexpr size_t kBetweenLooks = 4096;  // at the clock
+        const size_t first = next.size();
+        bool has_head = false, has_objects = false, has_refs = false, is_cut = false;
+        bool is_read = visit_names(directory, [&](const Name& name) {
+            if (++seen_ % kBetweenLooks == 0 && is_over()) is_cut = true;
+            has_head = has_head || name.text == "HEAD";
+            has_objects = has_objects || name.text == "objects";
+            has_refs = has_refs || name.text == "refs";
+            look_at(directory, name, next);
+            return !is_cut;
+        });
+        bool is_git = has_head && has_objects && has_refs && is_repository(directory);
+        if (is_git) {
+            next.resize(first);
+            return look_into_repository(directory, known_, review_.findings);
         }
-        for (const Name& name : names) {
-            if (++seen_ > limits_.entries) {
-                review_.is_complete = false;
-                return next.clear();
-            }
-            const base::Path path = directory / name.text;
-            if (name.is_directory) {
-                if (std::ranges::find(kSkipped, name.text) == std::end(kSkipped)) next.push_back(path);
-            } else if (name.text == ".git") {
-                look_at_link(path, session_, review_.findings);
-            } else {
-                look_at_file(path, name.text);
-            }
+        if (!is_read || is_cut) review_.unseen.push_back(directory);
+    }
+
+    void look_at(const base::Path& directory, const Name& name, std::vector<base::Path>& next) {
+        if (name.is_directory) {
+            if (std::ranges::find(kSkipped, name.text) == std::end(kSkipped))
+                next.push_back(directory / name.text);
+        } else if (name.text == ".git") {
+            look_at_link(directory / name.text, session_, known_, review_.findings);
+        } else {
+            look_at_file(directory / name.text, name);
         }
     }
 
-    bool has_changed(const base::Path& path) const {
-        std::optional<struct stat> status = look_at(path);
-        return status && review::has_changed(*status, session_.started);
+    bool is_new(const base::Path& path) {
+        std::optional<struct stat> status = review::look_at(path);
+        return status && known_.is_new(path, *status);
     }
 
-    void look_at_file(const base::Path& path, std::string_view name) {
+    void look_at_file(const base::Path& path, const Name& name) {
         std::string_view relative = path.relative_to(session_.project);
-        for (const NameList& list : kLists) {
-            for (const config::DataRow& row : config::data_list(list.name)) {
-                if (!matches(row.entry, relative, name)) continue;
-                if (has_changed(path)) review_.findings.push_back({list.kind, path, std::string(row.reason)});
-                return;
-            }
+        Names::Match match = names_.find(relative, name.text);
+        bool leads_on = match.row == nullptr && name.is_link;
+        if (leads_on) match = names_.find_below(relative);
+        if (match.row != nullptr) {
+            std::string why = leads_on ? "a symbolic link to what would be " : "";
+            if (is_new(path))
+                review_.findings.push_back({match.kind, path, why + std::string(match.row->reason)});
+        } else if (name.text == "package.json") {
+            look_at_package(path);
         }
-        if (name == "package.json") look_at_package(path);
     }
 
     // Every session of a JavaScript project changes this file; only these scripts run unasked.
     void look_at_package(const base::Path& path) {
-        if (!has_changed(path)) return;
+        if (!is_new(path)) return;
         std::optional<std::string> content = content_of(path);
-        if (!content) return;
+        if (!content) return review_.findings.push_back({Kind::build, path, "a package that can't be read"});
         for (std::string_view script : kScriptsAtInstallation) {
             if (content->find(script) == std::string::npos) continue;
             return review_.findings.push_back(
@@ -117,11 +117,13 @@ class Walk {
         if (!directory.is_within(session_.project)) return;
         size_t count = 0;
         base::Path first;
-        for (const Name& name : names_in(directory)) {
-            std::optional<struct stat> status = look_at(directory / name.text);
+        std::optional<std::vector<Name>> names = names_in(directory);
+        if (!names) return review_.unseen.push_back(directory);
+        for (const Name& name : *names) {
+            std::optional<struct stat> status = review::look_at(directory / name.text);
             bool can_run =
                 status && !name.is_directory && (S_ISLNK(status->st_mode) || (status->st_mode & 0111));
-            if (!can_run || !review::has_changed(*status, session_.started)) continue;
+            if (!can_run || !known_.is_new(directory / name.text, *status)) continue;
             if (count++ == 0) first = directory / name.text;
         }
         if (count == 0) return;
@@ -134,6 +136,7 @@ class Walk {
             return a.kind != b.kind ? a.kind < b.kind : a.path != b.path ? a.path < b.path : a.why < b.why;
         };
         std::ranges::sort(review_.findings, in_order);
+        std::ranges::sort(review_.unseen);
         auto same = [](const Finding& a, const Finding& b) { return a.path == b.path && a.why == b.why; };
         auto doubled = std::ranges::unique(review_.findings, same);
         review_.findings.erase(doubled.begin(), doubled.end());
@@ -142,9 +145,28 @@ class Walk {
 
     const Session& session_;
     const Limits& limits_;
+    const Names names_;
+    Known known_;
+    const std::chrono::steady_clock::time_point deadline_;
     Review review_;
     size_t seen_ = 0;
 };
+
+// "src, vendor/lib and 12 more directories"
+std::string unseen_text(const Review& review, const base::Path& project) {
+    constexpr size_t kNamed = 3;
+    constexpr size_t kLongest = 80;
+    std::vector<std::string> names;
+    for (const base::Path& path : review.unseen) {
+        if (names.size() == kNamed) break;
+        std::string name(path.relative_to(project));
+        if (name.empty()) name = ".";
+        if (name.size() > kLongest) name.replace(kLongest, std::string::npos, "...");
+        names.push_back(base::printable(name));
+    }
+    size_t rest = review.unseen.size() - names.size();
+    return base::join(names, ", ") + (rest == 0 ? "" : " and " + std::to_string(rest) + " more directories");
+}
 
 }  // namespace
 
@@ -161,17 +183,18 @@ Review look_back(const Session& session, const Limits& limits) {
 std::vector<std::string> describe(const Review& review, const base::Path& project, size_t most) {
     std::vector<std::string> lines;
     size_t count = review.findings.size();
-    if (count == 0) return lines;
-    lines.emplace_back(
-        "look at these before you go on, new or changed in this session and run outside the jail:");
+    if (count > 0)
+        lines.emplace_back(
+            "look at these before you go on, new or changed in this session and run outside the jail:");
     for (const Finding& finding : review.findings) {
         if (lines.size() > most) break;
         lines.push_back("  " + base::printable(finding.path.relative_to(project)) + ": " +
                         base::printable(finding.why));
     }
     if (count > most) lines.push_back("  and " + std::to_string(count - most) + " more");
-    if (!review.is_complete)
-        lines.emplace_back("  the project is large: what lies deep in it was not looked at");
+    if (!review.unseen.empty())
+        lines.push_back("the review did not look at all of the project: not into " +
+                        unseen_text(review, project));
     return lines;
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "review/walk.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <memory>
+#include <cerrno>
 
+#include "base/entries.h"
 #include "base/file.h"
 #include "base/no_links.h"
 
@@ -16,31 +16,35 @@ namespace {
 
 constexpr size_t kLargeFile = 1u << 20;
 
-struct CloseDirectory {
-    void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
 // Some file systems do not say in the directory what an entry is.
-bool is_directory_entry(int directory, const dirent& entry) {
-    if (entry.d_type != DT_UNKNOWN) return entry.d_type == DT_DIR;
+Name name_of(int directory, const struct dirent64& entry) {
+    Name name{
+        .text = entry.d_name, .is_directory = entry.d_type == DT_DIR, .is_link = entry.d_type == DT_LNK};
     struct stat status;
-    return ::fstatat(directory, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
+    if (entry.d_type == DT_UNKNOWN && ::fstatat(directory, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+        name.is_directory = S_ISDIR(status.st_mode);
+        name.is_link = S_ISLNK(status.st_mode);
+    }
+    return name;
 }
 
 }  // namespace
 
-std::vector<Name> names_in(const base::Path& directory) {
+bool visit_names(const base::Path& directory, const std::function<bool(const Name&)>& visit) {
+    int opened = base::open_without_links(directory, O_RDONLY | O_DIRECTORY);
+    if (opened < 0) return opened == -ENOENT || opened == -ENOTDIR || opened == -ELOOP;
+    base::Fd fd(opened);
+    return base::visit_entries(fd.get(),
+                               [&](const struct dirent64& entry) { return visit(name_of(fd.get(), entry)); });
+}
+
+std::optional<std::vector<Name>> names_in(const base::Path& directory) {
     std::vector<Name> names;
-    base::Fd fd(base::open_without_links(directory, O_RDONLY | O_DIRECTORY));
-    if (!fd) return names;
-    std::unique_ptr<DIR, CloseDirectory> stream(::fdopendir(fd.get()));
-    if (!stream) return names;
-    fd.release();
-    while (const dirent* entry = ::readdir(stream.get())) {
-        std::string_view name = entry->d_name;
-        if (name == "." || name == "..") continue;
-        names.push_back({std::string(name), is_directory_entry(::dirfd(stream.get()), *entry)});
-    }
+    bool is_whole = visit_names(directory, [&](const Name& name) {
+        names.push_back(name);
+        return true;
+    });
+    if (!is_whole) return std::nullopt;
     std::ranges::sort(names, {}, &Name::text);
     return names;
 }

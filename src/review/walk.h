@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,10 +19,15 @@ namespace review {
 struct Name {
     std::string text;
     bool is_directory = false;
+    bool is_link = false;
 };
 
-// Sorted; empty where it can't be read.
-std::vector<Name> names_in(const base::Path& directory);
+// In the order of the file system, until `visit` says false. False where the directory is there and could not
+// be read whole.
+bool visit_names(const base::Path& directory, const std::function<bool(const Name&)>& visit);
+
+// Sorted; nothing where the directory is there and could not be read whole.
+std::optional<std::vector<Name>> names_in(const base::Path& directory);
 
 std::optional<struct stat> look_at(const base::Path& path);
 bool is_directory(const base::Path& path);

@@ -15,6 +15,24 @@ std::string host_name() {
     return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
+std::string_view reason_of(LateFinding::Kind kind) {
+    switch (kind) {
+        case LateFinding::Kind::masked:
+            return "the search for files to mask reached it after the start";
+        case LateFinding::Kind::appeared:
+            return "it appeared after the start";
+        case LateFinding::Kind::repository:
+            return "the search for repositories reached it after the start";
+        case LateFinding::Kind::closed:
+            return "it could not be searched, or not covered file by file";
+        case LateFinding::Kind::replaced:
+            return "it was replaced outside while the jail ran";
+        case LateFinding::Kind::open:
+            return "it could not be covered";
+    }
+    return "";
+}
+
 void add_head(audit::Line& line, std::string_view writer, const audit::Head& head) {
     if (head.lines == 0) return;
     line.begin_object(writer).number("lines", head.lines).text("hash", head.hash).end_object();
@@ -53,12 +71,31 @@ void record_start(audit::Writer& record, const plan::Plan& plan, const Surroundi
     record.write(std::move(line));
 }
 
+void record_held(audit::Writer& record, const BareName& name) {
+    if (!record) return;
+    audit::Line line("cover");
+    line.path("path", name.path.str()).text("cause", "opened inside").text("reason", name.detail);
+    record.write(std::move(line));
+}
+
 void record_uncovered(audit::Writer& record, const std::vector<backends::Uncovered>& uncovered) {
     if (!record) return;
     for (const backends::Uncovered& one : uncovered) {
         audit::Line line("cover");
         line.path("path", one.path.str()).text("cause", one.is_covered_again ? "covered again" : "left open");
         line.text("reason", "it was replaced or removed outside while the jail ran");
+        record.write(std::move(line));
+    }
+}
+
+void record_search(audit::Writer& record, const SearchProgress::Report& search) {
+    if (!record) return;
+    for (const LateFinding& finding : search.findings) {
+        audit::Line line("cover");
+        bool is_open = finding.kind == LateFinding::Kind::open;
+        line.path("path", finding.path.str()).text("cause", is_open ? "left open" : "covered late");
+        line.text("reason", reason_of(finding.kind));
+        line.number("after_ms", static_cast<uint64_t>(finding.after.count()));
         record.write(std::move(line));
     }
 }

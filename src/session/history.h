@@ -10,6 +10,7 @@
 #include "audit/writer.h"
 #include "base/json.h"
 #include "plan/plan.h"
+#include "session/cover_guard.h"
 #include "session/session.h"
 
 namespace session {
@@ -24,8 +25,13 @@ struct Helpers {
     audit::Head gateway, tracer;
 };
 
-// Each name that was not covered for a moment.
+// A process of the jail used a name that was bare for a moment. Recorded at once.
+void record_held(audit::Writer& record, const BareName& name);
+// Each name that was bare for a moment. Recorded at the end.
 void record_uncovered(audit::Writer& record, const std::vector<backends::Uncovered>& uncovered);
+
+// What was found in the project after the start.
+void record_search(audit::Writer& record, const SearchProgress::Report& search);
 
 void record_end(audit::Writer& record, const base::Result<Ending>& ending, const Helpers& helpers,
                 std::chrono::milliseconds duration);

@@ -56,3 +56,34 @@ reviewed() { [[ $output == *"look at these before you go on"* ]]; }
     run -3 "$SBX_PROGRAM" -- sh -c 'echo all: >Makefile; sleep 2.1; exit 3'
     reviewed || report "no review"
 }
+
+@test "many entries do not silence the review" {
+    works on_terminal sh -c 'i=0; while [ $i -lt 11000 ]; do : >"!$i"; i=$((i + 1)); done; echo all: >zz-last.mk; echo all: >Makefile'
+    [[ $output == *"Makefile: run by make"* ]] || report "silenced"
+    works on_terminal sh -c 'mkdir -p closed && echo all: >closed/Makefile && chmod 100 closed'
+    [[ $output == *"did not look at all of the project: not into closed"* ]] || report "silent about what it did not see"
+    chmod 700 closed
+}
+
+@test "what one session plants where the review does not look is named when the next one moves it out" {
+    works on_terminal sh -c 'mkdir -p node_modules/x/.vscode && echo {} >node_modules/x/.vscode/tasks.json'
+    ! reviewed || report "the tree is walked"
+    works on_terminal mv node_modules/x app
+    [[ $output == *"app/.vscode/tasks.json: tasks and settings that an editor runs"* ]] || report "not named"
+    works on_terminal true
+    ! reviewed || report "named twice"
+}
+
+@test "the record of what was reviewed is out of the jail's reach" {
+    works on_terminal sh -c 'echo all: >Makefile'
+    works test -d "$HOME/.local/state/agent-sandbox/reviewed"
+    JAIL=(--home write)
+    fails "" in_jail ls "$HOME/.local/state/agent-sandbox/reviewed"
+}
+
+@test "names that run code in tools of today are named" {
+    works on_terminal sh -c 'mkdir -p app/.helix app/.kiro/settings; for f in app/.helix/languages.toml app/.kiro/settings/mcp.json shell.nix .irbrc AGENTS.md .tool-versions; do echo x >$f; done'
+    for name in app/.helix/languages.toml app/.kiro/settings/mcp.json shell.nix .irbrc AGENTS.md .tool-versions; do
+        [[ $output == *"$name: "* ]] || report "$name"
+    done
+}

@@ -190,17 +190,87 @@ TEST_F(ReviewTest, APipeDoesNotHoldItUp) {
     std::filesystem::remove(project_ / ".git/config");
     ASSERT_EQ(::mkfifo((project_ / ".git/config").c_str(), 0600), 0);
     ASSERT_EQ(::mkfifo((project_ / "package.json").c_str(), 0600), 0);
-    EXPECT_EQ(found(), ".git/config: a configuration that can't be read|");
+    EXPECT_EQ(found(),
+              ".git/config: a configuration that can't be read|package.json: a package that can't be read|");
 }
 
-TEST_F(ReviewTest, LimitsAreKeptAndSaid) {
+TEST_F(ReviewTest, LimitsAreKeptAndWhatTheyCutOffIsNamed) {
     start_session();
     write("a/b/c/Makefile");
     write("Makefile");
     EXPECT_EQ(found({.depth = 2}), "Makefile: run by make|");
-    EXPECT_FALSE(review_.is_complete);
+    ASSERT_EQ(review_.unseen.size(), 1u);
+    EXPECT_EQ(review_.unseen[0], session_.project / "a/b");
     found({.entries = 1});
-    EXPECT_FALSE(review_.is_complete);
+    EXPECT_FALSE(review_.unseen.empty());
+    found({.time = std::chrono::milliseconds(-1)});
+    EXPECT_FALSE(review_.unseen.empty());
+}
+
+TEST_F(ReviewTest, NoLimitMakesItSilent) {
+    start_session();
+    write("a/b/notes");
+    EXPECT_EQ(found({.depth = 2}), "");
+    EXPECT_EQ(review::describe(review_, session_.project),
+              std::vector<std::string>{"the review did not look at all of the project: not into a/b"});
+    for (char letter = 'a'; letter <= 'f'; ++letter) write("x/" + std::string(1, letter) + "/y/notes");
+    found({.depth = 2});
+    EXPECT_EQ(review::describe(review_, session_.project)[0],
+              "the review did not look at all of the project: not into a/b, x/a, x/b and 4 more directories");
+}
+
+TEST_F(ReviewTest, ManyEntriesInOneDirectoryHideNothingBesideThem) {
+    start_session();
+    for (int i = 0; i < 12'000; ++i) write("!" + std::to_string(i), "");
+    write("Makefile");
+    EXPECT_EQ(found(), "Makefile: run by make|");
+}
+
+TEST_F(ReviewTest, ADirectoryThatCantBeReadIsNamed) {
+    start_session();
+    write("open/notes");
+    write("closed/Makefile");
+    ASSERT_EQ(::chmod((project_ / "closed").c_str(), 0100), 0);
+    bool is_root = ::access((project_ / "closed").c_str(), R_OK) == 0;
+    found();
+    EXPECT_EQ(review_.unseen.size(), is_root ? 0u : 1u);
+    ASSERT_EQ(::chmod((project_ / "closed").c_str(), 0700), 0);
+}
+
+TEST_F(ReviewTest, WhatStartsByItselfIsToldAtEveryDepth) {
+    start_session();
+    write("app/.vscode/tasks.json");
+    write("app/.claude/skills/x/SKILL.md");
+    write("shell.nix");
+    EXPECT_EQ(found(),
+              "app/.claude/skills/x/SKILL.md: a skill that agents run|"
+              "app/.vscode/tasks.json: tasks and settings that an editor runs|"
+              "shell.nix: run by nix-shell and by direnv|");
+}
+
+TEST_F(ReviewTest, ALinkInThePlaceOfAListedDirectoryIsTold) {
+    start_session();
+    write("notes/pre-commit");
+    std::filesystem::create_directory_symlink("notes", project_ / ".husky");
+    std::filesystem::create_directory_symlink("notes", project_ / "other");
+    EXPECT_EQ(found(), ".husky: a symbolic link to what would be hooks that git is pointed at|");
+}
+
+TEST_F(ReviewTest, ALinkInThePlaceOfARepositoryIsTold) {
+    start_session();
+    std::filesystem::create_directory_symlink("/tmp/elsewhere", project_ / ".git");
+    EXPECT_EQ(found(), ".git: a symbolic link that leads git elsewhere|");
+}
+
+TEST_F(ReviewTest, ARepositoryWithLinksInItIsARepository) {
+    start_session();
+    make_repository("store");
+    write("docs/HEAD", "ref: refs/heads/main\n");
+    write("docs/config", "[core]\nfsmonitor = ./x\n");
+    for (const char* part : {"objects", "refs"})
+        std::filesystem::create_directory_symlink(std::string("../store/") + part,
+                                                  project_ / ("docs/" + std::string(part)));
+    EXPECT_EQ(found(), "docs/config: core.fsmonitor: a program that git runs at every status|");
 }
 
 TEST_F(ReviewTest, ShortTextWithAnEnd) {
