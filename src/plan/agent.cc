@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "plan/agent.h"
 #include "plan/draft.h"
+#include "plan/pins.h"
 
 namespace plan {
 namespace {
@@ -29,6 +30,9 @@ constexpr Neutral kNeutral[] = {
     {".md", ""},       {".env", ""},       {".js", ""},   {".ts", ""},
 };
 
+// The state directory and those in it. Deeper ones are histories, by the thousand.
+constexpr int kSocketDepth = 2;
+
 class State {
   public:
     State(Draft& draft, const Profile& profile) : draft_(draft), profile_(profile) {}
@@ -41,7 +45,7 @@ class State {
         for (const Item& item : profile_.protect) {
             if (is_apart) {
                 show(item, MountKind::bind_readonly, "the user's own settings of the agent");
-            } else {
+            } else if (!is_private(item)) {
                 protect(item);
             }
         }
@@ -49,12 +53,35 @@ class State {
             if (is_apart) show(item, MountKind::bind_writable, "the agent's log-in, written through");
         }
         for (const Item& item : profile_.private_places) {
-            if (!is_apart) make_private(item);
+            if (!is_apart && is_private(item)) make_private(item);
+        }
+        for (const Item& item : profile_.state) {
+            if (!is_apart) hide_sockets(in_home(item), kSocketDepth);
         }
         for (const Item& item : profile_.kept) keep(item);
     }
 
   private:
+    // What is protected as well as private: the user's, where it has content, else one of the session's own.
+    bool is_private(const Item& item) const {
+        auto is_same = [&](const Item& other) { return other.text == item.text; };
+        if (std::ranges::none_of(profile_.private_places, is_same)) return false;
+        bool is_protected = std::ranges::any_of(profile_.protect, is_same);
+        return !is_protected || draft_.tree().list(in_home(item)).empty();
+    }
+
+    // A program outside serves them, and a mount closes no socket to writing: connecting would work.
+    void hide_sockets(const base::Path& directory, int depth) {
+        for (const host::Entry& entry : draft_.tree().list(directory)) {
+            const base::Path path = directory / entry.name;
+            if (entry.kind == host::Kind::socket) {
+                draft_.add_rule(path, Access::hidden, {"a socket of a program outside the jail", {}});
+            } else if (entry.kind == host::Kind::directory && depth > 1) {
+                hide_sockets(path, depth - 1);
+            }
+        }
+    }
+
     base::Path in_home(const Item& item) const { return draft_.home / item.text; }
 
     // A directory of this project's in the sandbox's own state takes the place of the user's.
@@ -68,7 +95,8 @@ class State {
     // A file or directory of the user's at its place, where it is there.
     void show(const Item& item, MountKind kind, std::string_view why) {
         base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(in_home(item));
-        bool is_shown = resolved && resolved->exists && resolved->path.is_within(draft_.home);
+        bool is_shown = resolved && resolved->exists && resolved->path.is_within(draft_.home) &&
+                        !leads_to_hidden(draft_, *resolved);
         if (is_shown) lay(kind, in_home(item), resolved->path.str(), {std::string(why), item.origin});
     }
 
@@ -76,9 +104,12 @@ class State {
         const Reason reason{"would run outside the jail later", item.origin};
         base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(in_home(item));
         if (!resolved || !resolved->path.is_within(draft_.home)) return;
+        if (!resolved->links.empty()) tell_of_link(resolved->links.back().path, reason);
+        if (leads_to_hidden(draft_, *resolved)) return;
         std::optional<std::string> content = content_for(item);
         if (resolved->exists && !may_be_placeholder(resolved->path, content)) {
             draft_.links.insert(draft_.links.end(), resolved->links.begin(), resolved->links.end());
+            keep_links(draft_, *resolved, reason);
             draft_.add_rule(resolved->path, Access::readonly, reason);
             return;
         }
@@ -86,6 +117,13 @@ class State {
         draft_.plan.placeholders.push_back({resolved->path, reason, std::move(content)});
         draft_.rules.add(PathRule{
             .path = resolved->path, .access = Access::readonly, .holds_name = true, .reason = reason});
+    }
+
+    // Nothing can be mounted on a link: what it leads to is read-only, its own name is not.
+    void tell_of_link(const base::Path& link, const Reason& reason) {
+        draft_.note(NoteKind::protection, base::printable(link.str()) +
+                                              " is a symbolic link and can't be protected (" + reason.why +
+                                              "); replace it by what it points to");
     }
 
     // Nothing stands for a directory.
@@ -130,6 +168,12 @@ class State {
                             item.origin};
         const base::Path own = agent_directory(draft_, profile_.name) / item.text;
         const base::Path target = in_home(item);
+        if (std::optional<host::Glance> seen = draft_.tree().glance(target);
+            seen && seen->kind == host::Kind::symlink) {
+            draft_.note(NoteKind::protection, base::printable(target.str()) +
+                                                  " is a symbolic link and is not copied into the jail; "
+                                                  "replace it by what it points to");
+        }
         draft_.plan.kept_files.push_back({.path = own,
                                           .copied_from = target,
                                           .otherwise = neutral_content(target).value_or(""),
@@ -160,7 +204,9 @@ void hide_others(Draft& draft) {
                 base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(draft.home / item.text);
                 if (!resolved || !resolved->exists || !resolved->path.is_strictly_within(draft.home))
                     continue;
-                draft.add_rule(resolved->path, Access::hidden, {"the state of another agent", item.origin});
+                const Reason reason{"the state of another agent", item.origin};
+                draft.add_rule(resolved->path, Access::hidden, reason);
+                keep_links(draft, *resolved, reason);
             }
         }
     }

@@ -69,7 +69,7 @@ class Files {
   private:
     std::string original_of(const base::Path& path) const {
         base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(path);
-        if (!resolved || !resolved->exists) return {};
+        if (!resolved || !resolved->exists || leads_to_hidden(draft_, *resolved)) return {};
         base::Result<std::string> text = draft_.tree().read(resolved->path, kLargestInstructions);
         return text ? *text : std::string();
     }

@@ -19,6 +19,7 @@ namespace {
 using config::Item;
 
 constexpr std::string_view kFunctionPrefix = "BASH_FUNC_";
+constexpr std::string_view kOwnPrefix = "AGENT_SANDBOX";
 
 bool is_valid_name(std::string_view name) {
     if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
@@ -69,10 +70,11 @@ class Filter {
           has_gateway_(draft.plan.network.reached != policy::NetworkMode::open) {}
 
     void consider(std::string_view name, std::string_view value) {
-        if (name.starts_with("AGENT_SANDBOX")) return;
+        if (name.starts_with(kOwnPrefix)) return;
         if (name.starts_with(kFunctionPrefix)) return consider_function(name, value);
         if (!is_valid_name(name)) return remove(name, "not a valid name", {});
-        if (has_gateway_ && is_proxy_variable(name)) return remove_proxy(name);
+        if (std::string_view obstacle = variable_obstacle(name, has_gateway_); !obstacle.empty())
+            return remove_for_good(name, obstacle);
         const Item* allowed = find_item(env_.allow, name);
         if (const config::DataRow* row = injection_.find(name); row != nullptr && allowed == nullptr) {
             return remove(name, std::string(row->reason), {});
@@ -120,9 +122,8 @@ class Filter {
             RemovedVariable{std::string(name), {std::move(why), std::move(origin)}});
     }
 
-    // Inside there is no such host, and its password is nobody's business there.
-    void remove_proxy(std::string_view name) {
-        remove(name, "the gateway uses the site's proxy itself", draft_.plan.network.reason.origin);
+    void remove_for_good(std::string_view name, std::string_view why) {
+        remove(name, std::string(why), draft_.plan.network.reason.origin);
         draft_.plan.environment.removed.back().can_be_allowed = false;
     }
 
@@ -204,6 +205,13 @@ void put_stubs_first(Environment& environment, const base::Path& stubs) {
 }
 
 }  // namespace
+
+std::string_view variable_obstacle(std::string_view name, bool has_gateway) {
+    if (name.starts_with(kOwnPrefix)) return "the program sets its own variables itself";
+    // The proxy's host does not exist inside, and its address may hold a password.
+    if (has_gateway && is_proxy_variable(name)) return "the gateway uses the site's proxy itself";
+    return {};
+}
 
 void add_environment(Draft& draft) {
     Environment& environment = draft.plan.environment;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
+#include "plan/pins.h"
 #include "plan/seeded.h"
 
 namespace plan {
@@ -33,7 +34,9 @@ void add_mode(Draft& draft) {
             draft.add_rule(draft.home, Access::readonly, {"home.access = read", home.access_origin});
             return;
         case HomeAccess::write:
-            draft.add_rule(draft.home, Access::writable, {"home.access = write", home.access_origin});
+            // The jail could change a mode that keeps the search for credentials out.
+            draft.add_rule(draft.home, is_shut(draft, draft.home) ? Access::readonly : Access::writable,
+                           {"home.access = write", home.access_origin});
             return;
     }
 }
@@ -86,7 +89,7 @@ base::Status add_entry(Draft& draft, const Item& item, Access access, const List
 void add_seeded(Draft& draft, const Item& item) {
     const base::Path literal = draft.inputs.facts.identity.home / item.text;
     base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(literal);
-    if (!resolved || !resolved->exists) return;
+    if (!resolved || !resolved->exists || leads_to_hidden(draft, *resolved)) return;
     base::Result<std::string> content = draft.tree().read(resolved->path, 1u << 20);
     if (!content) return;
     // On a file system of the jail's own the copy is an ordinary file, which programs may replace by rename.
@@ -105,14 +108,18 @@ void hold_name(Draft& draft, const base::Path& path, Access access, const Reason
     draft.rules.add(PathRule{.path = path, .access = access, .holds_name = true, .reason = reason});
 }
 
-// In a home that can be written, the directories above a covered path must not be renamed: the next session
-// would find it under a name that no rule knows.
-void pin_ancestors(Draft& draft, const base::Path& path) {
-    for (base::Path above = path.parent(); above.is_strictly_within(draft.home); above = above.parent()) {
-        draft.rules.add(PathRule{.path = above,
-                                 .access = Access::writable,
-                                 .holds_name = true,
-                                 .reason = {"holds a hidden path and can't be renamed aside", {}}});
+void hide_matching(Draft& draft, const base::Path& pattern, const Reason& reason) {
+    base::Result<host::Tree::Resolved> directory = draft.tree().resolve(pattern.parent());
+    if (!directory) return;
+    if (is_shut(draft, directory->path) && directory->path != draft.home) {
+        draft.add_rule(directory->path, Access::hidden, reason);
+    }
+    for (const host::Entry& entry : draft.tree().list(directory->path)) {
+        if (!base::matches_name(pattern.name(), entry.name)) continue;
+        base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(pattern.parent() / entry.name);
+        if (!resolved) continue;
+        draft.add_rule(resolved->path, Access::hidden, reason);
+        keep_links(draft, *resolved, reason);
     }
 }
 
@@ -135,19 +142,24 @@ void add_credentials(Draft& draft) {
             } else {
                 draft.add_rule(resolved->path, Access::hidden, reason);
             }
-            if (is_writable && resolved->exists) pin_ancestors(draft, resolved->path);
+            keep_links(draft, *resolved, reason);
             continue;
         }
-        const base::Path pattern = home / row.entry;
-        for (const host::Entry& entry : draft.tree().list(pattern.parent())) {
-            if (!base::matches_name(pattern.name(), entry.name)) continue;
-            base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(pattern.parent() / entry.name);
-            if (resolved) draft.add_rule(resolved->path, Access::hidden, reason);
-        }
+        hide_matching(draft, home / row.entry, reason);
     }
 }
 
 }  // namespace
+
+bool leads_to_hidden(Draft& draft, const host::Tree::Resolved& resolved) {
+    if (resolved.links.empty()) return false;
+    const PathRule* rule = draft.rules.decide_unsettled(resolved.path);
+    if (rule == nullptr || rule->access != Access::hidden) return false;
+    draft.note(NoteKind::protection, base::printable(resolved.links.back().path.str()) + " is a link to " +
+                                         base::printable(resolved.path.str()) + ", which is hidden (" +
+                                         rule->reason.why + "); it is not followed: remove the link");
+    return true;
+}
 
 base::Status add_home(Draft& draft) {
     add_mode(draft);
@@ -161,7 +173,7 @@ base::Status add_home(Draft& draft) {
     for (const Item& item : home.writable) {
         // The profile's state then has a place for each project (agent.cc).
         if (draft.policy().agents.per_project_state && item.origin.layer == Layer::profile) continue;
-        base::Status added = add_entry(draft, item, Access::writable, {"home/writable", "home.writable"});
+        base::Status added = add_entry(draft, item, Access::writable, {"", "home.writable"});
         if (!added) return added;
     }
     add_credentials(draft);

@@ -27,7 +27,9 @@ bool HomeNames::may_exist(std::string_view relative) const {
     std::string_view second = rest.substr(0, rest.find('/'));
     // A link leads elsewhere, and then the answer is left to whoever follows it.
     if (second.empty() || entry->kind != host::Kind::directory || base::has_wildcard(second)) return true;
-    return find_name(tree_.list(home_ / first), second) != nullptr;
+    const std::vector<host::Entry>& entries = tree_.list(home_ / first);
+    // No names: perhaps its mode keeps the caller out, which the jail could change.
+    return entries.empty() || find_name(entries, second) != nullptr;
 }
 
 }  // namespace plan
