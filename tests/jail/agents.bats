@@ -60,6 +60,46 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     works tiny 'echo fine >~/.tiny/other'
 }
 
+@test "a socket in the state directory, which a program outside serves, can't be reached" {
+    mkdir -p "$HOME/.tiny/run"
+    for name in control.sock run/daemon.sock; do
+        perl "$BATS_TEST_DIRNAME/listen.pl" "$HOME/.tiny/$name" &
+        CHILDREN+=($!)
+        wait_until test -S "$HOME/.tiny/$name"
+        works perl "$BATS_TEST_DIRNAME/connect.pl" "$HOME/.tiny/$name"
+        run tiny "perl - '$HOME/.tiny/$name' <<'END'
+use IO::Socket::UNIX;
+exit(IO::Socket::UNIX->new(Peer => shift) ? 0 : 1);
+END"
+        [[ $status != 0 ]] || report "$name was reached"
+    done
+}
+
+@test "what is protected and private is the user's where it has content, else the session's own" {
+    sed -i 's|^protect = .*|protect = [".tiny/bin"]\nprivate = [".tiny/bin"]|' "$HOME/.config/agent-sandbox/agents/tiny.toml"
+    works tiny 'echo mine >~/.tiny/bin/tool && cat ~/.tiny/bin/tool'
+    [[ ! -e $HOME/.tiny/bin/tool ]] || report "planted"
+    mkdir -p "$HOME/.tiny/bin"
+    echo user >"$HOME/.tiny/bin/tool"
+    works tiny 'cat ~/.tiny/bin/tool'
+    [[ $output == user ]] || report "not shown"
+    run tiny 'echo planted >~/.tiny/bin/tool; echo planted >~/.tiny/bin/other'
+    [[ $status != 0 && $(<"$HOME/.tiny/bin/tool") == user && ! -e $HOME/.tiny/bin/other ]] || report "planted"
+}
+
+@test "skills, commands, agents and programs of the built-in agents can't be planted" {
+    for planted in claude:.claude/skills/x claude:.claude/commands/x claude:.claude/local/claude claude:.claude/chrome/host \
+        codex:.codex/skills/x codex:.codex/agents/x codex:.codex/hooks/x gemini:.gemini/skills/x gemini:.gemini/agents/x \
+        pi:.pi/agent/npm/x pi:.pi/agent/git/x aider:.aider/oauth-keys.env; do
+        local agent=${planted%%:*} file=$HOME/${planted#*:}
+        mkdir -p "$(dirname "$file")" && echo control >"$file" || report "the control of $planted"
+        rm "$file"
+        JAIL=(--agent "$agent")
+        fails "" in_jail_sh 'mkdir -p "$(dirname "$1")"; echo planted >"$1"' "$file"
+        [[ ! -s $file ]] || report "$planted"
+    done
+}
+
 @test "a first-time user gets a state directory, and no ghost files stay in it" {
     works tiny 'cat ~/.tiny/settings.json; echo kept >~/.tiny/history'
     [[ $output == '{}' ]]

@@ -88,3 +88,32 @@ PROBE='for file; do cat "$HOME/$file" 2>/dev/null | grep -q planted && echo "rea
     expect_readable "$HOME/.ssh/known_hosts"
     expect_hidden "$HOME/.ssh/id_ed25519"
 }
+
+@test "credentials that a variable moves are hidden where they are" {
+    mkdir -p "$HOME/moved/gh" "$HOME/moved/cargo"
+    for file in moved/kubeconfig moved/aws moved/netrc moved/gh/hosts.yml moved/cargo/credentials.toml project/kubeconfig; do
+        echo "planted secret" >"$HOME/$file"
+    done
+    export KUBECONFIG=/nowhere:$HOME/moved/kubeconfig:kubeconfig AWS_SHARED_CREDENTIALS_FILE=$HOME/moved/aws NETRC=$HOME/moved/netrc
+    export CARGO_HOME=$HOME/moved/cargo XDG_CONFIG_HOME=$HOME/moved HISTFILE=/dev/null
+    local moved=(moved/kubeconfig moved/aws moved/netrc moved/gh/hosts.yml moved/cargo/credentials.toml project/kubeconfig)
+    works sh -c "$PROBE" sh "${moved[@]}"
+    [[ $(grep -c '^read' <<<"$output") == "${#moved[@]}" ]] || report "control"
+    for mode in read write; do
+        JAIL=(--home "$mode")
+        works in_jail_sh "$PROBE" "${moved[@]}"
+        [[ $output != *"read "* ]] || report "readable with --home $mode"
+        works in_jail_sh 'echo x >/dev/null'
+    done
+    JAIL=(--ro "$HOME/moved")
+    works in_jail_sh "$PROBE" "${moved[@]}"
+    [[ $output != *"read "* ]] || report "readable with --ro"
+}
+
+@test "a moved credential that the user names is shown" {
+    mkdir "$HOME/moved"
+    echo "planted secret" >"$HOME/moved/kubeconfig"
+    export KUBECONFIG=$HOME/moved/kubeconfig
+    JAIL=(--ro "$KUBECONFIG")
+    prints "planted secret" in_jail cat "$KUBECONFIG"
+}
