@@ -9,7 +9,9 @@ namespace {
 
 constexpr size_t kSmallFile = 64u << 10;
 constexpr size_t kMostSubmodules = 200;
-constexpr size_t kDeepest = 64;
+constexpr size_t kMostWorktrees = 200;
+constexpr size_t kMostEntries = 2000;  // that are looked at below "modules"
+constexpr size_t kDeepest = 16;        // below "modules"
 
 std::optional<base::Path> physical(const host::Tree& tree, const base::Path& path) {
     base::Result<host::Tree::Resolved> resolved = tree.resolve(path);
@@ -39,21 +41,67 @@ bool is_repository(const host::Tree& tree, const base::Path& directory) {
     return true;
 }
 
-void add_submodules(const host::Tree& tree, const base::Path& modules, GitPlaces& places) {
-    // Names of submodules may hold slashes: a directory that is no repository is looked into.
-    for (const host::Entry& entry : tree.list(modules)) {
-        if (entry.kind != host::Kind::directory) continue;
-        if (places.submodules.size() >= kMostSubmodules || modules.depth() >= kDeepest) {
-            places.is_complete = false;
+// Repositories below `modules` and how much was looked at: a project may hold directories without end.
+class Submodules {
+  public:
+    Submodules(const host::Tree& tree, GitPlaces& places) : tree_(tree), places_(places) {}
+
+    void add(const base::Path& modules) {
+        std::optional<host::Node> node = tree_.look(modules);
+        if (!node) return;
+        if (node->kind != host::Kind::directory) {
+            places_.has_all_submodules = false;
             return;
         }
-        base::Path directory = modules / entry.name;
-        if (tree.look(directory / "config") || tree.look(directory / "HEAD")) {
-            places.submodules.push_back(directory);
-            add_submodules(tree, directory / "modules", places);
-        } else {
-            add_submodules(tree, directory, places);
+        add_below(modules, 0);
+    }
+
+  private:
+    // Names of submodules may hold slashes: look into each directory that does not hold a repository.
+    void add_below(const base::Path& modules, size_t depth) {
+        for (const host::Entry& entry : tree_.list(modules)) {
+            if (entry.kind == host::Kind::file) continue;
+            bool is_too_much = ++looked_at_ > kMostEntries || depth >= kDeepest ||
+                               places_.submodules.size() >= kMostSubmodules;
+            if (is_too_much || entry.kind == host::Kind::symlink) places_.has_all_submodules = false;
+            if (is_too_much) return;
+            if (entry.kind != host::Kind::directory) continue;
+            base::Path directory = modules / entry.name;
+            if (tree_.look(directory / "config") || tree_.look(directory / "HEAD")) {
+                places_.submodules.push_back(directory);
+                add_nested(directory / "modules", depth + 1);
+            } else {
+                add_below(directory, depth + 1);
+            }
         }
+    }
+
+    void add_nested(const base::Path& modules, size_t depth) {
+        std::optional<host::Node> node = tree_.look(modules);
+        if (node && node->kind == host::Kind::symlink) places_.has_all_submodules = false;
+        if (node && node->kind == host::Kind::directory) add_below(modules, depth);
+    }
+
+    const host::Tree& tree_;
+    GitPlaces& places_;
+    size_t looked_at_ = 0;
+};
+
+void add_worktrees(const host::Tree& tree, Submodules& submodules, GitPlaces& places) {
+    const base::Path worktrees = places.common / "worktrees";
+    std::optional<host::Node> node = tree.look(worktrees);
+    if (!node) return;
+    if (node->kind != host::Kind::directory) {
+        places.has_all_worktrees = false;
+        return;
+    }
+    for (const host::Entry& entry : tree.list(worktrees)) {
+        bool is_too_much = places.worktrees.size() >= kMostWorktrees;
+        if (is_too_much || entry.kind == host::Kind::symlink) places.has_all_worktrees = false;
+        if (is_too_much) return;
+        if (entry.kind != host::Kind::directory) continue;
+        places.worktrees.push_back(worktrees / entry.name);
+        submodules.add(places.worktrees.back() / "modules");
     }
 }
 
@@ -95,12 +143,9 @@ std::optional<GitPlaces> find_git(const host::Tree& tree, const base::Path& work
         places = from_link(tree, working_tree, dot_git);
     }
     if (!places) return std::nullopt;
-    add_submodules(tree, places->common / "modules", *places);
-    for (const host::Entry& entry : tree.list(places->common / "worktrees")) {
-        if (entry.kind != host::Kind::directory) continue;
-        places->worktrees.push_back(places->common / "worktrees" / entry.name);
-        add_submodules(tree, places->worktrees.back() / "modules", *places);
-    }
+    Submodules submodules(tree, *places);
+    submodules.add(places->common / "modules");
+    add_worktrees(tree, submodules, *places);
     return places;
 }
 

@@ -18,7 +18,9 @@ struct GitPlaces {
     base::Path common;  // with objects, refs, hooks and config; equal to `directory` but for worktrees
     std::vector<base::Path> submodules;  // repositories under common/modules, and those of linked worktrees
     std::vector<base::Path> worktrees;   // common/worktrees/*
-    bool is_complete = true;             // false: there are more submodules
+    // False: there are more, or a symbolic link leads to them.
+    bool has_all_submodules = true;
+    bool has_all_worktrees = true;
 };
 
 // Nothing where `working_tree` has no ".git", or one that does not check.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/glob.h"
 #include "base/text.h"
 
 namespace plan {
@@ -126,7 +127,22 @@ std::string in_quotes(std::string_view text) {
     return result + '"';
 }
 
+// A value that git does not run.
+bool is_harmless(const GitSetting& setting) {
+    bool runs_when_marked = setting.key.starts_with("alias.") || setting.key.starts_with("submodule.");
+    if (runs_when_marked) return !setting.value.starts_with('!');
+    return setting.key == "core.fsmonitor" && (setting.value == "false" || setting.value == "true");
+}
+
 }  // namespace
+
+const config::DataRow* program_row(const GitSetting& setting) {
+    if (is_harmless(setting)) return nullptr;
+    for (const config::DataRow& row : config::data_list("review/git_keys")) {
+        if (base::matches_name(row.entry, setting.key)) return &row;
+    }
+    return nullptr;
+}
 
 std::vector<GitSetting> parse_git_config(std::string_view text) {
     return Parser(text).settings();

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "config/data.h"
+
 namespace plan {
 
 struct GitSetting {
@@ -15,6 +17,10 @@ struct GitSetting {
 };
 
 std::vector<GitSetting> parse_git_config(std::string_view text);
+
+// The row of share/review/git_keys.list that applies to this setting: git would run a program for it, or read
+// orders elsewhere. Null: the setting is harmless.
+const config::DataRow* program_row(const GitSetting& setting);
 
 // A configuration that says the same.
 std::string git_config_text(const std::vector<GitSetting>& settings);

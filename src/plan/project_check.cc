@@ -21,8 +21,8 @@ base::Error refuse(const Draft& draft, std::string why) {
 
 // Places of the system that are shown read-only, or must not be shown at all; a project may lie below /tmp,
 // /var and /srv.
-constexpr std::string_view kSystemPlaces[] = {"/bin",  "/boot", "/dev",  "/etc", "/lib", "/lib64",
-                                              "/proc", "/run",  "/sbin", "/sys", "/usr"};
+constexpr std::string_view kSystemPlaces[] = {"/bin",    "/boot", "/dev", "/etc",  "/lib", "/lib32", "/lib64",
+                                              "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr"};
 constexpr std::string_view kTooWide[] = {"/home", "/media", "/mnt", "/opt",
                                          "/srv",  "/tmp",   "/var", "/var/tmp"};
 

@@ -2,10 +2,14 @@
 #include "plan/project_git.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "base/glob.h"
 #include "base/text.h"
 #include "config/data.h"
+#include "plan/crowds.h"
 #include "plan/git.h"
 #include "plan/git_config.h"
 
@@ -35,29 +39,14 @@ class GitProtection {
         : draft_(draft), protection_(protection), entries_(entries) {}
 
     void protect(const base::Path& working_tree, const GitPlaces& places) {
-        const base::Path& project = draft_.project;
         if (places.link) {
-            protection_.protect_existing(project, *places.link,
+            protection_.protect_existing(*places.link,
                                          {"leads git to its directory, and with it to hooks", {}});
         }
-        protection_.pin(project, places.common);
-        protection_.pin(project, places.directory);
-        worktrees_are_configured_ = gives_worktrees_configurations(places.common);
-        protect_repository(places.common, places.common);
-        for (const base::Path& submodule : places.submodules) {
-            protect_repository(places.common, submodule);
-            leave_out_working_tree(submodule / "config");
-        }
-        for (const base::Path& worktree : places.worktrees) protect_worktree(places.common, worktree);
-        if (!places.is_complete) {
-            protection_.protect(places.common, "modules",
-                                {"more submodules than can be protected one by one", {}});
-        }
+        protection_.pin(places.directory);
+        // Worktrees and submodules lead to one repository again and again.
+        if (protected_.insert(places.common).second) protect_common(places);
         follow(places.common / "config", {working_tree, places.common});
-        for (const base::Path& submodule : places.submodules) {
-            std::optional<base::Path> its_tree = working_tree_of(draft_.tree(), submodule);
-            if (its_tree) follow(submodule / "config", {*its_tree, submodule});
-        }
     }
 
     // What the user's own configuration names in the project, such as a hooks directory that every repository
@@ -73,6 +62,29 @@ class GitProtection {
         const base::Path& working_tree;
         const base::Path& repository;
     };
+
+    void protect_common(const GitPlaces& places) {
+        protection_.pin(places.common);
+        worktrees_are_configured_ = gives_worktrees_configurations(places.common);
+        protect_repository(places.common, places.common);
+        for (const base::Path& submodule : places.submodules) {
+            protect_repository(places.common, submodule);
+            leave_out_working_tree(submodule / "config");
+        }
+        for (const base::Path& worktree : places.worktrees) protect_worktree(places.common, worktree);
+        if (!places.has_all_submodules) {
+            protection_.protect(places.common, "modules",
+                                {"more submodules than can be protected one by one", {}});
+        }
+        if (!places.has_all_worktrees) {
+            protection_.protect(places.common, "worktrees",
+                                {"more worktrees than can be protected one by one", {}});
+        }
+        for (const base::Path& submodule : places.submodules) {
+            std::optional<base::Path> its_tree = working_tree_of(draft_.tree(), submodule);
+            if (its_tree) follow(submodule / "config", {*its_tree, submodule});
+        }
+    }
 
     void protect_repository(const base::Path& common, const base::Path& repository) {
         for (const GitEntry& entry : entries_) {
@@ -90,12 +102,17 @@ class GitProtection {
         std::vector<GitSetting> settings = parse_git_config(*text);
         size_t left_out =
             std::erase_if(settings, [](const GitSetting& setting) { return setting.key == "core.worktree"; });
-        if (left_out == 0) return;
+        if (left_out == 0 || !is_plain_file(file) || !rewritten_.insert(file).second) return;
         draft_.after_rules.push_back(
             Mount{.kind = MountKind::file,
                   .target = file,
                   .source = git_config_text(settings),
                   .reason = {"the same without core.worktree, which git would want to write", {}}});
+    }
+
+    bool is_plain_file(const base::Path& path) const {
+        std::optional<host::Node> node = draft_.tree().look(path);
+        return node && node->kind == host::Kind::file;
     }
 
     // In the directory of a linked worktree git reads only these two of its own; all else is the
@@ -128,7 +145,12 @@ class GitProtection {
     // A configuration that can't be changed itself may name files that can: hooks elsewhere and included
     // configurations.
     void follow(const base::Path& file, const Bases& bases, int depth = 0) {
-        constexpr int kDeepest = 8;
+        // MAX_INCLUDE_DEPTH of git's config.c: git refuses to run with a deeper one.
+        constexpr int kDeepest = 10;
+        // Threat: configurations that include each other would be read times without number.
+        auto [followed, is_new] = followed_.try_emplace({file, bases.working_tree}, depth);
+        if (!is_new && followed->second <= depth) return;
+        followed->second = depth;
         base::Result<std::string> text = draft_.tree().read(file, kLargeConfiguration);
         if (!text || depth > kDeepest) return;
         for (const GitSetting& setting : parse_git_config(*text)) {
@@ -156,9 +178,9 @@ class GitProtection {
         const Reason reason{base::printable(why), {}};
         if (path.is_strictly_within(draft_.project)) {
             std::string relative(path.relative_to(draft_.project));
-            if (!is_lifted(relative)) protection_.protect(draft_.project, relative, reason, missing);
+            if (!is_lifted(relative)) protection_.protect_named(draft_.project, relative, reason, missing);
         } else if (path.is_strictly_within(bases.repository) && bases.repository != draft_.home) {
-            protection_.protect(bases.repository, path.relative_to(bases.repository), reason, missing);
+            protection_.protect_named(bases.repository, path.relative_to(bases.repository), reason, missing);
         }
     }
 
@@ -172,6 +194,10 @@ class GitProtection {
     Protection& protection_;
     const std::vector<GitEntry>& entries_;
     bool worktrees_are_configured_ = false;
+    std::set<base::Path> protected_;  // common directories
+    std::set<base::Path> rewritten_;  // configurations without core.worktree
+    // Configurations that were followed, each for a working tree, with the least depth.
+    std::map<std::pair<base::Path, base::Path>, int> followed_;
 };
 
 bool is_credential(const Draft& draft, const base::Path& path) {
@@ -201,6 +227,45 @@ void open_repository(Draft& draft, const GitPlaces& git) {
     if (is_apart) draft.add_rule(git.directory, access, reason);
 }
 
+void protect_nested(Draft& draft, Protection& protection, GitProtection& repositories,
+                    const base::Path& nested) {
+    std::optional<GitPlaces> places = find_git(draft.tree(), nested);
+    if (places && places->common.is_within(draft.project)) return repositories.protect(nested, *places);
+    protection.protect(draft.project, std::string(nested.relative_to(draft.project)) + "/.git",
+                       {"a .git that leads to no repository of this project", {}});
+}
+
+// Threat: thousands of planted repositories would delay the next launch by seconds (tests/jail/search.bats).
+void add_nested(Draft& draft, Protection& protection, GitProtection& repositories,
+                const std::vector<base::Path>& nested) {
+    Crowds crowds = find_crowds(draft.project, nested, most_repositories(draft.plan.backend));
+    for (const Crowds::Directory& crowd : crowds.directories) {
+        protection.protect_existing(crowd.path,
+                                    {"holds more repositories than can be protected one by one", {}});
+        draft.note(NoteKind::protection, base::printable(crowd.path.str()) +
+                                             " is read-only: " + std::to_string(crowd.held) +
+                                             " repositories lie in it, more than can be protected one by "
+                                             "one; move or remove them");
+    }
+    size_t count = 0;
+    for (const base::Path& tree : crowds.single) {
+        const Reason reason{"one of many repositories: git can't write in it here", {}};
+        if (++count <= kMostRepositoriesByPart) {
+            protect_nested(draft, protection, repositories, tree);
+        } else {
+            protection.protect(draft.project, (tree / ".git").relative_to(draft.project), reason);
+        }
+    }
+    if (count > kMostRepositoriesByPart) {
+        draft.note(NoteKind::protection, "git can't write in " +
+                                             std::to_string(count - kMostRepositoriesByPart) +
+                                             " nested repositories of this project: the first " +
+                                             std::to_string(kMostRepositoriesByPart) +
+                                             " are protected part by part, of the others " +
+                                             "the whole .git is read-only; use --project with one of them");
+    }
+}
+
 }  // namespace
 
 void add_git(Draft& draft, Protection& protection, const std::vector<GitEntry>& entries, const Found& found) {
@@ -221,15 +286,7 @@ void add_git(Draft& draft, Protection& protection, const std::vector<GitEntry>& 
                            {"a repository with hooks could be planted: run 'git init' outside first", {}});
     }
     repositories.follow_users_configuration();
-    for (const base::Path& nested : found.nested_repositories) {
-        std::optional<GitPlaces> places = find_git(draft.tree(), nested);
-        if (places && places->common.is_within(project)) {
-            repositories.protect(nested, *places);
-        } else {
-            protection.protect(project, std::string(nested.relative_to(project)) + "/.git",
-                               {"a .git that leads to no repository of this project", {}});
-        }
-    }
+    add_nested(draft, protection, repositories, found.nested_repositories);
 }
 
 }  // namespace plan

@@ -2,75 +2,126 @@
 #include "plan/project_search.h"
 
 #include <algorithm>
-#include <string_view>
+#include <set>
 
 #include "base/glob.h"
+#include "plan/search_rules.h"
 
 namespace plan {
 namespace {
 
 using config::Item;
-using config::Layer;
 
-// Trees that are made by tools, large, and never hold a person's .env.
-constexpr std::string_view kSkipped[] = {
-    ".git", "node_modules", ".venv",       "venv",          "__pycache__", ".tox",    "target",  "build",
-    "dist", ".cache",       ".mypy_cache", "site-packages", ".next",       ".gradle", ".direnv", "vendor"};
+class ProjectSearch {
+  public:
+    ProjectSearch(const host::Tree& tree, const base::Path& project, const Search& rules,
+                  const SearchBounds& bounds)
+        : tree_(tree), project_(project), rules_(rules), bounds_(bounds) {}
 
-// An entry with a slash is a path from the project's root, one without matches a name anywhere.
-bool matches_entry(const Item& item, std::string_view relative, std::string_view name) {
-    bool is_path = item.text.find('/') != std::string::npos;
-    return is_path ? base::matches_path(item.text, relative) : base::matches_name(item.text, name);
-}
-
-const Item* masking_entry(const policy::Policy& policy, std::string_view relative, std::string_view name) {
-    for (const Item& mask : policy.project.mask) {
-        if (!matches_entry(mask, relative, name)) continue;
-        // An exception of the user's can't lift a mask of the administrator's.
-        bool is_lifted = std::ranges::any_of(policy.project.unmask, [&](const Item& unmask) {
-            bool may_lift = mask.origin.layer != Layer::admin || unmask.origin.layer <= Layer::admin;
-            return may_lift && matches_entry(unmask, relative, name);
-        });
-        if (!is_lifted) return &mask;
+    // Threat: a file of an earlier session's may name anything by now: what is not there, what is behind a
+    // link, what no rule masks any more.
+    void check_known(std::span<const std::string> known) {
+        for (const std::string& relative : known) {
+            const base::Path path = project_ / relative;
+            if (!path.is_strictly_within(project_) || !tree_.glance(path)) continue;
+            if (path.name() == ".git") {
+                base::Result<host::Tree::Resolved> directory = tree_.resolve(path.parent());
+                bool is_real = directory && directory->path == path.parent() && path.parent() != project_;
+                if (is_real) found_.nested_repositories.push_back(path.parent());
+            } else {
+                add_masked(path);
+            }
+        }
     }
-    return nullptr;
-}
+
+    void walk() {
+        std::vector<base::Path> level{project_};
+        for (size_t depth = 0; !level.empty(); ++depth) {
+            std::vector<base::Path> next;
+            for (const base::Path& directory : level) {
+                if (is_over()) break;
+                visit(directory, depth, next);
+            }
+            if (!found_.is_complete) break;
+            level = std::move(next);
+        }
+        // Threat: a root with millions of planted names is not read to its end.
+        if (!found_.is_complete) look_for_names_in_root();
+    }
+
+    // A known place is found a second time by the walk.
+    Found take() {
+        std::set<base::Path> seen;
+        std::erase_if(found_.masked, [&](const auto& one) { return !seen.insert(one.first).second; });
+        seen.clear();
+        std::erase_if(found_.nested_repositories,
+                      [&](const base::Path& one) { return !seen.insert(one).second; });
+        return std::move(found_);
+    }
+
+  private:
+    static constexpr size_t kBetweenQuestions = 256;  // entries of one directory
+
+    bool is_over() {
+        if (bounds_.is_over && bounds_.is_over()) found_.is_complete = false;
+        return !found_.is_complete;
+    }
+
+    void visit(const base::Path& directory, size_t depth, std::vector<base::Path>& next) {
+        size_t seen = 0;
+        bool is_listed = tree_.visit(directory, [&](const host::Entry& entry) {
+            if (++seen % kBetweenQuestions == 0 && is_over()) return false;
+            add(directory, entry, depth, next);
+            return true;
+        });
+        if (!is_listed) {
+            found_.unlisted.push_back(directory);
+        } else if (seen == 0 && directory != project_) {
+            found_.without_entries.push_back(directory);
+        }
+    }
+
+    void add(const base::Path& directory, const host::Entry& entry, size_t depth,
+             std::vector<base::Path>& next) {
+        const TreeKind kind = kind_of_tree(entry.name);
+        if (kind == TreeKind::git && directory != project_) found_.nested_repositories.push_back(directory);
+        bool is_left_out = kind == TreeKind::git || kind == TreeKind::packages ||
+                           (kind == TreeKind::output && bounds_.has_guard);
+        if (is_left_out) return;
+        const base::Path path = directory / entry.name;
+        if (add_masked(path) || entry.kind != host::Kind::directory) return;
+        bool is_too_deep = depth + 1 >= kDeepestSearched || path.str().size() >= kLongestSearched;
+        (is_too_deep ? found_.too_deep : next).push_back(path);
+    }
+
+    bool add_masked(const base::Path& path) {
+        const Item* mask = masking_entry(rules_.mask, rules_.unmask, path.relative_to(project_), path.name());
+        if (mask != nullptr) found_.masked.emplace_back(path, *mask);
+        return mask != nullptr;
+    }
+
+    void look_for_names_in_root() {
+        for (const Item& mask : rules_.mask) {
+            bool is_plain = !base::has_wildcard(mask.text);
+            if (is_plain && tree_.glance(project_ / mask.text)) add_masked(project_ / mask.text);
+        }
+    }
+
+    const host::Tree& tree_;
+    const base::Path& project_;
+    const Search& rules_;
+    const SearchBounds& bounds_;
+    Found found_;
+};
 
 }  // namespace
 
-Found search_project(const host::Tree& tree, const base::Path& project, const policy::Policy& policy,
-                     const SearchLimits& limits) {
-    Found found;
-    size_t seen = 0;
-    std::vector<base::Path> level{project};
-    for (size_t depth = 0; !level.empty(); ++depth) {
-        if (depth >= limits.depth) {
-            found.is_complete = false;
-            return found;
-        }
-        std::vector<base::Path> next;
-        for (const base::Path& directory : level) {
-            for (const host::Entry& entry : tree.list(directory)) {
-                if (++seen > limits.entries) {
-                    found.is_complete = false;
-                    return found;
-                }
-                const base::Path path = directory / entry.name;
-                if (entry.name == ".git" && directory != project)
-                    found.nested_repositories.push_back(directory);
-                bool is_skipped = std::ranges::find(kSkipped, entry.name) != std::end(kSkipped);
-                if (is_skipped) continue;
-                const Item* mask = masking_entry(policy, path.relative_to(project), entry.name);
-                if (mask != nullptr) {
-                    found.masked.emplace_back(path, *mask);
-                } else if (entry.kind == host::Kind::directory) {
-                    next.push_back(path);
-                }
-            }
-        }
-        level = std::move(next);
-    }
-    return found;
+Found search_project(const host::Tree& tree, const base::Path& project, const Search& rules,
+                     std::span<const std::string> known, const SearchBounds& bounds) {
+    ProjectSearch search(tree, project, rules, bounds);
+    search.check_known(known);
+    search.walk();
+    return search.take();
 }
 
 }  // namespace plan

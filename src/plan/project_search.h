@@ -1,29 +1,38 @@
 // SPDX-License-Identifier: MIT
-// One bounded look through the project at launch: files to mask, and nested repositories whose hooks must be
-// protected. Breadth first, so that what lies near the top is found whatever lies below.
+// The search of a project at launch: files to mask, and nested repositories whose hooks must be protected.
+// Known places come first, then a walk, breadth first, that a bound of time may end. What the walk has not
+// reached then, the guard reaches while the session runs (session/project_walk.h).
 #pragma once
 
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/path.h"
 #include "host/tree.h"
-#include "policy/policy.h"
+#include "plan/plan.h"
 
 namespace plan {
 
 struct Found {
     std::vector<std::pair<base::Path, config::Item>> masked;  // with the entry of project.mask that matched
     std::vector<base::Path>
-        nested_repositories;  // working trees below the project with a ".git" of their own
-    bool is_complete = true;  // false: a limit was met
+        nested_repositories;                  // working trees below the project with a ".git" of their own
+    std::vector<base::Path> unlisted;         // directories that the caller has no permission to list
+    std::vector<base::Path> without_entries;  // directories in which the search saw nothing
+    std::vector<base::Path> too_deep;         // directories below which nothing is searched
+    bool is_complete = true;                  // false: the bound of time ended the walk
 };
 
-struct SearchLimits {
-    size_t entries = 10'000;
-    size_t depth = 6;
+struct SearchBounds {
+    std::function<bool()> is_over = {};  // asked often; empty: never
+    bool has_guard = true;               // outputs of build tools are left to it
 };
 
-Found search_project(const host::Tree& tree, const base::Path& project, const policy::Policy& policy,
-                     const SearchLimits& limits = {});
+// `known`: places that an earlier session found, relative to the project. Each is checked again.
+Found search_project(const host::Tree& tree, const base::Path& project, const Search& rules,
+                     std::span<const std::string> known, const SearchBounds& bounds);
 
 }  // namespace plan
