@@ -47,4 +47,18 @@ TEST(GitConfig, BrokenTextEndsAndGivesWhatItCan) {
     EXPECT_EQ(read("[a \"b\\\nc = d\n"), "a.b.c=d|");
 }
 
+TEST(GitConfig, SettingsThatRunProgramsAreToldFromHarmlessOnes) {
+    auto runs = [](std::string key, std::string value) {
+        return plan::program_row({std::move(key), std::move(value)}) != nullptr;
+    };
+    EXPECT_TRUE(runs("core.fsmonitor", "/tmp/x"));
+    EXPECT_TRUE(runs("filter.lfs.clean", "x"));
+    EXPECT_TRUE(runs("alias.st", "!sh"));
+    EXPECT_TRUE(runs("submodule.a.update", "!sh"));
+    EXPECT_FALSE(runs("core.fsmonitor", "true"));
+    EXPECT_FALSE(runs("alias.st", "status"));
+    EXPECT_FALSE(runs("submodule.a.update", "rebase"));
+    EXPECT_FALSE(runs("user.name", "x"));
+}
+
 }  // namespace

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "plan/case.h"
 
 namespace {
@@ -96,14 +99,44 @@ TEST(Protection, AnEmptyDirectoryIsHeldBecauseItMayBeAnotherSessionsPlaceholder)
         << "nothing may be made in another's placeholder";
 }
 
-TEST(Protection, ALinkInAProtectedPlaceIsRefused) {
+TEST(Protection, ALinkInAProtectedPlaceIsHeldAndTheTargetProtected) {
     Case example;
+    example.tree += "d /home/ann/app/editor/deep\nl /home/ann/app/.vscode editor/deep\n";
+    auto plan = planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    ASSERT_NE(mount_at(*plan, "/home/ann/app/.vscode"), nullptr);
+    EXPECT_EQ(mount_at(*plan, "/home/ann/app/.vscode")->kind, plan::MountKind::held_link);
+    EXPECT_TRUE(holds(*plan, "/home/ann/app/editor/deep"));
+    EXPECT_EQ(access(*plan, "/home/ann/app/editor/deep/tasks.json"), "readonly");
+    EXPECT_NE(mount_at(*plan, "/home/ann/app/editor"), nullptr) << "could be renamed aside";
+    example.toml.user = "[project]\nunprotect = [\".vscode\"]";
+    auto lifted = planned(example);
+    ASSERT_TRUE(lifted);
+    EXPECT_EQ(mount_at(*lifted, "/home/ann/app/.vscode"), nullptr);
+}
+
+TEST(Protection, ALinkThatTheBackendCantHoldIsRefusedOrItsDirectoryIsReadOnly) {
+    Case example;
+    example.toml.user = "[isolation]\nbackend = \"bwrap\"";
+    Case deeper = example, matched = example;
     example.tree += "d /home/ann/app/editor\nl /home/ann/app/.vscode editor\n";
     auto refused = planned(example);
     ASSERT_FALSE(refused);
     EXPECT_NE(refused.error().line().find("symbolic link"), std::string::npos);
-    example.toml.user = "[project]\nunprotect = [\".vscode\"]";
-    EXPECT_TRUE(planned(example));
+    EXPECT_NE(refused.error().advice.find("--backend native"), std::string::npos);
+    deeper.tree += "f /home/ann/app/.claude/x\nl /home/ann/app/.claude/hooks ../src\n";
+    auto closed = planned(deeper);
+    ASSERT_TRUE(closed) << closed.error().line();
+    EXPECT_EQ(access(*closed, "/home/ann/app/.claude/x"), "readonly");
+    EXPECT_EQ(access(*closed, "/home/ann/app/src"), "readonly");
+    // A session can plant this one.
+    matched.tree += "l /home/ann/app/x.code-workspace src\n";
+    auto told = planned(matched);
+    ASSERT_TRUE(told) << told.error().line();
+    EXPECT_EQ(access(*told, "/home/ann/app/src"), "readonly");
+    EXPECT_TRUE(std::ranges::any_of(told->notes, [](const plan::Note& note) {
+        return note.text.find("x.code-workspace can be exchanged") != std::string::npos;
+    }));
 }
 
 TEST(Protection, OfAMaskedFileLeavesItMasked) {
@@ -168,23 +201,38 @@ TEST(Masks, OfTheAdministratorStay) {
     EXPECT_EQ(access(*plan, "/home/ann/app/.env"), "writable");
 }
 
-TEST(Masks, SayWhenTheSearchWasCutShort) {
-    Case example;
-    for (int i = 0; i < 11'000; ++i) example.tree += "f /home/ann/app/big/f" + std::to_string(i) + "\n";
-    auto plan = planned(example);
-    ASSERT_TRUE(plan);
-    bool is_said = false;
-    for (const plan::Note& note : plan->notes)
-        is_said = is_said || note.text.find("project is large") != std::string::npos;
-    EXPECT_TRUE(is_said);
-}
-
 std::string worktree(std::string_view link, std::string_view back) {
     std::string tree(kLaptop);
     tree += "d /home/ann/feature\nf /home/ann/feature/.git 0644 gitdir: " + std::string(link) + "\\n\n";
     tree += "f /home/ann/app/.git/worktrees/feature/commondir 0644 ../..\\n\n";
     tree += "f /home/ann/app/.git/worktrees/feature/gitdir 0644 " + std::string(back) + "\\n\n";
     return tree;
+}
+
+// Every mount of the plan can be made: no place is taken twice, and each is there or will be.
+void expect_renders(const plan::Plan& plan, const std::string& what) {
+    std::set<std::string> files;
+    for (const plan::Mount& mount : plan.mounts) {
+        bool is_file = mount.kind == plan::MountKind::file || mount.kind == plan::MountKind::held_link;
+        if (is_file) EXPECT_TRUE(files.insert(mount.target.str()).second) << mount.target.str() << what;
+    }
+}
+
+TEST(Git, ASubmoduleAndAWorktreeLeadToOneRepositoryOnce) {
+    Case example;
+    example.tree +=
+        "f /home/ann/app/.git/modules/lib/HEAD\nd /home/ann/app/.git/modules/lib/objects\n"
+        "d /home/ann/app/.git/modules/lib/refs\n"
+        "f /home/ann/app/.git/modules/lib/config 0644 [core]\\nworktree = ../../../lib\\n\n"
+        "f /home/ann/app/lib/.git 0644 gitdir: ../.git/modules/lib\\n\n"
+        "f /home/ann/app/tree/.git 0644 gitdir: ../.git/worktrees/tree\\n\n"
+        "f /home/ann/app/.git/worktrees/tree/commondir 0644 ../..\\n\n"
+        "f /home/ann/app/.git/worktrees/tree/gitdir 0644 /home/ann/app/tree/.git\\n\n";
+    auto plan = planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    expect_renders(*plan, "");
+    ASSERT_NE(mount_at(*plan, "/home/ann/app/.git/modules/lib/config"), nullptr);
+    EXPECT_EQ(access(*plan, "/home/ann/app/.git/modules/lib/hooks"), "readonly");
 }
 
 TEST(Git, AWorktreeOpensItsRepositoryWithHooksProtected) {
@@ -220,6 +268,38 @@ TEST(Git, ARepositoryOutsideThePermittedParentsStaysClosed) {
     auto plan = planned(example);
     ASSERT_TRUE(plan) << plan.error().line();
     EXPECT_EQ(mount_at(*plan, "/home/ann/app/.git"), nullptr);
+}
+
+// git itself follows ten.
+TEST(Git, IncludedConfigurationsAreProtectedAsDeepAsGitReadsThem) {
+    auto including = [](int number) {
+        std::string next = "i" + std::to_string(number);
+        return " 0644 [include]\\n\\tpath\\s=\\s/home/ann/app/" + next + "\\n\n";
+    };
+    Case example;
+    size_t config = example.tree.find("f /home/ann/app/.git/config\n");
+    example.tree.replace(config, std::string_view("f /home/ann/app/.git/config\n").size(),
+                         "f /home/ann/app/.git/config" + including(1));
+    for (int number = 1; number <= 10; ++number)
+        example.tree += "f /home/ann/app/i" + std::to_string(number) + including(number + 1);
+    auto plan = planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    for (int number = 1; number <= 10; ++number)
+        EXPECT_EQ(access(*plan, "/home/ann/app/i" + std::to_string(number)), "readonly") << number;
+    EXPECT_EQ(access(*plan, "/home/ann/app/src"), "writable");
+}
+
+TEST(Git, ConfigurationsThatIncludeEachOtherAreReadOnce) {
+    std::string includes = " 0644 [include]\\n";
+    for (int time = 0; time < 100; ++time) includes += "\\tpath\\s=\\s/home/ann/app/loop\\n";
+    Case example;
+    size_t config = example.tree.find("f /home/ann/app/.git/config\n");
+    example.tree.replace(config, std::string_view("f /home/ann/app/.git/config\n").size(),
+                         "f /home/ann/app/.git/config" + includes + "\n");
+    example.tree += "f /home/ann/app/loop" + includes + "\n";
+    auto plan = planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_EQ(access(*plan, "/home/ann/app/loop"), "readonly");
 }
 
 }  // namespace

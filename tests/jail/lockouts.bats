@@ -1,0 +1,148 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Nothing that a session writes into a project keeps the next session from starting, and nothing of it opens a protected path. Each
+# shape is made inside, where git and the shell work, and outside, as a user has it.
+
+load helper
+
+setup() {
+    start_test
+    git config --global user.name Tester
+    git config --global user.email tester@example.org
+    git config --global init.defaultBranch main
+    git config --global protocol.file.allow always
+    make_repository .
+    git commit -q --allow-empty -m start
+}
+teardown() {
+    chmod -R u+rwX "$HOME"
+    end_test
+}
+
+starts() {
+    local backend
+    for backend in native bwrap; do
+        works "$SBX_PROGRAM" --quiet --backend "$backend" -- sh -c '
+            echo inside >>.git/config; touch .git/hooks/post-commit .envrc; exit 0'
+        ! grep -q inside .git/config || report "the configuration was written"
+        [[ ! -e .git/hooks/post-commit && ! -s .envrc ]] || report "a protected name was made"
+    done
+    works "$SBX_PROGRAM" --quiet --agent claude -- true
+}
+
+# locks_out_nobody SCRIPT: inside, then outside, each from the same state.
+locks_out_nobody() {
+    cp -a "$PROJECT" "$HOME/kept"
+    run "$SBX_PROGRAM" --quiet -- sh -c "$1"
+    starts
+    start_again
+    works sh -c "$1"
+    starts
+    start_again
+    rm -rf "$HOME/kept"
+}
+start_again() {
+    chmod -R u+rwX "$PROJECT"
+    find "$PROJECT" -mindepth 1 -delete
+    cp -a "$HOME/kept/." "$PROJECT"
+}
+
+add_submodule() {
+    make_repository "$HOME/library"
+    git -C "$HOME/library" commit -q --allow-empty -m one
+    git submodule --quiet add "$HOME/library" lib
+    git commit -qm "with a submodule"
+}
+
+@test "a submodule and worktrees in the project, of it and of the project" {
+    add_submodule
+    git worktree add -q tree
+    git -C lib worktree add -q "$PROJECT/lib-tree"
+    git -C tree submodule --quiet update --init
+    starts
+    for directory in . tree lib lib-tree tree/lib; do
+        works in_jail git -C "$directory" commit -q --allow-empty -m inside
+        fails "" in_jail git -C "$directory" config core.fsmonitor /tmp/evil
+    done
+}
+
+@test "nested and bare repositories, alternates and broken links" {
+    add_submodule
+    git clone -q . nested
+    git clone -q . nested/deeper
+    git clone -q --bare . bare.git
+    git clone -q --shared . shared
+    git init -q --separate-git-dir="$PROJECT/store" apart
+    mkdir broken loop-one loop-two empty
+    echo 'gitdir: ../nowhere' >broken/.git
+    echo 'gitdir: ../loop-two/.git' >loop-one/.git
+    echo 'gitdir: ../loop-one/.git' >loop-two/.git
+    : >empty/.git
+    starts
+}
+
+@test "links in the places of a nested repository" {
+    locks_out_nobody 'git init -q sub; rm -rf sub/.git/hooks; ln -s /tmp sub/.git/hooks'
+    locks_out_nobody 'git init -q sub; mv sub/.git real; ln -s ../real sub/.git'
+    locks_out_nobody 'git init -q sub; rm sub/.git/config; ln -s config sub/.git/config'
+    locks_out_nobody 'mkdir -p sub; ln -s . sub/.git'
+}
+
+@test "links where the repository keeps submodules and worktrees" {
+    locks_out_nobody 'git init -q other; ln -s ../other .git/modules; mkdir -p other/lib; touch other/lib/HEAD other/lib/config'
+    locks_out_nobody 'mkdir -p elsewhere/w; ln -s ../elsewhere .git/worktrees; echo . >elsewhere/w/commondir'
+    locks_out_nobody 'mkdir -p .git/modules; ln -s ../../src .git/modules/lib; mkdir -p src; touch src/HEAD'
+}
+
+@test "links at names that a wildcard protects" {
+    locks_out_nobody 'ln -s nowhere x.code-workspace; ln -s x.code-workspace y.code-workspace; ln -s . .zed'
+    locks_out_nobody 'mkdir -p .hg; ln -s /etc/passwd .hg/hgrc; ln -s hgrc2 .hg/hgrc2'
+}
+
+@test "a masked name that is a link to the project, to nowhere or to itself" {
+    locks_out_nobody 'ln -s . .env; ln -s nowhere .env.local; ln -s .env.loop .env.loop; ln -s .. .env.up'
+}
+
+@test "a configuration that names what can't be held" {
+    local long
+    long=$(printf 'a%.0s' {1..300})
+    locks_out_nobody "git init -q sub; touch file; git -C sub config core.hooksPath $long"
+    locks_out_nobody 'git init -q sub; touch file; git -C sub config core.hooksPath ../file/hooks; git -C sub config include.path ../../file/x'
+    locks_out_nobody 'git init -q sub; ln -s sub link; git -C sub config core.hooksPath ../link/hooks'
+    locks_out_nobody 'git init -q sub; ln -s loop loop; git -C sub config core.hooksPath ../loop/hooks; git -C sub config include.path ../../loop'
+    locks_out_nobody 'git init -q sub; git -C sub config core.hooksPath ..; git -C sub config include.path config'
+}
+
+@test "files of other kinds, and large ones, in the places of git's" {
+    locks_out_nobody 'mkdir sub other third; mkfifo sub/.git; git init -q other; rm other/.git/config; mkfifo other/.git/config other/.git/commondir
+        git init -q third; head -c 3000000 /dev/zero | tr "\0" "\n" >>third/.git/config'
+    locks_out_nobody 'git init -q sub; chmod 0 sub/.git; git init -q other; chmod 0 other/.git/hooks; chmod 0555 .git/info'
+}
+
+@test "submodules and worktrees without end" {
+    locks_out_nobody 'for i in $(seq 300); do mkdir -p .git/worktrees/$i .git/modules/m$i; echo . >.git/worktrees/$i/commondir; touch .git/modules/m$i/HEAD; done'
+    locks_out_nobody 'd=.git/modules; for i in $(seq 80); do d=$d/d; done; mkdir -p $d; touch $d/HEAD'
+}
+
+@test "a link in the place of hooks: held and protected, or its directory is read-only" {
+    mkdir elsewhere
+    rm -rf .git/hooks
+    ln -s ../elsewhere .git/hooks
+    for backend in native bwrap; do
+        JAIL=(--backend "$backend")
+        works in_jail git status
+        run in_jail_sh 'touch elsewhere/pre-commit .git/hooks/pre-commit; rm .git/hooks; ln -sfn ../evil .git/hooks'
+        fails "" test -e elsewhere/pre-commit
+        prints ../elsewhere readlink .git/hooks
+    done
+    works in_jail git -C . status
+    JAIL=(--backend native)
+    works in_jail git commit -q --allow-empty -m inside
+    works touch elsewhere/pre-commit
+}
+
+@test "hiding a name where a session made a loop is no obstacle" {
+    works in_jail ln -s data data
+    JAIL=(--hide "$PROJECT/data/raw")
+    works in_jail true
+}
