@@ -12,10 +12,10 @@ using policy::Level;
 using policy::NetworkMode;
 
 constexpr BackendTraits kBackends[] = {
-    {"native", "agent-sandbox itself", true, true, true, false},
-    {"bwrap", "bubblewrap", true, true, true, false},
-    {"firejail", "firejail", true, false, true, true},
-    {"landlock", "Landlock alone", false, false, false, true},
+    {"native", "agent-sandbox itself", true, true, true, true, false},
+    {"bwrap", "bubblewrap", true, true, false, true, false},
+    {"firejail", "firejail", true, false, false, true, true},
+    {"landlock", "Landlock alone", false, false, false, false, true},
 };
 
 constexpr ControlRow kControls[] = {

@@ -19,6 +19,7 @@ struct BackendTraits {
     std::string_view title;  // for people
     bool has_view;           // what no rule shows does not exist, and places of the jail's own can be made
     bool lays_files;         // files of the plan can be laid over those of the host
+    bool holds_links;        // a symbolic link can be mounted on itself
     bool has_namespaces;     // of processes, System V objects and the network
     // Connections are carried to the gateway one by one (src/doorman), not by a network namespace that the
     // gateway can set up.

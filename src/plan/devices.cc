@@ -103,9 +103,14 @@ base::Status add_devices(Draft& draft) {
             return entry_error(item, base::printable(item.text) + " is not below /dev", "name a device node");
         }
         std::vector<base::Path> nodes = nodes_of(draft, *pattern);
-        if (nodes.empty()) {
+        // A pattern stands for the devices of many machines, this one may have none of them.
+        if (nodes.empty() && !base::has_wildcard(pattern->name())) {
             return entry_error(item, "no device matches " + base::printable(item.text), "remove the entry");
         }
+        if (nodes.empty())
+            draft.note(
+                NoteKind::information,
+                item.origin.describe() + ": no device of this machine matches " + base::printable(item.text));
         for (const base::Path& node : nodes) {
             if (base::Status allowed = allow_node(draft, item, node); !allowed) return allowed;
         }

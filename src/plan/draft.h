@@ -24,6 +24,12 @@ struct EtcFile {
     Reason reason;
 };
 
+// A symbolic link that leads to the path of a rule.
+struct KeptLink {
+    base::Path path;  // where the link stands
+    Reason reason;
+};
+
 struct Draft {
     const Inputs& inputs;
     base::Path home;            // physical
@@ -39,7 +45,10 @@ struct Draft {
     std::vector<Mount> assembled;            // mounts of places that are put together entry by entry
     std::vector<Mount> after_rules;          // single files laid on what the rules show
     std::vector<Mount> caches;               // laid under what the rules show below them
+    std::vector<KeptLink> kept_links;        // the jail must not exchange them (pins.h)
+    std::vector<base::Path> kept_names;      // the jail must not rename a directory above them
     std::vector<EtcFile> etc_files;          // laid into /etc
+    std::vector<base::Path> kept_readonly;   // closed to writes even where only Landlock keeps them
     std::vector<base::Path> extra_writable;  // places that a mount opens and no rule speaks of
     Plan plan;
 
@@ -65,6 +74,11 @@ struct Draft {
 // Follows links and remembers them; the error names the place that asked.
 base::Result<host::Tree::Resolved> resolve_entry(Draft& draft, const base::Path& path,
                                                  const config::Origin& origin);
+
+// Threat: a session that can write in the home directory puts a link to a private key in the place of a file
+// that later sessions copy or show (tests/jail/planted_links.bats). True where a link leads to what a rule
+// hides; a note tells of it.
+bool leads_to_hidden(Draft& draft, const host::Tree::Resolved& resolved);  // home.cc
 
 // ~, ~/x and absolute paths of a path list.
 base::Result<base::Path> absolute_entry(const Draft& draft, const config::Item& item);
@@ -96,10 +110,14 @@ base::Status close_shown_sockets(Draft& draft, const config::Item& item, const b
 base::Status add_devices(Draft& draft);          // devices.cc: devices.*, graphics processors
 base::Status add_project(Draft& draft);          // project.cc: the project, git, protected and masked paths
 base::Status apply_deny_writable(Draft& draft);  // extra_mounts.cc
+void hide_named_credentials(Draft& draft);       // named_credentials.cc, after the rules of the settings
 void add_seeded_files(Draft& draft);             // home.cc, when the rules are settled
+base::Status protect_start_up(Draft& draft);     // start_up.cc, when all that is writable is known
+void filter_start_up_files(Draft& draft);        // filtered_files.cc, after protect_start_up
 void hide_slurm(Draft& draft);                   // slurm.cc
 void open_slurm(Draft& draft);                   // slurm.cc, when the rules are settled
 void add_rank_directories(Draft& draft);         // job.cc
+void add_late_names(Draft& draft);               // late_names.cc, when the rules are settled
 base::Status hold_own_places(Draft& draft);      // own_places.cc, the last that adds rules
 void add_job(Draft& draft);                      // job.cc, when the rules are settled
 void close_mail(Draft& draft);                   // mail.cc, when the rules are settled
@@ -110,6 +128,7 @@ base::Status set_trace(Draft& draft);            // trace.cc, after the walls
 void set_limits(Draft& draft);                   // limits.cc
 void add_environment(Draft& draft);              // environment.cc
 base::Status add_controls(Draft& draft);         // controls.cc
+void pin_rules(Draft& draft);                    // pins.cc, when the rules and single files are known
 base::Status finish_mounts(Draft& draft);        // make_plan.cc
 void lay_place(Draft& draft);                    // place.cc, when the mounts are finished
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "plan/change.h"
 #include "plan/rules.h"
+#include "plan/search_rules.h"
 
 namespace plan {
 namespace {
@@ -32,7 +33,9 @@ bool is_common_device(const Mount& dev, const base::Path& path) {
 const Mount* covering_mount(const Plan& plan, const base::Path& path) {
     const Mount* best = nullptr;
     for (const Mount& mount : plan.mounts) {
-        if (mount.kind == MountKind::seal || !path.is_within(mount.target)) continue;
+        if (mount.kind == MountKind::seal || mount.kind == MountKind::held_link ||
+            !path.is_within(mount.target))
+            continue;
         if (!best || mount.target.str().size() >= best->target.str().size()) best = &mount;
     }
     return best;
@@ -73,6 +76,7 @@ Access access_through(const Mount& mount, const base::Path& path) {
         case MountKind::directory:
             return path == mount.target ? Access::readonly : Access::hidden;
         case MountKind::symlink:
+        case MountKind::held_link:
         case MountKind::seal:
             return Access::hidden;
     }
@@ -181,6 +185,20 @@ void judge_by_grants(Explanation& explanation, const Question& question, const P
         rule && rule->access < Access::readonly ? change_for(question, *rule) : flag_for(question);
 }
 
+// A launch starts before a large project is searched to its end.
+void judge_unsearched(Explanation& explanation, const Question& question) {
+    const Search& search = question.plan.search;
+    const base::Path& project = question.plan.project;
+    if (search.is_complete || !explanation.is_allowed || !question.physical.is_strictly_within(project))
+        return;
+    const config::Item* mask = masking_entry(
+        search.mask, search.unmask, question.physical.relative_to(project), question.physical.name());
+    if (mask == nullptr) return;
+    explanation.verdict += " until the search of the project reaches it";
+    explanation.reason = {
+        "project.mask takes it, and the project is too large to be searched before the start", mask->origin};
+}
+
 std::string advice_without_change(const Explanation& explanation) {
     if (explanation.reason.origin.layer == config::Layer::admin) {
         return "ask the administrator: " + explanation.reason.origin.describe() + " decides";
@@ -230,6 +248,7 @@ Explanation explain_path(const Plan& plan, const host::Tree& tree, const base::P
     } else {
         judge_by_mount(explanation, question, rule);
     }
+    judge_unsearched(explanation, question);
     // Inside a jail nobody can tell.
     bool is_missing_anyway =
         !explanation.is_allowed && !to_write && !question.node && !plan.is_seen_from_inside;

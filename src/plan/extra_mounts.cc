@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
+#include "plan/pins.h"
 
 namespace plan {
 namespace {
@@ -65,13 +66,25 @@ base::Status add_grants(Draft& draft, const policy::Items& items, Access access,
     return base::success();
 }
 
+// A session can make a loop of links where a path of a rule is missing. It leads to nothing that could be
+// taken away, and must not keep the next session from starting.
+void note_loop(Draft& draft, const Item& item, const base::Error& error) {
+    draft.note(NoteKind::protection, item.origin.describe() + ": " + base::printable(item.text) +
+                                         " has no effect: " + error.what + "; " + error.advice);
+}
+
 base::Status add_hidden(Draft& draft) {
     for (const Item& item : draft.policy().mounts.hidden) {
         base::Result<base::Path> literal = absolute_entry(draft, item);
         if (!literal) return literal.error();
         base::Result<host::Tree::Resolved> resolved = resolve_entry(draft, *literal, item.origin);
-        if (!resolved) return resolved.error();
-        draft.add_rule(resolved->path, Access::hidden, {"mounts.hidden", item.origin});
+        if (!resolved) {
+            note_loop(draft, item, resolved.error());
+            continue;
+        }
+        const Reason reason{"mounts.hidden", item.origin};
+        draft.add_rule(resolved->path, Access::hidden, reason);
+        keep_links(draft, *resolved, reason);
     }
     return base::success();
 }
@@ -140,7 +153,10 @@ base::Status apply_deny_writable(Draft& draft) {
         base::Result<base::Path> literal = absolute_entry(draft, item);
         if (!literal) return literal.error();
         base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(*literal);
-        if (!resolved) return resolved.error();
+        if (!resolved) {
+            note_loop(draft, item, resolved.error());
+            continue;
+        }
         for (PathRule& rule : draft.rules.sorted()) {
             bool is_taken_back = rule.access == Access::writable && rule.backing == Backing::host &&
                                  rule.path.is_within(resolved->path);
@@ -161,11 +177,9 @@ base::Status apply_deny_writable(Draft& draft) {
             }
             rule.access = Access::readonly;
         }
-        const PathRule* above = draft.rules.decide_unsettled(resolved->path.parent());
-        bool is_in_something_writable =
-            above != nullptr && above->access == Access::writable && above->backing == Backing::host;
-        if (!is_in_something_writable) continue;
         const Reason reason{"mounts.deny_writable", item.origin};
+        keep_links(draft, *resolved, reason);
+        if (!is_in_jails_hand(draft, resolved->path.parent())) continue;
         if (!resolved->exists) draft.plan.placeholders.push_back(Placeholder{resolved->path, reason});
         draft.rules.add(PathRule{
             .path = resolved->path, .access = Access::readonly, .holds_name = true, .reason = reason});

@@ -177,10 +177,14 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     if (base::Status done = add_devices(draft); !done) return done.error();
     if (base::Status done = add_project(draft); !done) return done.error();
     if (base::Status done = apply_deny_writable(draft); !done) return done.error();
+    if (base::Status done = protect_start_up(draft); !done) return done.error();
+    filter_start_up_files(draft);
+    hide_named_credentials(draft);
     hide_slurm(draft);
     add_rank_directories(draft);
     if (base::Status done = hold_own_places(draft); !done) return done.error();
     if (base::Status done = draft.rules.settle(); !done) return done.error();
+    add_late_names(draft);
     if (base::Status done = set_egress(draft); !done) return done.error();
     add_seeded_files(draft);
     add_caches(draft);
@@ -190,6 +194,7 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     add_job(draft);
     assemble_etc(draft);
     draft.plan.working_directory = inner_directory(draft);
+    pin_rules(draft);
     if (base::Status done = finish_mounts(draft); !done) return done.error();
     lay_place(draft);
     raise_walls(draft);

@@ -2,7 +2,9 @@
 // The decision. A pure function: it reads the tree it is given and touches nothing else.
 #pragma once
 
+#include <functional>
 #include <span>
+#include <string>
 
 #include "base/result.h"
 #include "config/profile.h"
@@ -21,6 +23,8 @@ struct Inputs {
     const host::Tree& tree;
     const config::Profile* agent = nullptr;              // the profile of the command, where there is one
     std::span<const config::Profile> other_agents = {};  // whose state is nobody else's business
+    std::span<const std::string> known_places = {};      // of the project, from earlier sessions
+    std::function<bool()> is_search_over = {};           // the bound of time; empty: the search has none
 };
 
 // Refuses (with the exit code in the error) what can't be enforced, a project that may not be one, a rule

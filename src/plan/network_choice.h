@@ -17,4 +17,7 @@ std::optional<policy::NetworkMode> reachable_mode(policy::NetworkMode asked, pol
 // The variables that tell programs of the site's proxy.
 bool is_proxy_variable(std::string_view name);
 
+// Why env.allow can't let the variable pass; empty where it can. `has_gateway`: the network is not open.
+std::string_view variable_obstacle(std::string_view name, bool has_gateway);
+
 }  // namespace plan

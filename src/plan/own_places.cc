@@ -2,9 +2,9 @@
 // Theory of operation. Who can change the sandbox's own configuration, or what it believes of its own state,
 // decides what the next session is, and what Slurm writes outside any jail. A rule makes these places
 // read-only or hidden, but a rule is about a path, and below something writable a path leads elsewhere as
-// soon as a directory on its way is renamed. So each directory between something writable and such a place is
-// a mount point, which can be neither renamed nor removed, and what is missing is made before the launch. A
-// symbolic link can't be a mount point: one that the jail could exchange is an error.
+// soon as a directory on its way is renamed. So these directories are pinned (pins.cc), and what is missing
+// is made before the launch. A symbolic link on the way that the jail could exchange is an error, because not
+// every backend can hold one.
 //
 // This is the last step before the rules are settled, since every other one may make something writable.
 #include <algorithm>
@@ -52,17 +52,18 @@ class OwnPlaces {
         if (!resolved) return resolved.error();
         for (const host::Tree::Link& link : resolved->links) {
             if (could_exchange(link.path)) return refuse_link(link.path, place);
-            pin_above(link.path);
+            draft_.kept_names.push_back(link.path);
         }
         const base::Path& path = resolved->path;
         const base::Path missing = first_missing(path);
         bool is_state = place.access == Access::hidden;  // the launch needs it in any case
         if (!resolved->exists && !is_state && !draft_.tree().may_write(missing.parent())) {
-            pin_above(missing);
+            draft_.kept_names.push_back(missing);
             return base::success();
         }
         bool is_around_writable = is_writable(draft_.rules.decide_unsettled(path.parent()));
-        bool is_within_reach = pin_above(path) || is_around_writable;
+        bool is_within_reach = is_below_writable(path);
+        if (is_within_reach) draft_.kept_names.push_back(path);
         bool is_seen = draft_.home_is_real && resolved->exists && path.is_within(draft_.home);
         const Reason reason{place.what, {}};
         if (is_state || is_seen || is_around_writable) {
@@ -101,19 +102,11 @@ class OwnPlaces {
         return missing;
     }
 
-    // True where there was something to do.
-    bool pin_above(const base::Path& path) {
-        bool has_pinned = false;
+    bool is_below_writable(const base::Path& path) const {
         for (base::Path above = path.parent(); !above.is_root(); above = above.parent()) {
-            if (!is_writable(draft_.rules.decide_unsettled(above.parent()))) continue;
-            has_pinned = true;
-            draft_.rules.add(
-                PathRule{.path = above,
-                         .access = Access::writable,
-                         .holds_name = true,
-                         .reason = {"holds the sandbox's own files and can't be renamed aside", {}}});
+            if (is_writable(draft_.rules.decide_unsettled(above))) return true;
         }
-        return has_pinned;
+        return false;
     }
 
     // An empty directory may be another session's, which takes it away when it ends.

@@ -79,6 +79,8 @@ void tell_missing(Draft& draft) {
 // Rules of a backend that has no view, and what they can't say.
 void grant_rules(Draft& draft) {
     Plan& plan = draft.plan;
+    std::vector<base::Path> kept = draft.kept_readonly;
+    kept.push_back(draft.inputs.request.config_directory);
     Grants made = make_grants({.rules = plan.rules,
                                .mounts = plan.mounts,
                                .tree = draft.tree(),
@@ -87,7 +89,7 @@ void grant_rules(Draft& draft) {
                                .private_ipc = draft.policy().isolation.private_ipc,
                                .is_root = draft.inputs.facts.identity.uid == 0,
                                .private_etc = draft.inputs.facts.private_etc,
-                               .kept = {draft.inputs.request.config_directory},
+                               .kept = std::move(kept),
                                .new_directories = plan.new_directories});
     plan.grants = std::move(made.grants);
     // Made by the session, so that it is not there yet.

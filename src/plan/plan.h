@@ -62,6 +62,7 @@ enum class MountKind {
     dev,
     queues,         // POSIX message queues of the jail alone
     helper_socket,  // of a process beside the jail; source is its name, and there may be none in this run
+    held_link,      // the symbolic link at target, mounted on itself: it can't be replaced or removed
     seal,           // from here on the mount at target is read-only
 };
 
@@ -208,6 +209,24 @@ struct Grant {
     Reason reason;
 };
 
+// A name that a rule takes away and that is not there yet: covered when it appears while the session runs.
+struct LateName {
+    base::Path directory;
+    std::string pattern;  // of one name in it
+    Access access = Access::hidden;
+};
+
+// What is looked for in the project at launch, and by the guard while the session runs.
+struct Search {
+    policy::Items mask, unmask;
+    bool has_guard = true;              // something can be covered while the session runs
+    bool is_complete = true;            // false: the launch has not searched the whole project
+    size_t masked = 0;                  // files that the launch masks
+    std::vector<std::string> findings;  // of the launch, relative to the project: known places for the next
+    std::vector<LateName> late_names;
+    base::Path home;  // physical: late names in it are pinned from there on
+};
+
 enum class NoteKind { information, protection };  // protection is shown even with --quiet
 
 struct Note {
@@ -229,7 +248,8 @@ struct Plan {
     std::vector<Grant> grants;  // of a backend without a view
 
     std::vector<PathRule> rules;  // sorted by path
-    std::vector<Mount> mounts;    // in the order of mounting
+    Search search;
+    std::vector<Mount> mounts;  // in the order of mounting
     std::vector<Placeholder> placeholders;
     std::vector<NewDirectory> new_directories;
     std::vector<KeptFile> kept_files;

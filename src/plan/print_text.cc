@@ -73,6 +73,7 @@ std::string source_text(const Mount& mount) {
         case MountKind::queues:
         case MountKind::helper_socket:
         case MountKind::dev:
+        case MountKind::held_link:
         case MountKind::seal:
             return {};
     }

@@ -5,6 +5,7 @@
 
 #include "base/glob.h"
 #include "base/text.h"
+#include "plan/pins.h"
 
 namespace plan {
 namespace {
@@ -24,11 +25,20 @@ std::optional<std::string> content_of(WhenMissing missing) {
     return std::nullopt;
 }
 
+// A configuration that a session wrote may name anything. What no kernel takes for a path can't be made.
+bool can_exist(const base::Path& path) {
+    constexpr size_t kLongestName = 255, kLongestPath = 4095;
+    if (path.str().size() > kLongestPath) return false;
+    return std::ranges::all_of(base::split(path.str(), '/'),
+                               [](std::string_view name) { return name.size() <= kLongestName; });
+}
+
 }  // namespace
 
 void Protection::protect(const base::Path& root, std::string_view relative, const Reason& reason,
                          WhenMissing missing) {
     const base::Path path = root / relative;
+    if (!can_exist(path)) return;
     bool is_pattern = base::has_wildcard(path.name());
     const base::Path last = is_pattern ? path.parent() : path;
     base::Path place = root;
@@ -36,17 +46,27 @@ void Protection::protect(const base::Path& root, std::string_view relative, cons
         if (component.empty()) break;
         place = place / component;
         std::optional<host::Node> node = draft_.tree().look(place);
-        if (node && node->kind == host::Kind::symlink) return refuse_link(place, reason);
+        if (node && node->kind == host::Kind::symlink)
+            return follow_link({place, path, false}, reason, missing);
         // What is missing on the way is a directory.
         WhenMissing here =
             place == path || missing == WhenMissing::leave ? missing : WhenMissing::hold_with_directory;
         bool is_held =
             !is_pattern && here != WhenMissing::leave && (!node || may_be_placeholder(place, *node, here));
-        if (is_held) return hold(root, place, reason, here);
+        if (is_held) return hold(place, reason, here);
         if (!node) return;
+        // A file where the path needs a directory: the jail must not replace the one by the other.
+        if (place != path && node->kind != host::Kind::directory) return protect_existing(place, reason);
     }
-    if (is_pattern) return protect_matching(root, path, reason);
-    protect_existing(root, path, reason);
+    if (is_pattern) return protect_matching(path, reason);
+    protect_existing(path, reason);
+}
+
+void Protection::protect_named(const base::Path& root, std::string_view relative, const Reason& reason,
+                               WhenMissing missing) {
+    may_refuse_ = false;
+    protect(root, relative, reason, missing);
+    may_refuse_ = true;
 }
 
 // Another session may have made it and takes it away when it ends: then it is held like a missing one.
@@ -59,28 +79,32 @@ bool Protection::may_be_placeholder(const base::Path& path, const host::Node& no
     return found && *found == *content;
 }
 
-void Protection::protect_matching(const base::Path& root, const base::Path& pattern, const Reason& reason) {
+void Protection::protect_matching(const base::Path& pattern, const Reason& reason) {
     const base::Path directory = pattern.parent();
     const std::string_view wanted = pattern.name();
-    for (const host::Entry& entry : draft_.tree().list(directory)) {
+    const std::string_view prefix = wanted.substr(0, wanted.find_first_of("*?"));
+    const std::vector<host::Entry>& entries = draft_.tree().list(directory);
+    auto name_of = [](const host::Entry& entry) -> std::string_view { return entry.name; };
+    // Names are sorted: those with the same beginning stand side by side.
+    for (auto next = std::ranges::lower_bound(entries, prefix, {}, name_of);
+         next != entries.end() && next->name.starts_with(prefix); ++next) {
+        const host::Entry& entry = *next;
         if (!base::matches_name(wanted, entry.name)) continue;
         const base::Path path = directory / entry.name;
         if (entry.kind == host::Kind::symlink) {
-            refuse_link(path, reason);
+            follow_link({path, path, true}, reason, WhenMissing::hold_with_directory);
         } else {
-            protect_existing(root, path, reason);
+            protect_existing(path, reason);
         }
     }
 }
 
-void Protection::protect_existing(const base::Path& root, const base::Path& path, const Reason& reason) {
-    pin_ancestors(root, path);
+void Protection::protect_existing(const base::Path& path, const Reason& reason) {
     draft_.rules.add(
         PathRule{.path = path, .access = Access::readonly, .holds_name = true, .reason = reason});
 }
 
-void Protection::pin(const base::Path& root, const base::Path& path) {
-    pin_ancestors(root, path);
+void Protection::pin(const base::Path& path) {
     draft_.rules.add(PathRule{.path = path,
                               .access = Access::writable,
                               .holds_name = true,
@@ -92,24 +116,40 @@ base::Status Protection::status() const {
     return base::success();
 }
 
-void Protection::hold(const base::Path& root, const base::Path& path, const Reason& reason,
-                      WhenMissing missing) {
-    // Where the caller can't write, the jail can't either.
-    if (!draft_.tree().may_write(path.parent())) return;
+void Protection::hold(const base::Path& path, const Reason& reason, WhenMissing missing) {
+    const base::Path directory = path.parent();
+    if (!draft_.tree().may_write(directory)) {
+        // Another user's directory stays as it is. The caller's own would take the name after a chmod.
+        std::optional<host::Node> node = draft_.tree().look(directory);
+        // With these bits the reason is another one, such as a read-only file system, or it just vanished.
+        constexpr uint32_t kOwnerMakes = 0300;
+        bool is_shut_by_mode = node && node->owner == draft_.inputs.facts.identity.uid &&
+                               (node->mode & kOwnerMakes) != kOwnerMakes;
+        if (is_shut_by_mode && is_in_jails_hand(draft_, directory)) close(directory, reason);
+        return;
+    }
     if (is_private(path, missing)) {
-        pin_ancestors(root, path);
         draft_.rules.add(PathRule{.path = path,
                                   .access = Access::writable,
                                   .backing = Backing::ephemeral,
                                   .holds_name = true,
                                   .reason = reason});
     } else {
-        protect_existing(root, path, reason);
+        protect_existing(path, reason);
     }
     auto same = [&](const Placeholder& known) { return known.path == path; };
     if (std::ranges::none_of(draft_.plan.placeholders, same)) {
         draft_.plan.placeholders.push_back({path, reason, content_of(missing)});
     }
+}
+
+void Protection::close(const base::Path& directory, const Reason& reason) {
+    if (!closed_.insert(directory).second) return;
+    protect_existing(directory, reason);
+    draft_.note(NoteKind::protection,
+                base::printable(directory.str()) +
+                    " is read-only in the jail: its mode keeps what is hidden or protected in it from being "
+                    "covered; 'chmod u+rwx' it outside to change that");
 }
 
 // An agent that keeps files of its own in a directory of the project may end where it finds one that can't be
@@ -122,17 +162,43 @@ bool Protection::is_private(const base::Path& path, WhenMissing missing) const {
            });
 }
 
-void Protection::pin_ancestors(const base::Path& root, const base::Path& path) {
-    if (path.parent().is_strictly_within(root)) pin(root, path.parent());
+// The place that a link leads to, where the jail could change it, and the links themselves.
+void Protection::follow_link(const LinkOnTheWay& way, const Reason& reason, WhenMissing missing) {
+    if (!draft_.backend().holds_links) close_around(way, reason);
+    base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(way.path);
+    if (!resolved) {
+        // A loop leads nowhere as long as it stands.
+        draft_.kept_links.push_back({way.link, reason});
+        return;
+    }
+    keep_links(draft_, *resolved, reason);
+    const base::Path& place = resolved->path;
+    bool is_project = draft_.project.is_within(place);
+    if (is_project || !is_in_jails_hand(draft_, place)) return;
+    const base::Path root = place.is_within(draft_.project) ? draft_.project : base::Path();
+    protect(root, place.relative_to(root), reason, missing);
 }
 
-void Protection::refuse_link(const base::Path& path, const Reason& reason) {
-    if (problem_) return;
-    problem_ = base::Error{
-        .what =
-            base::printable(path.str()) + " is a symbolic link and can't be protected (" + reason.why + ")",
-        .advice = "replace it by what it points to, name it in project.unprotect, or use --read-only",
-        .where = reason.origin.layer == config::Layer::builtin ? "" : reason.origin.describe()};
+void Protection::close_around(const LinkOnTheWay& way, const Reason& reason) {
+    const base::Path directory = way.link.parent();
+    // Where protected paths can be changed anyway, the plan says so for all of them.
+    if (way.is_matched || !draft_.backend().has_view || problem_) return;
+    if (directory != draft_.project) {
+        protect_existing(directory, reason);
+        draft_.note(NoteKind::protection,
+                    base::printable(directory.str()) + " is read-only: " + std::string(way.link.name()) +
+                        " in it is a symbolic link that " + std::string(draft_.backend().title) +
+                        " can't hold; replace it by what it leads to, or use --backend native");
+        return;
+    }
+    if (!may_refuse_) return;
+    problem_ =
+        base::Error{.what = base::printable(way.link.str()) + " is a symbolic link, and " +
+                            std::string(draft_.backend().title) + " can't protect one (" + reason.why + ")",
+                    .advice =
+                        "replace it by what it leads to, use --backend native, name it in "
+                        "project.unprotect, or use --read-only",
+                    .where = reason.origin.layer == config::Layer::builtin ? "" : reason.origin.describe()};
 }
 
 }  // namespace plan

@@ -2,6 +2,7 @@
 #include "plan/rules.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/text.h"
 
@@ -29,6 +30,13 @@ base::Error without_effect(const PathRule& grant, const PathRule& hide) {
                                hide.reason.origin.describe() + ")",
                        .advice = "remove the entry",
                        .where = grant.reason.origin.describe()};
+}
+
+// Equal paths end up side by side, the strictest first.
+void sort_rules(std::vector<PathRule>& rules) {
+    std::ranges::stable_sort(rules, [](const PathRule& a, const PathRule& b) {
+        return a.path != b.path ? a.path < b.path : a.access < b.access;
+    });
 }
 
 // The hide that closes `rule` although the rule is more specific, if any.
@@ -85,6 +93,8 @@ std::string_view to_text(MountKind kind) {
             return "queues";
         case MountKind::helper_socket:
             return "helper-socket";
+        case MountKind::held_link:
+            return "held-link";
         case MountKind::dev:
             return "dev";
         case MountKind::seal:
@@ -108,10 +118,7 @@ base::Status Rules::settle() {
         if (const PathRule* hide = closing_hide(hides, rule)) return without_effect(rule, *hide);
     }
 
-    // Equal paths end up side by side, the strictest first, and the first one stays.
-    std::ranges::stable_sort(rules_, [](const PathRule& a, const PathRule& b) {
-        return a.path != b.path ? a.path < b.path : a.access < b.access;
-    });
+    sort_rules(rules_);
     std::vector<PathRule> kept;
     kept.reserve(rules_.size());
     for (PathRule& rule : rules_) {
@@ -127,6 +134,22 @@ base::Status Rules::settle() {
     }
     rules_ = std::move(kept);
     return base::success();
+}
+
+void Rules::add_settled(std::vector<PathRule> more) {
+    if (more.empty()) return;
+    std::ranges::move(more, std::back_inserter(rules_));
+    sort_rules(rules_);
+    std::vector<PathRule> kept;
+    kept.reserve(rules_.size());
+    for (PathRule& rule : rules_) {
+        if (kept.empty() || kept.back().path != rule.path) {
+            kept.push_back(std::move(rule));
+        } else {
+            kept.back().holds_name = kept.back().holds_name || rule.holds_name;
+        }
+    }
+    rules_ = std::move(kept);
 }
 
 const PathRule* Rules::decide(const base::Path& path) const {

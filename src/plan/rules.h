@@ -22,6 +22,10 @@ class Rules {
     // no effect, with both origins. Call once, before decide and the rendering.
     base::Status settle();
 
+    // More rules when the others are settled. At a path that has a rule the stricter access stays, and the
+    // name is held if either rule holds it.
+    void add_settled(std::vector<PathRule> more);
+
     // The rule that decides about `path`; null where none does, and then it does not exist.
     const PathRule* decide(const base::Path& path) const;
 
