@@ -54,9 +54,19 @@ TEST(Devices, StandBetweenTheJailsOwnDirectoryAndItsSeal) {
 }
 
 TEST(Devices, AnAbsentOneIsRefused) {
-    auto plan = planned("/dev/absent*");
+    auto plan = planned("/dev/absent");
     ASSERT_FALSE(plan);
     EXPECT_NE(plan.error().line().find("no device matches"), std::string::npos);
+}
+
+// One file may be for many machines, and this one has no such device.
+TEST(Devices, APatternWithoutAMatchIsANote) {
+    auto plan = planned("/dev/absent*");
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_TRUE(std::ranges::any_of(plan->notes, [](const plan::Note& note) {
+        return note.text.find("no device of this machine matches /dev/absent*") != std::string::npos;
+    }));
+    EXPECT_FALSE(planned("/etc/absent*"));
 }
 
 TEST(Devices, WhatIsNoDeviceIsRefused) {
