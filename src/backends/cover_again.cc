@@ -13,14 +13,17 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "backends/holders.h"
 #include "backends/native/mount_calls.h"
 #include "base/file.h"
 #include "base/no_links.h"
 #include "base/own_place.h"
+#include "base/text.h"
 
 namespace backends {
 namespace {
@@ -87,12 +90,28 @@ base::Fd cover_for(Cover::Kind kind, int place) {
     return {};
 }
 
-bool cover(const Cover& cover) {
+// What a process could have opened through the bare name `place`. A mount that only keeps a name closes
+// nothing.
+void note_bare(const Cover& cover, int place, size_t index, std::vector<BareObject>& objects) {
+    struct statx status = {};
+    if (cover.kind == Cover::Kind::writable) return;
+    if (::statx(place, "", AT_EMPTY_PATH, STATX_TYPE | STATX_INO | STATX_MNT_ID, &status) != 0) return;
+    objects.push_back({.inside = cover.inside,
+                       .device = makedev(status.stx_dev_major, status.stx_dev_minor),
+                       .inode = status.stx_ino,
+                       .mount = status.stx_mnt_id,
+                       .is_directory = S_ISDIR(status.stx_mode),
+                       .is_secret = cover.kind == Cover::Kind::nothing,
+                       .index = index});
+}
+
+bool cover(const Cover& cover, size_t index, std::vector<BareObject>& objects) {
     for (int attempt = 0; attempt < kReplacements; ++attempt) {
         base::Fd place(base::open_without_links(cover.inside, O_PATH));
         State state = state_of(place.get());
         if (state != State::bare) return state != State::unknown;
         if (!place) return false;  // a symbolic link takes no mount
+        note_bare(cover, place.get(), index, objects);
         base::Fd tree = cover_for(cover.kind, place.get());
         bool is_laid = tree && native::move_mount(tree.get(), "", place.get(), "", kOntoDescriptor) == 0;
         if (!is_laid && errno != ENOENT) return false;
@@ -110,14 +129,37 @@ bool enter(int mount_namespace) {
 
 std::vector<Uncovered> cover_again(int mount_namespace, const std::vector<Cover>& covers) {
     std::vector<Uncovered> uncovered;
+    std::vector<BareObject> objects;
     if (!enter(mount_namespace)) return uncovered;
     for (const Cover& one : covers) {
         base::Fd place(base::open_without_links(one.inside, O_PATH));
         if (state_of(place.get()) != State::bare) continue;
         place.reset();
-        uncovered.push_back({one.outside, cover(one)});
+        bool is_covered = cover(one, uncovered.size(), objects);
+        uncovered.push_back({.path = one.outside, .is_covered_again = is_covered});
     }
+    Holders holders = kill_holders(objects);
+    for (const Holder& holder : holders.killed) {
+        uncovered[holder.index].killed.push_back(std::to_string(holder.process) + " (" +
+                                                 base::printable(holder.name) + ")");
+    }
+    for (const BareObject& object : objects) uncovered[object.index].may_be_held = !holders.is_certain;
     return uncovered;
+}
+
+bool enter_mounts(int mount_namespace) {
+    return enter(mount_namespace);
+}
+
+std::optional<bool> is_mount_point(int place) {
+    State state = state_of(place);
+    if (state == State::unknown) return std::nullopt;
+    return state == State::covered;
+}
+
+bool lay_cover(Cover::Kind kind, int place) {
+    base::Fd tree = cover_for(kind, place);
+    return tree && native::move_mount(tree.get(), "", place, "", kOntoDescriptor) == 0;
 }
 
 }  // namespace backends

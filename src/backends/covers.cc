@@ -36,6 +36,7 @@ std::optional<Cover::Kind> kind_of(const Mount& mount, const Layer& layer, const
         case MountKind::dev:
         case MountKind::queues:
         case MountKind::helper_socket:
+        case MountKind::held_link:
         case MountKind::seal:
             return std::nullopt;
     }

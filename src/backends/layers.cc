@@ -28,6 +28,7 @@ bool makes_mount(MountKind kind, const Layer& layer) {
             return shows_host(layer);
         case MountKind::directory:
         case MountKind::symlink:
+        case MountKind::held_link:
         case MountKind::seal:
             return false;
     }

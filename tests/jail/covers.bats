@@ -120,7 +120,7 @@ keeper_of_jail() {
     in_covers : .env .git/config .envrc
     replace_outside
     go_on
-    [[ $output == *"/project/.env was replaced outside while the jail ran, and lay open there for a moment: look at it"* ]] || report "not told"
+    [[ $output == *"/project/.env was replaced outside while the session ran, and was open inside for a moment: check it"* ]] || report "not told"
     [[ $output == *"/project/.git/config was replaced outside"* && $output != *.envrc* ]] || report "not told, or too much"
     works "$SBX_PROGRAM" log
     [[ $output == *cover*"/project/.env"* ]] || report "not recorded"

@@ -61,6 +61,8 @@ void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int
             if (auto socket = opened.sockets.find(mount.source); socket != opened.sockets.end())
                 add(arguments, {"--ro-bind", socket->second, target});
             return;
+        case MountKind::held_link:
+            return;  // the plan asks for it only where the backend can do it
         case MountKind::proc:
             return add(arguments, {"--proc", target});
         case MountKind::dev:

@@ -72,6 +72,8 @@ class Builder {
             case Act::mount_copy:
             case Act::mount_content:
                 return mount_tree(index);
+            case Act::mount_link:
+                return mount_link(step);
             case Act::mount_new:
                 return mount_new(index);
             case Act::seal:
@@ -167,6 +169,20 @@ class Builder {
         int tree = copy_tree(source, "", AT_EMPTY_PATH, step.attributes);
         let_go(source);
         return tree;
+    }
+
+    // A link that is gone was removed outside since the plan was made.
+    int mount_link(const Step& step) {
+        int place = open_link_itself(root_, step.target);
+        if (place == -ENOENT) return 0;
+        if (place < 0) return -place;
+        int tree = copy_tree(place, "", AT_EMPTY_PATH, step.attributes);
+        if (tree < 0) return -tree;
+        int moved = move_mount(tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
+        int number = moved == 0 || errno == ENOENT ? 0 : errno;
+        let_go(tree);
+        let_go(place);
+        return number;
     }
 
     static const char* content_name(const Step& step) { return step.is_kept ? kCopiedName : kContentName; }

@@ -17,6 +17,7 @@ namespace {
 constexpr int kFlags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 
 enum class Missing { is_error, becomes_directory, becomes_file };
+enum class LastLink { is_error, is_opened };
 
 constexpr mode_t kDirectoryMode = 0755;
 
@@ -30,9 +31,10 @@ int make_last(int directory, const char* name, Missing missing) {
 }
 
 // One component. O_PATH opens a link itself instead of refusing it.
-int open_next(int directory, const char* name) {
+int open_next(int directory, const char* name, LastLink link) {
     int next = ::openat(directory, name, kFlags);
     if (next < 0) return -errno;
+    if (link == LastLink::is_opened) return next;
     struct stat status;
     int number = ::fstat(next, &status) != 0 ? errno : S_ISLNK(status.st_mode) ? ELOOP : 0;
     if (number == 0) return next;
@@ -41,7 +43,7 @@ int open_next(int directory, const char* name) {
 }
 
 // Before Linux 5.6 there is no openat2: one component after the other.
-int open_stepwise(int directory, const char* path, Missing last, mode_t leading) {
+int open_stepwise(int directory, const char* path, Missing last, mode_t leading, LastLink last_link) {
     bool is_absolute = path[0] == '/';
     int current = ::openat(is_absolute ? AT_FDCWD : directory, is_absolute ? "/" : ".", kFlags | O_DIRECTORY);
     if (current < 0) return -errno;
@@ -55,11 +57,12 @@ int open_stepwise(int directory, const char* path, Missing last, mode_t leading)
         if (length > 0 && !(length == 1 && path[0] == '.')) {
             std::memcpy(name, path, length);
             name[length] = '\0';
-            int next = open_next(current, name);
+            bool is_last = path[length] == '\0';
+            LastLink link = is_last ? last_link : LastLink::is_error;
+            int next = open_next(current, name, link);
             if (next == -ENOENT && last != Missing::is_error) {
-                bool is_last = path[length] == '\0';
                 next = is_last ? make_last(current, name, last) : make_directory(current, name, leading);
-                if (next == 0) next = open_next(current, name);
+                if (next == 0) next = open_next(current, name, link);
             }
             ::close(current);
             if (next < 0) return next;
@@ -71,11 +74,10 @@ int open_stepwise(int directory, const char* path, Missing last, mode_t leading)
     return current;
 }
 
-}  // namespace
-
-int open_without_links(int directory, const char* path) {
+int open_with(int directory, const char* path, LastLink last_link) {
     struct open_how how = {};
-    how.flags = O_PATH | O_CLOEXEC;
+    // With O_NOFOLLOW the kernel opens a link at the end of the path itself, whatever `resolve` says.
+    how.flags = O_PATH | O_CLOEXEC | (last_link == LastLink::is_opened ? O_NOFOLLOW : 0);
     how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
     if (path[0] != '/') how.resolve |= RESOLVE_BENEATH;
     // Somebody renames on the way: the kernel can't tell whether it is still below, and says so.
@@ -86,12 +88,22 @@ int open_without_links(int directory, const char* path) {
     }
     // Container filters of old answer EPERM to calls that they do not know.
     if (errno != ENOSYS && errno != EPERM) return -errno;
-    return open_stepwise(directory, path, Missing::is_error, 0);
+    return open_stepwise(directory, path, Missing::is_error, 0, last_link);
+}
+
+}  // namespace
+
+int open_without_links(int directory, const char* path) {
+    return open_with(directory, path, LastLink::is_error);
+}
+
+int open_link_itself(int directory, const char* path) {
+    return open_with(directory, path, LastLink::is_opened);
 }
 
 int open_or_make_without_links(int directory, const char* path, bool is_directory, mode_t leading) {
     Missing last = is_directory ? Missing::becomes_directory : Missing::becomes_file;
-    return open_stepwise(directory, path, last, leading);
+    return open_stepwise(directory, path, last, leading, LastLink::is_error);
 }
 
 }  // namespace backends::native

@@ -112,7 +112,7 @@ class Table {
 
 bool makes_mount(Act act) {
     return act == Act::mount_bind || act == Act::mount_copy || act == Act::mount_content ||
-           act == Act::mount_new;
+           act == Act::mount_new || act == Act::mount_link;
 }
 
 bool has_word(const char* options, const char* word) {
@@ -166,7 +166,7 @@ int remount_one(const Script& script, int root, const Line& line) {
     if (!is_new) return 0;
     // Threat: a project that is changed meanwhile puts a link in the way, and another mount gets these flags
     // (tests/jail/native_faults.bats).
-    int opened = *place == '\0' ? root : open_without_links(root, place);
+    int opened = *place == '\0' ? root : open_link_itself(root, place);
     if (opened < 0) return -opened;
     DescriptorPath path(opened);
     int number = mount_call(nullptr, path.text(), nullptr, MS_REMOUNT | MS_BIND | flags, nullptr);

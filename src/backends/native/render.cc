@@ -113,6 +113,8 @@ class Renderer {
                 return add_content(mount, layer, kWritable);
             case MountKind::empty_file:
                 return add_content(mount, layer, kReadonly);
+            case MountKind::held_link:
+                return push({.act = Act::mount_link, .target = relative(mount), .attributes = kWritable});
             case MountKind::seal:
                 return add_seal(mount);
         }

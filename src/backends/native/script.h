@@ -20,6 +20,7 @@ enum class Act : uint8_t {
     mount_bind,     // source: a path of the host
     mount_copy,     // of the mount that step `of` made: the same source and attributes
     mount_content,  // source: the content of a file that is nowhere else
+    mount_link,     // the symbolic link at the target, on itself
     mount_new,      // source: the type of a new file system, `options` its options
     seal,           // the mount of step `of` becomes read-only
 };

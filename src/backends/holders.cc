@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. A descriptor that was opened through the bare name belongs to the mount below the
+// cover; one that was opened through the cover belongs to the cover. So a process that reads .git/config as
+// it may is left alone: fdinfo names the mount of each descriptor.
+//
+// A descriptor for reading counts too: /proc/self/fd opens it again for writing, by the mount below the
+// cover.
+//
+// A descriptor can hide in four places besides the table of a process: in the table of a single thread
+// (unshare(CLONE_FILES)), in a mapping, in a working directory, and in the queue of a Unix socket. fdinfo of
+// a socket counts the descriptors that wait in it (scm_fds, Linux 5.10). A program that passes descriptors
+// normally takes them out at once, so only a socket that keeps some over several rounds counts.
+//
+// A process that starts or ends can't be examined for a moment. One that can't be examined in any round (its
+// program is not readable for this user) is killed too.
+//
+// Threat: a process that keeps .git/config open writes it after the cover is back (tests/jail/holders.bats).
+#include "backends/holders.h"
+
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <ctime>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/entries.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace backends {
+namespace {
+
+// Rounds end with the first one that finds nothing. A process that hands a descriptor on all the time meets
+// one of them.
+constexpr int kMostRounds = 20;
+constexpr int kRoundsOfDoubt = 4;  // that a descriptor may wait in a socket, or a process be closed to us
+constexpr struct timespec kPause = {0, 3'000'000};
+constexpr pid_t kStage = 1;  // our own process
+
+base::Fd open_at(int directory, const std::string& name, int flags) {
+    return base::Fd(::openat(directory, name.c_str(), flags | O_CLOEXEC));
+}
+
+std::string read_at(int directory, const std::string& name) {
+    base::Fd file = open_at(directory, name, O_RDONLY);
+    if (!file) return {};
+    base::Result<std::string> text = base::read_descriptor(file.get());
+    return text ? *std::move(text) : std::string();
+}
+
+std::string link_at(int directory, const std::string& name) {
+    char text[4096];
+    ssize_t length = ::readlinkat(directory, name.c_str(), text, sizeof text);
+    return length > 0 ? std::string(text, static_cast<size_t>(length)) : std::string();
+}
+
+std::optional<uint64_t> number(std::string_view text) {
+    uint64_t value = 0;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end == text.data()) return std::nullopt;
+    return value;
+}
+
+// "mnt_id:\t42" and the like.
+std::optional<uint64_t> field(std::string_view text, std::string_view name) {
+    for (std::string_view line : base::split(text, '\n')) {
+        if (line.starts_with(name)) return number(base::trim(line.substr(name.size())));
+    }
+    return std::nullopt;
+}
+
+bool is_below(std::string_view path, std::string_view directory) {
+    return path.starts_with(directory) && (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+class Search {
+  public:
+    explicit Search(const std::vector<BareObject>& objects)
+        : objects_(objects), proc_(open_at(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY)) {}
+
+    Holders run() {
+        Holders found;
+        found.is_certain = false;
+        for (; rounds_ < kMostRounds; ++rounds_) {
+            if (rounds_ > 0) ::nanosleep(&kPause, nullptr);
+            bool is_clean = look(found.killed);
+            if (!is_clean || !doubts_.empty()) continue;
+            found.is_certain = !has_failed_;
+            return found;
+        }
+        return found;
+    }
+
+  private:
+    // A process, and the socket of it that holds descriptors; empty: the process could not be examined.
+    using Doubt = std::pair<pid_t, std::string>;
+
+    // One pass over all processes. True: none held anything.
+    bool look(std::vector<Holder>& killed) {
+        bool is_clean = true;
+        has_failed_ = !proc_;
+        in_every_round_ = std::exchange(doubts_, {});
+        if (proc_) ::lseek(proc_.get(), 0, SEEK_SET);
+        base::visit_entries(proc_.get(), [&](const struct dirent64& entry) {
+            std::optional<uint64_t> process = number(entry.d_name);
+            if (process && *process != kStage)
+                is_clean = look_at(static_cast<pid_t>(*process), killed) && is_clean;
+            return true;
+        });
+        // Only what was in doubt in every round so far stays so.
+        if (rounds_ > 0)
+            std::erase_if(doubts_, [&](const Doubt& one) { return !in_every_round_.contains(one); });
+        return is_clean;
+    }
+
+    bool look_at(pid_t process, std::vector<Holder>& killed) {
+        base::Fd place = open_at(proc_.get(), std::to_string(process), O_RDONLY | O_DIRECTORY);
+        if (!place) return true;  // it has ended
+        std::optional<size_t> finding = finding_in_maps(place.get());
+        base::Fd tasks = open_at(place.get(), "task", O_RDONLY | O_DIRECTORY);
+        base::visit_entries(tasks.get(), [&](const struct dirent64& task) {
+            base::Fd thread = open_at(tasks.get(), task.d_name, O_RDONLY | O_DIRECTORY);
+            if (!finding && thread) finding = finding_in_thread(thread.get(), process);
+            return !finding;
+        });
+        if (!finding) return true;
+        std::string name(base::trim(read_at(place.get(), "comm")));
+        // By the open directory: the number may belong to another process by now.
+        bool is_killed = ::syscall(SYS_pidfd_send_signal, place.get(), SIGKILL, nullptr, 0) == 0;
+        if (!is_killed && errno != ESRCH) has_failed_ = true;
+        auto is_known = [&](const Holder& one) { return one.process == process && one.index == *finding; };
+        if (std::ranges::none_of(killed, is_known)) killed.push_back({*finding, process, std::move(name)});
+        return false;
+    }
+
+    // A finding once the doubt has stayed for several rounds.
+    std::optional<size_t> in_doubt(Doubt doubt) {
+        bool stays = rounds_ >= kRoundsOfDoubt && in_every_round_.contains(doubt);
+        doubts_.insert(std::move(doubt));
+        return stays ? std::optional(objects_.front().index) : std::nullopt;
+    }
+
+    std::optional<size_t> finding_in_thread(int thread, pid_t process) {
+        for (const char* link : {"cwd", "root", "exe"}) {
+            if (std::optional<size_t> found = finding_in_link(thread, link)) return found;
+        }
+        base::Fd descriptors = open_at(thread, "fd", O_RDONLY | O_DIRECTORY);
+        if (!descriptors) {
+            has_failed_ = has_failed_ || base::is_shortage(errno);
+            bool is_closed = errno == EACCES && !has_ended(thread);
+            return is_closed ? in_doubt({process, ""}) : std::nullopt;
+        }
+        std::optional<size_t> found;
+        base::visit_entries(descriptors.get(), [&](const struct dirent64& entry) {
+            found = finding_in_descriptor(thread, descriptors.get(), entry.d_name, process);
+            return !found;
+        });
+        return found;
+    }
+
+    // A zombie has no descriptors; its /proc files belong to root.
+    static bool has_ended(int thread) {
+        std::string status = read_at(thread, "stat");
+        size_t name_end = status.rfind(')');
+        if (name_end == std::string::npos || name_end + 2 >= status.size()) return true;
+        char state = status[name_end + 2];
+        return state == 'Z' || state == 'X';
+    }
+
+    std::optional<size_t> finding_in_descriptor(int thread, int descriptors, const std::string& name,
+                                                pid_t process) {
+        struct stat status;
+        if (::fstatat(descriptors, name.c_str(), &status, 0) != 0) return std::nullopt;
+        if (S_ISSOCK(status.st_mode)) {
+            // A file in a queue has no name: any that stays there may be the one.
+            uint64_t count = field(read_at(thread, "fdinfo/" + name), "scm_fds:").value_or(0);
+            return count > 0 ? in_doubt({process, link_at(descriptors, name)}) : std::nullopt;
+        }
+        for (const BareObject& object : objects_) {
+            if (!is_object(object, status, descriptors, name)) continue;
+            if (field(read_at(thread, "fdinfo/" + name), "mnt_id:") == object.mount) return object.index;
+        }
+        return std::nullopt;
+    }
+
+    // The file may have been replaced more than once: an older one was open under the same name.
+    static bool is_object(const BareObject& object, const struct stat& status, int descriptors,
+                          const std::string& name) {
+        if (object.is_directory) return is_below(link_at(descriptors, name), object.inside.str());
+        if (status.st_dev == object.device && status.st_ino == object.inode) return true;
+        return S_ISREG(status.st_mode) && status.st_nlink == 0 &&
+               link_at(descriptors, name) == object.inside.str() + " (deleted)";
+    }
+
+    std::optional<size_t> finding_in_link(int thread, const std::string& name) const {
+        struct statx status = {};
+        if (::statx(thread, name.c_str(), 0, STATX_INO | STATX_MNT_ID, &status) != 0) return std::nullopt;
+        for (const BareObject& object : objects_) {
+            if (status.stx_mnt_id != object.mount) continue;
+            bool is_file = status.stx_ino == object.inode &&
+                           makedev(status.stx_dev_major, status.stx_dev_minor) == object.device;
+            bool is_it = object.is_directory ? is_below(link_at(thread, name), object.inside.str()) : is_file;
+            if (is_it) return object.index;
+        }
+        return std::nullopt;
+    }
+
+    // "START-END rw-s OFFSET MAJOR:MINOR INODE    PATH". A mapping does not name its mount. A shared one of a
+    // protected file may become writable later; a private one changes nothing.
+    std::optional<size_t> finding_in_maps(int process) const {
+        std::string maps = read_at(process, "maps");
+        for (std::string_view line : base::split(maps, '\n')) {
+            size_t slash = line.find('/');
+            if (slash == std::string_view::npos) continue;
+            std::string_view path = line.substr(slash);
+            for (const BareObject& object : objects_) {
+                bool is_it = path.starts_with(object.inside.str()) && is_mapped(object, path);
+                if (!is_it) continue;
+                size_t flags = line.find(' ') + 1;
+                bool is_shared = line.substr(flags, 4).ends_with('s');
+                if (is_shared || object.is_secret) return object.index;
+            }
+        }
+        return std::nullopt;
+    }
+
+    static bool is_mapped(const BareObject& object, std::string_view path) {
+        std::string_view rest = path.substr(object.inside.str().size());
+        return rest.empty() || rest == " (deleted)" || (object.is_directory && rest.starts_with('/'));
+    }
+
+    const std::vector<BareObject>& objects_;
+    base::Fd proc_;
+    std::set<Doubt> doubts_;          // of this round
+    std::set<Doubt> in_every_round_;  // before this one
+    int rounds_ = 0;
+    bool has_failed_ = false;
+};
+
+}  // namespace
+
+Holders kill_holders(const std::vector<BareObject>& objects) {
+    if (objects.empty()) return {};
+    return Search(objects).run();
+}
+
+}  // namespace backends

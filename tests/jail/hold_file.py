@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+# hold_file.py KIND FILE: opens FILE as soon as that is possible, and keeps it open in the way that KIND names. Each kind is a place in which
+# an open file outlives its name. What is not killed tries again: it may have opened a file that was replaced once more.
+import array
+import ctypes
+import mmap
+import os
+import socket
+import sys
+import threading
+
+kind, path = sys.argv[1:3]
+KEY = b"[core]\n\tfsmonitor = /tmp/planted\n"
+libc = ctypes.CDLL(None)
+
+
+def hold():
+    threading.Event().wait(0.5)
+
+
+def open_when_bare(flags):
+    while True:
+        try:
+            return os.open(path, flags)
+        except OSError:
+            pass
+
+
+def open_masked():
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except OSError:
+            continue
+        if os.fstat(descriptor).st_size > 0:
+            return descriptor
+        os.close(descriptor)
+
+
+def open_directory_when_bare():
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except OSError:
+            continue
+        try:
+            os.close(os.open("planted", os.O_WRONLY | os.O_CREAT, 0o755, dir_fd=descriptor))
+            return descriptor
+        except OSError:
+            os.close(descriptor)
+
+
+def keep():
+    descriptor = open_when_bare(os.O_RDWR)
+    hold()
+    os.close(descriptor)
+
+
+def keep_in_socket():
+    descriptor = open_when_bare(os.O_RDWR)
+    ours, other = socket.socketpair()
+    ours.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))])
+    os.close(descriptor)
+    hold()
+    ours.close()
+    other.close()
+
+
+def keep_in_thread():
+    def own_table():
+        clone_files = 0x400
+        libc.unshare(clone_files)
+        open_when_bare(os.O_RDWR)
+        hold()
+
+    thread = threading.Thread(target=own_table)
+    thread.start()
+    thread.join()
+
+
+def keep_in_mapping():
+    descriptor = open_when_bare(os.O_RDWR)
+    mapping = mmap.mmap(descriptor, 0)
+    os.close(descriptor)
+    hold()
+    mapping.close()
+
+
+def open_again():
+    # A descriptor for reading, opened through the bare name, can be opened again for writing.
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDONLY)
+        except OSError:
+            continue
+        try:
+            os.close(os.open(f"/proc/self/fd/{descriptor}", os.O_RDWR))
+            return hold()
+        except OSError:
+            pass
+        finally:
+            os.close(descriptor)
+
+
+def write_and_close():
+    descriptor = open_when_bare(os.O_RDWR | os.O_APPEND)
+    os.write(descriptor, KEY)
+    os.close(descriptor)
+    hold()
+
+
+def read_masked():
+    descriptor = open_masked()
+    hold()
+    os.close(descriptor)
+
+
+def keep_directory():
+    descriptor = open_directory_when_bare()
+    hold()
+    os.close(descriptor)
+
+
+def enter_directory():
+    before = os.open(".", os.O_RDONLY)
+    descriptor = open_directory_when_bare()
+    os.fchdir(descriptor)
+    os.close(descriptor)
+    hold()
+    os.fchdir(before)
+    os.close(before)
+
+
+def read_through_cover():
+    # What every git does: it must stay alive.
+    os.open(path, os.O_RDONLY)
+    open("reading", "w").close()
+    threading.Event().wait()
+
+
+KINDS = {
+    "keep": keep,
+    "socket": keep_in_socket,
+    "thread": keep_in_thread,
+    "mapping": keep_in_mapping,
+    "again": open_again,
+    "write": write_and_close,
+    "masked": read_masked,
+    "directory": keep_directory,
+    "enter": enter_directory,
+    "cover": read_through_cover,
+}
+while True:
+    KINDS[kind]()

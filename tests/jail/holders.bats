@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# A protected or masked file that is replaced outside is bare for a moment. A process that opens it then must not keep it.
+
+load helper
+
+setup() {
+    start_test
+    make_repository .
+    echo "KEY=planted" >.env
+}
+teardown() { end_test; }
+
+# start_holders KIND FILE: three processes that try, until the file `over` is there.
+start_holders() {
+    start_jail '
+        for number in 1 2 3; do python3 "$1/tests/jail/hold_file.py" "$2" "$3" 2>/dev/null & done
+        touch ready
+        until [ -e over ]; do sleep 0.05; done
+        pkill -x python3; true' "$SBX_STAGE" "$1" "$2"
+}
+end_holders() {
+    touch over
+    end_of_jail
+    rm -f over
+}
+
+replace_config() { git config user.name "Another $RANDOM"; }
+replace_env() { echo "KEY=planted again" >new && mv new .env; }
+replace_hooks() { mv .git/hooks .git/old && mkdir .git/hooks && rm -rf .git/old; }
+
+is_reported() { grep -q "$1" "$BATS_TEST_TMPDIR/jail.out"; }
+
+# replace_until WORDS REPLACE: the attack has to meet the moment; so the file is replaced until the session reports it.
+replace_until() {
+    local round
+    for round in $(seq 2000); do
+        "$2"
+        ! is_reported "$1" || return 0
+        sleep 0.02
+    done
+    cat "$BATS_TEST_TMPDIR/jail.out" >&2
+    echo "never reported: $1" >&2
+    return 1
+}
+
+is_taken_back() { # KIND FILE REPLACE
+    start_holders "$1" "$2"
+    replace_until "$2 was replaced outside and open inside for a moment: .*was killed" "$3"
+    end_holders
+    ((STATUS < 125)) || report "the whole session was ended"
+    [[ $(grep -c fsmonitor .git/config) == 0 ]] || report "the configuration was changed"
+}
+
+@test "a descriptor that was opened in that moment costs the process its life, at once" {
+    JAIL=(--backend native)
+    is_taken_back keep .git/config replace_config
+    works "$SBX_PROGRAM" log
+    [[ $output == *cover*".git/config"*"opened inside"* ]] || report "not recorded"
+}
+
+@test "by bubblewrap as well" {
+    JAIL=(--backend bwrap)
+    is_taken_back keep .git/config replace_config
+}
+
+@test "a descriptor that waits in a socket" { is_taken_back socket .git/config replace_config; }
+
+@test "a descriptor in the table of one thread" { is_taken_back thread .git/config replace_config; }
+
+@test "a mapping whose descriptor is closed" { is_taken_back mapping .git/config replace_config; }
+
+@test "a descriptor for reading, which can be opened again for writing" { is_taken_back again .git/config replace_config; }
+
+@test "a masked file that is read in that moment" { is_taken_back masked .env replace_env; }
+
+@test "a directory: by descriptor and as a working directory" {
+    is_taken_back directory .git/hooks replace_hooks
+    is_taken_back enter .git/hooks replace_hooks
+}
+
+@test "what is written and closed in that moment is reported with the settings that run programs" {
+    start_holders write .git/config
+    replace_until "new settings in it run programs: core.fsmonitor" replace_config
+    is_reported "it was written inside" || report "the writing was not reported"
+    end_holders
+}
+
+@test "the user's own settings that run programs are named, harmless ones are not" {
+    start_jail 'touch ready; until [ -e over ]; do sleep 0.05; done'
+    git config user.name Another
+    git config core.editor vi
+    wait_until is_reported "new settings in it run programs: core.editor"
+    git config core.fsmonitor true
+    git config core.pager less
+    wait_until is_reported "new settings in it run programs: core.pager"
+    end_holders
+    ! is_reported "fsmonitor\|user.name" || { cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
+}
+
+@test "a process that reads a protected file as it may is left alone" {
+    start_holders cover .git/config
+    wait_until test -e reading
+    local before
+    before=$(pgrep -u "$(id -u)" -f hold_file.py | sort)
+    replace_config
+    wait_until is_covered_again
+    [[ $(pgrep -u "$(id -u)" -f hold_file.py | sort) == "$before" ]] || report "a reader was killed"
+    end_holders
+    ! is_reported killed || report "a reader was killed"
+}
+# Two more replacements are seen: the first one's work is done by then.
+is_covered_again() {
+    git config core.editor vi
+    is_reported core.editor
+}
+
+# The control: with the keeper killed the same loop changes the host's file.
+@test "without the keeper the loop wins" {
+    JAIL=(--backend native)
+    start_holders write .git/config
+    local process
+    for process in $(pgrep -P "$SUPERVISOR"); do
+        [[ $(readlink "/proc/$process"/fd/* 2>/dev/null) != *inotify* ]] || kill -KILL "$process"
+    done
+    replace_config
+    is_changed() { grep -q fsmonitor .git/config; }
+    wait_until is_changed
+    end_holders
+}
