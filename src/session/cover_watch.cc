@@ -4,10 +4,12 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
 #include "plan/backend.h"
+#include "session/git_orders.h"
 
 namespace session {
 namespace {
@@ -31,10 +33,14 @@ void CoverWatch::set_mount_namespace(base::Fd mount_namespace) {
 
 void CoverWatch::watch_again() {
     watched_.clear();
+    renamed_.clear();
     sees_all_ = static_cast<bool>(events_);
     for (const auto& [directory, names] : names_) {
+        bool has_configuration = std::ranges::any_of(
+            names, [&](const std::string& name) { return is_git_configuration(directory / name); });
         // The number of one that is watched already is the same again.
-        int number = ::inotify_add_watch(events_.get(), directory.c_str(), kWatched);
+        int number = ::inotify_add_watch(events_.get(), directory.c_str(),
+                                         has_configuration ? kWatched | IN_MODIFY : kWatched);
         if (number >= 0) watched_.insert_or_assign(number, directory);
         // What the user can't list, others have to replace: that is not worth a look every second.
         bool is_elsewhere = number < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES);
@@ -54,11 +60,20 @@ CoverWatch::News CoverWatch::take() {
             bool is_named = directory != watched_.end() && event->len > 0 &&
                             names_[directory->second].contains(std::string_view(event->name));
             bool is_removal = (event->mask & (IN_DELETE | IN_MOVED_FROM)) != 0;
+            if (is_named) note_writing(directory->second / event->name, event->mask, news);
+            is_named = is_named && (event->mask & IN_MODIFY) == 0;
             news.is_concerned = news.is_concerned || is_lost || is_named;
             news.is_removed = news.is_removed || is_lost || (is_named && is_removal);
         }
     }
     return news;
+}
+
+void CoverWatch::note_writing(const base::Path& path, uint32_t event, News& news) {
+    if (!is_git_configuration(path)) return;
+    if ((event & IN_MOVED_TO) != 0) renamed_.insert(path);
+    if ((event & IN_CREATE) != 0) renamed_.erase(path);  // its maker writes it next
+    if ((event & IN_MODIFY) != 0 && renamed_.contains(path)) news.written.insert(path);
 }
 
 void CoverWatch::close() {

@@ -4,6 +4,7 @@
 // watches the directories in which covered names lie, so that they are covered again.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -25,7 +26,7 @@ class CoverWatch {
     int mount_namespace() const { return mount_namespace_.get(); }
     const std::vector<backends::Cover>& covers() const { return covers_; }
 
-    // After a replacement: a directory may be another one now.
+    // After the covers were laid again: a directory may be another one now.
     void watch_again();
     // Readable when something changes; -1: nothing is watched.
     int events() const { return is_over_ ? -1 : events_.get(); }
@@ -34,6 +35,9 @@ class CoverWatch {
     struct News {
         bool is_concerned = false;  // one of the names came, went or was replaced
         bool is_removed = false;    // it went
+        // Git configurations that were written after they had come by a rename: by the jail, since git
+        // writes a new one completely before it renames it.
+        std::set<base::Path> written;
     };
     News take();
     // The jail is dead: from here on there is nothing to do.
@@ -43,11 +47,14 @@ class CoverWatch {
     void close();
 
   private:
+    void note_writing(const base::Path& path, uint32_t event, News& news);
+
     std::vector<backends::Cover> covers_;
     std::map<base::Path, std::set<std::string, std::less<>>> names_;  // in each directory
     std::map<int, base::Path> watched_;                               // by number of the watch
     base::Fd mount_namespace_;
     base::Fd events_;
+    std::set<base::Path> renamed_;  // git configurations that came by a rename since the covers were laid
     bool sees_all_ = false;
     bool is_over_ = false;
 };

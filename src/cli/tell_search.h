@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// What the search of the project found after the start, told at the end of a session.
+#pragma once
+
+#include "cli/context.h"
+#include "cli/output.h"
+#include "session/session.h"
+
+namespace cli {
+
+void tell_search(const Output& output, const session::SearchProgress::Report& search, const Planned& planned);
+
+}  // namespace cli

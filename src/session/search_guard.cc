@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+#include "session/search_guard.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+
+#include "base/descriptors.h"
+#include "session/jail_mounts.h"
+#include "session/known_places.h"
+#include "session/late_names.h"
+#include "session/name_watch.h"
+#include "session/project_walk.h"
+
+namespace session {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
+
+// After a launch that has searched everything: short commands have the machine to themselves.
+constexpr auto kBeforeSecondLook = 50ms;
+constexpr auto kBetweenWrites = 1s;
+// Where not every directory can be watched: a part of the time goes into looking again.
+constexpr auto kBetweenWalks = 10s;
+constexpr int kRestForEachWalk = 20;
+constexpr int kStepsAtOnce = 32;
+constexpr auto kLongestEnd = 500ms;
+constexpr int kLeastImportant = 19;
+
+volatile sig_atomic_t g_is_asked_to_end = 0;
+
+void ask_to_end(int) {
+    g_is_asked_to_end = 1;
+}
+
+// SIGTERM arrives only while the guard waits for events.
+sigset_t hold_back_end() {
+    struct sigaction action = {};
+    action.sa_handler = ask_to_end;
+    ::sigaction(SIGTERM, &action, nullptr);
+    sigset_t end, while_waiting;
+    sigemptyset(&end);
+    sigaddset(&end, SIGTERM);
+    ::sigprocmask(SIG_BLOCK, &end, &while_waiting);
+    sigdelset(&while_waiting, SIGTERM);
+    return while_waiting;
+}
+
+class Search {
+  public:
+    Search(const plan::Plan& plan, JailMounts& mounts, NameWatch& watch, SearchProgress& progress,
+           KnownPlaces& known)
+        : watch_(watch),
+          progress_(progress),
+          known_(known),
+          walk_(plan, mounts, watch, progress),
+          late_(plan, mounts, watch, progress) {
+        write();
+        next_write_ = Clock::now();
+    }
+
+    [[noreturn]] void go_on(std::chrono::milliseconds delay) {
+        next_walk_ = Clock::now() + delay;
+        while (true) {
+            struct pollfd events = {watch_.descriptor(), POLLIN, 0};
+            const int patient = patience();
+            const struct timespec most = {patient / 1000, (patient % 1000) * 1'000'000L};
+            if (::ppoll(&events, 1, patient < 0 ? nullptr : &most, &while_waiting_) < 0 && errno != EINTR)
+                ::_exit(1);
+            if (g_is_asked_to_end != 0) {
+                write();
+                ::_exit(0);
+            }
+            if (events.revents != 0) hear();
+            if (is_walking_) {
+                go_a_few_steps();
+            } else if (Clock::now() >= next_walk_) {
+                begin();
+            }
+            bool is_due = walk_.changes() != written_ && Clock::now() >= next_write_;
+            if (is_due) write();
+        }
+    }
+
+  private:
+    int patience() const {
+        if (is_walking_) return 0;
+        Clock::time_point until = next_walk_;
+        if (walk_.changes() != written_) until = std::min(until, next_write_);
+        if (until == Clock::time_point::max()) return -1;
+        auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+        return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 3'600'000));
+    }
+
+    void begin() {
+        is_walking_ = true;
+        next_walk_ = Clock::time_point::max();
+        began_ = Clock::now();
+        late_.look();
+        walk_.start();
+    }
+
+    void go_a_few_steps() {
+        for (int i = 0; i < kStepsAtOnce && is_walking_; ++i) is_walking_ = walk_.step();
+        if (walk_.is_among_outputs() && !is_patient_) {
+            is_patient_ = true;
+            progress_.say_complete();
+            ::setpriority(PRIO_PROCESS, 0, kLeastImportant);
+        }
+        if (is_walking_) return;
+        progress_.say_complete();
+        write();
+        if (watch_.sees_all()) return;
+        auto rest = std::max<Clock::duration>(kBetweenWalks, (Clock::now() - began_) * kRestForEachWalk);
+        next_walk_ = Clock::now() + rest;
+    }
+
+    void hear() {
+        bool is_whole = watch_.take([&](const NameWatch::News& news) {
+            late_.hear(news);
+            walk_.hear(news);
+        });
+        is_walking_ = true;
+        if (!is_whole) begin();
+    }
+
+    void write() {
+        known_.write(walk_.findings());
+        written_ = walk_.changes();
+        next_write_ = Clock::now() + kBetweenWrites;
+    }
+
+    const sigset_t while_waiting_ = hold_back_end();
+    NameWatch& watch_;
+    SearchProgress& progress_;
+    KnownPlaces& known_;
+    ProjectWalk walk_;
+    LateNames late_;
+    bool is_walking_ = false;
+    bool is_patient_ = false;
+    Clock::time_point began_, next_walk_ = Clock::time_point::max(), next_write_;
+    size_t written_ = 0;
+};
+
+}  // namespace
+
+bool SearchGuard::is_wanted() const {
+    const plan::Search& search = plan_.search;
+    return search.has_guard && (!search.mask.empty() || !search.late_names.empty() || !search.is_complete);
+}
+
+void SearchGuard::start(int mount_namespace, const std::vector<backends::Cover>& covers) {
+    if (!is_wanted() || process_ > 0) return;
+    process_ = ::fork();
+    if (process_ == 0) run(mount_namespace, covers);
+    if (process_ < 0) progress_.say_failed();
+}
+
+// It writes down what it has found, unless a file system keeps it waiting.
+void SearchGuard::end() {
+    if (process_ <= 0) return;
+    ::kill(process_, SIGTERM);
+    const Clock::time_point latest = Clock::now() + kLongestEnd;
+    while (::waitpid(process_, nullptr, WNOHANG) == 0) {
+        if (Clock::now() >= latest) ::kill(process_, SIGKILL);
+        (void)::poll(nullptr, 0, 1);
+    }
+    process_ = -1;
+}
+
+void SearchGuard::run(int mount_namespace, const std::vector<backends::Cover>& covers) {
+    const pid_t keeper = ::getppid();
+    ::prctl(PR_SET_NAME, "asb-search");
+    base::close_others({mount_namespace});
+    base::fill_standard_descriptors();
+    NameWatch watch;
+    KnownPlaces known(state_directory_, plan_.project);
+    JailMounts mounts(covers);
+    if (!mounts.enter(mount_namespace)) {
+        progress_.say_failed();
+        ::_exit(1);
+    }
+    // Entering a user namespace may clear it.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != keeper) ::_exit(1);
+    ::close(mount_namespace);
+    Search search(plan_, mounts, watch, progress_, known);
+    search.go_on(plan_.search.is_complete ? kBeforeSecondLook : 0ms);
+}
+
+}  // namespace session
