@@ -1,0 +1,127 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# A hidden, masked or protected name that appears while a session runs is covered when it appears.
+
+load helper
+
+setup() { start_test; }
+teardown() { end_test; }
+
+# in_late SCRIPT: the jail is under way; the script goes on when the file `look` is there.
+in_late() {
+    start_jail 'is_gone() { for name; do [ ! -s "$name" ] || [ -d "$name" ] && [ -z "$(ls -A "$name" 2>/dev/null)" ] || return 1; done; }
+        covered() { tries=0; until is_gone "$@" || [ $((tries += 1)) = 1000 ]; do sleep 0.02; done; }
+        touch ready
+        until [ -e look ]; do sleep 0.02; done
+        '"$1"
+}
+go_on() {
+    touch look
+    end_of_jail
+    rm -f look
+    output=$(cat "$BATS_TEST_TMPDIR/jail.out")
+}
+
+# The process that searches ends with its parent, the keeper.
+kill_keeper() {
+    local search
+    has_search() { pgrep -u "$SBX_USER" -x asb-search >/dev/null; }
+    wait_until has_search || report "nothing searches"
+    search=$(pgrep -u "$SBX_USER" -x asb-search)
+    kill -KILL "$(awk '/^PPid:/ { print $2 }' "/proc/$search/status")"
+    is_gone() { [[ ! -e /proc/$search || $(awk '/^State:/ { print $2 }' "/proc/$search/status" 2>/dev/null) == [ZX] ]]; }
+    wait_until is_gone
+}
+
+masks_late() {
+    JAIL=(--backend "$1")
+    mkdir -p a/b
+    in_late 'covered .env a/b/.env new/dir/.env moved/in/.env; cat .env a/b/.env new/dir/.env moved/in/.env; mv new other; echo tried'
+    echo "KEY=planted" >.env
+    echo "KEY=planted" >a/b/new && mv a/b/new a/b/.env
+    mkdir -p new/dir && echo "KEY=planted" >new/dir/.env
+    mkdir -p "$HOME/elsewhere/in" && echo "KEY=planted" >"$HOME/elsewhere/in/.env" && mv "$HOME/elsewhere" moved
+    prints "KEY=planted" cat new/dir/.env
+    go_on
+    [[ $output == *tried* && $output != *planted* ]] || report "open"
+    [[ $output == *busy* ]] || report "its directory could be moved"
+}
+
+@test "a masked name that is made outside is covered, at every depth" {
+    masks_late native
+}
+
+@test "by bubblewrap as well" {
+    masks_late bwrap
+}
+
+# The control: without the keeper there is nothing that covers it.
+@test "without the keeper it lies open" {
+    in_late 'sleep 0.5; cat .env; echo tried'
+    kill_keeper
+    echo "KEY=planted" >.env
+    go_on
+    [[ $output == *planted* ]] || report "it was covered all the same"
+}
+
+@test "names of mounts.hidden, also where their directories appear first" {
+    mkdir -p "$HOME/data"
+    JAIL=(--ro "$HOME/data" --hide "$HOME/data/raw" --hide "$HOME/data/deep/er/raw" --hide "$PROJECT/later")
+    in_late 'covered later "$HOME/data/raw/x" "$HOME/data/deep/er/raw/x"; cat later "$HOME/data/raw/x" "$HOME/data/deep/er/raw/x"; echo tried'
+    echo planted >later
+    mkdir "$HOME/data/raw" && echo planted >"$HOME/data/raw/x"
+    mkdir -p "$HOME/data/deep/er/raw" && echo planted >"$HOME/data/deep/er/raw/x"
+    go_on
+    [[ $output == *tried* && $output != *planted* ]] || report "open"
+}
+
+@test "credentials in a home that is shown as a whole" {
+    local home
+    for home in read write; do
+        JAIL=(--home "$home")
+        in_late 'covered "$HOME/.netrc" "$HOME/.aws" "$HOME/.cargo/credentials.toml"; cat "$HOME/.netrc" "$HOME/.aws/config" "$HOME/.cargo/credentials.toml"; echo tried'
+        echo planted >"$HOME/.netrc"
+        mkdir -p "$HOME/.aws" "$HOME/.cargo" && echo planted >"$HOME/.aws/config" || true
+        echo planted >"$HOME/.cargo/credentials.toml"
+        go_on
+        [[ $output == *tried* && $output != *planted* ]] || report "--home $home: open"
+        rm -rf "$HOME/.netrc" "$HOME/.aws" "$HOME/.cargo"
+    done
+}
+
+@test "protected names with a wildcard" {
+    in_late 'until ! touch .husky/x 2>/dev/null && ! { echo x >>a.code-workspace; } 2>/dev/null; do sleep 0.02; done; echo inside 2>&1 >.husky/pre-commit; echo tried'
+    mkdir .husky && echo outside >.husky/pre-commit
+    echo '{}' >a.code-workspace
+    go_on
+    [[ $output == *tried* && $output == *"Read-only file system"* ]] || report "open"
+    prints outside cat .husky/pre-commit
+}
+
+@test "why path tells inside what is true at that moment" {
+    echo "KEY=planted" >.env
+    mkdir build && echo "KEY=planted" >build/.env
+    local program=$SBX_PROGRAM
+    JAIL=(--ro "$SBX_PROGRAM")
+    in_late 'covered build/.env sub/.env; for file in .env build/.env sub/.env; do '"$program"' why path "$file"; done; '"$program"' why path build --write'
+    mkdir sub && echo "KEY=planted" >sub/.env
+    go_on
+    [[ $(grep -c "reads as empty" <<<"$output") == 3 && $output != *hidden* ]] || report "not true"
+}
+
+@test "why path never says hidden for what can be read" {
+    local program=$SBX_PROGRAM
+    mkdir "$HOME/data"
+    JAIL=(--ro "$SBX_PROGRAM" --ro "$HOME/data" --hide "$HOME/data/raw")
+    in_late 'cat "$HOME/data/raw"; '"$program"' why path "$HOME/data/raw"'
+    kill_keeper
+    echo planted >"$HOME/data/raw"
+    go_on
+    [[ $output == *planted*"readable at this moment"* && $output != *": hidden"* ]] || report "not true"
+}
+
+@test "a clone that the session makes stays writable, and can be removed" {
+    make_repository source
+    works in_jail_sh 'git clone -q source copy && sleep 0.3 && git -C copy -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m inside && rm -rf copy'
+    works test ! -e copy
+}
