@@ -125,6 +125,14 @@ base::Result<Ending> ending_without_tracer(const Outcome& outcome) {
     return ending;
 }
 
+Ending ending_with_held_file(const std::string& file) {
+    Ending ending =
+        ending_by_signal(SIGKILL, "the session was ended: a process inside may have kept " +
+                                      base::printable(file) + " open, which was replaced outside; check it");
+    ending.by_limit = true;
+    return ending;
+}
+
 }  // namespace
 
 base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
@@ -144,6 +152,7 @@ base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
     if (!outcome.may_have_run) return diagnose(plan.backend, outcome.diagnostics);
     if (outcome.reached == Watch::kStop)
         return ending_by_signal(SIGTERM, "stopped, as 'agent-sandbox stop' asked");
+    if (!outcome.held_file.empty()) return ending_with_held_file(outcome.held_file);
     if (!outcome.tracer_failure.empty() && !outcome.ending) return ending_without_tracer(outcome);
     if (!outcome.reached.empty()) return ending_by_limit(plan.limits, outcome.reached);
     std::string name = base::printable(plan.command.front());

@@ -1,28 +1,38 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. /tmp/.agent-sandbox-UID (0700, ours, no link) holds for each job a lock and the
-// directory that its jails see as /tmp; the same name below /dev/shm holds the memory. Every jail holds the
-// lock shared. Who can have it alone is the last, and removes both. A lock that was removed while somebody
-// waited for it is noticed by its inode, and made anew.
+// Theory of operation. /tmp/.agent-sandbox-UID-NAME (0700, ours, no link) holds a lock and the directory that
+// the jails of one job see as /tmp; the same name below /dev/shm holds the memory. NAME is a hash of the
+// job's number and a key in the user's state directory: another user can't know it before it exists, and
+// can't take it after.
+//
+// Every jail holds the lock shared. A jail that gets it alone is the last, and removes both. It renames them
+// first, the memory before the files: a jail that waited for the lock finds by its inode that the lock is no
+// longer the one of that name, and makes the place anew.
 #include "session/job_place.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <filesystem>
 
 #include "base/remove_tree.h"
+#include "base/sha256.h"
 
 namespace session {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kLock = ".lock";
+constexpr std::string_view kPrefix = "/.agent-sandbox-";
+constexpr std::string_view kKeyFile = "/job-key";
+constexpr std::string_view kRemoved = ".removed";
+constexpr size_t kKeyBytes = 32;
+constexpr size_t kNameDigits = 24;
 constexpr int kMostTries = 16;
 
 // Ours alone, and a directory: the place is one where everybody can make names.
@@ -45,26 +55,43 @@ bool is_still_named(int lock, const std::string& path) {
            held.st_dev == named.st_dev;
 }
 
-base::Fd lock_file(const std::string& path) {
-    return base::Fd(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+std::string lock_of(const std::string& own) {
+    return own + "/lock";
 }
 
-void remove_job(const std::string& own, const std::string& own_memory, const std::string& job) {
-    base::remove_tree(own + "/" + job);
-    base::remove_tree(own_memory + "/" + job);
-    ::unlink((own + "/" + job + ".ranks").c_str());
-    ::unlink((own + "/" + job + std::string(kLock)).c_str());
+base::Fd lock_file(const std::string& own) {
+    return base::Fd(::open(lock_of(own).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
 
-// Jobs that nobody is in any more.
-void sweep(const std::string& own, const std::string& own_memory) {
+// Whether no other jail is in the place. Changing a shared lock into an exclusive one gives it up for a
+// moment, in which another process may have removed the place and made it anew.
+bool is_last(int lock, const std::string& own) {
+    return ::flock(lock, LOCK_EX | LOCK_NB) == 0 && is_still_named(lock, lock_of(own));
+}
+
+// The caller holds the lock alone.
+void remove_place(const std::string& own, const std::string& own_memory) {
+    for (const std::string& path : {own_memory, own}) {
+        std::string aside = path + std::string(kRemoved);
+        base::remove_tree(aside);
+        bool is_aside = ::rename(path.c_str(), aside.c_str()) == 0;
+        if (is_aside) base::remove_tree(aside);
+    }
+}
+
+// Places of this user's jobs that no jail is in any more.
+void sweep(const std::string& files, const std::string& memory, const std::string& mine) {
+    std::string start = mine.substr(1, mine.rfind('-'));
     std::error_code ignored;
-    for (const fs::directory_entry& entry : fs::directory_iterator(own, ignored)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(files, ignored)) {
         std::string name = entry.path().filename();
-        if (!name.ends_with(kLock)) continue;
+        struct stat status;
+        bool is_own = name.starts_with(start) && "/" + name != mine &&
+                      ::lstat(entry.path().c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
+                      status.st_uid == ::getuid();
+        if (!is_own) continue;
         base::Fd lock = lock_file(entry.path());
-        if (!lock || ::flock(lock.get(), LOCK_EX | LOCK_NB) != 0) continue;
-        remove_job(own, own_memory, name.substr(0, name.size() - kLock.size()));
+        if (lock && is_last(lock.get(), entry.path())) remove_place(entry.path(), memory + "/" + name);
     }
 }
 
@@ -73,31 +100,60 @@ bool is_number(const std::string& job) {
            std::ranges::all_of(job, [](unsigned char letter) { return std::isdigit(letter); });
 }
 
+base::Result<std::string> read_key(const std::string& path) {
+    base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    if (!file) return base::system_error("open " + path, errno);
+    base::Result<std::string> key = base::read_descriptor(file.get(), kKeyBytes + 1);
+    if (key && key->size() != kKeyBytes)
+        return base::Error{.what = path + " is damaged", .advice = "remove it"};
+    return key;
+}
+
 }  // namespace
 
-bool JobPlace::enter(const std::string& job, const std::string& files, const std::string& memory) {
-    std::string name = "/.agent-sandbox-" + std::to_string(::getuid());
-    if (!is_number(job) || !make_own(files + name) || !make_own(memory + name)) return false;
+base::Result<std::string> job_key(const std::string& state_directory) {
+    std::string path = state_directory + std::string(kKeyFile);
+    base::Result<std::string> known = read_key(path);
+    if (known || ::access(path.c_str(), F_OK) == 0) return known;
+    if (base::Status made = base::make_directories(state_directory); !made) return made.error();
+    std::string key(kKeyBytes, '\0');
+    if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
+        return base::system_error("get random bytes", errno);
+    // Several ranks start at the same time, and one of them names the key: link() fails for the others.
+    std::string fresh = path + "." + base::sha256(key).substr(0, kNameDigits);
+    if (base::Status written = base::write_file_atomically(fresh, key); !written) return written.error();
+    (void)!::link(fresh.c_str(), path.c_str());
+    ::unlink(fresh.c_str());
+    return read_key(path);
+}
+
+bool JobPlace::enter(const std::string& job, const std::string& key, const std::string& files,
+                     const std::string& memory) {
+    if (!is_number(job) || key.empty()) return false;
+    std::string name = std::string(kPrefix) + std::to_string(::getuid()) + "-" +
+                       base::sha256(key + job).substr(0, kNameDigits);
+    sweep(files, memory, name);
     own_ = files + name;
     own_memory_ = memory + name;
-    sweep(own_, own_memory_);
-    std::string path = own_ + "/" + job + std::string(kLock);
     for (int tries = 0; tries < kMostTries && !lock_; ++tries) {
-        base::Fd lock = lock_file(path);
-        if (!lock || ::flock(lock.get(), LOCK_SH) != 0) return false;
-        if (is_still_named(lock.get(), path)) lock_ = std::move(lock);
+        if (!make_own(own_)) return false;
+        base::Fd lock = lock_file(own_);
+        if (!lock || ::flock(lock.get(), LOCK_SH) != 0) continue;
+        if (is_still_named(lock.get(), lock_of(own_))) lock_ = std::move(lock);
     }
-    if (!lock_) return false;
-    job_ = job;
-    if (!make_shared(own_ + "/" + job) || !make_shared(own_memory_ + "/" + job)) return false;
-    temporary_ = base::Path::known(own_ + "/" + job);
-    shared_memory_ = base::Path::known(own_memory_ + "/" + job);
+    if (!lock_ || !make_own(own_memory_)) return false;
+    if (!make_shared(own_ + "/tmp") || !make_shared(own_memory_ + "/shm")) return false;
+    temporary_ = base::Path::known(own_ + "/tmp");
+    shared_memory_ = base::Path::known(own_memory_ + "/shm");
     return true;
 }
 
+std::string JobPlace::record() const {
+    return temporary_.is_root() ? "" : own_ + "/ranks";
+}
+
 JobPlace::~JobPlace() {
-    if (!lock_ || ::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) return;
-    remove_job(own_, own_memory_, job_);
+    if (lock_ && is_last(lock_.get(), own_)) remove_place(own_, own_memory_);
 }
 
 }  // namespace session

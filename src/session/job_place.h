@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 // What the jails of one Slurm job share on one node: /tmp and /dev/shm, so that the ranks of an MPI program
-// find each other, and nobody else. The last jail of the job takes it away; what a killed one left behind
-// goes with the next job of the same user.
+// find each other, and no other process does. The last jail of the job takes it away; what a killed one left
+// behind goes with the next job of the same user.
 #pragma once
 
 #include <string>
 
 #include "base/file.h"
 #include "base/path.h"
+#include "base/result.h"
 
 namespace session {
+
+// Random bytes of this user, the same for all processes that see the state directory; made where missing.
+base::Result<std::string> job_key(const std::string& state_directory);
 
 class JobPlace {
   public:
@@ -18,21 +22,21 @@ class JobPlace {
     JobPlace(const JobPlace&) = delete;
     JobPlace& operator=(const JobPlace&) = delete;
 
-    // False: the jail has places of its own, as outside of jobs. `bases` are two directories that everyone
-    // can write, for files and for memory.
-    bool enter(const std::string& job, const std::string& files = "/tmp",
+    // False: the jail has places of its own, as outside of jobs. `files` and `memory` are directories that
+    // everyone can write. Threat: another user makes the name first. The key makes it a name that only the
+    // user's processes know (tests/session/job_place_test.cc, tests/slurm/attacks.bats).
+    bool enter(const std::string& job, const std::string& key, const std::string& files = "/tmp",
                const std::string& memory = "/dev/shm");
 
     // The root where there is none.
     const base::Path& temporary() const { return temporary_; }
     const base::Path& shared_memory() const { return shared_memory_; }
     // A file of the job on this node (job_namespaces.h); empty where there is none.
-    std::string record() const { return job_.empty() ? "" : own_ + "/" + job_ + ".ranks"; }
+    std::string record() const;
 
   private:
-    std::string own_;  // the directory of this user's jobs below `files`
+    std::string own_;  // the job's directory below `files`
     std::string own_memory_;
-    std::string job_;
     base::Fd lock_;
     base::Path temporary_, shared_memory_;
 };

@@ -13,8 +13,6 @@
 #include <chrono>
 #include <csignal>
 #include <iterator>
-#include <map>
-#include <set>
 #include <span>
 #include <thread>
 
@@ -24,7 +22,6 @@
 #include "base/path.h"
 #include "base/remove_tree.h"
 #include "base/rest.h"
-#include "base/text.h"
 #include "session/known_sessions.h"
 #include "session/left_builders.h"
 #include "session/named_socket.h"
@@ -36,13 +33,6 @@ namespace session {
 namespace {
 
 constexpr int kLongestDeath = 10'000;  // milliseconds
-// Of the covers, where nothing can be watched: a user has only so many watches.
-constexpr int kBetweenLooks = 1000;  // milliseconds
-constexpr std::chrono::milliseconds kBeforeRenewal{20};
-// How a name is told of to the supervisor: one of these, the path, and a NUL.
-constexpr char kCovered = '+';
-constexpr char kBare = '-';
-constexpr size_t kLongestTelling = 16'384;  // at once
 // What the supervisor says to its keeper: with descriptors, what to guard; or that it may go.
 constexpr char kGuard = 'g';
 constexpr char kDone = 'd';
@@ -60,100 +50,26 @@ bool becomes_readable(int fd, int timeout) {
     return ready > 0;
 }
 
-// In a process of its own, which is in the jail's namespaces afterwards. What lay bare, as it is told of;
-// without a pipe it is covered and not told.
-std::string cover_bare_names(const CoverWatch& covers) {
-    int ends[2] = {-1, -1};
-    (void)!::pipe2(ends, O_CLOEXEC);
-    base::Fd reader(ends[0]), writer(ends[1]);
-    pid_t child = ::fork();
-    if (child == 0) {
-        std::string told;
-        for (const backends::Uncovered& one :
-             backends::cover_again(covers.mount_namespace(), covers.covers()))
-            told += (one.is_covered_again ? kCovered : kBare) + one.path.str() + '\0';
-        (void)base::write_all(writer.get(), told);
-        ::_exit(0);
-    }
-    writer.reset();
-    base::Result<std::string> told = base::read_descriptor(reader.get());
-    while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
-    return told ? *std::move(told) : std::string();
-}
-
-// Covers what lies bare, at once. Placeholders that somebody removed come back a moment later: whoever
-// removes all of the project, and every placeholder first, must come to its end.
-class Guard {
-  public:
-    Guard(Kept& kept, int life) : kept_(kept), life_(life) {}
-
-    // Milliseconds until something is to be done without an event; -1: never.
-    int patience() const {
-        if (kept_.covers.is_empty()) return -1;
-        if (renewal_ != kNever) {
-            auto left = std::chrono::ceil<std::chrono::milliseconds>(renewal_ - Clock::now());
-            return std::max(0, static_cast<int>(left.count()));
-        }
-        return kept_.covers.sees_all() ? -1 : kBetweenLooks;
-    }
-
-    void hear() {
-        CoverWatch::News news = kept_.covers.take();
-        if (!news.is_concerned) return;
-        cover();
-        if (news.is_removed) renewal_ = Clock::now() + kBeforeRenewal;
-    }
-
-    void look() {
-        renewal_ = kNever;
-        kept_.placeholders.renew();
-        cover();
-    }
-
-  private:
-    using Clock = std::chrono::steady_clock;
-    static constexpr Clock::time_point kNever = Clock::time_point::max();
-
-    void cover() {
-        if (kept_.covers.is_empty()) return;
-        tell(cover_bare_names(kept_.covers));
-        kept_.covers.watch_again();
-    }
-
-    // Each name once, whatever becomes of it afterwards, and a second time when it could not be covered: the
-    // supervisor listens at the end, and only so much waits for it.
-    void tell(std::string_view bare) {
-        std::string news;
-        for (std::string_view line : base::split(bare, '\0')) {
-            if (!line.empty() && told_.emplace(line).second) news.append(line).push_back('\0');
-        }
-        for (size_t end = 0; !news.empty(); news.erase(0, end)) {
-            end = news.rfind('\0', kLongestTelling - 1) + 1;
-            (void)!::send(life_, news.data(), end, MSG_NOSIGNAL | MSG_DONTWAIT);
-        }
-    }
-
-    Kept& kept_;
-    int life_;
-    std::set<std::string, std::less<>> told_;
-    Clock::time_point renewal_ = kNever;  // of the placeholders
-};
-
 // Returns what the supervisor said last; one that was killed said nothing.
 char attend(Kept& kept, int life, base::Fd& stage) {
-    Guard guard(kept, life);
+    CoverGuard guard(kept.covers, kept.placeholders, life);
     bool has_rested = false;
+    bool is_jail_dead = false;
     while (true) {
         // What happens before the mounts are known stays there to be heard.
         bool has_covers = !kept.covers.is_empty();
         struct pollfd watched[] = {{life, POLLIN, 0},
                                    {has_covers ? kept.covers.events() : -1, POLLIN, 0},
-                                   {has_covers ? stage.get() : -1, POLLIN, 0}};
+                                   {is_jail_dead ? -1 : stage.get(), POLLIN, 0}};
         int ready = base::poll_and_rest(watched, std::size(watched), guard.patience(), has_rested);
         if (ready < 0 && errno != EINTR) return kKilled;
         // The jail is dead: nothing is to be covered any more, and no placeholder is to come back.
-        if (watched[2].revents != 0) kept.covers.say_over();
-        if (watched[1].revents != 0) guard.hear();
+        if (watched[2].revents != 0) {
+            is_jail_dead = true;
+            kept.covers.say_over();
+            kept.search.end();
+        }
+        if (watched[1].revents != 0) guard.take_events();
         if (ready == 0) guard.look();
         if (watched[0].revents == 0) continue;
         base::Result<base::PassedDescriptors> said = base::receive_descriptors(life);
@@ -161,6 +77,7 @@ char attend(Kept& kept, int life, base::Fd& stage) {
         if (said->note[0] != kGuard) return said->note[0];
         stage = std::move(said->descriptors.front());
         if (said->descriptors.size() > 1) {
+            kept.search.start(said->descriptors[1].get(), kept.covers.covers());
             kept.covers.set_mount_namespace(std::move(said->descriptors[1]));
         } else {
             kept.covers.close();  // nobody can lay them again
@@ -208,6 +125,7 @@ base::Status Keeper::start(Kept kept) {
     // A jail that is still alive keeps its mount points; the next launch takes them away. So it is where
     // nobody knows the jail yet.
     char said = attend(kept, life.get(), stage);
+    kept.search.end();
     if (said == kKilled && stage && becomes_readable(stage.get(), kLongestDeath)) {
         kept.terminal.recover_for_the_dead();
         kept.placeholders.release();
@@ -241,23 +159,27 @@ void Keeper::dismiss(bool has_jobs) {
     if (!life_ || ::send(life_.get(), &word, 1, MSG_NOSIGNAL) != 1) tidy();
 }
 
+std::vector<BareName> Keeper::take_reports() {
+    std::vector<BareName> urgent;
+    char bytes[kLongestReport];
+    ssize_t got = -1;
+    while (life_ && (got = ::recv(life_.get(), bytes, sizeof bytes, MSG_DONTWAIT)) > 0) {
+        for (BareName& name : decode_bare_names(std::string_view(bytes, static_cast<size_t>(got)))) {
+            // A name that could not be covered once was open from then on.
+            bool& is_covered = bare_.try_emplace(name.path, true).first->second;
+            is_covered = is_covered && name.is_covered_again;
+            if (!name.detail.empty()) urgent.push_back(std::move(name));
+        }
+    }
+    bool is_open = got < 0 && (errno == EAGAIN || errno == EINTR);
+    has_reports_ = has_reports_ && is_open;
+    return urgent;
+}
+
 std::vector<backends::Uncovered> Keeper::uncovered() const {
-    std::string told;
-    char bytes[kLongestTelling];
-    for (ssize_t got; life_ && (got = ::recv(life_.get(), bytes, sizeof bytes, MSG_DONTWAIT)) > 0;)
-        told.append(bytes, static_cast<size_t>(got));
-    std::map<std::string_view, bool> seen;
-    for (std::string_view line : base::split(told, '\0')) {
-        if (line.empty()) continue;
-        // What could not be covered once was open from then on.
-        bool& is_covered = seen.try_emplace(line.substr(1), true).first->second;
-        is_covered = is_covered && line[0] == kCovered;
-    }
     std::vector<backends::Uncovered> uncovered;
-    for (const auto& [text, is_covered] : seen) {
-        if (base::Result<base::Path> path = base::Path::parse(text))
-            uncovered.push_back({*std::move(path), is_covered});
-    }
+    for (const auto& [path, is_covered] : bare_)
+        uncovered.push_back({.path = path, .is_covered_again = is_covered});
     return uncovered;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <ctime>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,9 +14,11 @@
 #include "backends/cover_again.h"
 #include "base/file.h"
 #include "session/cgroup.h"
+#include "session/cover_guard.h"
 #include "session/cover_watch.h"
 #include "session/place.h"
 #include "session/placeholders.h"
+#include "session/search_guard.h"
 #include "session/session_directory.h"
 #include "session/terminal.h"
 
@@ -29,9 +32,11 @@ struct Kept {
     Place& place;
     SessionDirectory& directory;
     CoverWatch covers;
+    SearchGuard& search;
 
     bool is_empty() const {
-        return placeholders.is_empty() && !terminal && !cgroup && place.is_empty() && covers.covers().empty();
+        return placeholders.is_empty() && !terminal && !cgroup && place.is_empty() &&
+               covers.covers().empty() && !search.is_wanted();
     }
 };
 
@@ -53,7 +58,11 @@ class Keeper {
     // it.
     void look_for_builders() { looks_for_builders_ = true; }
     pid_t process() const { return process_; }  // -1: there is none
-    // What lay bare in the jail for a moment, each once.
+    // Readable when there are reports; -1: none will come.
+    int events() const { return has_reports_ ? life_.get() : -1; }
+    // Reads what the keeper reported. The result has those names that the user must know of at once.
+    std::vector<BareName> take_reports();
+    // All names that were bare for a moment, each once.
     std::vector<backends::Uncovered> uncovered() const;
     // The supervisor has done its part, or there was none to do. `has_jobs`: sessions in jobs that this one
     // submitted may be dying.
@@ -68,6 +77,8 @@ class Keeper {
     std::string runtime_place_;  // where the directories of sessions lie; empty: nowhere
     base::Fd life_;              // of a pair of sockets; it closes when the supervisor ends
     pid_t process_ = -1;
+    std::map<base::Path, bool> bare_;  // names that were bare; whether each was covered again
+    bool has_reports_ = true;
     bool is_dismissed_ = false;
     bool looks_for_builders_ = false;
 };

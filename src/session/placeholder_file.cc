@@ -10,12 +10,11 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/neutral_files.h"
 
 namespace session {
 namespace {
 
-// Nothing, the line for git, and an empty JSON object.
-constexpr std::string_view kNeutral[] = {"", ".\n", "{}\n"};
 constexpr mode_t kMode = 0444;
 
 int write_content(int fd, std::string_view content) {
@@ -43,10 +42,10 @@ bool is_placeholder_file(int parent, const char* name) {
     base::Fd file(::openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     struct stat status;
     if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
-    char bytes[64];  // more than any of them
+    char bytes[512];  // more than any of them
     ssize_t got = ::read(file.get(), bytes, sizeof bytes);
     std::string_view content(bytes, static_cast<size_t>(std::max<ssize_t>(got, 0)));
-    return got >= 0 && std::ranges::find(kNeutral, content) != std::end(kNeutral);
+    return got >= 0 && std::ranges::find(base::kNeutralFiles, content) != std::end(base::kNeutralFiles);
 }
 
 }  // namespace session

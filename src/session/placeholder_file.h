@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Placeholders that are files, because a program dies of a directory under their name. They hold nothing, the
-// one line that tells git to stay where it is, or an empty JSON object: by that they are known again, and a
-// file with anything else in it is somebody's own.
+// Placeholders that are files, because a program dies of a directory under their name. Their content is one
+// of base/neutral_files.h: by that they are recognised, and a file with any other content belongs to the
+// user.
 #pragma once
 
 #include <string_view>

@@ -29,9 +29,20 @@ std::string parent_of(const std::string& path) {
     return path.substr(0, path.rfind('/'));
 }
 
-// Threat: /tmp is everybody's. A name that somebody else has taken is not ours to use, and a link leads
-// nowhere.
+bool is_there(const std::string& path) {
+    struct stat status;
+    return ::lstat(path.c_str(), &status) == 0;
+}
+
+bool is_private(const std::string& path) {
+    struct stat status;
+    return ::lstat(path.c_str(), &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+}
+
+// Threat: /tmp is everybody's. A name that another user has taken is not ours to use, and nothing is made
+// behind a link (tests/session/session_directory_test.cc).
 bool make(const std::string& place, uid_t user) {
+    if (is_there(place) && !(belongs_to(user, place) && is_private(place))) return false;
     std::string sessions = place + "/sessions";
     if (::mkdir(sessions.c_str(), 0700) != 0 && errno == ENOENT) {
         if (::mkdir(place.c_str(), 0700) != 0 && errno == ENOENT && !base::make_directories(place))
@@ -59,7 +70,7 @@ std::vector<std::string> runtime_places(std::string_view runtime_directory,
     return places;
 }
 
-std::string make_runtime_place(const std::vector<std::string>& places) {
+std::string make_runtime_place(const std::vector<std::string>& places, std::string* taken) {
     const uid_t user = ::geteuid();
     for (const std::string& place : places) {
         // Only the last component is ours to make, but in the state directory, and only in a directory that
@@ -67,6 +78,7 @@ std::string make_runtime_place(const std::vector<std::string>& places) {
         bool may_be_had =
             &place == &places.back() || place == temporary_place(user) || belongs_to(user, parent_of(place));
         if (may_be_had && make(place, user)) return place;
+        if (may_be_had && taken != nullptr && taken->empty() && is_there(place)) *taken = place;
     }
     return {};
 }

@@ -14,8 +14,9 @@ namespace session {
 // machines.
 std::vector<std::string> runtime_places(std::string_view runtime_directory, std::string_view state_directory);
 
-// The first of them that can be had, made where it is missing; empty: none.
-std::string make_runtime_place(const std::vector<std::string>& places);
+// The first of them that can be had, made where it is missing; empty: none. A place is a directory of this
+// user with mode 0700; `taken` names one that is there and is something else.
+std::string make_runtime_place(const std::vector<std::string>& places, std::string* taken = nullptr);
 
 // Of one session.
 std::string session_directory_path(std::string_view place, std::string_view session);

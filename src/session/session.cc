@@ -16,7 +16,6 @@
 
 #include "backends/channels.h"
 #include "base/descriptors.h"
-#include "base/no_links.h"
 #include "base/own_place.h"
 #include "base/text.h"
 #include "network/gateway/gateway.h"
@@ -30,12 +29,15 @@
 #include "session/gateway.h"
 #include "session/history.h"
 #include "session/keeper.h"
+#include "session/kept_state.h"
 #include "session/limits.h"
 #include "session/notices.h"
 #include "session/place.h"
 #include "session/placeholders.h"
 #include "session/record.h"
+#include "session/search_guard.h"
 #include "session/session_directory.h"
+#include "session/standard_files.h"
 #include "session/steering.h"
 #include "session/supervise.h"
 #include "session/terminal.h"
@@ -76,39 +78,6 @@ base::Status check_descriptors(const plan::Plan& plan) {
         return base::Error{.what = "descriptor " + std::to_string(descriptor) +
                                    " is a directory, through which the command would leave the jail",
                            .advice = "redirect it from a file or from /dev/null"};
-    }
-    return base::success();
-}
-
-base::Status make_new_directories(const plan::Plan& plan) {
-    for (const plan::NewDirectory& directory : plan.new_directories) {
-        base::Status made = base::make_directories_without_links(directory.path, 0700);
-        if (made) continue;
-        base::Error error = made.error();
-        error.where = directory.reason.origin.describe();
-        error.advice = "make it yourself, or change the setting that asks for it";
-        return error;
-    }
-    return base::success();
-}
-
-// True when the copy is to be made: there is none, or the user's own file was written since.
-bool is_outdated(const plan::KeptFile& kept) {
-    struct stat own, users;
-    if (::stat(kept.path.str().c_str(), &own) != 0) return true;
-    if (::stat(kept.copied_from.str().c_str(), &users) != 0) return false;
-    return users.st_mtim.tv_sec > own.st_mtim.tv_sec;
-}
-
-base::Status make_kept_files(const plan::Plan& plan) {
-    for (const plan::KeptFile& kept : plan.kept_files) {
-        if (!is_outdated(kept)) continue;
-        if (base::Status made = base::make_directories(kept.path.parent().str()); !made) return made;
-        base::Result<std::string> content = kept.otherwise;
-        if (base::file_exists(kept.copied_from.str())) content = base::read_file(kept.copied_from.str());
-        if (!content) return content.error();
-        if (base::Status written = base::write_file_atomically(kept.path.str(), *content); !written)
-            return written;
     }
     return base::success();
 }
@@ -227,6 +196,13 @@ base::Result<base::Fd> mounts_of(pid_t stage, base::Fd handed_out) {
     return found;
 }
 
+// The command may have written all of it and ended well: a pipe took what the file could not.
+void tell_lost_output(const base::Error& error, Ending& ending) {
+    if (ending.exit_code == 0) ending.exit_code = 1;
+    ending.by_limit = true;
+    ending.reason = (ending.reason.empty() ? "" : ending.reason + "; ") + error.line();
+}
+
 // The launch was for nothing: what was started is ended before anything of the user's ran.
 base::Error abandon(const backends::Launched& launched, const Orphans& orphans, const base::Error& error) {
     ::kill(launched.process, SIGKILL);
@@ -246,8 +222,10 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     Keeper keeper(surroundings.state_directory, surroundings.record.keep);
     if (plan.backend == "bwrap") keeper.look_for_builders();
     const Clock::time_point began = Clock::now();
+    SearchProgress progress;
 
     if (base::Status made = make_new_directories(plan); !made) return made.error();
+    remove_planted_links(plan);
     if (base::Status made = make_kept_files(plan); !made) return made.error();
     base::Result<Placeholders> placeholders = acquire_placeholders(plan, surroundings);
     if (!placeholders) return placeholders.error();
@@ -291,8 +269,12 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     }
     Orphans orphans;
     CoverWatch covers(plan);
+    StandardFiles files;
+    if (base::Status replaced = files.replace(); !replaced) return replaced.error();
     base::Result<backends::Launched> launched = launch(plan, facts, caller);
     if (!launched) return launched.error();
+    if (base::Status copied = files.give_back(); !copied) return abandon(*launched, orphans, copied.error());
+    orphans.spare(files.relay());
     door->jails.reset();
     listeners->jails.reset();
 
@@ -331,19 +313,23 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     supervisor.listen_to(control, record);
     Tracer tracer(plan, record);
     if (plan.trace.is_wanted()) supervisor.trace_with(tracer);
-    const bool has_covers = !covers.covers().empty();
+    SearchGuard search(plan, surroundings.state_directory, progress);
+    const bool needs_mounts = !covers.covers().empty() || search.is_wanted();
     base::Status kept =
-        keeper.start({*placeholders, terminal, limits->cgroup, place, directory, std::move(covers)});
+        keeper.start({*placeholders, terminal, limits->cgroup, place, directory, std::move(covers), search});
     if (!kept) return abandon(*launched, orphans, kept.error());
     orphans.spare(keeper.process());
+    supervisor.listen_to(keeper);
+    const base::Status confirmed = surroundings.confirm ? surroundings.confirm() : base::success();
     Outcome outcome = supervisor.attend([&](Supervisor::Stage stage) -> base::Status {
+        if (!confirmed) return confirmed.error();
         // A mount keeps the sockets; in a directory of the session's the names are what leads to them.
         if (place.is_empty()) {
             notices.forget_name();
             chaperon.forget_name();
         }
         base::Result<base::Fd> mounts =
-            has_covers ? mounts_of(stage.process, std::move(stage.mounts)) : base::Fd();
+            needs_mounts ? mounts_of(stage.process, std::move(stage.mounts)) : base::Fd();
         if (!mounts) return mounts.error();
         if (base::Status guarded = keeper.guard(stage.descriptor, *mounts); !guarded) return guarded.error();
         start_watch(limits->watch, plan, stage.process);
@@ -352,6 +338,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     });
     orphans.spare(chaperon.process());
     if (!plan::traits_of(plan.backend).has_namespaces) orphans.end_all();
+    base::Status copied = files.finish();
     control.close();
     bool has_used_slurm = chaperon.process() > 0;
     chaperon.end();
@@ -362,6 +349,8 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     place.remove();
     std::vector<backends::Uncovered> uncovered = keeper.uncovered();
     record_uncovered(record.writer(), uncovered);
+    SearchProgress::Report found = progress.report();
+    record_search(record.writer(), found);
     keeper.dismiss(has_used_slurm);
     network::gateway::Summary refusals = gateway.finish();
     tracer::Summary trace = tracer.finish();
@@ -374,9 +363,11 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
         ending->has_lost_network = gateway.was_lost() && outcome.ending;
         ending->refused_mails = outcome.refused_mails;
         ending->uncovered = std::move(uncovered);
+        ending->search = std::move(found);
         ending->has_used_slurm = has_used_slurm;
         ending->record = record.path();
         ending->unrecorded = unrecorded;
+        if (!copied) tell_lost_output(copied.error(), *ending);
     }
     auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
     record_end(record.writer(), ending,

@@ -3,6 +3,7 @@
 // clean-up. Whatever ends the supervisor ends the jail; whatever ends the jail leaves nothing behind.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "plan/plan.h"
 #include "session/live_rules.h"
 #include "session/record.h"
+#include "session/search_progress.h"
 #include "tracer/messages.h"
 
 namespace session {
@@ -31,6 +33,7 @@ struct Ending {
     bool has_lost_network = false;      // the gateway was killed: from then on nothing could be reached
     uint64_t refused_mails = 0;         // calls of a mailer
     std::vector<backends::Uncovered> uncovered;  // what was replaced outside, and open for a moment
+    SearchProgress::Report search;               // what was found in the project after the start
     bool has_used_slurm = false;                 // something was asked of Slurm
     std::string record;                          // the file; empty: nothing was recorded
     std::string unrecorded;                      // why, where it should have been
@@ -59,6 +62,9 @@ struct Surroundings {
     Replan replan;                // none: the policy stays as it is
     Jobs jobs;                    // where the plan opens Slurm
     std::vector<int> namespaces;  // of a job, that the jail is made in (job_namespaces.h)
+    // What the plan was made from is looked at once more while the jail is built. An error ends the jail
+    // before the command runs.
+    std::function<base::Status()> confirm;
 };
 
 base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings);

@@ -25,6 +25,8 @@
 #include <utility>
 
 #include "base/rest.h"
+#include "base/text.h"
+#include "session/history.h"
 #include "session/session.h"
 
 namespace session {
@@ -100,7 +102,7 @@ HeldSignals::~HeldSignals() {
 
 Outcome Supervisor::attend(const OnBuilt& on_built) {
     struct pollfd watched[] = {
-        {signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}, {}, {}, {}, {}, {}, {}};
+        {signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}, {}, {}, {}, {}, {}, {}, {}};
     bool has_rested = false;
     while (is_running_ || is_connected_) {
         // A negative number is passed over: a closed connection would be ready for ever.
@@ -111,6 +113,7 @@ Outcome Supervisor::attend(const OnBuilt& on_built) {
         watched[5] = {chaperon_.events(), POLLIN, 0};
         watched[6] = {control_ != nullptr ? control_->events() : -1, POLLIN, 0};
         watched[7] = {tracer_ != nullptr ? tracer_->events() : -1, POLLIN, 0};
+        watched[8] = {keeper_ != nullptr ? keeper_->events() : -1, POLLIN, 0};
         int ready = base::poll_and_rest(watched, std::size(watched), patience(), has_rested);
         hold_limits();
         tell_lost_network();
@@ -123,8 +126,10 @@ Outcome Supervisor::attend(const OnBuilt& on_built) {
         if (watched[0].revents) take_signals();
         if (watched[6].revents) control_->take();
         if (watched[7].revents) hear_tracer();
+        if (watched[8].revents) take_keeper_reports();
     }
     await_death();
+    take_keeper_reports();
     record_mail(notices_.finish());
     outcome_.reached = watch_.reached();
     outcome_.diagnostics = read_what_is_there(launched_.diagnostics.get());
@@ -233,6 +238,21 @@ void Supervisor::hear_tracer() {
             outcome_.tracer_failure = tracer_->failure();
             end_jail();
             return;
+    }
+}
+
+// Threat: a process that opened a protected file while it was bare would change it unseen
+// (tests/jail/holders.bats).
+void Supervisor::take_keeper_reports() {
+    if (keeper_ == nullptr) return;
+    for (const BareName& name : keeper_->take_reports()) {
+        std::string line = base::printable(name.path.str()) +
+                           " was replaced outside and open inside for a moment: " + name.detail;
+        (void)base::write_all(STDERR_FILENO, "agent-sandbox: " + line + "; check the file\n");
+        if (record_ != nullptr) record_held(record_->writer(), name);
+        if (!name.may_be_held) continue;
+        outcome_.held_file = name.path.str();
+        end_jail();
     }
 }
 

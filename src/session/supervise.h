@@ -14,6 +14,7 @@
 #include "session/chaperon.h"
 #include "session/control.h"
 #include "session/gateway.h"
+#include "session/keeper.h"
 #include "session/notices.h"
 #include "session/orphans.h"
 #include "session/record.h"
@@ -53,6 +54,7 @@ struct Outcome {
     uint64_t refused_processes = 0;  // because of limits.processes, where that can be known
     uint64_t refused_mails = 0;
     std::string tracer_failure;  // the jail was ended because nobody answered its calls any more
+    std::string held_file;       // the jail was ended because a process may have kept this file open
     std::optional<base::Error> guard_failure;  // nobody could look after the jail; nothing ran
 };
 
@@ -89,6 +91,7 @@ class Supervisor {
     }
     // Where the plan wants one.
     void trace_with(Tracer& tracer) { tracer_ = &tracer; }
+    void listen_to(Keeper& keeper) { keeper_ = &keeper; }
     // Ends the jail as its user wishes: asked first, or at once.
     void stop(bool at_once);
     pid_t stage_process() const { return stage_process_; }
@@ -97,6 +100,7 @@ class Supervisor {
     void take_signals();
     void hear_gateway();
     void hear_tracer();
+    void take_keeper_reports();
     void start_tracer(base::Fd listener);
     void take_reports(const OnBuilt& on_built);
     void obey(const inner::Report& report, base::Fd descriptor, const OnBuilt& on_built);
@@ -126,6 +130,7 @@ class Supervisor {
     Control* control_ = nullptr;
     Record* record_ = nullptr;
     Tracer* tracer_ = nullptr;
+    Keeper* keeper_ = nullptr;
     Outcome outcome_;
     std::string received_;
     base::Fd stage_;

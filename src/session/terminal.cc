@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -65,7 +66,29 @@ bool Terminal::is_ours() const {
 
 void Terminal::give() {
     ::tcgetattr(fd_.get(), &loan_->settings);
+    note_mode();
     loan_->is_given = true;
+}
+
+// The descriptor is /dev/tty, whose own mode says nothing.
+void Terminal::note_mode() {
+    struct stat status;
+    bool is_known = ::ttyname_r(STDIN_FILENO, loan_->device, sizeof loan_->device) == 0 &&
+                    ::lstat(loan_->device, &status) == 0 && S_ISCHR(status.st_mode) &&
+                    status.st_uid == ::geteuid();
+    if (!is_known) loan_->device[0] = '\0';
+    loan_->number = is_known ? status.st_rdev : 0;
+    loan_->mode = is_known ? status.st_mode & 07777 : 0;
+}
+
+// Threat: the command owns the terminal's device as the caller does, and fchmod on a descriptor of it would
+// let other users read what is typed there from then on (tests/jail/terminal.bats).
+void Terminal::restore_mode() const {
+    struct stat status;
+    if (loan_->device[0] == '\0' || ::lstat(loan_->device, &status) != 0) return;
+    bool is_changed =
+        S_ISCHR(status.st_mode) && status.st_rdev == loan_->number && (status.st_mode & 07777) != loan_->mode;
+    if (is_changed) (void)!::chmod(loan_->device, loan_->mode);
 }
 
 void Terminal::take_back() {
@@ -78,6 +101,7 @@ void Terminal::take_back() {
 
 void Terminal::recover() {
     if (!is_given()) return;
+    restore_mode();
     take_back();
     if (!is_ours()) return;
     if (is_raw()) reset_screen(false);
@@ -89,6 +113,7 @@ void Terminal::recover() {
 
 void Terminal::recover_for_the_dead() {
     if (!is_given()) return;
+    restore_mode();
     if (!is_abandoned()) {
         // The caller's shell has it again and has set it as it likes. It knows nothing of the screen.
         reset_screen(true);

@@ -42,6 +42,9 @@ class Terminal {
         bool is_given;
         pid_t lender;  // the caller's process group
         struct termios settings;
+        char device[64];  // its name, empty where it has none
+        dev_t number;
+        mode_t mode;  // who may read and write it
     };
     struct Unmap {
         void operator()(Loan* loan) const;
@@ -50,6 +53,8 @@ class Terminal {
     bool is_raw() const;
     bool is_abandoned() const;
     void restore_settings() const;
+    void note_mode();
+    void restore_mode() const;
     void reset_screen(bool someone_else_reads) const;
 
     base::Fd fd_;

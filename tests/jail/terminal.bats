@@ -173,6 +173,12 @@ has_colour() { screen -e | grep -qF $'\033[38;2;1;200;3m'; }
     expect says "can be opened"
 }
 
+@test "a terminal that the command opened to other users is closed again" {
+    line "chmod 600 \"\$(tty)\"; $JAIL perl -e 'chmod(0666, *STDIN) and printf qq(mode %o\\n), (stat STDIN)[2] & 0777'; stat -c 'then %a' \"\$(tty)\""
+    expect says "mode 666"
+    expect says "then 600"
+}
+
 @test "the terminal is in order after pid 1 of the jail is killed" {
     start_full
     kill -KILL "$(ancestor inner-stage)"

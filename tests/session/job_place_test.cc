@@ -4,9 +4,14 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <optional>
+#include <set>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -24,9 +29,16 @@ class JobPlaces : public testing::Test {
     }
     void TearDown() override { fs::remove_all(base_); }
     bool enter(JobPlace& place, const std::string& job) {
-        return place.enter(job, base_ + "/files", base_ + "/memory");
+        return place.enter(job, key_, base_ + "/files", base_ + "/memory");
+    }
+    // The directory of a job below files/.
+    std::string own_of(const std::string& job) {
+        JobPlace place;
+        EXPECT_TRUE(enter(place, job));
+        return place.temporary().parent().str();
     }
     std::string base_;
+    std::string key_ = "a key of 32 bytes, only ours know";
 };
 
 TEST_F(JobPlaces, AreSharedByAJobAndGoWithItsLastJail) {
@@ -55,30 +67,93 @@ TEST_F(JobPlaces, OfTwoJobsAreApart) {
 }
 
 TEST_F(JobPlaces, WhatAKilledJobLeftGoesWithTheNext) {
-    std::string own = base_ + "/files/.agent-sandbox-" + std::to_string(::getuid());
-    fs::create_directory(own);
+    std::string own = own_of("5");
+    fs::create_directories(own + "/tmp");
     fs::permissions(own, fs::perms::owner_all);
-    fs::create_directory(own + "/5");
-    std::ofstream(own + "/5.lock") << "";
+    std::ofstream(own + "/lock") << "";
+    std::string memory = base_ + "/memory/" + fs::path(own).filename().string();
+    fs::create_directories(memory + "/shm");
     JobPlace place;
     ASSERT_TRUE(enter(place, "6"));
-    EXPECT_FALSE(fs::exists(own + "/5"));
-    EXPECT_FALSE(fs::exists(own + "/5.lock"));
+    EXPECT_FALSE(fs::exists(own));
+    EXPECT_FALSE(fs::exists(memory));
 }
 
-// Threat: another user makes the name first, as a link or a directory of his own mode.
+TEST_F(JobPlaces, OfAJobThatRunsAreNotSwept) {
+    JobPlace one, other;
+    ASSERT_TRUE(enter(one, "17"));
+    std::ofstream(one.temporary().str() + "/file") << "x";
+    ASSERT_TRUE(enter(other, "18"));
+    EXPECT_TRUE(fs::exists(one.temporary().str() + "/file"));
+}
+
+// Threat: another user makes the names that could be guessed, before the job starts.
+TEST_F(JobPlaces, CantBeTakenByAnotherUser) {
+    std::string uid = std::to_string(::getuid());
+    for (const std::string& name : {".agent-sandbox-" + uid, ".agent-sandbox-" + uid + "-17"}) {
+        fs::create_directory(base_ + "/files/" + name);
+        fs::permissions(base_ + "/files/" + name, fs::perms::all);
+    }
+    JobPlace place;
+    ASSERT_TRUE(enter(place, "17"));
+    std::string first = fs::path(place.temporary().parent().str()).filename();
+    // Neither the number of the job nor the user tells the name.
+    key_ = "another key that has 32 bytes too";
+    EXPECT_NE(fs::path(own_of("17")).filename(), first);
+    EXPECT_NE(fs::path(own_of("18")).filename(), fs::path(own_of("17")).filename());
+}
+
+// A name that is known after all is not used where it is not ours.
 TEST_F(JobPlaces, APlaceThatIsNotOursIsNotUsed) {
-    std::string own = base_ + "/files/.agent-sandbox-" + std::to_string(::getuid());
+    std::string own = own_of("17");
     fs::create_directory(base_ + "/elsewhere");
     fs::create_symlink(base_ + "/elsewhere", own);
     JobPlace place;
     EXPECT_FALSE(enter(place, "17"));
     EXPECT_TRUE(place.temporary().is_root());
+    EXPECT_EQ(place.record(), "");
     EXPECT_TRUE(fs::is_empty(base_ + "/elsewhere"));
     fs::remove(own);
     fs::create_directory(own);
     fs::permissions(own, fs::perms::all);
     EXPECT_FALSE(enter(place, "17"));
+}
+
+TEST_F(JobPlaces, ManyJailsThatComeAndGoShareOne) {
+    std::vector<std::thread> threads;
+    std::atomic<int> apart = 0;
+    for (int i = 0; i < 8; ++i) {
+        threads.emplace_back([&] {
+            for (int round = 0; round < 50; ++round) {
+                JobPlace one;
+                if (!enter(one, "17") || !fs::exists(one.temporary().str()) ||
+                    !fs::exists(one.shared_memory().str()))
+                    ++apart;
+            }
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(apart, 0);
+    EXPECT_TRUE(fs::is_empty(base_ + "/files"));
+    EXPECT_TRUE(fs::is_empty(base_ + "/memory"));
+}
+
+TEST_F(JobPlaces, TheKeyIsMadeOnceAndIsPrivate) {
+    std::string state = base_ + "/state";
+    std::vector<std::thread> threads;
+    std::mutex guard;
+    std::set<std::string> keys;
+    for (int i = 0; i < 8; ++i) {
+        threads.emplace_back([&] {
+            auto key = session::job_key(state);
+            std::lock_guard lock(guard);
+            keys.insert(key ? *key : "failed");
+        });
+    }
+    for (std::thread& thread : threads) thread.join();
+    ASSERT_EQ(keys.size(), 1u);
+    EXPECT_EQ(keys.begin()->size(), 32u);
+    EXPECT_EQ(fs::status(state + "/job-key").permissions(), fs::perms::owner_read | fs::perms::owner_write);
 }
 
 TEST_F(JobPlaces, AJobIsANumber) {

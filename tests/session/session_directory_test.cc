@@ -81,11 +81,29 @@ TEST(RuntimePlace, IsNeverALinkNorOpenToOthers) {
     std::filesystem::create_directory(real);
     std::filesystem::create_symlink(real, link);
     EXPECT_EQ(make_runtime_place({link}), "");
+    EXPECT_TRUE(std::filesystem::is_empty(real)) << "something was made behind the link";
     std::string open = directory.path() + "/open";
     std::filesystem::create_directory(open);
     std::filesystem::permissions(open, std::filesystem::perms::all);
     EXPECT_EQ(make_runtime_place({open}), "");
     EXPECT_EQ(make_runtime_place({open, directory.path() + "/last"}), directory.path() + "/last");
+}
+
+TEST(RuntimePlace, TellsOfOneThatIsTaken) {
+    testing_support::TemporaryDirectory directory;
+    std::string last = directory.path() + "/last", taken;
+    for (mode_t mode : {0755, 0770, 0777}) {
+        std::string open = directory.path() + "/open";
+        std::filesystem::create_directory(open);
+        ASSERT_EQ(::chmod(open.c_str(), mode), 0);
+        taken.clear();
+        EXPECT_EQ(make_runtime_place({open, last}, &taken), last);
+        EXPECT_EQ(taken, open);
+        std::filesystem::remove(open);
+    }
+    taken.clear();
+    EXPECT_EQ(make_runtime_place({last}, &taken), last);
+    EXPECT_EQ(taken, "");
 }
 
 TEST(RuntimePlace, IsMadeOnlyWhereItsParentIsOurs) {

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// Regular files at the caller's descriptors 0, 1 and 2. The command gets a pipe in place of each, and a relay
+// process outside of the jail copies the bytes.
+//
+// Threat: a descriptor of a file gives more than its own mode. Its holder can change mode, owner, times and
+// length of the file, and can open it again through /proc/self/fd with another mode: read what stood in a log
+// before, or write to a file that was given for reading. No mount of the jail applies to it, and a filter of
+// system calls can't tell it from other descriptors (tests/jail/standard_files.bats).
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <string>
+
+#include "base/file.h"
+#include "base/result.h"
+
+namespace session {
+
+class StandardFiles {
+  public:
+    // Puts a pipe in place of each of 0, 1 and 2 that is a regular file, until give_back().
+    base::Status replace();
+    // The jail has inherited the pipes: 0, 1 and 2 are the caller's files again, and the relay starts.
+    base::Status give_back();
+    // The jail is dead. Waits until all that it wrote is in the files, and sets the offset of an input to
+    // the first byte that the command has not read. An error: something could not be written.
+    base::Status finish();
+
+    pid_t relay() const { return relay_; }  // -1: there is none
+
+    StandardFiles() = default;
+    ~StandardFiles();
+    StandardFiles(const StandardFiles&) = delete;
+    StandardFiles& operator=(const StandardFiles&) = delete;
+
+  private:
+    struct Stream {
+        base::Fd file;   // the caller's
+        base::Fd pipe;   // the relay's end
+        base::Fd jails;  // an input's other end, kept to count what was not read
+        bool is_input = false;
+        int same_as = -1;  // an earlier number with the same file: they share a pipe
+        bool is_replaced = false;
+    };
+
+    base::Status replace_one(int number);
+    void restore();
+    [[noreturn]] void run_relay(int over);
+
+    std::array<Stream, 3> streams_;
+    base::Fd life_;  // a pipe; the relay's other end is readable when the jail is dead, or this process
+    pid_t relay_ = -1;
+};
+
+}  // namespace session

@@ -1,0 +1,92 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: MIT
+# Regular files at descriptors 0, 1 and 2: the command reads and writes what the caller redirected, and nothing more of the file.
+
+load helper
+
+setup() {
+    start_test
+    LOG=$HOME/log INPUT=$HOME/input
+    printf 'earlier\n' >"$LOG"
+    printf 'one\ntwo\nthree\n' >"$INPUT"
+    chmod 0600 "$LOG" "$INPUT"
+}
+teardown() { end_test; }
+
+# Each line that it prints to the file `said` is an act that worked on the file behind the descriptor.
+ACTS='
+use Fcntl;
+open(my $said, ">", "said");
+my ($again, $input, $text);
+print $said "read\n" if sysopen($again, "/proc/self/fd/1", O_RDONLY | O_NONBLOCK) && (sysread($again, $text, 7) // 0) > 0;
+print $said "wrote input\n" if sysopen($input, "/proc/self/fd/0", O_WRONLY | O_NONBLOCK) && -f $input;
+print $said "all tried\n";
+chmod(0666, *STDIN); chmod(0666, *STDOUT);
+utime(1, 1, *STDOUT);
+truncate(STDOUT, 0);
+fcntl(STDOUT, F_SETFL, O_WRONLY);
+sysopen(my $cut, "/dev/stdout", O_WRONLY | O_TRUNC);
+sysopen(my $error, "/dev/stderr", O_WRONLY | O_TRUNC);
+syswrite(STDOUT, "said\n");
+'
+
+@test "control: outside, a descriptor of a log opens, cuts and changes the file" {
+    perl -e "$ACTS" <"$INPUT" >>"$LOG"
+    [[ $(cat said) == $'read\nwrote input\nall tried' ]] || report "$(cat said)"
+    [[ $(stat -c %a "$LOG" "$INPUT") == $'666\n666' ]]
+    ! grep -q earlier "$LOG"
+}
+
+@test "a log that is appended to can't be read, cut or changed, by any backend" {
+    for backend in native bwrap firejail landlock; do
+        JAIL=(--backend "$backend")
+        rm -f said
+        touch -d @1000000000 "$LOG"
+        in_jail perl -e "$ACTS" <"$INPUT" >>"$LOG"
+        [[ $(cat said) == "all tried" ]] || report "$backend: $(cat said)"
+        [[ $(stat -c %a "$LOG" "$INPUT") == $'600\n600' ]] || report "$backend changed a mode"
+        [[ $(head -n 1 "$LOG") == earlier && $(tail -n 1 "$LOG") == said ]] || report "$backend: $(cat "$LOG")"
+        (($(stat -c %Y "$LOG") > 1000000000)) || report "$backend: the time stands"
+        [[ $(cat "$INPUT") == $'one\ntwo\nthree' ]] || report "$backend wrote the input"
+    done
+}
+
+@test "output and errors of one file keep their order, through /dev/stderr too" {
+    in_jail_sh 'echo a; echo b >&2; echo c; echo d >/dev/stderr; echo e >/dev/stdout' >"$LOG" 2>&1
+    [[ $(cat "$LOG") == $'a\nb\nc\nd\ne' ]] || report "$(cat "$LOG")"
+    in_jail_sh 'echo out; echo err >&2' >"$LOG" 2>"$HOME/errors"
+    [[ $(cat "$LOG" "$HOME/errors") == $'out\nerr' ]]
+}
+
+@test "large output and large input arrive whole" {
+    head -c 20000000 /dev/urandom >"$HOME/large"
+    in_jail cat <"$HOME/large" >"$LOG"
+    cmp "$HOME/large" "$LOG"
+    in_jail sh -c 'cat; cat "$0"' /dev/null <"$HOME/large" >>"$LOG"
+    cmp <(cat "$HOME/large" "$HOME/large") "$LOG"
+}
+
+@test "an input goes on where the command stopped to read" {
+    { in_jail_sh 'read -r first; echo "$first"'; cat; } <"$INPUT" >"$LOG"
+    [[ $(cat "$LOG") == $'one\ntwo\nthree' ]] || report "$(cat "$LOG")"
+    while read -r line; do in_jail true && echo "$line"; done <"$INPUT" >"$LOG"
+    [[ $(cat "$LOG") == $'one\ntwo\nthree' ]] || report "$(cat "$LOG")"
+}
+
+@test "what the caller writes next follows the output" {
+    { in_jail echo inside; echo outside; } >"$LOG"
+    [[ $(cat "$LOG") == $'inside\noutside' ]]
+}
+
+@test "output that the file does not take is told, and the exit status is not 0" {
+    works sh -c 'echo fits >"$1"' sh "$LOG"
+    run bash -c 'ulimit -f 1; "$1" --quiet -- head -c 100000 /dev/zero 2>&1 >"$2"' bash "$SBX_PROGRAM" "$LOG"
+    ((status != 0)) || report "exit status"
+    [[ $output == *"File too large"* ]] || report "not told"
+}
+
+@test "what was written before the supervisor was killed arrives" {
+    start_jail 'echo early; touch ready; exec sleep 1000'
+    kill -KILL "$SUPERVISOR"
+    wait_until grep -qx early "$BATS_TEST_TMPDIR/jail.out"
+}
