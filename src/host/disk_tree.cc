@@ -176,18 +176,24 @@ bool DiskTree::is_known_to_lack(const base::Path& directory, std::string_view na
     });
 }
 
+base::Fd DiskTree::open_to_list(const base::Path& directory) const {
+    base::Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC));
+    if (fd) return fd;
+    const int number = errno;
+    auto seen = seen_.find(directory);
+    bool has_vanished = number == ENOENT && (seen == seen_.end() || seen->second.node);
+    if (has_vanished) failures_.emplace_back(directory, ENOENT);
+    note_failure(directory, number);
+    errno = number;
+    return {};
+}
+
 const std::vector<Entry>& DiskTree::list(const base::Path& directory) const {
     auto [place, is_new] = listed_.try_emplace(directory);
     Listing& listing = place->second;
     if (!is_new) return listing.entries;
-    base::Fd fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC));
-    if (!fd) {
-        auto seen = seen_.find(directory);
-        bool has_vanished = errno == ENOENT && (seen == seen_.end() || seen->second.node);
-        if (has_vanished) failures_.emplace_back(directory, ENOENT);
-        note_failure(directory, errno);
-        return listing.entries;
-    }
+    base::Fd fd = open_to_list(directory);
+    if (!fd) return listing.entries;
     bool is_read = base::visit_entries(fd.get(), [&](const struct dirent64& entry) {
         listing.entries.push_back({entry.d_name, kind_of_entry(fd.get(), entry)});
         return true;
@@ -197,6 +203,26 @@ const std::vector<Entry>& DiskTree::list(const base::Path& directory) const {
     listing.is_complete = is_read && listing.entries.size() <= kLargestSearched && lists_all(fd.get());
     std::ranges::sort(listing.entries, {}, &Entry::name);
     return listing.entries;
+}
+
+bool DiskTree::visit(const base::Path& directory, const std::function<bool(const Entry&)>& visitor) const {
+    if (listed_.contains(directory)) return Tree::visit(directory, visitor);
+    base::Fd fd = open_to_list(directory);
+    if (!fd) return errno != EACCES;
+    Listing listing;
+    bool is_whole = true;
+    bool is_read = base::visit_entries(fd.get(), [&](const struct dirent64& entry) {
+        const Entry read{entry.d_name, kind_of_entry(fd.get(), entry)};
+        is_whole = visitor(read);
+        if (listing.entries.size() <= kLargestSearched) listing.entries.push_back(read);
+        return is_whole;
+    });
+    if (!is_read) note_failure(directory, errno);
+    if (!is_read || !is_whole || listing.entries.size() > kLargestSearched) return true;
+    listing.is_complete = lists_all(fd.get());
+    std::ranges::sort(listing.entries, {}, &Entry::name);
+    listed_.insert_or_assign(directory, std::move(listing));
+    return true;
 }
 
 base::Result<std::string> DiskTree::read(const base::Path& file, size_t limit) const {

@@ -43,8 +43,7 @@ std::optional<Findings> kept_findings(const std::string& file, std::string_view 
     bool is_whole = content->starts_with(head) && content->ends_with("\n" + std::string(kLastLine)) &&
                     content->size() >= head.size() + kLastLine.size();
     if (!is_whole) return std::nullopt;
-    return Findings{content->substr(head.size(), content->size() - head.size() - kLastLine.size()),
-                    status.st_mtim.tv_sec};
+    return Findings{content->substr(head.size(), content->size() - head.size() - kLastLine.size())};
 }
 
 void keep_findings(const std::string& file, std::string_view title, std::string_view body) {
@@ -52,10 +51,6 @@ void keep_findings(const std::string& file, std::string_view title, std::string_
     base::Status written =
         base::write_file_atomically(file, head_of(title) + std::string(body) + std::string(kLastLine));
     static_cast<void>(written);
-}
-
-void touch_findings(const std::string& file) {
-    (void)!::utimensat(AT_FDCWD, file.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
 bool is_within(time_t longest, time_t then, time_t now) {

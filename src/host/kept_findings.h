@@ -16,8 +16,7 @@ namespace host {
 inline constexpr time_t kLongestBelief = 3600;
 
 struct Findings {
-    std::string body;    // whole lines
-    time_t touched = 0;  // when it was written, or touched since
+    std::string body;  // whole lines
 };
 
 // Nothing where there is no such file, or none that can be believed.
@@ -25,9 +24,6 @@ std::optional<Findings> kept_findings(const std::string& file, std::string_view 
 
 // `body` must be whole lines. That it can't be written is no error: the next launch looks again.
 void keep_findings(const std::string& file, std::string_view title, std::string_view body);
-
-// Makes it as new as if it had been written now.
-void touch_findings(const std::string& file);
 
 // Whether something found then can be believed now; a clock that was set back is no proof of anything.
 bool is_within(time_t longest, time_t then, time_t now);

@@ -6,13 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <ctime>
-#include <memory>
 #include <optional>
-#include <set>
 
+#include "base/entries.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "host/kept_findings.h"
@@ -20,130 +18,93 @@
 namespace host {
 namespace {
 
-constexpr std::string_view kTitle = "agent-sandbox private files 2";
-constexpr time_t kLongestTrust = 60;  // that no directory has changed, in seconds
+constexpr std::string_view kTitle = "agent-sandbox private files 3";
+constexpr std::string_view kPrefix = "H ";
+constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 
 struct Found {
-    time_t began = 0;
-    // All that were read, with their stamps from before, to notice changes.
-    std::vector<std::pair<std::string, base::Path>> directories;
     std::vector<base::Path> hidden;
     std::optional<base::Error> problem;
 };
 
-struct CloseDirectory {
-    void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
-// Threat: what was not looked at is shown, and for an hour, since the answer is kept
-// (tests/admin/resource_faults.bats).
+// Threat: what was not looked at is shown (tests/admin/resource_faults.bats).
 void give_up_on(const base::Path& path, int number, Found& found) {
     if (base::is_closed_or_gone(number) || found.problem) return;
     found.problem = base::system_error("look for private files in " + path.str(), number);
 }
 
-void walk(int parent, const base::Path& path, Found& found) {
-    base::Fd fd(::openat(parent, parent == AT_FDCWD ? path.c_str() : std::string(path.name()).c_str(),
-                         O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW));
-    if (!fd) return give_up_on(path, errno, found);
-    int number = fd.get();
-    std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(fd.release()));
-    struct stat before;
-    if (!directory || ::fstat(number, &before) != 0) return give_up_on(path, errno, found);
-    found.directories.emplace_back(stamp_text(before.st_ctim), path);
-    errno = 0;
-    for (const dirent* entry; (entry = ::readdir(directory.get())) != nullptr; errno = 0) {
-        std::string_view name = entry->d_name;
-        if (name == "." || name == ".." || entry->d_type == DT_LNK) continue;
-        struct stat status;
-        if (::fstatat(number, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) continue;
-        bool is_directory = S_ISDIR(status.st_mode);
-        mode_t everyones = is_directory ? S_IROTH | S_IXOTH : S_IROTH;
-        if ((status.st_mode & everyones) == everyones) {
-            if (is_directory) walk(number, path / name, found);
-            continue;
-        }
-        bool is_readable = ::faccessat(number, entry->d_name, is_directory ? X_OK : R_OK, AT_EACCESS) == 0;
-        if (is_readable) found.hidden.push_back(path / name);
-    }
-    if (errno != 0) give_up_on(path, errno, found);
+bool is_everyones(const struct stat& status) {
+    mode_t wanted = S_ISDIR(status.st_mode) ? S_IROTH | S_IXOTH : S_IROTH;
+    return (status.st_mode & wanted) == wanted;
 }
 
-std::string change_stamp_of(const std::string& directory) {
+// True: a directory that everyone may list, to look into.
+bool look_at(int directory, const base::Path& path, const char* name, Found& found) {
     struct stat status;
-    return ::stat(directory.c_str(), &status) == 0 ? stamp_text(status.st_ctim) : std::string();
+    if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    bool is_directory = S_ISDIR(status.st_mode);
+    if (is_everyones(status)) return is_directory;
+    if (::faccessat(directory, name, is_directory ? X_OK : R_OK, AT_EACCESS) == 0)
+        found.hidden.push_back(path / name);
+    return false;
 }
 
-struct Answer {
-    time_t found = 0;
-    std::vector<base::Path> hidden;
-    std::vector<std::pair<std::string_view, std::string>> directories;  // with their stamps
-};
-
-// Lines: "T time" of the walk; "D stamp path" for each directory; "H path" for each finding.
-std::optional<Answer> parse(std::string_view body) {
-    Answer answer;
-    for (std::string_view line : base::split(body, '\n')) {
-        if (line.empty()) continue;
-        std::string_view value = line.size() > 2 ? line.substr(2) : std::string_view();
-        size_t blank = value.find(' ');
-        if (line.starts_with("T ")) {
-            auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), answer.found);
-            if (error != std::errc() || end != value.data() + value.size()) return std::nullopt;
-        } else if (line.starts_with("H ")) {
-            base::Result<base::Path> path = base::Path::parse(value);
-            if (!path) return std::nullopt;
-            answer.hidden.push_back(*std::move(path));
-        } else if (line.starts_with("D ") && blank != std::string_view::npos) {
-            answer.directories.emplace_back(value.substr(0, blank), value.substr(blank + 1));
+void look_into(int directory, const base::Path& path, Found& found) {
+    // Not within the visit: its buffer lies on the stack, which may not grow for each level.
+    std::vector<std::string> below;
+    errno = 0;
+    bool is_read = base::visit_entries(directory, [&](const struct dirent64& entry) {
+        bool is_directory = entry.d_type != DT_LNK && look_at(directory, path, entry.d_name, found);
+        if (is_directory) below.emplace_back(entry.d_name);
+        return true;
+    });
+    if (!is_read) give_up_on(path, errno, found);
+    for (const std::string& name : below) {
+        base::Fd child(::openat(directory, name.c_str(), kOpenDirectory));
+        if (child) {
+            look_into(child.get(), path / name, found);
         } else {
-            return std::nullopt;
+            give_up_on(path / name, errno, found);
         }
     }
-    return answer;
-}
-
-std::optional<std::vector<base::Path>> recall(const base::Path& root, const std::string& kept_in) {
-    std::optional<Findings> kept = kept_findings(kept_in, kTitle);
-    std::optional<Answer> answer = kept ? parse(kept->body) : std::nullopt;
-    time_t now = ::time(nullptr);
-    if (!answer || !is_within(kLongestBelief, answer->found, now)) return std::nullopt;
-    bool is_full_check = !is_within(kLongestTrust, kept->touched, now);
-    std::set<std::string> looked_at = {root.str()};
-    for (const base::Path& path : answer->hidden) looked_at.insert(path.parent().str());
-    for (const auto& [stamp, directory] : answer->directories) {
-        bool is_due = looked_at.erase(directory) > 0 || is_full_check;
-        if (is_due && change_stamp_of(directory) != stamp) return std::nullopt;
-    }
-    if (!looked_at.empty()) return std::nullopt;
-    if (is_full_check) touch_findings(kept_in);
-    return std::move(answer->hidden);
-}
-
-void remember(const std::string& kept_in, const Found& found) {
-    std::string body = "T " + std::to_string(found.began) + "\n";
-    for (const auto& [stamp, directory] : found.directories) {
-        // A name with a line break can't be written down: then there is nothing to recall.
-        if (directory.str().find('\n') != std::string::npos) return;
-        body += "D " + stamp + " " + directory.str() + "\n";
-    }
-    for (const base::Path& path : found.hidden) {
-        if (path.str().find('\n') != std::string::npos) return;
-        body += "H " + path.str() + "\n";
-    }
-    keep_findings(kept_in, kTitle, body);
 }
 
 }  // namespace
 
-base::Result<std::vector<base::Path>> find_private_files(const base::Path& root, const std::string& kept_in) {
-    if (std::optional<std::vector<base::Path>> known = recall(root, kept_in)) return *known;
+base::Result<std::vector<base::Path>> find_private_files(const base::Path& root) {
     Found found;
-    found.began = ::time(nullptr);
-    walk(AT_FDCWD, root, found);
+    base::Fd directory(::open(root.c_str(), kOpenDirectory));
+    if (directory) {
+        look_into(directory.get(), root, found);
+    } else {
+        give_up_on(root, errno, found);
+    }
     if (found.problem) return *found.problem;
-    remember(kept_in, found);
-    return found.hidden;
+    std::ranges::sort(found.hidden);
+    return std::move(found.hidden);
+}
+
+std::optional<std::vector<base::Path>> recall_private_files(const std::string& kept_in) {
+    std::optional<Findings> kept = kept_findings(kept_in, kTitle);
+    if (!kept) return std::nullopt;
+    std::vector<base::Path> found;
+    for (std::string_view line : base::split(kept->body, '\n')) {
+        if (line.empty()) continue;
+        base::Result<base::Path> path = base::Path::parse(line.substr(std::min(kPrefix.size(), line.size())));
+        if (!line.starts_with(kPrefix) || !path) return std::nullopt;
+        found.push_back(*std::move(path));
+    }
+    return found;
+}
+
+void keep_private_files(const std::string& kept_in, const std::vector<base::Path>& found) {
+    std::string body;
+    for (const base::Path& path : found) {
+        // A name with a line break can't be written down.
+        if (path.str().find('\n') != std::string::npos) return;
+        body.append(kPrefix).append(path.str()).append("\n");
+    }
+    keep_findings(kept_in, kTitle, body);
 }
 
 }  // namespace host

@@ -3,6 +3,7 @@
 // shows only what is everyone's, because the caller's groups go along into it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,12 +12,15 @@
 
 namespace host {
 
-// The topmost such files and directories. The answer is kept in `kept_in` and used again for an hour at most,
-// while no directory below `root` has changed: a file whose mode alone is tightened was everyone's until
-// then. Whether any of them has changed is asked once a minute at most; in between only `root` itself and the
-// directories with something to hide are looked at. So a secret that is put into another one is shown to
-// those who may read it for a minute at most. A kept answer that can't be used is no error; a directory that
-// can't be looked into for want of descriptors or memory is one.
-base::Result<std::vector<base::Path>> find_private_files(const base::Path& root, const std::string& kept_in);
+// The topmost such files and directories, sorted. Every file is looked at, because a mode that changes leaves
+// no trace in the directory. A directory that can't be looked into for want of descriptors or memory is an
+// error.
+base::Result<std::vector<base::Path>> find_private_files(const base::Path& root);
+
+// What an earlier launch has found. A launch may plan with it, so that it need not wait for the look, but
+// must look before the command runs (src/cli/run.cc). Nothing where no answer is kept.
+std::optional<std::vector<base::Path>> recall_private_files(const std::string& kept_in);
+// If the answer can't be written, the next launch looks first.
+void keep_private_files(const std::string& kept_in, const std::vector<base::Path>& found);
 
 }  // namespace host

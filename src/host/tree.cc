@@ -17,6 +17,13 @@ std::string_view next_component(std::string_view& rest) {
 
 }  // namespace
 
+bool Tree::visit(const base::Path& directory, const std::function<bool(const Entry&)>& visitor) const {
+    for (const Entry& entry : list(directory)) {
+        if (!visitor(entry)) break;
+    }
+    return true;
+}
+
 std::optional<Glance> Tree::glance(const base::Path& path) const {
     std::optional<Node> node = look(path);
     return node ? std::optional(Glance{node->kind, std::move(node->link)}) : std::nullopt;

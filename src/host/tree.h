@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "base/path.h"
 #include "base/result.h"
 #include "host/known_names.h"
@@ -29,6 +31,9 @@ class Tree {
     virtual std::optional<Glance> glance(const base::Path& path) const;
     // Names in a directory, sorted; empty where it can't be read. Lives as long as the tree stays as it is.
     virtual const std::vector<Entry>& list(const base::Path& directory) const = 0;
+    // Calls `visitor` for each entry, in any order, until it returns false. False where the caller has no
+    // permission to list the directory.
+    virtual bool visit(const base::Path& directory, const std::function<bool(const Entry&)>& visitor) const;
     virtual base::Result<std::string> read(const base::Path& file, size_t limit) const = 0;
     // Whether the caller may write here (access(2)): a placeholder is only needed where the jail could create
     // the name.
@@ -59,6 +64,8 @@ class DiskTree final : public Tree {
     std::optional<Node> look(const base::Path& path) const override;
     std::optional<Glance> glance(const base::Path& path) const override;
     const std::vector<Entry>& list(const base::Path& directory) const override;
+    // Remembers small directories only: a project may have millions of entries.
+    bool visit(const base::Path& directory, const std::function<bool(const Entry&)>& visitor) const override;
     base::Result<std::string> read(const base::Path& file, size_t limit) const override;
     bool may_write(const base::Path& path) const override;
 
@@ -84,6 +91,7 @@ class DiskTree final : public Tree {
         bool is_complete = false;  // a name that is not in it does not exist
     };
     const Seen& see(const base::Path& path) const;
+    base::Fd open_to_list(const base::Path& directory) const;
     // What is known of it without a look; null where nothing is.
     const KnownNames::Answer* recall(const base::Path& path) const;
     bool is_known_to_lack(const base::Path& directory, std::string_view name) const;
