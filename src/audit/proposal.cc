@@ -124,6 +124,8 @@ std::string objection_to(const Proposal& proposal, const Surroundings& surroundi
     // What is too long for a line was cut there.
     if (proposal.value.ends_with("...")) return "its name is too long";
     if (is_path(setting.type)) return objection_to_path(proposal.value, surroundings);
+    bool is_raw = setting.key == "network.allow" && proposal.value.starts_with("raw:");
+    if (is_raw) return "it would switch off the check of names in what is sent";
     bool is_wide = setting.type == config::Type::rule_list &&
                    (proposal.value.find('*') != std::string::npos || proposal.value.starts_with('@') ||
                     proposal.value.find('/') != std::string::npos);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 
 #include "base/file.h"
@@ -14,6 +15,7 @@
 #include "host/trial.h"
 #include "plan/backend.h"
 #include "plan/make_plan.h"
+#include "session/known_places.h"
 #include "session/runtime_place.h"
 
 namespace cli {
@@ -261,6 +263,10 @@ void probe_backends(const Caller& caller, const policy::Policy& policy, host::Fa
             "started with --trace-…";
 }
 
+std::string private_etc_file(const std::string& state_directory) {
+    return state_directory + "/private-etc";
+}
+
 namespace {
 
 // The last one lies in the state directory, which is hidden in any case.
@@ -275,44 +281,76 @@ std::vector<base::Path> runtime_places_of(const Caller& caller, const std::strin
     return places;
 }
 
+base::Status find_private_etc(PrivateFiles wanted, const std::string& state, host::Facts& facts) {
+    std::optional<std::vector<base::Path>> known;
+    if (wanted == PrivateFiles::recalled) known = host::recall_private_files(private_etc_file(state));
+    if (known) {
+        facts.private_etc = *std::move(known);
+        return base::success();
+    }
+    base::Result<std::vector<base::Path>> found = host::find_private_files(base::Path::known("/etc"));
+    if (!found) return found.error();
+    facts.private_etc = *std::move(found);
+    return base::success();
+}
+
+}  // namespace
+
+namespace {
+
+// How long a launch searches the project, from the first question on.
+std::function<bool()> search_bound() {
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::milliseconds kLongestSearch{150};
+    return [until = std::optional<Clock::time_point>()]() mutable {
+        if (!until) until = Clock::now() + kLongestSearch;
+        return Clock::now() >= *until;
+    };
+}
+
 }  // namespace
 
 base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,
-                                const std::vector<std::string>& command) {
+                                const std::vector<std::string>& command, PrivateFiles private_files) {
     base::Result<Settings> settings = load_settings(caller, arguments);
     if (!settings) return settings.error();
-    const std::string& state = settings->place.files.state_directory;
-    caller.disk.recall_names(state + "/known-names");
-    base::Result<host::Facts> facts = host::probe(caller.disk, caller.environment, settings->place.identity);
-    if (!facts) return facts.error();
-    probe_backends(caller, settings->policy, *facts);
+    return plan_with(caller, *std::move(settings), session, command, private_files);
+}
 
-    base::Result<modules::Loaded> modules = load_modules(*settings, caller);
+base::Result<Planned> plan_with(const Caller& caller, Settings settings, const std::string& session,
+                                const std::vector<std::string>& command, PrivateFiles private_files) {
+    const std::string& state = settings.place.files.state_directory;
+    caller.disk.recall_names(state + "/known-names");
+    base::Result<host::Facts> facts = host::probe(caller.disk, caller.environment, settings.place.identity);
+    if (!facts) return facts.error();
+    probe_backends(caller, settings.policy, *facts);
+
+    base::Result<modules::Loaded> modules = load_modules(settings, caller);
     if (!modules) return modules.error();
 
-    plan::Request request{.project = settings->place.project,
-                          .project_origin = settings->place.project_origin,
+    plan::Request request{.project = settings.place.project,
+                          .project_origin = settings.place.project_origin,
                           .working_directory = caller.working_directory,
                           .command = command,
                           .environment = caller.environment,
                           .session = session,
-                          .config_directory = base::Path::known(settings->place.files.user_directory),
-                          .state_directory = base::Path::known(settings->place.files.state_directory),
+                          .config_directory = base::Path::known(settings.place.files.user_directory),
+                          .state_directory = base::Path::known(settings.place.files.state_directory),
                           .runtime_places = runtime_places_of(caller, state),
                           .job = caller.job};
-    if (!settings->policy.modules.load.empty()) use_modules(*modules, request);
-    auto private_etc = host::find_private_files(base::Path::known("/etc"), state + "/private-etc");
-    if (!private_etc) return private_etc.error();
-    facts->private_etc = *std::move(private_etc);
-    base::Result<plan::Plan> plan = plan::make_plan(
-        {request, settings->policy, *facts, caller.disk,
-         settings->agents.chosen ? &*settings->agents.chosen : nullptr, settings->agents.others});
+    if (!settings.policy.modules.load.empty()) use_modules(*modules, request);
+    if (base::Status found = find_private_etc(private_files, state, *facts); !found) return found.error();
+    const std::vector<std::string> known = session::read_known_places(state, settings.place.physical_project);
+    base::Result<plan::Plan> plan =
+        plan::make_plan({request, settings.policy, *facts, caller.disk,
+                         settings.agents.chosen ? &*settings.agents.chosen : nullptr, settings.agents.others,
+                         known, search_bound()});
     // First: what the plan misses may be there and not have been seen.
-    if (base::Status seen = caller.disk.check(settings->place.physical_project); !seen) return seen.error();
+    if (base::Status seen = caller.disk.check(settings.place.physical_project); !seen) return seen.error();
     if (!plan) return plan.error();
     caller.disk.keep_names();
     tell_modules(*modules, *plan);
-    return Planned{*std::move(settings), *std::move(facts), *std::move(plan)};
+    return Planned{std::move(settings), *std::move(facts), *std::move(plan)};
 }
 
 }  // namespace cli

@@ -38,6 +38,14 @@ std::string held_back_text(const plan::Plan& plan) {
     return std::to_string(count) + (count == 1 ? " variable" : " variables") + " held back";
 }
 
+// Empty where no file is masked and all was searched.
+std::string masked_text(const plan::Plan& plan) {
+    size_t count = plan.search.masked;
+    std::string text = std::to_string(count) + (count == 1 ? " file" : " files") + " masked";
+    if (!plan.search.is_complete) return " · " + text + " so far, still searching the project";
+    return count == 0 ? "" : " · " + text;
+}
+
 // Short enough to be read on the smallest of terminals, also where it is sent on.
 size_t width_of(const Output& output) {
     constexpr size_t kWidth = 80;
@@ -137,13 +145,16 @@ Lookup lookup_of(const Caller& caller) {
     return {host::variable(caller.environment, "PATH").value_or(""), caller.working_directory};
 }
 
-// Where the program is not in PATH, "agent-sandbox" is no command: it was called by a path, which is.
+// The command that starts this very program: PATH may lead to another version, or to none.
 std::string own_name(const Caller& caller) {
     std::string name(base::kOwnProgram);
-    if (find_program(caller.disk, lookup_of(caller), name)) return name;
     std::error_code trouble;
     std::filesystem::path executed = std::filesystem::read_symlink("/proc/self/exe", trouble);
-    return trouble ? name : base::shell_word(executed.string());
+    if (trouble) return name;
+    std::optional<base::Path> found = find_program(caller.disk, lookup_of(caller), name);
+    base::Result<host::Tree::Resolved> target =
+        found ? caller.disk.resolve(*found) : base::Result<host::Tree::Resolved>(base::Error{});
+    return target && target->path.str() == executed.string() ? name : base::shell_word(executed.string());
 }
 
 // The first agent in PATH, as it would be started: with what shows it, where the jail does not.
@@ -237,7 +248,7 @@ std::string from_inside(const Invocation& call) {
 std::string start_line(const plan::Plan& plan, const base::Path& home) {
     std::string agent = plan.agent.empty() ? "" : plan.agent + " · ";
     return agent + plan.backend + " · " + project_text(plan, home) + " · network " + network_text(plan) +
-           " · " + held_back_text(plan);
+           " · " + held_back_text(plan) + masked_text(plan);
 }
 
 int print_overview(const Invocation& call) {

@@ -132,6 +132,19 @@ base::Status check_project(const slurm::Spec& spec) {
         .advice = "submit it again"};
 }
 
+// /tmp and /dev/shm of the job on this node. Without them the job runs, and its steps don't find each other's
+// files: that is told.
+void enter_place(session::JobPlace& place, const Caller& caller, const Arguments& arguments,
+                 const Output& output) {
+    std::string job(host::variable(caller.environment, "SLURM_JOB_ID").value_or(""));
+    base::Result<Place> found = find_place(caller, arguments);
+    base::Result<std::string> key =
+        found ? session::job_key(found->files.state_directory) : base::Result<std::string>(found.error());
+    if (key && place.enter(job, *key)) return;
+    output.warning("the steps of this job don't share /tmp and /dev/shm on this node: " +
+                   (key ? "no directory could be made in /tmp and /dev/shm" : key.error().line()));
+}
+
 // The jail of the job, from its building to its end.
 Ran run_job(int argc, char** argv) {
     base::fill_standard_descriptors();
@@ -158,7 +171,7 @@ Ran run_job(int argc, char** argv) {
     if (!arguments) return {output.fail(arguments.error()), {}};
 
     session::JobPlace place;
-    place.enter(std::string(host::variable(caller.environment, "SLURM_JOB_ID").value_or("")));
+    enter_place(place, caller, *arguments, output);
     // Where there is one rank there is nobody to share with.
     session::JobNamespaces namespaces;
     bool has_others = number_in(caller.environment, "SLURM_STEP_NUM_TASKS") > 1;

@@ -11,11 +11,13 @@
 #include "cli/arguments.h"
 #include "cli/ask_gateway.h"
 #include "cli/context.h"
+#include "cli/look_inside.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "cli/why_slurm.h"
 #include "network/rules/question_text.h"
 #include "plan/explain.h"
+#include "plan/rules.h"
 #include "plan/summary.h"
 #include "seccomp/explain.h"
 
@@ -57,7 +59,14 @@ Answer why_path(const Invocation& call, const std::string& text) {
     if (!asked) return asked.error();
     base::Result<base::Path> path = path_from(text, asked->home, call.caller.working_directory);
     if (!path) return path.error();
-    return plan::explain_path(asked->plan, call.caller.disk, *path, call.arguments.has_own("--write"));
+    bool to_write = call.arguments.has_own("--write");
+    plan::Explanation explanation = plan::explain_path(asked->plan, call.caller.disk, *path, to_write);
+    if (asked->plan.is_seen_from_inside) {
+        const plan::PathRule* rule = plan::deciding_rule(asked->plan.rules, *path);
+        bool is_closed = rule != nullptr && rule->access < plan::Access::readonly;
+        correct_by_looking(explanation, *path, to_write, is_closed);
+    }
+    return explanation;
 }
 
 // A variable that is not set here is judged as if it were: whoever asks wants to know before setting it.

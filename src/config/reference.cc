@@ -164,7 +164,7 @@ This page is made from the program's own table of settings and from the lists in
 
 Files are TOML and are read strictly: an unknown key, a wrong type or a duplicate is an error with file, line and column.
 `agent-sandbox config init` makes a starting file, `config check` reads one, `config show --origin` prints what counts and
-where it was written, `config import` turns a `sandbox.conf` of the bash predecessor into TOML without running it.
+where it was written, `config import` turns a `sandbox.conf` of the bash predecessor into TOML.
 
 ## Layers
 
@@ -199,10 +199,14 @@ constexpr ListTitle kLists[] = {
     {"environment/functions", "Exported shell functions that pass."},
     {"environment/secret_values", "Values that are held back under any name."},
     {"home/readonly", "Built-in entries of `home.readonly`."},
-    {"home/writable", "Built-in entries of `home.writable`."},
     {"home/seeded", "Built-in entries of `home.seeded`."},
     {"home/caches", "Places of caches that `home.caches` keeps for each project."},
     {"home/credentials", "Paths in the home directory that are hidden in every mode."},
+    {"home/start_up",
+     "Paths in the home directory that run on the host unasked: read-only in every mode until "
+     "`home.unprotect` names them."},
+    {"home/filtered", "Files of the home directory that are shown without the lines that hold a secret."},
+    {"home/credentials_from_environment", "Variables that lead to credentials in other places."},
     {"project/protect", "Built-in entries of `project.protect`."},
     {"project/mask", "Built-in entries of `project.mask`."},
     {"project/unmask", "Built-in entries of `project.unmask`."},

@@ -33,11 +33,14 @@ constexpr Setting kSettings[] = {
      "what of the home directory is seen and kept"},
     {"home.readonly", home_list, list_grants, "", "", "@home/readonly", kStatic,
      "paths in the home directory that can be read"},
-    {"home.writable", home_list, list_grants, "", "", "@home/writable", kStatic,
+    {"home.writable", home_list, list_grants, "", "", "", kStatic,
      "paths in the home directory that can be written and are kept; missing ones are made"},
     {"home.seeded", home_list, list_grants, "", "", "@home/seeded", kStatic,
      "files of the home directory given as private copies, without the secrets of credential helpers; "
      "changes are discarded"},
+    {"home.unprotect", home_list, list_grants, "", "", "", kStatic,
+     "start-up files and program directories of the home directory to leave writable where what is around "
+     "them is"},
 
     {"home.caches", boolean, false_is_strict, "", "", "true", kStatic,
      "caches of package managers are kept for each project, apart from the user's own"},

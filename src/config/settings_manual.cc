@@ -32,6 +32,7 @@ constexpr Example kExamples[] = {
     {"home.readonly", R"([".config/nvim"])"},
     {"home.writable", R"([".cache/mytool"])"},
     {"home.seeded", R"([".config/mytool.conf"])"},
+    {"home.unprotect", R"([".config/nvim", ".local/bin"])"},
     {"mounts.readonly", R"(["/data/reference", "~/notes"])"},
     {"mounts.writable", R"(["/scratch/me"])"},
     {"mounts.hidden", R"(["/data/reference/private"])"},

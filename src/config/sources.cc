@@ -129,9 +129,12 @@ Result<std::vector<ProjectFile>> read_project_file(const Places& places, const b
     Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!fd) {
         if (errno == ENOENT || errno == ENOTDIR) return std::vector<ProjectFile>();
-        Error error = base::system_error("read " + path, errno);
+        const int number = errno;
+        Error error = base::system_error("read " + path, number);
         error.advice = "make it a readable file, or remove it";
-        if (errno == ELOOP) {
+        // A session can take the mode of its project away.
+        if (number == EACCES) error.advice += "; 'chmod u+rwx' the project if its mode keeps you out";
+        if (number == ELOOP) {
             error.what = path + " is a symbolic link, and a project file is never followed through one";
             error.advice = "put the file itself there, or remove the link";
         }

@@ -168,6 +168,24 @@ void add_ways(Probes& probes) {
     }
 }
 
+// A start-up file is shown, its lines with a secret are not.
+void add_start_up(Probes& probes) {
+    struct Row {
+        std::string_view name;
+        Scenario scenario;
+    };
+    constexpr Row kRows[] = {{"files/start-up-secret", Scenario::standard},
+                             {"files/start-up-secret-shown", Scenario::home_read},
+                             {"files/start-up-secret-writable", Scenario::home_write}};
+    for (const Row& row : kRows) {
+        probes.push_back(
+            {.name = std::string(row.name),
+             .what = "reads a token that ~/.zprofile sets",
+             .attempt = [](const World& world) { return read_secret(world, world.home + "/.zprofile"); },
+             .scenario = row.scenario});
+    }
+}
+
 void add_credentials(Probes& probes) {
     for (const PlantedFile& file : credentials()) {
         Attempt attempt = [path = std::string(file.path)](const World& world) {
@@ -209,6 +227,7 @@ void add_project_secrets(Probes& probes) {
 
 void add_files(Probes& probes) {
     add_ways(probes);
+    add_start_up(probes);
     add_credentials(probes);
     add_project_secrets(probes);
     probes.push_back({.name = "files/inherited-file",

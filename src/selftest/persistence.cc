@@ -48,6 +48,8 @@ struct Place {
 constexpr Place kHomePlaces[] = {
     {"shell-start", ".bashrc", "what every shell runs"},
     {"login", ".profile", "what every login runs"},
+    {"zsh-start", ".zshenv", "what every zsh runs"},
+    {"git-settings", ".config/git/config", "programs that git runs"},
     {"ssh-login", ".ssh/authorized_keys", "who may log in"},
     {"user-service", ".config/systemd/user/planted.service", "a service of the user"},
     {"desktop-start", ".config/autostart/planted.desktop", "a program that the desktop starts"},
@@ -55,9 +57,6 @@ constexpr Place kHomePlaces[] = {
     {"sandbox-config", ".config/agent-sandbox/config.toml", "settings of the sandbox"},
     {"sandbox-trust", ".local/state/agent-sandbox/trust", "what the sandbox trusts"},
 };
-
-// In a home directory that can be written these must still be closed.
-constexpr std::string_view kAlwaysClosed[] = {"ssh-login", "sandbox-config", "sandbox-trust"};
 
 void add_home_places(Probes& probes) {
     auto add = [&](const Place& place, Scenario scenario, const std::string& suffix) {
@@ -74,9 +73,8 @@ void add_home_places(Probes& probes) {
     for (const Place& place : kHomePlaces) {
         add(place, Scenario::standard, "");
         add(place, Scenario::home_read, "-shown");
-        if (std::ranges::find(kAlwaysClosed, place.name) != std::end(kAlwaysClosed)) {
-            add(place, Scenario::home_write, "-writable");
-        }
+        // Closed in a home directory that can be written, too.
+        add(place, Scenario::home_write, "-writable");
     }
 }
 

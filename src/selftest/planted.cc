@@ -187,6 +187,8 @@ base::Status Planted::plant_files() {
     for (const std::string& path : {world_.home + "/notes", world_.neighbour + "/secret"}) {
         if (base::Status done = write(path, content); !done) return done;
     }
+    base::Status start_up = write(world_.home + "/.zprofile", "export PLANTED_TOKEN=" + world_.secret + "\n");
+    if (!start_up) return start_up;
     for (const char* name : {"/.bashrc", "/.profile"}) {
         if (base::file_exists(world_.home + name)) continue;
         if (base::Status done = write(world_.home + name, "# planted\n"); !done) return done;

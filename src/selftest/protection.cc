@@ -149,6 +149,8 @@ void add_protection(Probes& probes) {
         {"git-renamed", "renames .git to make another", move("/.git")},
         {"git-hooks-renamed", "renames .git/hooks to make another", move("/.git/hooks")},
         {"git-exchanged", "exchanges .git for another directory", exchange_git},
+        {"secret-renamed-aside", "renames the directory of a masked file, for the next session to read",
+         move("/service")},
         {"git-attributes", "makes .git/info/attributes", make("/.git/info/attributes")},
         {"direnv", "makes .envrc", make("/.envrc")},
         {"direnv-link", "makes .envrc as a symbolic link", link_over_name},

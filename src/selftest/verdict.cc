@@ -49,6 +49,8 @@ constexpr Exception kExceptions[] = {
      "protected paths lie in the project, which is granted as a whole"},
     {"landlock", "persistence/placeholder-*",
      "protected paths lie in the project, which is granted as a whole"},
+    {"landlock", "persistence/secret-renamed-aside",
+     "masked files lie in the project, which is granted as a whole"},
     {"landlock", "network/interfaces",
      "there is no network namespace: devices are listed, and can't be used"},
     {"landlock", "network/listeners", "there is no network namespace: listeners are listed, and refused"},
