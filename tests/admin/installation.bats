@@ -33,7 +33,7 @@ install_to() {
 @test "the samples have no mistakes" {
     local sample
     for sample in $SAMPLES; do
-        works as_user "$SBX_PROGRAM" config check "$SBX_STAGE/share/admin/$sample.toml"
+        works as_user "$SBX_PROGRAM" config check --admin "$SBX_STAGE/share/admin/$sample.toml"
         cp "$SBX_STAGE/share/admin/$sample.toml" "$ADMIN/config.toml"
         works on_stage "$SBX_PROGRAM" config check /etc/agent-sandbox/config.toml
         works on_stage "$SBX_PROGRAM" config check

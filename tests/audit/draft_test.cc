@@ -100,6 +100,14 @@ TEST(Draft, NamesThatTheAgentChoseMakeNoLinesOfTheirOwn) {
     }));
 }
 
+TEST(Draft, NeverSwitchesTheCheckOfNamesOff) {
+    Digest digest;
+    digest.entries.push_back(
+        refused("network", "example.org:443", "network.allow = [\"raw:example.org:443\"]"));
+    EXPECT_TRUE(
+        items(checked(audit::to_toml(audit::draft_of(digest, kPlace), {"0123"})), "network.allow").empty());
+}
+
 TEST(Draft, OfNothingIsAValidFile) {
     EXPECT_TRUE(checked(audit::to_toml({}, {})).empty());
 }

@@ -43,6 +43,11 @@ perf_event_open 298 241
 lookup_dcookie 212 18
 process_madvise 440
 kcmp 312 272
+fanotify_init 300 262
+fanotify_mark 301 263
+memfd_secret 447
+cachestat 451
+lsm_set_self_attr 460
 modify_ldt 154 -
 iopl 172 -
 ioperm 173 -

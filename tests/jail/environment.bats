@@ -74,7 +74,7 @@ removed() {
 @test "injection into our own helpers is removed, in both modes" {
     for AGENT_SANDBOX_ENV_MODE in clean inherit; do
         export AGENT_SANDBOX_ENV_MODE
-        removed LD_PRELOAD "$(ldconfig -p | sed -n "s,.*libm\.so\.6 .*=> ,,p" | head -n 1)"
+        removed LD_PRELOAD "$(native_libm)"
         removed GCONV_PATH /nowhere
         removed GLIBC_TUNABLES glibc.malloc.check=0
     done

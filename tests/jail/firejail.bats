@@ -36,8 +36,8 @@ none_of_firejail() { ! of_firejail >/dev/null; }
     fails "No such file" in_jail cat "/proc/self/root$HOME/file"
     fails "No such file" in_jail cat "$PROJECT/../file"
     fails "Permission denied" in_jail ls /proc/1/root/
-    works /lib*/ld-linux-*.so.? /bin/cat "$HOME/file"
-    fails "No such file" in_jail_sh '/lib*/ld-linux-*.so.? /bin/cat "$1"' "$HOME/file"
+    works "$(native_loader)" /bin/cat "$HOME/file"
+    fails "No such file" in_jail "$(native_loader)" /bin/cat "$HOME/file"
 }
 
 @test "services of the host and of the user are out of reach" {

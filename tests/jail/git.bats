@@ -286,12 +286,14 @@ v2" git tag
     plant 'mkdir -p githooks-of-mine; cp trap githooks-of-mine/pre-commit'
 }
 
-@test "a link in the place of hooks is refused, and project.unprotect lets it be" {
+@test "a link in the place of hooks is held, and project.unprotect lets it be" {
     mkdir elsewhere
     rm -rf .git/hooks
     ln -s ../elsewhere .git/hooks
-    refused 125 "symbolic link" in_jail true
+    make_trap trap
+    plant 'cp trap elsewhere/pre-commit'
+    plant 'mkdir evil; cp trap evil/pre-commit; ln -sfn ../evil .git/hooks'
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[project]\nunprotect = [".git/hooks"]\n' >"$HOME/.config/agent-sandbox/config.toml"
-    works in_jail true
+    works in_jail touch elsewhere/pre-commit
 }

@@ -50,6 +50,16 @@ in_jail_sh() {
     in_jail sh -c "$script" sh "$@"
 }
 
+# The loader of the machine's own programs, as /bin/true names it: with 32-bit or x32 libraries installed there are several.
+native_loader() { LC_ALL=C readelf -lW /bin/true | sed -n 's/.*program interpreter: \(.*\)]/\1/p'; }
+
+# A library of the machine's own programs that many others load: libm beside the C library of /bin/true.
+native_libm() {
+    local libc
+    libc=$(LC_ALL=C ldd /bin/true | sed -n 's,.*libc\.so\.6 => \(/[^ ]*\).*,\1,p')
+    echo "${libc%/*}/libm.so.6"
+}
+
 # ---- Expectations ----------------------------------------------------------------------------------------------------
 
 report() {

@@ -106,7 +106,9 @@ teardown() { end_test; }
     local call
     mkdir -p private sub/deep
     echo secret | tee .env private/file sub/deep/file >/dev/null
-    JAIL=(--hide "$PROJECT/private" --ro "$PROJECT/sub" --rw "$PROJECT/sub/deep" --network isolated)
+    ln -s sub/deep shown
+    ln -s private held
+    JAIL=(--hide "$PROJECT/held" --ro "$PROJECT/sub" --rw "$PROJECT/sub/deep" --network isolated)
     # The walker is traced as well, and asks for these calls itself; and one call is taken away by a filter.
     PASSING='^(call (mount_setattr|openat2|close_range)|(first-)?status Seccomp_filters):'
     WALK=(strace -f -qq -o /dev/null -e trace=mount_setattr)

@@ -33,6 +33,7 @@ let_go() { touch "$PROJECT/go"; }
 comm_of() { cat "/proc/$1/comm" 2>/dev/null; }
 parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status" 2>/dev/null; }
 children_of() { pgrep -P "$1"; }
+children_but_search_of() { pgrep -P "$1" | while read -r child; do [[ $(comm_of "$child") == asb-search ]] || echo "$child"; done; }
 is_alive() { [[ -e /proc/$1/stat && $(awk '/^State:/ { print $2 }' "/proc/$1/status" 2>/dev/null) != [ZX] ]]; }
 is_dead() { ! is_alive "$1"; }
 is_stopped() { [[ $(awk '/^State:/ { print $2 }' "/proc/$1/status") == T ]]; }
@@ -52,10 +53,10 @@ process() {
             until [[ -z $child || $(parent_of "$child") == "$SUPERVISOR" ]]; do child=$(parent_of "$child"); done
             echo "$child"
             ;;
-        # A copy of the supervisor that waits: it has neither children nor a name of its own.
+        # A copy of the supervisor that waits: it has no name of its own, and no child but the search of the project.
         keeper)
             for child in $(children_of "$SUPERVISOR"); do
-                [[ $(comm_of "$child") == agent-sandbox && -z $(children_of "$child") && $child != "$(process builder)" ]] || continue
+                [[ $(comm_of "$child") == agent-sandbox && -z $(children_but_search_of "$child") && $child != "$(process builder)" ]] || continue
                 echo "$child"
             done
             ;;
@@ -82,13 +83,15 @@ remember_world() {
     MOUNTS=$(mounts_of_host)
 }
 
-# The project with its content, the host's directories for everybody, the sessions that are known, and our own state but for records: of sessions, of jobs and their output.
+# The project with its content, the host's directories for everybody, the sessions that are known, and our own state but for records: of sessions, of jobs and their output,
+# what the search and the review of a project found, and the key of jobs' directories.
 world() {
     (cd "$PROJECT" && find . -path ./ready -o -path ./go -o -printf '%p %y %m\n' -type f -exec sha256sum {} +) | sort
     find "$(dirname "$PROJECT")" -mindepth 1 -maxdepth 1 | sort
     find /tmp /dev/shm -mindepth 1 -maxdepth 1 -user "$SBX_USER" ! -name 'bats-*' ! -name 'tmux-*' | sort
     find "/tmp/agent-sandbox-u$(id -u "$SBX_USER")" -mindepth 2 2>/dev/null | sort
-    find "$SBX_HOME/.local/state/agent-sandbox" -mindepth 1 ! -path '*/sessions/*' ! -path '*/slurm/log*' ! -path '*/slurm/jobs*' ! -path '*/slurm/output*' 2>/dev/null | sort
+    find "$SBX_HOME/.local/state/agent-sandbox" -mindepth 1 ! -path '*/sessions/*' ! -path '*/slurm/log*' ! -path '*/slurm/jobs*' ! -path '*/slurm/output*' \
+        ! -path '*/reviewed*' ! -path '*/known-places*' ! -name job-key 2>/dev/null | sort
 }
 is_world_as_before() { [[ $(world) == "$WORLD" ]]; }
 mounts_of_host() { cut -d' ' -f3- /proc/self/mountinfo | sort; }

@@ -55,6 +55,29 @@ refuses_to_create() {
     done
 }
 
+@test "what editors and agents of today run when the folder is opened can't be made" {
+    mkdir -p .claude
+    for file in .claude/commands/x.md .claude/agents/x.md .claude/skills/x/SKILL.md .helix/languages.toml \
+        .kiro/settings/mcp.json .roo/mcp.json .qwen/settings.json; do
+        works sh -c 'mkdir -p "$(dirname "$1")" && echo control >"$1" && rm "$1" && rmdir "$(dirname "$1")"' sh "$file"
+        fails "" in_jail_sh 'mkdir -p "$(dirname "$1")" 2>/dev/null; echo planted >"$1"' "$file"
+    done
+}
+
+@test "what other tools run is read-only where it exists, also below .hg and .jj" {
+    mkdir -p .hg .jj/repo .agents .windsurf .zed .amazonq
+    for file in mise.toml .mise.local.toml .dir-locals.el .irbrc .pylintrc .nvimrc .aider.conf.yml .agents/x .windsurf/hooks.json crush.json .zed/settings.json .amazonq/mcp.json; do
+        echo mine >"$file"
+        expect_unwritable "$PROJECT/$file"
+    done
+    for file in .hg/hgrc .jj/repo/config.toml; do
+        works sh -c 'echo control >"$1" && rm "$1"' sh "$file"
+        fails "" in_jail_sh 'echo planted >"$1"' "$file"
+    done
+    rm -rf .hg
+    works in_jail test ! -e .hg
+}
+
 @test "existing ones can be read, not changed" {
     mkdir .vscode .claude
     for path in .envrc .vscode/tasks.json .claude/settings.json .mcp.json; do

@@ -158,12 +158,12 @@ denied() { # NAME [CHANGE]
     put_record "$START$PROJECT\"}" "$(denied a.example '--allow-host a.example')" "$(denied b.example '--allow-host *')" \
         '{"v":1,"kind":"file","verdict":"deny","path":"/","access":"read","change":"--ro /"}' \
         '{"v":1,"kind":"file","verdict":"deny","path":"'"$HOME"'","access":"write","change":"--rw '"$HOME"'"}' \
-        '{"v":1,"kind":"file","verdict":"deny","path":"/data/set","access":"read","change":"--ro /data/set"}'
+        '{"v":1,"kind":"file","verdict":"deny","path":"/var/lib","access":"read","change":"--ro /var/lib"}'
     works sandbox policy draft
     printf '%s\n' "$output" >"$BATS_TEST_TMPDIR/draft.toml"
     works sandbox config check "$BATS_TEST_TMPDIR/draft.toml"
     entries=$(grep -o '^    "[^"]*"' "$BATS_TEST_TMPDIR/draft.toml")
-    [[ $entries == $'    "/data/set"\n    "a.example"' ]] || report "should open these alone: $entries"
+    [[ $entries == $'    "/var/lib"\n    "a.example"' ]] || report "should open these alone: $entries"
 }
 
 @test "inside, policy and why answer, and records are said to be outside" {

@@ -199,7 +199,6 @@ written_at() { # DATE
     seconds=$(date -ud "$1" +%s)
     wait_until no_process_left
     sed -Ei "s/^@[0-9]+ /@$seconds /" "$STATE/known-names"
-    sed -Ei "s/^T [0-9]+$/T $seconds/" "$STATE/private-etc"
     find "$HOME" -exec touch -h -d "@$seconds" {} +
 }
 
@@ -219,7 +218,7 @@ written_at() { # DATE
         works "$SBX_PROGRAM" digest
         (($(ls "$STATE/sessions" | grep -c jsonl) == records + 3)) || { ls -l "$STATE/sessions" >&2; return 1; }
         # What was learnt again is of now.
-        [[ $(sed -n 's/^T //p' "$STATE/private-etc") -gt $(($(date +%s) - 600)) ]] || { head -n 3 "$STATE/private-etc" >&2; return 1; }
+        [[ $(sed -En 's/^@([0-9]+) .*/\1/p' "$STATE/known-names" | sort -n | tail -n 1) -gt $(($(date +%s) - 600)) ]] || { head -n 3 "$STATE/known-names" >&2; return 1; }
         rm -r "new-$date"
     done
     ((WORKED == 4))

@@ -31,15 +31,18 @@ refused_call() {
 
 @test "calls that are refused whatever their arguments are" {
     answers EPERM io_uring_setup io_uring_enter io_uring_register userfaultfd bpf perf_event_open lookup_dcookie process_madvise kcmp \
+        fanotify_init fanotify_mark lsm_set_self_attr \
         modify_ldt iopl ioperm mount umount2 pivot_root chroot open_tree open_tree_attr move_mount fsopen fsconfig fsmount fspick \
         mount_setattr name_to_handle_at open_by_handle_at setns pidfd_getfd add_key request_key keyctl kexec_load kexec_file_load \
         reboot swapon swapoff acct quotactl quotactl_fd init_module finit_module delete_module settimeofday clock_settime \
         clock_adjtime adjtimex syslog vhangup
-    answers ENOSYS clone3 openat2
+    answers ENOSYS clone3 openat2 memfd_secret cachestat
 }
 
 @test "calls that an ordinary user can make outside" {
     refused_call EPERM kcmp $$ $$ 2 0 0
+    # Flag 0x200, FAN_REPORT_FID: without it the call needs a capability outside too.
+    refused_call EPERM fanotify_init 0x200 0
     refused_call EPERM open_tree -100 =/ 0
     refused_call EPERM keyctl 0 -3 0
     refused_call EPERM add_key =user =planted =secret 6 -4

@@ -48,7 +48,7 @@ teardown() { end_test; }
 
 @test "a hidden program can't be started through the loader" {
     local loader
-    loader=$(ls /lib/ld-linux-*.so.* /lib64/ld-linux-*.so.* 2>/dev/null | head -n 1)
+    loader=$(native_loader)
     mkdir "$HOME/tools"
     cp /bin/echo "$HOME/tools/hidden"
     prints hello "$loader" "$HOME/tools/hidden" hello

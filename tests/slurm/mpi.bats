@@ -7,7 +7,7 @@ teardown() { end_slurm_test; }
 
 # Nothing of a job stays behind on its nodes; said by a plain step.
 expect_clean_nodes() {
-    works srun --quiet --nodes=4 --ntasks=4 sh -c 'ls -A "/tmp/.agent-sandbox-$(id -u)" "/dev/shm/.agent-sandbox-$(id -u)" 2>/dev/null | grep -v : || true'
+    works srun --quiet --nodes=4 --ntasks=4 sh -c 'ls -d "/tmp/.agent-sandbox-$(id -u)"-* "/dev/shm/.agent-sandbox-$(id -u)"-* 2>/dev/null || true'
     [[ -z ${output//$'\n'/} ]] || report "left behind on a node"
 }
 
@@ -39,7 +39,8 @@ expect_clean_nodes() {
     [[ $(grep -c '^rank [01] of 2 on node0, sum 1$' out) == 2 ]] || { output=$(cat out) report "two ranks"; }
 }
 
-@test "ranks of one job on one node share /tmp and /dev/shm; another job does not see them" {
+# Two ranks on node0 that wait for each other's files and write down what they found; they end with the file "done".
+start_ranks() {
     cat >rank.sh <<'SH'
 #!/bin/bash
 touch "/tmp/rank-$SLURM_PROCID" "/dev/shm/rank-$SLURM_PROCID"
@@ -55,6 +56,10 @@ SH
     inside srun --quiet --nodelist=node0 --ntasks=2 ./rank.sh 3>&- &
     CHILDREN+=($!)
     wait_until test -s met
+}
+
+@test "ranks of one job on one node share /tmp and /dev/shm; another job does not see them" {
+    start_ranks
     prints "rank-0 rank-1 rank-0 rank-1" cat met
     # The control: outside the jails it is there to be found.
     works srun --quiet --nodelist=node0 sh -c 'ls /tmp/.agent-sandbox-*/*/rank-0'
@@ -63,3 +68,16 @@ SH
     wait "${CHILDREN[0]}"
     expect_clean_nodes
 }
+
+@test "another user's directories on the node don't take the shared /tmp of a job away" {
+    works "$CLUSTER/bin/control" squat-neighbour
+    # The control: they are there, and they are the other user's.
+    prints "$SBX_NEIGHBOUR" srun --quiet --nodelist=node0 sh -c 'stat -c %U "/tmp/.agent-sandbox-$(id -u)"'
+    start_ranks
+    prints "rank-0 rank-1 rank-0 rank-1" cat met
+    touch done
+    wait "${CHILDREN[0]}"
+    works "$CLUSTER/bin/control" leave-neighbour
+    expect_clean_nodes
+}
+

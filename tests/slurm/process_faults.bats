@@ -104,12 +104,12 @@ start_step() {
 
 # ---- On the node -------------------------------------------------------------------------------------------------------
 
-# Of the job that runs: what Slurm started is the supervisor of its session, and the child with children is the jail.
+# Of the job that runs: what Slurm started is the supervisor of its session, and the child with children is the jail (the keeper has the search alone).
 job_supervisor() { left_processes | awk '/slurm-entry/ { print $1; exit }'; }
 job_jail() {
     local child
     for child in $(children_of "$(job_supervisor)"); do
-        [[ -z $(children_of "$child") ]] || echo "$child"
+        [[ -z $(children_but_search_of "$child") ]] || echo "$child"
     done
 }
 

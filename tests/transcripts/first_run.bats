@@ -56,6 +56,10 @@ tries() { sed -n '/^Try$/,/^$/p' <<<"$output" | sed -n 's/^  \(.*[^ ]\)  .*$/\1/
     rm "$BIN/agent-sandbox"
     works overview
     [[ $(tries | tail -1) == "$SBX_PROGRAM "* ]] || report "no path"
+    # Another version in PATH is another program.
+    cp "$SBX_PROGRAM" "$BIN/agent-sandbox"
+    works overview
+    [[ $(tries | tail -1) == "$SBX_PROGRAM "* ]] || report "names another program"
 }
 
 @test "it is fast" {

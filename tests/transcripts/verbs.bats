@@ -48,6 +48,8 @@ says() {
 }
 
 @test "plan --json is valid, and the same twice" {
+    # The first call makes the state directory, around which some names are hidden.
+    agent_sandbox plan -- true >/dev/null
     agent_sandbox plan --json -- true >"$BATS_TEST_TMPDIR/one"
     agent_sandbox plan --json -- true >"$BATS_TEST_TMPDIR/two"
     works perl -MJSON::PP -e 'local $/; my $plan = decode_json(<STDIN>); exit !@{$plan->{files}{mounts}}' <"$BATS_TEST_TMPDIR/one"
@@ -147,10 +149,10 @@ says() {
     AGENT_SANDBOX_HOME_ACCESS=restricted says AGENT_SANDBOX_HOME_ACCESS agent_sandbox config show --origin
 }
 
-@test "config import reads a shell file without running it" {
+@test "config import evaluates a shell file where it can change nothing" {
     printf 'HOME_ACCESS=restricted\nREADONLY_MOUNTS=(/data)\nX=$(touch ran)\n' >old.conf
     run agent_sandbox config import old.conf
-    [[ $output == *'access = "restricted"'* && $output == *"/data"* ]] || report "not carried over"
+    [[ $output == *'access = "restricted"'* && $output == *"/data"* && $output == *"touch ran"*"failed"* ]] || report "not carried over"
     fails "" test -e ran
 }
 
