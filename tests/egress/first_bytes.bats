@@ -89,9 +89,11 @@ another_name() {
 
 @test "unknown protocols pass where neither HTTP nor TLS is usual, and the refusal names the rule" {
     everywhere "hello" python3 talk.py echo.example 7 --wait 1 "hello"
-    says "reset after" in_jail python3 talk.py echo.example 8443 --wait 60 "PING\r\n"
-    grep -rqF 'raw:echo.example:8443' "$SBX_HOME/.local/state/agent-sandbox/sessions" || report "the record should name the rule"
+    # The server there answers and never ends a connection itself, so that a reset is the gateway's.
+    says "PING" outside python3 talk.py echo.example 8444 --wait 1 "PING\r\n"
+    says "reset after" in_jail python3 talk.py echo.example 8444 --wait 60 "PING\r\n"
+    grep -rqF 'raw:echo.example:8444' "$SBX_HOME/.local/state/agent-sandbox/sessions" || report "the record should name the rule"
     works as_user "$SBX_PROGRAM" why host raw:echo.example:5432
-    run as_user "$SBX_PROGRAM" why host raw:echo.example:8443
-    ((status == 1)) && [[ $output == *'network.allow = ["raw:echo.example:8443"]'* ]] || report "should say what opens it"
+    run as_user "$SBX_PROGRAM" why host raw:echo.example:8444
+    ((status == 1)) && [[ $output == *'network.allow = ["raw:echo.example:8444"]'* ]] || report "should say what opens it"
 }

@@ -75,7 +75,7 @@ async def say_what_came(port, reader, writer):
         note("raw", port, data)
 
 
-SERVERS = {25: smtp, 465: smtp, 587: smtp, 2525: smtp, 7: echo, 9001: digest, 9002: never_read, 9003: reset, 9004: endless,
+SERVERS = {25: smtp, 465: smtp, 587: smtp, 2525: smtp, 7: echo, 8444: echo, 9001: digest, 9002: never_read, 9003: reset, 9004: endless,
            9005: say_what_came, 9006: switch,
            1080: greet}
 SERVERS.update({port: greet for port in (23, 24, 79, 113, 512, 513, 514, 853, 8443, 6443, 9000)})
