@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Throwaway users for scripts that run as root and must not prove anything as root. Sourced, not run.
 
-make_user() { useradd --create-home --shell /bin/bash "$1"; }
+# The files of accounts are changed by one at a time: useradd and userdel give up where another holds them.
+change_accounts() { flock /run/lock/agent-sandbox-throwaway "$@"; }
+
+make_user() { change_accounts useradd --create-home --shell /bin/bash "$1"; }
 
 home_of() { getent passwd "$1" | cut -d: -f6; }
 
@@ -12,7 +15,7 @@ remove_user() {
     for process in $(pgrep -u "$1"); do kill -KILL "$process" 2>/dev/null || true; done
     # Where its sessions were, without a runtime directory.
     rm -rf -- "/tmp/agent-sandbox-u$(id -u "$1")"
-    userdel --remove "$1" 2>/dev/null || true
+    change_accounts userdel --remove "$1" 2>/dev/null || true
 }
 
 # as_throwaway USER NAME=VALUE... COMMAND...: with an environment of its own.
