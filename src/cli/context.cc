@@ -263,10 +263,6 @@ void probe_backends(const Caller& caller, const policy::Policy& policy, host::Fa
             "started with --trace-…";
 }
 
-std::string private_etc_file(const std::string& state_directory) {
-    return state_directory + "/private-etc";
-}
-
 namespace {
 
 // The last one lies in the state directory, which is hidden in any case.
@@ -281,23 +277,6 @@ std::vector<base::Path> runtime_places_of(const Caller& caller, const std::strin
     return places;
 }
 
-base::Status find_private_etc(PrivateFiles wanted, const std::string& state, host::Facts& facts) {
-    std::optional<std::vector<base::Path>> known;
-    if (wanted == PrivateFiles::recalled) known = host::recall_private_files(private_etc_file(state));
-    if (known) {
-        facts.private_etc = *std::move(known);
-        return base::success();
-    }
-    base::Result<std::vector<base::Path>> found = host::find_private_files(base::Path::known("/etc"));
-    if (!found) return found.error();
-    facts.private_etc = *std::move(found);
-    return base::success();
-}
-
-}  // namespace
-
-namespace {
-
 // How long a launch searches the project, from the first question on.
 std::function<bool()> search_bound() {
     using Clock = std::chrono::steady_clock;
@@ -308,17 +287,11 @@ std::function<bool()> search_bound() {
     };
 }
 
-}  // namespace
-
-base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,
-                                const std::vector<std::string>& command, PrivateFiles private_files) {
-    base::Result<Settings> settings = load_settings(caller, arguments);
-    if (!settings) return settings.error();
-    return plan_with(caller, *std::move(settings), session, command, private_files);
-}
-
-base::Result<Planned> plan_with(const Caller& caller, Settings settings, const std::string& session,
-                                const std::vector<std::string>& command, PrivateFiles private_files) {
+// Threat: a file of /etc that was made private since the last launch would be shown to the caller's groups
+// (tests/admin/private_files.bats). So every launch looks at all of /etc, while it reads the settings.
+base::Result<Planned> plan_beside(host::PrivateFilesSearch& private_etc, const Caller& caller,
+                                  Settings settings, const std::string& session,
+                                  const std::vector<std::string>& command) {
     const std::string& state = settings.place.files.state_directory;
     caller.disk.recall_names(state + "/known-names");
     base::Result<host::Facts> facts = host::probe(caller.disk, caller.environment, settings.place.identity);
@@ -339,7 +312,9 @@ base::Result<Planned> plan_with(const Caller& caller, Settings settings, const s
                           .runtime_places = runtime_places_of(caller, state),
                           .job = caller.job};
     if (!settings.policy.modules.load.empty()) use_modules(*modules, request);
-    if (base::Status found = find_private_etc(private_files, state, *facts); !found) return found.error();
+    base::Result<std::vector<base::Path>> hidden = private_etc.wait();
+    if (!hidden) return hidden.error();
+    facts->private_etc = *std::move(hidden);
     const std::vector<std::string> known = session::read_known_places(state, settings.place.physical_project);
     base::Result<plan::Plan> plan =
         plan::make_plan({request, settings.policy, *facts, caller.disk,
@@ -351,6 +326,22 @@ base::Result<Planned> plan_with(const Caller& caller, Settings settings, const s
     caller.disk.keep_names();
     tell_modules(*modules, *plan);
     return Planned{std::move(settings), *std::move(facts), *std::move(plan)};
+}
+
+}  // namespace
+
+base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,
+                                const std::vector<std::string>& command) {
+    host::PrivateFilesSearch private_etc(base::Path::known("/etc"));
+    base::Result<Settings> settings = load_settings(caller, arguments);
+    if (!settings) return settings.error();
+    return plan_beside(private_etc, caller, *std::move(settings), session, command);
+}
+
+base::Result<Planned> plan_with(const Caller& caller, Settings settings, const std::string& session,
+                                const std::vector<std::string>& command) {
+    host::PrivateFilesSearch private_etc(base::Path::known("/etc"));
+    return plan_beside(private_etc, caller, std::move(settings), session, command);
 }
 
 }  // namespace cli

@@ -78,19 +78,11 @@ struct Planned {
     host::Facts facts;
     plan::Plan plan;
 };
-// Whether a plan may start from what an earlier launch found in /etc: only a launch may, which looks itself
-// before the command runs.
-enum class PrivateFiles { looked_for, recalled };
-// Where launches keep what they found in /etc (host/private_files.h).
-std::string private_etc_file(const std::string& state_directory);
-
 base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,
-                                const std::vector<std::string>& command,
-                                PrivateFiles private_files = PrivateFiles::looked_for);
+                                const std::vector<std::string>& command);
 // With settings that are known already.
 base::Result<Planned> plan_with(const Caller& caller, Settings settings, const std::string& session,
-                                const std::vector<std::string>& command,
-                                PrivateFiles private_files = PrivateFiles::looked_for);
+                                const std::vector<std::string>& command);
 
 // What the backends need to be chosen from, as far as the best ones don't settle it: a launch by this program
 // itself looks for no other.

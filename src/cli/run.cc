@@ -21,7 +21,6 @@
 #include "cli/tell_search.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
-#include "host/private_files.h"
 #include "host/trial.h"
 #include "session/runtime_place.h"
 #include "session/session.h"
@@ -169,26 +168,9 @@ session::Surroundings surroundings_of(const Invocation& call, const Planned& pla
             .namespaces = call.caller.job_namespaces};
 }
 
-// Threat: a file of /etc that was made private since the last launch would be shown to the caller's groups
-// (tests/admin/private_files.bats). Looking at all of /etc takes as long as the kernel needs to build the
-// jail, so both happen at once.
-base::Status confirm_private_etc(const Planned& planned, bool& is_outdated) {
-    base::Result<std::vector<base::Path>> found = host::find_private_files(base::Path::known("/etc"));
-    if (!found) return found.error();
-    const std::string kept = private_etc_file(planned.settings.place.files.state_directory);
-    std::optional<std::vector<base::Path>> known = host::recall_private_files(kept);
-    if (known != *found) host::keep_private_files(kept, *found);
-    is_outdated = *found != planned.facts.private_etc;
-    if (!is_outdated) return base::success();
-    return base::Error{.what = "a file of /etc was made private while the jail was built; nothing was run",
-                       .advice = "try again"};
-}
-
-Ran attempt(const Invocation& call, const std::string& session, OnEnding on_ending,
-            PrivateFiles private_files) {
+Ran attempt(const Invocation& call, const std::string& session, OnEnding on_ending) {
     const Arguments& arguments = call.arguments;
-    base::Result<Planned> planned =
-        make_plan(call.caller, arguments, session, arguments.words, private_files);
+    base::Result<Planned> planned = make_plan(call.caller, arguments, session, arguments.words);
     if (!planned) return {call.output.fail(planned.error()), {}};
     call.output.set_quiet(planned->settings.policy.ui.quiet);
     call.output.set_verbose(planned->settings.policy.ui.verbose);
@@ -196,15 +178,8 @@ Ran attempt(const Invocation& call, const std::string& session, OnEnding on_endi
 
     session::Surroundings surroundings = surroundings_of(call, *planned, session);
     if (planned->plan.slurm.is_open) surroundings.jobs = jobs_of(*planned, call.caller, arguments, session);
-    bool is_outdated = false;
-    surroundings.confirm = [&] { return confirm_private_etc(*planned, is_outdated); };
     EndReview review;
     base::Result<session::Ending> ending = session::run(planned->plan, planned->facts, surroundings);
-    if (!ending && is_outdated && private_files == PrivateFiles::recalled) {
-        Caller caller = call.caller;
-        caller.disk = host::DiskTree();
-        return attempt({caller, arguments, call.output}, session, on_ending, PrivateFiles::looked_for);
-    }
     if (!ending) {
         bool was_built = ending.error().exit_code != base::ExitCode::jail_failed;
         std::optional<BackendFailure> failure =
@@ -212,7 +187,7 @@ Ran attempt(const Invocation& call, const std::string& session, OnEnding on_endi
         if (failure) {
             Caller caller = call.caller;
             caller.failures.push_back(*std::move(failure));
-            return attempt({caller, arguments, call.output}, session, on_ending, private_files);
+            return attempt({caller, arguments, call.output}, session, on_ending);
         }
         return {call.output.fail(with_hint(ending.error(), *planned, call.caller)), {}};
     }
@@ -233,7 +208,7 @@ Ran run_until(const Invocation& call, OnEnding on_ending) {
         return {call.output.fail(understood.error()), {}};
     base::Result<std::string> session = make_session_id();
     if (!session) return {call.output.fail(session.error()), {}};
-    return attempt(call, *session, on_ending, PrivateFiles::recalled);
+    return attempt(call, *session, on_ending);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,14 +13,10 @@
 
 #include "base/entries.h"
 #include "base/file.h"
-#include "base/text.h"
-#include "host/kept_findings.h"
 
 namespace host {
 namespace {
 
-constexpr std::string_view kTitle = "agent-sandbox private files 3";
-constexpr std::string_view kPrefix = "H ";
 constexpr int kOpenDirectory = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW;
 
 struct Found {
@@ -84,27 +81,35 @@ base::Result<std::vector<base::Path>> find_private_files(const base::Path& root)
     return std::move(found.hidden);
 }
 
-std::optional<std::vector<base::Path>> recall_private_files(const std::string& kept_in) {
-    std::optional<Findings> kept = kept_findings(kept_in, kTitle);
-    if (!kept) return std::nullopt;
-    std::vector<base::Path> found;
-    for (std::string_view line : base::split(kept->body, '\n')) {
-        if (line.empty()) continue;
-        base::Result<base::Path> path = base::Path::parse(line.substr(std::min(kPrefix.size(), line.size())));
-        if (!line.starts_with(kPrefix) || !path) return std::nullopt;
-        found.push_back(*std::move(path));
-    }
-    return found;
+PrivateFilesSearch::PrivateFilesSearch(base::Path root) : root_(std::move(root)) {
+    // Signals are for the thread that plans.
+    sigset_t all, before;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t thread;
+    if (::pthread_create(&thread, nullptr, &search, this) == 0) thread_ = thread;
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void keep_private_files(const std::string& kept_in, const std::vector<base::Path>& found) {
-    std::string body;
-    for (const base::Path& path : found) {
-        // A name with a line break can't be written down.
-        if (path.str().find('\n') != std::string::npos) return;
-        body.append(kPrefix).append(path.str()).append("\n");
-    }
-    keep_findings(kept_in, kTitle, body);
+PrivateFilesSearch::~PrivateFilesSearch() {
+    end_thread();
+}
+
+void* PrivateFilesSearch::search(void* self) {
+    auto& searched = *static_cast<PrivateFilesSearch*>(self);
+    searched.found_ = find_private_files(searched.root_);
+    return nullptr;
+}
+
+void PrivateFilesSearch::end_thread() {
+    if (thread_) ::pthread_join(*thread_, nullptr);
+    thread_.reset();
+}
+
+base::Result<std::vector<base::Path>> PrivateFilesSearch::wait() {
+    end_thread();
+    if (!found_) found_ = find_private_files(root_);
+    return *found_;
 }
 
 }  // namespace host

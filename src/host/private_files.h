@@ -3,8 +3,9 @@
 // shows only what is everyone's, because the caller's groups go along into it.
 #pragma once
 
+#include <pthread.h>
+
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "base/path.h"
@@ -17,10 +18,24 @@ namespace host {
 // error.
 base::Result<std::vector<base::Path>> find_private_files(const base::Path& root);
 
-// What an earlier launch has found. A launch may plan with it, so that it need not wait for the look, but
-// must look before the command runs (src/cli/run.cc). Nothing where no answer is kept.
-std::optional<std::vector<base::Path>> recall_private_files(const std::string& kept_in);
-// If the answer can't be written, the next launch looks first.
-void keep_private_files(const std::string& kept_in, const std::vector<base::Path>& found);
+// The same search in a thread of its own, which runs while the caller does other things. Where no thread can
+// be started, wait() searches.
+class PrivateFilesSearch {
+  public:
+    explicit PrivateFilesSearch(base::Path root);
+    ~PrivateFilesSearch();
+    PrivateFilesSearch(const PrivateFilesSearch&) = delete;
+    PrivateFilesSearch& operator=(const PrivateFilesSearch&) = delete;
+
+    base::Result<std::vector<base::Path>> wait();
+
+  private:
+    static void* search(void* self);
+    void end_thread();
+
+    base::Path root_;
+    std::optional<pthread_t> thread_;
+    std::optional<base::Result<std::vector<base::Path>>> found_;
+};
 
 }  // namespace host

@@ -320,9 +320,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     if (!kept) return abandon(*launched, orphans, kept.error());
     orphans.spare(keeper.process());
     supervisor.listen_to(keeper);
-    const base::Status confirmed = surroundings.confirm ? surroundings.confirm() : base::success();
     Outcome outcome = supervisor.attend([&](Supervisor::Stage stage) -> base::Status {
-        if (!confirmed) return confirmed.error();
         // A mount keeps the sockets; in a directory of the session's the names are what leads to them.
         if (place.is_empty()) {
             notices.forget_name();

@@ -62,9 +62,6 @@ struct Surroundings {
     Replan replan;                // none: the policy stays as it is
     Jobs jobs;                    // where the plan opens Slurm
     std::vector<int> namespaces;  // of a job, that the jail is made in (job_namespaces.h)
-    // What the plan was made from is looked at once more while the jail is built. An error ends the jail
-    // before the command runs.
-    std::function<base::Status()> confirm;
 };
 
 base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings);

@@ -5,8 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <optional>
-
 #include "base/few_descriptors.h"
 #include "base/file.h"
 #include "base/temporary_directory.h"
@@ -28,7 +26,6 @@ class PrivateFilesTest : public testing::Test {
     }
     void put(std::string_view name, mode_t mode) { ::chmod(directory_.write(name, "").c_str(), mode); }
     Path at(std::string_view name) const { return Path::known(directory_ / name); }
-    std::string kept() const { return directory_ / "state/private-etc"; }
     Paths find() const { return find_private_files(at("etc")).value(); }
     testing_support::TemporaryDirectory directory_;
 };
@@ -55,31 +52,14 @@ TEST_F(PrivateFilesTest, EveryLookSeesWhatIsThere) {
     EXPECT_EQ(find().size(), 2u);
 }
 
-TEST_F(PrivateFilesTest, AnAnswerIsRecalledAsItWasKept) {
-    EXPECT_EQ(recall_private_files(kept()), std::nullopt);
-    keep_private_files(kept(), find());
-    EXPECT_EQ(recall_private_files(kept()), find());
-    keep_private_files(kept(), {});
-    EXPECT_EQ(recall_private_files(kept()), Paths{});
+TEST_F(PrivateFilesTest, AThreadFindsTheSame) {
+    PrivateFilesSearch search(at("etc"));
+    EXPECT_EQ(search.wait().value(), find());
+    EXPECT_EQ(search.wait().value(), find());
 }
 
-TEST_F(PrivateFilesTest, AnAnswerThatCannotBeBelievedIsNotUsed) {
-    keep_private_files(kept(), find());
-    const std::string sound = *base::read_file(kept());
-    const std::string without_end = sound.substr(0, sound.find("\nH ") + 1);
-    const std::string forgeries[] = {without_end,
-                                     "",
-                                     "agent-sandbox private files 3\n",
-                                     sound.substr(0, sound.size() - 1),
-                                     "another version\n" + sound.substr(sound.find('\n') + 1),
-                                     "agent-sandbox private files 3\n4294967294:1\nend\n",
-                                     without_end + "H relative\nend\n",
-                                     without_end + "H\nend\n",
-                                     without_end + "?\nend\n"};
-    for (const std::string& forgery : forgeries) {
-        ASSERT_TRUE(base::write_file_atomically(kept(), forgery));
-        EXPECT_EQ(recall_private_files(kept()), std::nullopt) << forgery;
-    }
+TEST_F(PrivateFilesTest, ASearchThatIsNotWaitedForEnds) {
+    PrivateFilesSearch search(at("etc"));
 }
 
 // At most two are open at once: of /etc and of a directory in it.
@@ -91,12 +71,6 @@ TEST_F(PrivateFilesTest, WithoutDescriptorsThereIsNoAnswer) {
         EXPECT_NE(found.error().what.find("Too many open files"), std::string::npos) << found.error().what;
     }
     EXPECT_EQ(find().size(), 2u);
-}
-
-TEST_F(PrivateFilesTest, WorksWithoutAPlaceForTheAnswer) {
-    directory_.write("file", "");
-    keep_private_files(directory_ / "file/below/cache", find());
-    EXPECT_EQ(recall_private_files(directory_ / "file/below/cache"), std::nullopt);
 }
 
 }  // namespace
