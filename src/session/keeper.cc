@@ -50,6 +50,11 @@ bool becomes_readable(int fd, int timeout) {
     return ready > 0;
 }
 
+// Of two times to wait, of which -1 is without an end.
+int shorter(int one, int other) {
+    return one < 0 || other < 0 ? std::max(one, other) : std::min(one, other);
+}
+
 // Returns what the supervisor said last; one that was killed said nothing.
 char attend(Kept& kept, int life, base::Fd& stage) {
     CoverGuard guard(kept.covers, kept.placeholders, life);
@@ -61,7 +66,9 @@ char attend(Kept& kept, int life, base::Fd& stage) {
         struct pollfd watched[] = {{life, POLLIN, 0},
                                    {has_covers ? kept.covers.events() : -1, POLLIN, 0},
                                    {is_jail_dead ? -1 : stage.get(), POLLIN, 0}};
-        int ready = base::poll_and_rest(watched, std::size(watched), guard.patience(), has_rested);
+        const int until_look = guard.patience();
+        const int patience = shorter(until_look, kept.search.patience());
+        int ready = base::poll_and_rest(watched, std::size(watched), patience, has_rested);
         if (ready < 0 && errno != EINTR) return kKilled;
         // The jail is dead: nothing is to be covered any more, and no placeholder is to come back.
         if (watched[2].revents != 0) {
@@ -70,14 +77,16 @@ char attend(Kept& kept, int life, base::Fd& stage) {
             kept.search.end();
         }
         if (watched[1].revents != 0) guard.take_events();
-        if (ready == 0) guard.look();
+        if (ready == 0 && patience == until_look) guard.look();
+        kept.search.take_turn(kept.covers.covers());
         if (watched[0].revents == 0) continue;
         base::Result<base::PassedDescriptors> said = base::receive_descriptors(life);
         if (!said || said->note.empty()) return kKilled;
         if (said->note[0] != kGuard) return said->note[0];
         stage = std::move(said->descriptors.front());
         if (said->descriptors.size() > 1) {
-            kept.search.start(said->descriptors[1].get(), kept.covers.covers());
+            kept.search.start(base::Fd(::fcntl(said->descriptors[1].get(), F_DUPFD_CLOEXEC, 3)),
+                              kept.covers.covers());
             kept.covers.set_mount_namespace(std::move(said->descriptors[1]));
         } else {
             kept.covers.close();  // nobody can lay them again

@@ -25,8 +25,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using namespace std::chrono_literals;
 
-// After a launch that has searched everything: short commands have the machine to themselves.
-constexpr auto kBeforeSecondLook = 50ms;
+// After a launch that has searched everything.
+constexpr auto kBeforeSecondSearch = 50ms;
 constexpr auto kBetweenWrites = 1s;
 // Where not every directory can be watched: a part of the time goes into looking again.
 constexpr auto kBetweenWalks = 10s;
@@ -67,8 +67,8 @@ class Search {
         next_write_ = Clock::now();
     }
 
-    [[noreturn]] void go_on(std::chrono::milliseconds delay) {
-        next_walk_ = Clock::now() + delay;
+    [[noreturn]] void go_on() {
+        next_walk_ = Clock::now();
         while (true) {
             struct pollfd events = {watch_.descriptor(), POLLIN, 0};
             const int patient = patience();
@@ -157,15 +157,34 @@ bool SearchGuard::is_wanted() const {
     return search.has_guard && (!search.mask.empty() || !search.late_names.empty() || !search.is_complete);
 }
 
-void SearchGuard::start(int mount_namespace, const std::vector<backends::Cover>& covers) {
-    if (!is_wanted() || process_ > 0) return;
-    process_ = ::fork();
-    if (process_ == 0) run(mount_namespace, covers);
-    if (process_ < 0) progress_.say_failed();
+void SearchGuard::start(base::Fd mount_namespace, const std::vector<backends::Cover>& covers) {
+    if (!is_wanted() || mount_namespace_ || process_ > 0) return;
+    mount_namespace_ = std::move(mount_namespace);
+    due_ = Clock::now() + (plan_.search.is_complete ? kBeforeSecondSearch : 0ms);
+    take_turn(covers);
 }
 
-// It writes down what it has found, unless a file system keeps it waiting.
+int SearchGuard::patience() const {
+    if (!mount_namespace_) return -1;
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(due_ - Clock::now());
+    return static_cast<int>(std::max<int64_t>(left.count(), 0));
+}
+
+void SearchGuard::take_turn(const std::vector<backends::Cover>& covers) {
+    if (patience() != 0) return;
+    process_ = ::fork();
+    if (process_ == 0) run(covers);
+    if (process_ < 0) progress_.say_failed();
+    mount_namespace_.reset();
+}
+
+// The process writes what it has found, unless a file system keeps it waiting. Where it was never started,
+// the launch has found everything.
 void SearchGuard::end() {
+    if (mount_namespace_) {
+        mount_namespace_.reset();
+        KnownPlaces(state_directory_, plan_.project).write(plan_.search.findings);
+    }
     if (process_ <= 0) return;
     ::kill(process_, SIGTERM);
     const Clock::time_point latest = Clock::now() + kLongestEnd;
@@ -176,24 +195,24 @@ void SearchGuard::end() {
     process_ = -1;
 }
 
-void SearchGuard::run(int mount_namespace, const std::vector<backends::Cover>& covers) {
+void SearchGuard::run(const std::vector<backends::Cover>& covers) {
     const pid_t keeper = ::getppid();
     ::prctl(PR_SET_NAME, "asb-search");
-    base::close_others({mount_namespace});
+    base::close_others({mount_namespace_.get()});
     base::fill_standard_descriptors();
     NameWatch watch;
     KnownPlaces known(state_directory_, plan_.project);
     JailMounts mounts(covers);
-    if (!mounts.enter(mount_namespace)) {
+    if (!mounts.enter(mount_namespace_.get())) {
         progress_.say_failed();
         ::_exit(1);
     }
     // Entering a user namespace may clear it.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != keeper) ::_exit(1);
-    ::close(mount_namespace);
+    mount_namespace_.reset();
     Search search(plan_, mounts, watch, progress_, known);
-    search.go_on(plan_.search.is_complete ? kBeforeSecondLook : 0ms);
+    search.go_on();
 }
 
 }  // namespace session

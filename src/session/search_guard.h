@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
-// A process beside the keeper that goes on with the search of the project while the session runs, covers what
-// it finds and what appears later (project_walk.h, late_names.h), and writes down what the next launch should
-// know (known_places.h). It ends with its keeper.
+// A child of the keeper that continues the search of the project while the session runs. It covers what it
+// finds and what appears later (project_walk.h, late_names.h), and writes the places that it found for the
+// next launch (known_places.h). It ends with its keeper.
 #pragma once
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include "backends/covers.h"
+#include "base/file.h"
 #include "plan/plan.h"
 #include "session/search_progress.h"
 
@@ -22,17 +24,26 @@ class SearchGuard {
 
     // Whether there is anything to look for.
     bool is_wanted() const;
-    // In the keeper, as soon as the jail's mounts are known. `covers` are those of the launch.
-    void start(int mount_namespace, const std::vector<backends::Cover>& covers);
+    // In the keeper, as soon as the jail's mounts are known. Where the launch has searched everything, the
+    // process starts only with take_turn(): a short command then never pays for it.
+    void start(base::Fd mount_namespace, const std::vector<backends::Cover>& covers);
+    // Milliseconds until take_turn() is due; -1: never.
+    int patience() const;
+    // `covers` are those of the launch.
+    void take_turn(const std::vector<backends::Cover>& covers);
     // The jail is dead, or the session is over.
     void end();
 
   private:
-    [[noreturn]] void run(int mount_namespace, const std::vector<backends::Cover>& covers);
+    using Clock = std::chrono::steady_clock;
+
+    [[noreturn]] void run(const std::vector<backends::Cover>& covers);
 
     const plan::Plan& plan_;
     std::string state_directory_;
     SearchProgress& progress_;
+    base::Fd mount_namespace_;  // while the process is still to be started
+    Clock::time_point due_;
     pid_t process_ = -1;
 };
 

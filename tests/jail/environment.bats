@@ -120,7 +120,7 @@ removed() {
 @test "the environment of a process outside can't be read" {
     MY_TOKEN=planted-secret sleep 1000 3>&- &
     CHILDREN+=($!)
-    works sh -c "tr '\0' '\n' </proc/$!/environ | grep -q planted-secret"
+    wait_until grep -qz MY_TOKEN=planted-secret "/proc/$!/environ" # the process is still a shell at first
     run in_jail_sh 'cat /proc/[0-9]*/environ | tr "\0" "\n" | grep -c planted-secret'
     [[ ${lines[-1]} == 0 ]] || report "found"
 }

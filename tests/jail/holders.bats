@@ -11,10 +11,12 @@ setup() {
 }
 teardown() { end_test; }
 
-# start_holders KIND FILE: three processes that try, until the file `over` is there.
+# start_holders KIND FILE: three processes that try, until the file `over` is there. The loops start another one for each that was killed.
 start_holders() {
     start_jail '
-        for number in 1 2 3; do python3 "$1/tests/jail/hold_file.py" "$2" "$3" 2>/dev/null & done
+        for number in 1 2 3; do
+            until [ -e over ]; do python3 "$1/tests/jail/hold_file.py" "$2" "$3"; done 2>/dev/null &
+        done
         touch ready
         until [ -e over ]; do sleep 0.05; done
         pkill -x python3; true' "$SBX_STAGE" "$1" "$2"
