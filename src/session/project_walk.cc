@@ -173,11 +173,11 @@ void ProjectWalk::mask(const base::Path& path, bool is_link, bool is_new) {
     if (!place) return;
     bool was_found = found_.contains(place->relative_to(plan_.project));
     note(path);
+    if (is_link) note(*place);
     if (mounts_.is_covered_at_launch(place->str())) return;
     SearchProgress::Kind told = is_new ? SearchProgress::Kind::appeared : SearchProgress::Kind::masked;
     if (was_found && is_new) told = SearchProgress::Kind::replaced;
     cover(*place, Cover::Kind::nothing, told);
-    if (is_link) note(*place);
 }
 
 // A repository that the session itself makes, by `git clone`, stays writable: it is younger than the session.
@@ -218,7 +218,9 @@ void ProjectWalk::cover(const base::Path& path, Cover::Kind kind, SearchProgress
 
 void ProjectWalk::note(const base::Path& path) {
     std::string_view relative = path.relative_to(plan_.project);
-    if (found_.emplace(relative).second) order_.emplace_back(relative);
+    if (!found_.emplace(relative).second) return;
+    order_.emplace_back(relative);
+    progress_.count_found(found_.size());
 }
 
 std::vector<std::string> ProjectWalk::findings() const {

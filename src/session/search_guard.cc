@@ -32,7 +32,6 @@ constexpr auto kBetweenWrites = 1s;
 constexpr auto kBetweenWalks = 10s;
 constexpr int kRestForEachWalk = 20;
 constexpr int kStepsAtOnce = 32;
-constexpr auto kLongestEnd = 500ms;
 constexpr int kLeastImportant = 19;
 
 volatile sig_atomic_t g_is_asked_to_end = 0;
@@ -135,6 +134,7 @@ class Search {
     void write() {
         known_.write(walk_.findings());
         written_ = walk_.changes();
+        progress_.count_written(written_);
         next_write_ = Clock::now() + kBetweenWrites;
     }
 
@@ -187,7 +187,7 @@ void SearchGuard::end() {
     }
     if (process_ <= 0) return;
     ::kill(process_, SIGTERM);
-    const Clock::time_point latest = Clock::now() + kLongestEnd;
+    const Clock::time_point latest = Clock::now() + kLongestSearchEnd;
     while (::waitpid(process_, nullptr, WNOHANG) == 0) {
         if (Clock::now() >= latest) ::kill(process_, SIGKILL);
         (void)::poll(nullptr, 0, 1);

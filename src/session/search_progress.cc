@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "session/search_progress.h"
 
+#include <poll.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -69,6 +70,20 @@ void SearchProgress::add(Kind kind, const base::Path& path) {
     if (line.size() > kText - used) return;
     std::ranges::copy(line, shared_->text + used);
     shared_->used = used + static_cast<uint32_t>(line.size());
+}
+
+void SearchProgress::count_found(size_t places) {
+    if (shared_ != nullptr) shared_->found = places;
+}
+
+void SearchProgress::count_written(size_t places) {
+    if (shared_ != nullptr) shared_->written = places;
+}
+
+void SearchProgress::wait_until_written() const {
+    const auto latest = std::chrono::steady_clock::now() + kLongestSearchEnd;
+    auto is_waiting = [&] { return shared_ != nullptr && shared_->written != shared_->found; };
+    while (is_waiting() && std::chrono::steady_clock::now() < latest) (void)::poll(nullptr, 0, 1);
 }
 
 SearchProgress::Report SearchProgress::report() const {

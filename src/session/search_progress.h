@@ -15,6 +15,9 @@
 
 namespace session {
 
+// How long the end of a session waits for the search's process.
+inline constexpr std::chrono::milliseconds kLongestSearchEnd{500};
+
 struct LateFinding {
     enum class Kind : char {
         masked = 'm',
@@ -48,6 +51,12 @@ class SearchProgress {
     void say_complete();
     void say_failed();
     void add(Kind kind, const base::Path& path);
+    // Places that were found, and those of them that the file of known places has.
+    void count_found(size_t places);
+    void count_written(size_t places);
+    // Waits until both are equal: the next launch then starts with every place that this session found. A
+    // search that was killed or that a file system blocks is not waited for beyond a bound.
+    void wait_until_written() const;
 
     struct Report {
         bool has_begun = false, is_complete = false, has_failed = false;
@@ -61,7 +70,7 @@ class SearchProgress {
   private:
     static constexpr size_t kText = 60u << 10;
     struct Shared {
-        std::atomic<uint64_t> entries, masked, repositories, closed, open, appeared, replaced;
+        std::atomic<uint64_t> entries, masked, repositories, closed, open, appeared, replaced, found, written;
         std::atomic<int64_t> completed_after;  // milliseconds; 0: not yet
         std::atomic<bool> has_begun, has_failed;
         std::atomic<uint32_t> used;

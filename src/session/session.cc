@@ -347,6 +347,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     place.remove();
     std::vector<backends::Uncovered> uncovered = keeper.uncovered();
     record_uncovered(record.writer(), uncovered);
+    progress.wait_until_written();
     SearchProgress::Report found = progress.report();
     record_search(record.writer(), found);
     keeper.dismiss(has_used_slurm);
