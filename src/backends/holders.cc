@@ -12,7 +12,8 @@
 // normally takes them out at once, so only a socket that keeps some over several rounds counts.
 //
 // A process that starts or ends can't be examined for a moment. One that can't be examined in any round (its
-// program is not readable for this user) is killed too.
+// program is not readable for this user) is killed too. The exception is our own process that is about to
+// execute the command: while it is the only one beside the stage, nothing of the command has run.
 //
 // Threat: a process that keeps .git/config open writes it after the cover is back (tests/jail/holders.bats).
 #include "backends/holders.h"
@@ -110,13 +111,15 @@ class Search {
         bool is_clean = true;
         has_failed_ = !proc_;
         in_every_round_ = std::exchange(doubts_, {});
+        std::vector<pid_t> processes;
         if (proc_) ::lseek(proc_.get(), 0, SEEK_SET);
         base::visit_entries(proc_.get(), [&](const struct dirent64& entry) {
             std::optional<uint64_t> process = number(entry.d_name);
-            if (process && *process != kStage)
-                is_clean = look_at(static_cast<pid_t>(*process), killed) && is_clean;
+            if (process && *process != kStage) processes.push_back(static_cast<pid_t>(*process));
             return true;
         });
+        is_only_one_ = processes.size() == 1;
+        for (pid_t process : processes) is_clean = look_at(process, killed) && is_clean;
         // Only what was in doubt in every round so far stays so.
         if (rounds_ > 0)
             std::erase_if(doubts_, [&](const Doubt& one) { return !in_every_round_.contains(one); });
@@ -157,7 +160,7 @@ class Search {
         base::Fd descriptors = open_at(thread, "fd", O_RDONLY | O_DIRECTORY);
         if (!descriptors) {
             has_failed_ = has_failed_ || base::is_shortage(errno);
-            bool is_closed = errno == EACCES && !has_ended(thread);
+            bool is_closed = errno == EACCES && !has_ended(thread) && !(is_only_one_ && is_starting(thread));
             return is_closed ? in_doubt({process, ""}) : std::nullopt;
         }
         std::optional<size_t> found;
@@ -168,13 +171,29 @@ class Search {
         return found;
     }
 
-    // A zombie has no descriptors; its /proc files belong to root.
-    static bool has_ended(int thread) {
+    // The fields of /proc/PID/stat from the state on; nothing where the thread has ended.
+    static std::vector<std::string> state_fields(int thread) {
         std::string status = read_at(thread, "stat");
         size_t name_end = status.rfind(')');
-        if (name_end == std::string::npos || name_end + 2 >= status.size()) return true;
-        char state = status[name_end + 2];
-        return state == 'Z' || state == 'X';
+        if (name_end == std::string::npos || name_end + 2 >= status.size()) return {};
+        std::vector<std::string> fields;
+        for (std::string_view field : base::split(std::string_view(status).substr(name_end + 2), ' '))
+            fields.emplace_back(field);
+        return fields;
+    }
+
+    // A zombie has no descriptors; its /proc files belong to root.
+    static bool has_ended(int thread) {
+        std::vector<std::string> fields = state_fields(thread);
+        return fields.empty() || fields[0] == "Z" || fields[0] == "X";
+    }
+
+    // It was forked and has not executed a program yet.
+    static bool is_starting(int thread) {
+        constexpr size_t kFlags = 6;
+        constexpr uint64_t kForkedWithoutExec = 0x40;  // PF_FORKNOEXEC of the kernel
+        std::vector<std::string> fields = state_fields(thread);
+        return fields.size() > kFlags && (number(fields[kFlags]).value_or(0) & kForkedWithoutExec) != 0;
     }
 
     std::optional<size_t> finding_in_descriptor(int thread, int descriptors, const std::string& name,
@@ -244,6 +263,7 @@ class Search {
     std::set<Doubt> doubts_;          // of this round
     std::set<Doubt> in_every_round_;  // before this one
     int rounds_ = 0;
+    bool is_only_one_ = false;  // in this round: one process beside the stage
     bool has_failed_ = false;
 };
 

@@ -117,6 +117,24 @@ is_covered_again() {
     is_reported core.editor
 }
 
+# Our own process, which has not executed the command yet, can't be examined.
+@test "a command that is slow to start is not taken for one that holds the file" {
+    JAIL=(--backend native)
+    local program=$SBX_PROGRAM
+    SBX_PROGRAM=$BATS_TEST_TMPDIR/slow
+    printf '#!/bin/sh\nexec strace -qq -f -o %s -e trace=execve -e inject=execve:delay_enter=500000 %s "$@"\n' "$SBX_PROGRAM.trace" "$program" >"$SBX_PROGRAM"
+    chmod +x "$SBX_PROGRAM"
+    touch going
+    while [[ -e going ]]; do replace_env && sleep 0.01; done 3>&- &
+    CHILDREN+=($!)
+    start_jail 'touch ready'
+    end_of_jail
+    rm going
+    SBX_PROGRAM=$program
+    grep -q "execve(.*DELAYED" "$BATS_TEST_TMPDIR/slow.trace" || report "it was not slow"
+    [[ $STATUS == 0 ]] && ! is_reported killed || { cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
+}
+
 # The control: with the keeper killed the same loop changes the host's file.
 @test "without the keeper the loop wins" {
     JAIL=(--backend native)
