@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The state of the agent that is run. Its directories are writable and kept, as home.writable says; but what
-// in them would run outside later (hooks, servers, plug-ins of its global settings) is read-only, and can't
-// be made where it is missing: a neutral file or an empty directory stands there while the session runs.
+// The state of the agent that is run. Its directories are writable and kept, as home.writable says. Files in
+// them that would run outside later (hooks, servers, plug-ins of its global settings) are read-only. The jail
+// can't create a missing one either: a neutral file or an empty directory holds its name while the session
+// runs.
 //
-// Files that hold both memory and such things are a copy of the sandbox's own (agent.kept). With
-// agents.per_project_state every directory is: one for each project, in which the user's settings are shown
-// read-only and the log-in is the user's own file.
+// A file that mixes memory with such settings is replaced by a copy that the sandbox owns (agent.kept). With
+// agents.per_project_state every state directory is such a copy, one for each project: the user's settings
+// are shown in it read-only, and the log-in is the user's own file.
 #include <algorithm>
 
 #include "base/sha256.h"
@@ -20,7 +21,7 @@ namespace {
 using config::Item;
 using config::Profile;
 
-// What stands in the place of a missing file and changes nothing for a program that reads it.
+// Content for the placeholder of a missing file: a program that reads it behaves as without the file.
 struct Neutral {
     std::string_view ending;
     std::string_view content;
@@ -30,7 +31,7 @@ constexpr Neutral kNeutral[] = {
     {".md", ""},       {".env", ""},       {".js", ""},   {".ts", ""},
 };
 
-// The state directory and those in it. Deeper ones are histories, by the thousand.
+// The state directory and its subdirectories. Deeper ones are histories, with thousands of entries.
 constexpr int kSocketDepth = 2;
 
 class State {
@@ -62,7 +63,8 @@ class State {
     }
 
   private:
-    // What is protected as well as private: the user's, where it has content, else one of the session's own.
+    // A directory that is both private and protected: show the user's own if it has content, else an empty
+    // one for this session.
     bool is_private(const Item& item) const {
         auto is_same = [&](const Item& other) { return other.text == item.text; };
         if (std::ranges::none_of(profile_.private_places, is_same)) return false;
@@ -70,7 +72,7 @@ class State {
         return !is_protected || draft_.tree().list(in_home(item)).empty();
     }
 
-    // A program outside serves them, and a mount closes no socket to writing: connecting would work.
+    // A program outside listens on them. A read-only mount does not stop connect(2) on a socket, so hide it.
     void hide_sockets(const base::Path& directory, int depth) {
         for (const host::Entry& entry : draft_.tree().list(directory)) {
             const base::Path path = directory / entry.name;
@@ -84,7 +86,7 @@ class State {
 
     base::Path in_home(const Item& item) const { return draft_.home / item.text; }
 
-    // A directory of this project's in the sandbox's own state takes the place of the user's.
+    // Mounts a directory of this project, from the sandbox's state, over the user's.
     void add_apart(const Item& item) {
         const Reason reason{"the agent's state for this project (agents.per_project_state)", item.origin};
         const base::Path own = agent_directory(draft_, profile_.name) / item.text;
@@ -92,7 +94,7 @@ class State {
         lay(MountKind::bind_writable, in_home(item), own.str(), reason);
     }
 
-    // A file or directory of the user's at its place, where it is there.
+    // Shows a file or directory of the user at its own path, if it exists.
     void show(const Item& item, MountKind kind, std::string_view why) {
         base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(in_home(item));
         bool is_shown = resolved && resolved->exists && resolved->path.is_within(draft_.home) &&
@@ -119,21 +121,22 @@ class State {
             .path = resolved->path, .access = Access::readonly, .holds_name = true, .reason = reason});
     }
 
-    // Nothing can be mounted on a link: what it leads to is read-only, its own name is not.
+    // The target becomes read-only. Only a backend that holds links keeps the jail from replacing the link.
     void tell_of_link(const base::Path& link, const Reason& reason) {
         draft_.note(NoteKind::protection, base::printable(link.str()) +
                                               " is a symbolic link and can't be protected (" + reason.why +
                                               "); replace it by what it points to");
     }
 
-    // Nothing stands for a directory.
+    // Nothing for a directory.
     std::optional<std::string> content_for(const Item& item) const {
         bool is_directory = std::ranges::any_of(profile_.held_by_directory,
                                                 [&](const Item& held) { return held.text == item.text; });
         return is_directory ? std::nullopt : neutral_content(in_home(item));
     }
 
-    // Another session may have made it, and takes it away when it ends: then it is held like a missing one.
+    // Another session may have created this placeholder and will remove it when it ends. Treat it like a
+    // missing one.
     bool may_be_placeholder(const base::Path& path, const std::optional<std::string>& content) const {
         std::optional<host::Node> node = draft_.tree().look(path);
         if (!content) return node->kind == host::Kind::directory && draft_.tree().list(path).empty();
@@ -141,7 +144,8 @@ class State {
         return node->kind == host::Kind::file && found && *found == *content;
     }
 
-    // Empty and of this session alone: what lies there is run by sessions outside at the same time.
+    // An empty directory for this session alone, because sessions outside run the files in it at the same
+    // time.
     void make_private(const Item& item) {
         const Reason reason{"of this session alone: others would run what lies there", item.origin};
         const base::Path path = in_home(item);
@@ -156,7 +160,7 @@ class State {
                                   .reason = reason});
     }
 
-    // A name can be made only where its directory is.
+    // A name can be created only in a directory that exists.
     bool will_exist(const base::Path& directory) const {
         if (draft_.tree().look(directory)) return true;
         return std::ranges::any_of(draft_.plan.new_directories,
@@ -178,7 +182,7 @@ class State {
                                           .copied_from = target,
                                           .otherwise = neutral_content(target).value_or(""),
                                           .reason = reason});
-        // In a home that is shown as it is, there must be something to mount on.
+        // Where the real home is shown, the mount needs an existing target.
         if (draft_.home_is_real && !draft_.tree().look(target)) {
             draft_.plan.placeholders.push_back({target, reason, neutral_content(target).value_or("")});
         }
@@ -195,7 +199,7 @@ class State {
     const Profile& profile_;
 };
 
-// Another agent's state is neither read nor written, in whatever mode the home directory is shown.
+// The jail neither reads nor writes another agent's state, whatever home.access is.
 void hide_others(Draft& draft) {
     if (!draft.home_is_real) return;
     for (const Profile& other : draft.inputs.other_agents) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the parts that prepare an agent's place share.
+// Shared by the files that prepare an agent's state.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ namespace plan {
 
 struct Draft;
 
-// Where the sandbox keeps its own copies for an agent; of this project, where projects are kept apart.
+// The directory of the sandbox's own copies for an agent: one for each project with agents.per_project_state.
 base::Path agent_directory(const Draft& draft, std::string_view agent);
 
-// The content of a file that changes nothing for a program that reads it; nothing: the name is a directory's.
+// Content for a placeholder file that changes nothing for a program that reads it; nothing for a directory.
 std::optional<std::string> neutral_content(const base::Path& path);
 
 }  // namespace plan

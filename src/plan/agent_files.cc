@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Files that an agent finds in the jail and the host does not have: the notice in front of the user's own
-// instructions, and settings that switch off a sandbox of its own, which can't work in ours.
+// Files that an agent finds only inside the jail: the notice before the user's own instructions, and settings
+// that switch off the agent's own sandbox, which can't work inside ours.
 #include <algorithm>
 
 #include "base/own_place.h"
@@ -31,7 +31,7 @@ std::string network_words(const Plan& plan) {
     return "";
 }
 
-// The user's own words for this agent, for all agents, or the built-in ones.
+// The user's notice for this agent, else the user's notice for all agents, else the built-in one.
 std::string notice_text(const Draft& draft) {
     const base::Path own = draft.inputs.request.config_directory / "agents";
     for (const std::string& name : {draft.plan.agent + ".md", std::string("notice.md")}) {
@@ -74,7 +74,7 @@ class Files {
         return text ? *text : std::string();
     }
 
-    // A file that the site has there is the site's word: it stays, unless the profile says how to keep it.
+    // A file that the site installed there stays, unless the profile includes it with {original}.
     void lay_in_etc(const std::string& name, const std::string& content, const Item& item) {
         const base::Path path = base::Path::known("/etc/" + name);
         std::string original = original_of(path);
@@ -96,7 +96,7 @@ class Files {
         std::string text = agent_file_text(content, notice_, original_of(path));
         const PathRule* rule = draft_.rules.decide(resolved->path);
         bool is_on_host = rule != nullptr && rule->backing == Backing::host;
-        // On the host's own directory there must be something to mount on.
+        // In a directory of the host the mount needs an existing target.
         if (is_on_host && !resolved->exists) {
             bool is_held = std::ranges::any_of(draft_.plan.placeholders, [&](const Placeholder& held) {
                 return held.path == resolved->path;
@@ -111,8 +111,8 @@ class Files {
     std::string notice_;
 };
 
-// What holds names in the project, and places that the session throws away, are none of git's business: `git
-// add -A` would commit them.
+// Adds placeholders and discarded directories of the project to git's exclude list: otherwise `git add -A`
+// would commit them.
 void hide_from_git(Draft& draft) {
     const base::Path exclude = draft.project / ".git/info/exclude";
     const base::Path git = draft.project / ".git";
@@ -137,8 +137,8 @@ void hide_from_git(Draft& draft) {
                                       .reason = {"git passes over what only holds a name", {}}});
 }
 
-// A tmux in the jail has a server of its own and must not take the keys of one outside. The user's
-// ~/.tmux.conf is read after this.
+// A tmux in the jail has a server of its own and must not use the same key bindings as a tmux outside. The
+// user's ~/.tmux.conf is read after this file.
 void lay_tmux(Draft& draft) {
     bool is_wanted = std::ranges::any_of(draft.inputs.request.command, [](std::string_view word) {
         return word.substr(word.rfind('/') + 1) == "tmux";

@@ -102,8 +102,9 @@ bool lets_signals_out(const BackendTraits& backend, const host::Facts& facts) {
            landlock::guarded_scopes(facts.landlock_abi) == 0;
 }
 
-// With a gateway it is all four modes. This program sets up the network of its jail from inside. bubblewrap's
-// must be set up from outside, and that of a set-uid bubblewrap belongs to root. The others need a doorman.
+// With a gateway all four modes work. The native backend sets up its network namespace from inside. A
+// bubblewrap's must be set up from outside, and root owns that of a set-uid bubblewrap. The other backends
+// need the doorman.
 std::vector<NetworkMode> offered_modes(const BackendTraits& backend, const host::Facts& facts) {
     bool is_closed = backend.hands_connections ? !facts.can_answer_calls
                                                : backend.name == "bwrap" && facts.bwrap.is_setuid;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Which backend builds the jail. One that was asked for and can't be had is an error, never a fall to
-// another; where the choice is ours, the best that this machine can have, and a lesser one is told. This
-// program comes before bubblewrap because it builds the same jail in half the time, and needs nothing.
+// Which backend builds the jail. If the user asked for one that does not work here, the launch fails: it
+// never falls back to another. With "auto" it is the best that works on this machine, and a note reports a
+// weaker one. Native comes before bubblewrap because it builds the same jail in half the time, and needs no
+// other program.
 #include "base/text.h"
 #include "plan/backend.h"
 #include "plan/draft.h"
@@ -31,7 +32,7 @@ base::Status take(Draft& draft, const BackendTraits& backend) {
                        ": the jail can show no more than that does");
     }
     const std::string& session = draft.inputs.request.session;
-    // Where a backend can't mount, the sandbox's own things lie in a directory of the session's.
+    // Where a backend can't mount, the sandbox's own files are in a directory of the session.
     draft.own = base::Path::known(base::kOwnDirectory);
     if (backend.lays_files) return base::success();
     std::string name = std::string(base::kPlacePrefix) +
@@ -41,7 +42,7 @@ base::Status take(Draft& draft, const BackendTraits& backend) {
     return base::success();
 }
 
-// The order in which they are tried. A bubblewrap that somebody chose by hand comes first.
+// The order in which they are tried. A bubblewrap that isolation.bwrap names comes first.
 std::vector<const BackendTraits*> candidates(bool is_bwrap_pinned) {
     std::vector<const BackendTraits*> all;
     if (is_bwrap_pinned) all.push_back(&traits_of("bwrap"));
@@ -51,7 +52,7 @@ std::vector<const BackendTraits*> candidates(bool is_bwrap_pinned) {
     return all;
 }
 
-// Why those before the one that is taken can't be had: of the best ones, each cause once.
+// Why the backends before the chosen one do not work: of the best ones, each cause once.
 class PassedOver {
   public:
     void add(const BackendTraits& backend, const std::string& obstacle, const host::Facts& facts) {
@@ -67,7 +68,8 @@ class PassedOver {
     std::string text_;
 };
 
-// bubblewrap builds the same jail: then it is for those who want to know, unless a choice by hand was left.
+// bubblewrap builds the same jail: the note is information only, unless the user named a bwrap program that
+// is not used.
 void tell_of_fall(Draft& draft, const std::string& passed_over, const BackendTraits& taken) {
     std::string text = passed_over + ": " + std::string(taken.title) + " builds the jail instead";
     if (is_lesser(taken)) text += ", which is weaker ('agent-sandbox doctor' says where)";
@@ -89,7 +91,7 @@ base::Status choose_backend(Draft& draft) {
                                      " and no other is taken in its place; " + std::string(kAdvice),
                            .where = isolation.backend_origin.describe()};
     }
-    // A program that somebody chose by hand is not left for another in silence.
+    // If the user named a bwrap program, do not replace it silently by another backend.
     bool is_pinned = isolation.bwrap && facts.bwrap.state != host::ProgramState::usable;
     if (is_pinned) return base::Error{.what = facts.bwrap.problem, .advice = std::string(kAdvice)};
     PassedOver passed_over;
@@ -102,7 +104,7 @@ base::Status choose_backend(Draft& draft) {
         if (!passed_over.text().empty()) tell_of_fall(draft, passed_over.text(), *backend);
         return take(draft, *backend);
     }
-    // The whole story is known only where the others were looked at.
+    // Report every backend only where facts about the others were collected.
     bool knows_others = !facts.firejail.problem.empty() || facts.landlock_abi > 0;
     if (!knows_others && facts.bwrap.state != host::ProgramState::usable)
         return base::Error{.what = facts.bwrap.problem, .advice = std::string(kAdvice)};

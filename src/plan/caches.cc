@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Caches that are kept from session to session, for this project alone. Threat: a shared cache is a way from
-// one project into another, and into what runs outside; yet a cache that is thrown away each time makes
-// people turn the jail off.
+// Caches that are kept from session to session, for this project alone. Threat: with a shared cache one
+// project could change what another project, or a program outside, runs later. A cache that is discarded each
+// time makes people turn the jail off.
 #include "base/sha256.h"
 #include "config/data.h"
 #include "plan/draft.h"
@@ -9,13 +9,13 @@
 namespace plan {
 namespace {
 
-// A directory that only this project's cache would make is not for people who never used the tool.
+// Do not create a cache for a tool that the user has never used.
 bool is_used(const Draft& draft, const base::Path& target) {
     if (target.parent() != draft.home) return draft.tree().look(target.parent()).has_value();
     return target.name() == ".cache" || draft.tree().look(target).has_value();
 }
 
-// What somebody listed by hand is as it was listed.
+// A path that a setting lists keeps the access that the setting gives it.
 bool is_listed(const Draft& draft, const base::Path& target) {
     const PathRule* rule = draft.rules.decide(target);
     return rule != nullptr && rule->path == target && rule->reason.origin.layer != config::Layer::builtin;
@@ -24,7 +24,7 @@ bool is_listed(const Draft& draft, const base::Path& target) {
 }  // namespace
 
 void add_caches(Draft& draft) {
-    // A home directory that is shown as it is has the user's own.
+    // A home directory that is shown as it is has the user's own caches.
     if (draft.home_is_real || !draft.policy().home.caches) return;
     const base::Path kept =
         draft.state_directory() / "caches" / base::sha256(draft.project.str()).substr(0, 16);

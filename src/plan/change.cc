@@ -34,13 +34,13 @@ bool holds_home(const Plan& plan, const base::Path& path) {
     return directory && directory->is_within(path);
 }
 
-// Only what is there can be named by a flag. Inside a jail nobody can tell.
+// A flag can name only a path that exists. Inside a jail we can't tell whether it exists outside.
 std::string once_made(const Question& question, const std::string& flag) {
     bool is_missing = !question.node && !question.plan.is_seen_from_inside;
     return is_missing ? "make it outside first, then " + flag : flag;
 }
 
-// "leave out --hide", "remove it from ~/.config/agent-sandbox/config.toml:7": for a rule that somebody wrote.
+// "leave out --hide", "remove it from ~/.config/agent-sandbox/config.toml:7": for a rule that a person wrote.
 std::string undo(const config::Origin& origin) {
     switch (origin.layer) {
         case config::Layer::builtin:
@@ -82,8 +82,8 @@ std::string flag_to_keep(const Question& question) {
     return flag.empty() ? flag : flag + ", to keep them";
 }
 
-// A flag that names the very path of a rule only ties with it, and the stricter one wins ties: such a rule is
-// undone where it was written, or not at all.
+// A flag that names the path of the rule itself only ties with it, and the stricter one wins ties. Such a
+// rule can only be removed where it was written, or not at all.
 std::string change_for(const Question& question, const PathRule& rule) {
     const Plan& plan = question.plan;
     const config::Origin& origin = rule.reason.origin;

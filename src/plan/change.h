@@ -22,7 +22,7 @@ struct Question {
 // For a path that no rule of its own closes; empty where the plan would refuse such a flag.
 std::string flag_for(const Question& question);
 
-// For a path whose writes work and end with the jail; empty where they can't be kept.
+// For a path whose writes succeed and are discarded with the jail; empty where they can't be kept.
 std::string flag_to_keep(const Question& question);
 
 // For a path that `rule` closes; empty where nothing may open it.

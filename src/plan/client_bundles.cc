@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. A client's configuration opens hosts, so it counts only where no jail can have written
-// it: the user's own and the system's files that this jail does not get writable, never the project's.
+// it. This code reads files of the user and of the system that this jail can't write, never the project's.
 #include "plan/client_bundles.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which files and variables tell where a package manager gets its packages. They are read at launch, and only
-// for bundles that network.allow or network.udp names.
+// The files and variables that name the servers of a package manager. They are read at launch, and only for
+// bundles that network.allow or network.udp names.
 #pragma once
 
 #include <vector>

@@ -14,9 +14,9 @@ using policy::HomeAccess;
 using policy::Level;
 using policy::NetworkMode;
 
-// The inner stage installs the filter or runs nothing. Landlock is asked for at launch, whatever is known
-// here: no promise rests on it alone, so that a kernel without it (or a launch, which does not probe for it)
-// is not refused, and the stage reports what it got.
+// The inner stage installs the filter or runs nothing. The stage tries Landlock at launch whatever the facts
+// say, and reports what it got. No promise depends on Landlock alone, so a kernel without it, or a launch
+// that has not probed for it, is not refused.
 void add_walls(Draft& draft) {
     const host::Facts& facts = draft.inputs.facts;
     const SecondWall& wall = draft.plan.second_wall;
@@ -56,7 +56,7 @@ void add_network(Draft& draft) {
                                           .is_asked = !(is_open && network.asked == NetworkMode::open),
                                           .detail = std::string(policy::to_text(network.reached)),
                                           .origin = network.reason.origin});
-    // The ports are what holds; the stub tells why, and holds alone where the network is open.
+    // The closed ports enforce it. The stub explains why, and is the only measure where the network is open.
     Level stub = network.closes_mail ? Level::cooperative : Level::absent;
     std::string detail = is_open ? "the ports are open" : "the ports are closed";
     detail += network.closes_mail ? ", and mailers say so" : "; mailers are left as they are";
@@ -103,7 +103,7 @@ void add_project_controls(Draft& draft) {
                 .detail = is_masked ? "secrets of the project can't be read" : "the project has none"});
 }
 
-// What this backend does not reach, whatever the settings ask for.
+// Lowers the levels to what this backend reaches, whatever the settings ask for.
 void lower_to_backend(Draft& draft) {
     for (Control& control : draft.plan.controls) {
         const Reach* reach = lesser_reach(control.name, draft.plan.backend);
@@ -121,11 +121,11 @@ void lower_to_backend(Draft& draft) {
         facts.answers_obstacle;
 }
 
-// Never weaker in silence.
+// Report every control that is absent, so that a jail is never weaker silently.
 void tell_absent(Draft& draft) {
     std::vector<std::string> names;
     for (const Control& control : draft.plan.controls) {
-        // These two are told with the mode (network.cc).
+        // network.cc reports these two together with the mode.
         bool is_told = control.name == "network" || control.name == "mail";
         if (control.is_asked && control.level == Level::absent && !is_told) names.push_back(control.name);
     }
@@ -167,7 +167,7 @@ base::Result<Required> requirement_for(const Draft& draft, const std::string& co
             required.level = Level::hidden;
             break;
     }
-    // Who asks for a fall to an open network has it, and is told.
+    // A user who sets network.fallback = "open" accepts an open network and gets a note.
     bool is_given_up =
         control == "network" && draft.policy().network.fallback == policy::NetworkFallback::open;
     bool is_held =
@@ -181,13 +181,13 @@ base::Result<Required> requirement_for(const Draft& draft, const std::string& co
     return required;
 }
 
-// A mistyped name must not leave anybody with less than he asked for.
+// A mistyped name must be an error: otherwise the run has less protection than the user asked for.
 base::Status check_names(const Draft& draft) {
     std::vector<std::string_view> names;
     for (const Control& control : draft.plan.controls) names.push_back(control.name);
     for (const config::Item& item : draft.policy().isolation.require_each) {
         std::string name = item.text.substr(0, item.text.find('='));
-        // Slurm's is there only where Slurm is.
+        // The control of Slurm exists only where Slurm does.
         if (name == "slurm" || std::ranges::find(names, name) != names.end()) continue;
         std::string near = base::nearest(name, names);
         return entry_error(
@@ -202,7 +202,7 @@ base::Status check_requirements(const Draft& draft) {
     for (const Control& control : draft.plan.controls) {
         base::Result<Required> required = requirement_for(draft, control.name);
         if (!required) return required.error();
-        // What the policy itself turned off was not asked for; a level that names the control was.
+        // A control that the policy turned off was not asked for. One that isolation.require_each names was.
         if (!control.is_asked || control.level >= required->level) continue;
         return base::Error{.what = "the control '" + control.name + "' would reach only " +
                                    std::string(policy::to_text(control.level)) + " (" + control.detail +
@@ -225,7 +225,7 @@ base::Status add_controls(Draft& draft) {
 
     auto detail = [](std::string_view name) { return std::string(control_row(name).detail); };
     add("files", Level::hidden, true, detail("files"));
-    // Inside a home that is shown as a whole, a name can be covered but not taken away.
+    // In a home that is shown as a whole, a mount can cover a name but can't remove it.
     add("credentials", draft.home_is_real ? Level::denied : Level::hidden, true,
         draft.home_is_real ? "names are seen, content is not" : detail("credentials"),
         policy.home.access_origin);

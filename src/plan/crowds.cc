@@ -7,7 +7,8 @@
 namespace plan {
 namespace {
 
-// The directory below the project that a path lies in; the path itself where it lies in the project directly.
+// The directory directly below the project that contains the path; the path itself if the project contains it
+// directly.
 base::Path top_of(const base::Path& project, const base::Path& path) {
     std::string_view relative = path.relative_to(project);
     return project / relative.substr(0, relative.find('/'));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each file that is masked and each repository that is protected costs mounts, and a jail can plant thousands
-// of them for the next session. Above a bound, whole directories are closed instead. Pure.
+// Each masked file and each protected repository costs mounts, and a jail can create thousands of them for
+// the next session. Above a bound, whole directories are closed instead. Pure.
 #pragma once
 
 #include <string_view>
@@ -10,24 +10,24 @@
 
 namespace plan {
 
-// How many findings a backend covers one by one. bubblewrap takes 9,000 arguments, three for each mount.
+// How many findings a backend covers one by one. bubblewrap accepts 9,000 arguments, three for each mount.
 size_t most_covered_singly(std::string_view backend);
-// Repositories that are protected part by part, so that git can write in them: eight mounts each. Of the
-// others the ".git" is read-only as a whole.
+// Repositories that are protected part by part, so that git can write in them: eight mounts each. In the
+// others the whole ".git" is read-only.
 inline constexpr size_t kMostRepositoriesByPart = 64;
 size_t most_repositories(std::string_view backend);
 
 struct Crowds {
     struct Directory {
         base::Path path;
-        size_t held = 0;  // how many of the paths lie in it
+        size_t held = 0;  // how many of the paths are in it
     };
     std::vector<Directory> directories;  // directly below `project`, the most crowded first
     std::vector<base::Path> single;      // paths outside of them
 };
 
-// Chooses as few directories as possible so that at most `most` paths are left single. More stay single only
-// where no directory holds two of them.
+// Chooses as few directories as possible so that at most `most` paths stay single. More stay single only
+// where no directory contains two of them.
 Crowds find_crowds(const base::Path& project, std::vector<base::Path> paths, size_t most);
 
 }  // namespace plan

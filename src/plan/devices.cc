@@ -30,7 +30,7 @@ void collect_nodes(const Draft& draft, const base::Path& path, std::vector<base:
     for (const host::Entry& entry : draft.tree().list(path)) collect_nodes(draft, path / entry.name, nodes);
 }
 
-// The nodes that an entry of devices.allow stands for; a wildcard may stand in its last component.
+// The nodes that an entry of devices.allow matches; its last component may be a wildcard.
 std::vector<base::Path> nodes_of(const Draft& draft, const base::Path& pattern) {
     std::vector<base::Path> nodes;
     if (!base::has_wildcard(pattern.name())) {
@@ -103,7 +103,7 @@ base::Status add_devices(Draft& draft) {
             return entry_error(item, base::printable(item.text) + " is not below /dev", "name a device node");
         }
         std::vector<base::Path> nodes = nodes_of(draft, *pattern);
-        // A pattern stands for the devices of many machines, this one may have none of them.
+        // A pattern may list the devices of many machines; this machine may have none of them.
         if (nodes.empty() && !base::has_wildcard(pattern->name())) {
             return entry_error(item, "no device matches " + base::printable(item.text), "remove the entry");
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A plan in the making: the inputs, what was resolved once, and the parts that the steps fill in. The steps
-// are free functions, one file each, called in order by make_plan.cc.
+// A plan while it is made: the inputs, what was resolved once, and the parts that the steps fill in. The
+// steps are free functions, one file each, called in order by make_plan.cc.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@
 
 namespace plan {
 
-// A file of the jail's own in /etc; directories on the way keep the host's other entries.
+// A file of the jail's own in /etc; directories above it keep the host's other entries.
 struct EtcFile {
     std::string name;  // "codex/config.toml"
     std::string content;
@@ -26,7 +26,7 @@ struct EtcFile {
 
 // A symbolic link that leads to the path of a rule.
 struct KeptLink {
-    base::Path path;  // where the link stands
+    base::Path path;  // path of the link
     Reason reason;
 };
 
@@ -38,25 +38,25 @@ struct Draft {
     HomeNames home_names;       // of the physical home
     bool home_is_real = false;  // home.access shows the real directory (read, write)
     bool git_config_is_protected = false;
-    std::vector<Variable> adjusted;  // variables whose value the view makes wrong, with the right one
+    std::vector<Variable> adjusted;  // variables that would be wrong inside, with the right value
     std::vector<Variable> added;     // of the backend's own
     Rules rules;
-    std::vector<host::Tree::Link> links;     // symbolic links that were followed and must exist inside too
-    std::vector<Mount> assembled;            // mounts of places that are put together entry by entry
-    std::vector<Mount> after_rules;          // single files laid on what the rules show
-    std::vector<Mount> caches;               // laid under what the rules show below them
-    std::vector<KeptLink> kept_links;        // the jail must not exchange them (pins.h)
-    std::vector<base::Path> kept_names;      // the jail must not rename a directory above them
-    std::vector<EtcFile> etc_files;          // laid into /etc
-    std::vector<base::Path> kept_readonly;   // closed to writes even where only Landlock keeps them
-    std::vector<base::Path> extra_writable;  // places that a mount opens and no rule speaks of
+    std::vector<host::Tree::Link> links;  // symbolic links that were followed and must exist inside too
+    std::vector<Mount> assembled;         // mounts of places that are put together entry by entry
+    std::vector<Mount> after_rules;       // single files mounted over what the rules show
+    std::vector<Mount> caches;            // mounted after the rule at their path, before the rules within it
+    std::vector<KeptLink> kept_links;     // the jail must not replace them (pins.h)
+    std::vector<base::Path> kept_names;   // the jail must not rename a directory above them
+    std::vector<EtcFile> etc_files;       // added to /etc
+    std::vector<base::Path> kept_readonly;   // read-only even where only Landlock enforces it
+    std::vector<base::Path> extra_writable;  // paths that a mount makes writable and that have no rule
     Plan plan;
 
     const host::Tree& tree() const { return inputs.tree; }
     const policy::Policy& policy() const { return inputs.policy; }
-    // Where the sandbox keeps what is this caller's. What is made there is made without following links, so
-    // those that lead there are followed here: homes behind a link, ~/.local on another file system. A link
-    // that the jail could exchange is refused (own_places.cc).
+    // Where the sandbox keeps this caller's state. The launch creates files there without following links, so
+    // links on the way are resolved here: a home behind a link, ~/.local on another file system. A link that
+    // the jail could replace is refused (own_places.cc).
     base::Path state_directory() const {
         base::Result<host::Tree::Resolved> physical = tree().resolve(inputs.request.state_directory);
         return physical ? physical->path : inputs.request.state_directory;
@@ -71,37 +71,37 @@ struct Draft {
     void note(NoteKind kind, std::string text) { plan.notes.push_back(Note{kind, std::move(text)}); }
 };
 
-// Follows links and remembers them; the error names the place that asked.
+// Follows links and records them; the error names the setting that asked.
 base::Result<host::Tree::Resolved> resolve_entry(Draft& draft, const base::Path& path,
                                                  const config::Origin& origin);
 
-// Threat: a session that can write in the home directory puts a link to a private key in the place of a file
-// that later sessions copy or show (tests/jail/planted_links.bats). True where a link leads to what a rule
-// hides; a note tells of it.
+// Threat: a session that can write in the home directory replaces a file that later sessions copy or show by
+// a link to a private key (tests/jail/planted_links.bats). True where a link leads to a path that a rule
+// hides; a note reports it.
 bool leads_to_hidden(Draft& draft, const host::Tree::Resolved& resolved);  // home.cc
 
 // ~, ~/x and absolute paths of a path list.
 base::Result<base::Path> absolute_entry(const Draft& draft, const config::Item& item);
 
-// The reason that share/ gives for a built-in entry, or the name of the setting for anybody else's.
+// The reason that share/ gives for a built-in entry, or the name of the setting for any other.
 std::string reason_for(std::string_view list, std::string_view setting, const config::Item& item);
 
-// An error about an entry of a list, with the place that it was written in.
+// An error about an entry of a list, with the file and line of the entry.
 base::Error entry_error(const config::Item& item, std::string what, std::string advice);
 
-// The row of a list of patterns in share/ that takes this path, or null.
+// The row of a list of patterns in share/ that matches this path, or null.
 const config::DataRow* matching_row(std::string_view list, const base::Path& path);
 
-// Whether a physical path lies below an entry of project.parents.
+// Whether a physical path is below an entry of project.parents.
 bool is_below_parents(const Draft& draft, const base::Path& path);
 
-// ---- The steps, in order
+// ---- The steps. make_plan() shows the order of the calls.
 base::Status choose_backend(Draft& draft);  // backend_choice.cc
 base::Status check_project(Draft& draft);   // project_check.cc
 void add_system(Draft& draft);              // system.cc: system trees, /tmp, /run, /dev, the program itself
 void assemble_etc(Draft& draft);            // etc.cc
 base::Status add_home(Draft& draft);        // home.cc: access mode, lists, credentials
-void add_agent(Draft& draft);               // agent.cc: an agent's state, what of it is protected, its files
+void add_agent(Draft& draft);               // agent.cc: an agent's state, its protected parts, its files
 void add_caches(Draft& draft);              // caches.cc, when the rules are settled
 void lay_agent_files(Draft& draft);         // agent_files.cc, when the rules are settled
 base::Status add_mounts(Draft& draft);      // extra_mounts.cc: mounts.*, sockets
@@ -112,13 +112,13 @@ base::Status add_project(Draft& draft);          // project.cc: the project, git
 base::Status apply_deny_writable(Draft& draft);  // extra_mounts.cc
 void hide_named_credentials(Draft& draft);       // named_credentials.cc, after the rules of the settings
 void add_seeded_files(Draft& draft);             // home.cc, when the rules are settled
-base::Status protect_start_up(Draft& draft);     // start_up.cc, when all that is writable is known
+base::Status protect_start_up(Draft& draft);     // start_up.cc, when every writable path is known
 void filter_start_up_files(Draft& draft);        // filtered_files.cc, after protect_start_up
 void hide_slurm(Draft& draft);                   // slurm.cc
 void open_slurm(Draft& draft);                   // slurm.cc, when the rules are settled
 void add_rank_directories(Draft& draft);         // job.cc
 void add_late_names(Draft& draft);               // late_names.cc, when the rules are settled
-base::Status hold_own_places(Draft& draft);      // own_places.cc, the last that adds rules
+base::Status hold_own_places(Draft& draft);      // own_places.cc, the last before the rules are settled
 void add_job(Draft& draft);                      // job.cc, when the rules are settled
 void close_mail(Draft& draft);                   // mail.cc, when the rules are settled
 base::Status choose_network(Draft& draft);       // network.cc: the mode

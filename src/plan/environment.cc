@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The environment of the command, made before anything is executed. What is removed is removed by name, by
-// pattern, by what its value looks like, or because no list lets it through; every removal keeps its reason.
+// The environment of the command, made before anything is executed. A variable is removed by its name, by a
+// pattern, by the look of its value, or because no list allows it. Every removal records its reason.
 #include <algorithm>
 #include <charconv>
 #include <span>
@@ -29,8 +29,8 @@ bool is_valid_name(std::string_view name) {
     });
 }
 
-// A list of names and patterns, asked once for every variable. Exact names are found by their length first,
-// which rules out nearly all of them; a table of hashes would cost more to make than it saves.
+// A list of names and patterns, searched once for every variable. Exact names are compared by length first,
+// which excludes nearly all of them; a hash table would cost more to build than it saves.
 class NameList {
   public:
     explicit NameList(std::string_view list) : rows_(config::data_list(list)) {
@@ -105,7 +105,7 @@ class Filter {
     }
 
   private:
-    // A function is code that every bash in the jail would run; Lmod's are what makes `module` work.
+    // An exported function is code that every bash in the jail would run. Lmod needs its own for `module`.
     void consider_function(std::string_view name, std::string_view value) {
         if (const config::DataRow* row = functions_.find(name))
             return pass(name, value, std::string(row->reason), {});
@@ -144,7 +144,7 @@ const Variable* find_variable(const Environment& environment, std::string_view n
     return found == environment.passed.end() ? nullptr : &*found;
 }
 
-// A place for temporary files that the jail does not have stops half of all programs.
+// Many programs fail if TMPDIR names a directory that the jail does not have.
 void reset_temporary(Draft& draft) {
     Environment& environment = draft.plan.environment;
     for (std::string_view name : {"TMPDIR", "TMP", "TEMP"}) {
@@ -161,7 +161,7 @@ void reset_temporary(Draft& draft) {
     }
 }
 
-// /tmp is everybody's where there is no view of our own.
+// Without a mount namespace, /tmp is shared with all users.
 void use_own_temporary(Draft& draft) {
     for (std::string_view name : {"TMPDIR", "TMP", "TEMP"}) {
         bool is_wanted = name == "TMPDIR" || find_variable(draft.plan.environment, name) != nullptr;
@@ -179,8 +179,8 @@ void drop_absent_runtime_directory(Environment& environment) {
         {"XDG_RUNTIME_DIR", {"the host's run-time directory is not in the jail", {}}});
 }
 
-// A branch that starts from a remote one would be written down in the repository's configuration. Where that
-// is read-only git fails half-way, and says nevertheless that it was done.
+// git records in the repository's configuration which remote branch a new branch tracks. Where that file is
+// read-only, git fails half-way and still reports success.
 void keep_git_from_tracking(Environment& environment) {
     const Reason reason{
         "the repository's configuration is protected: git can't write down what a branch tracks", {}};
@@ -208,7 +208,7 @@ void put_stubs_first(Environment& environment, const base::Path& stubs) {
 
 std::string_view variable_obstacle(std::string_view name, bool has_gateway) {
     if (name.starts_with(kOwnPrefix)) return "the program sets its own variables itself";
-    // The proxy's host does not exist inside, and its address may hold a password.
+    // The name of the proxy does not resolve inside, and its URL may contain a password.
     if (has_gateway && is_proxy_variable(name)) return "the gateway uses the site's proxy itself";
     return {};
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// /etc is put together: an empty directory of the jail's own, filled with links into a read-only view of the
-// host's /etc at /run/host/etc. So files that the host lacks can be added, single ones left out, and it takes
-// one mount instead of two hundred. Left out is what the caller can read only as owner or through a group,
-// and what names the host's other users.
+// /etc is assembled: an empty directory of the jail's own, filled with links into a read-only view of the
+// host's /etc at /run/host/etc. So the plan can add files that the host lacks and leave out single ones, with
+// one mount instead of two hundred. It leaves out files that the caller can read only as owner or through a
+// group, and files that name the host's other users.
 #include <algorithm>
 
 #include "base/text.h"
@@ -22,7 +22,7 @@ constexpr std::string_view kAccountFiles[] = {"passwd",  "group",   "nsswitch.co
                                               "shadow",  "shadow-", "gshadow",       "gshadow-", "subuid",
                                               "subuid-", "subgid",  "subgid-"};
 
-// What tells programs how names are looked up, in a jail whose network is not the host's.
+// Files that configure name lookup, for a jail whose network is not the host's.
 constexpr std::string_view kNameFiles[] = {"hosts", "resolv.conf", "nsswitch.conf"};
 
 bool tells_of_names(std::string_view name) {
@@ -66,8 +66,8 @@ class Assembly {
     };
 
     void find_left_out() {
-        // An administrator's ceiling is not for the jail to read, and a sandbox inside this one would take it
-        // for forged.
+        // The jail must not read an administrator's ceiling, and a sandbox inside this one would reject it as
+        // forged.
         left_out_.push_back({kEtc / "agent-sandbox", {"the sandbox's own configuration", {}}});
         for (const base::Path& path : draft_.inputs.facts.private_etc) {
             left_out_.push_back({path, {"not readable by everyone on this host", {}}});
@@ -83,7 +83,8 @@ class Assembly {
         bool is_replaced = (filters_accounts_ && lists_accounts(entry.name)) ||
                            (has_own_names_ && tells_of_names(entry.name));
         if (is_left_out(path) || is_replaced) return;
-        // A link of the host's is kept as it is: /etc/localtime tells the time zone by where it points.
+        // A link of the host is copied as it is: programs read the time zone from the target of
+        // /etc/localtime.
         std::string target = kHostEtc.str() + "/" + entry.name;
         if (entry.kind == host::Kind::symlink) {
             if (std::optional<host::Glance> node = draft_.tree().glance(path)) target = node->link;
@@ -92,14 +93,14 @@ class Assembly {
             {.kind = MountKind::symlink, .target = path, .source = target, .reason = {"the host's own", {}}});
     }
 
-    // A file of ours stands there, or somewhere below.
+    // Whether a file of ours replaces this entry or something below it.
     bool is_replaced(std::string_view name) const {
         return std::ranges::any_of(draft_.etc_files, [&](const EtcFile& file) {
             return file.name == name || (file.name.starts_with(name) && file.name[name.size()] == '/');
         });
     }
 
-    // The directories above it are the jail's own, with links to the host's other entries.
+    // The directories above the file are the jail's own, with links to the host's other entries.
     void add_own(const EtcFile& file) {
         base::Path directory = kEtc;
         size_t begin = 0;
@@ -128,7 +129,7 @@ class Assembly {
         return std::ranges::find(left_out_, path, &LeftOut::path) != left_out_.end();
     }
 
-    // What is left out must not be found through the view of the host's /etc either.
+    // What is left out must not be readable through the view of the host's /etc either.
     void cover(const base::Path& path, const Reason& reason) {
         std::optional<host::Glance> node = draft_.tree().glance(path);
         if (!node || node->kind == host::Kind::symlink) return;
@@ -147,7 +148,7 @@ class Assembly {
     void add_accounts() {
         const Reason reason{"accounts of the system and the caller's, no other user's",
                             draft_.policy().isolation.filter_passwd_origin};
-        // Those that not everyone may read are covered already, or closed to the caller anyway.
+        // Files that are not readable by everyone are covered already, or the caller can't read them.
         for (std::string_view name : kAccountFiles) {
             std::optional<host::Node> node = draft_.tree().look(kEtc / name);
             if (node && (node->mode & 04) != 0 && name != "nsswitch.conf") cover(kEtc / name, reason);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rule with the longest path decides. Where its place is one of the jail's own (a tmpfs, a directory put
-// together entry by entry), what the host keeps there is seen only where a mount brings it, so there the
-// mounts are asked.
+// The rule with the longest path decides. Where its path is a directory of the jail's own (a tmpfs, or
+// assembled entry by entry), a file of the host is seen only through a mount, so there the mounts decide.
 #include "plan/explain.h"
 
 #include "plan/backend.h"
@@ -19,7 +18,7 @@ namespace {
 
 constexpr int kMostLinks = 16;
 
-// What every /dev of a jail holds; the rest comes through devices.allow.
+// The entries of every jail's /dev; devices.allow adds others.
 constexpr std::string_view kDevices[] = {"null",   "zero",    "full", "random", "urandom",
                                          "tty",    "console", "ptmx", "stdin",  "fd",
                                          "stdout", "stderr",  "pts",  "shm",    "core"};
@@ -29,7 +28,7 @@ bool is_common_device(const Mount& dev, const base::Path& path) {
     return below.empty() || std::ranges::count(kDevices, below.substr(0, below.find('/'))) > 0;
 }
 
-// The deepest mount that `path` lies on; of equal ones the last, which covers the others.
+// The deepest mount that contains `path`; of equal ones the last, which covers the others.
 const Mount* covering_mount(const Plan& plan, const base::Path& path) {
     const Mount* best = nullptr;
     for (const Mount& mount : plan.mounts) {
@@ -41,7 +40,7 @@ const Mount* covering_mount(const Plan& plan, const base::Path& path) {
     return best;
 }
 
-// The same after the symbolic links that the jail has of its own.
+// The same after following the symbolic links that the plan makes.
 const Mount* mount_behind(const Plan& plan, base::Path path) {
     for (int followed = 0; followed < kMostLinks; ++followed) {
         const Mount* mount = covering_mount(plan, path);
@@ -53,7 +52,7 @@ const Mount* mount_behind(const Plan& plan, base::Path path) {
     return nullptr;
 }
 
-// What a mount makes of a path on it; hidden where it brings nothing of the host.
+// The access that a mount gives to a path on it; hidden where the mount shows nothing of the host.
 Access access_through(const Mount& mount, const base::Path& path) {
     switch (mount.kind) {
         case MountKind::bind_readonly:
@@ -83,7 +82,7 @@ Access access_through(const Mount& mount, const base::Path& path) {
     return Access::hidden;
 }
 
-// Whether the rule alone tells what is seen at `path`.
+// Whether the rule alone decides what is seen at `path`.
 bool is_decided_by_rule(const PathRule* rule, const base::Path& path) {
     if (!rule) return false;
     return rule->access < Access::readonly || rule->backing == Backing::host || rule->path == path;
@@ -114,7 +113,7 @@ std::string_view verdict_of(Access access) {
     return "";
 }
 
-// A directory above something visible is there, as an empty way to it.
+// A directory above a visible path exists as an otherwise empty directory.
 std::string why_without_rule(const Plan& plan, const base::Path& path) {
     auto leads_to = std::ranges::find_if(plan.rules, [&](const PathRule& rule) {
         return rule.access >= Access::readonly && rule.path.is_strictly_within(path);
@@ -138,7 +137,7 @@ void judge_made_file(Explanation& explanation, const Question& question, const P
     if (takes_writes) explanation.reason.why += "; writes are discarded when the jail ends";
 }
 
-// The place is the jail's own: writes there work and end with it, what the host keeps there is not seen.
+// The directory is the jail's own: writes there work and are discarded, and the host's content is not seen.
 void judge_own_place(Explanation& explanation, const Question& question, const PathRule& rule) {
     bool takes_writes = rule.access == Access::writable && rule.backing == Backing::ephemeral;
     explanation.verdict = takes_writes ? "private" : "hidden";
@@ -164,7 +163,7 @@ void judge_by_mount(Explanation& explanation, const Question& question, const Pa
     }
 }
 
-// Where there is no view of the jail's own, what is granted decides, and nothing takes it back.
+// Without a mount namespace the grants decide, and no rule below a grant can take it back.
 void judge_by_grants(Explanation& explanation, const Question& question, const PathRule* rule) {
     const Grant* widest = nullptr;
     for (const Grant& grant : question.plan.grants) {
@@ -185,7 +184,7 @@ void judge_by_grants(Explanation& explanation, const Question& question, const P
         rule && rule->access < Access::readonly ? change_for(question, *rule) : flag_for(question);
 }
 
-// A launch starts before a large project is searched to its end.
+// A launch does not wait for the search of a large project to finish.
 void judge_unsearched(Explanation& explanation, const Question& question) {
     const Search& search = question.plan.search;
     const base::Path& project = question.plan.project;
@@ -249,7 +248,7 @@ Explanation explain_path(const Plan& plan, const host::Tree& tree, const base::P
         judge_by_mount(explanation, question, rule);
     }
     judge_unsearched(explanation, question);
-    // Inside a jail nobody can tell.
+    // Inside a jail we can't tell whether it exists outside.
     bool is_missing_anyway =
         !explanation.is_allowed && !to_write && !question.node && !plan.is_seen_from_inside;
     if (is_missing_anyway) explanation.reason.why += "; you see no such file outside either";

@@ -21,17 +21,17 @@ struct Explanation {
     bool is_allowed = false;
     std::string verdict;  // "hidden", "readable", "writable", "passed", "removed", …
     Reason reason;
-    // The smallest flag or line that would allow it, or keep what is written; empty where nothing may.
+    // The smallest flag or line that would allow it, or would keep what is written; empty where nothing can.
     std::string change;
 };
 
 Explanation explain_path(const Plan& plan, const host::Tree& tree, const base::Path& path, bool to_write);
 Explanation explain_variable(const Plan& plan, std::string_view name);
-// HOST, HOST:PORT or udp:HOST:PORT; without a port 443. Nothing is looked up.
+// HOST, HOST:PORT or udp:HOST:PORT; without a port 443. Makes no DNS lookup.
 base::Result<Explanation> explain_host(const Plan& plan, std::string_view text);  // explain_host.cc
-// What the rules are asked: on a network of its own, the host's loopback has another name.
+// The question as the rules expect it: with a network of its own, the host's loopback has another name.
 network::Question question_for_rules(const Plan& plan, const network::Question& question);
-// The same for a verdict that somebody else made on that.
+// The same for a verdict that the caller already has.
 Explanation explain_verdict(const Plan& plan, const network::Question& question, network::Verdict verdict);
 
 base::Json to_json(const Explanation& explanation);

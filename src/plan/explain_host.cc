@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `why host`: the rules' answer without a lookup. What a name leads to is judged once more when a connection
-// is made, by the address floor, so an open name may still be refused; that is said.
+// `why host`: the answer of the rules without a DNS lookup. At the time of a connection the gateway also
+// checks the address against the address floor, so an allowed name may still be refused; the text says so.
 #include <algorithm>
 
 #include "network/rules/engine.h"
@@ -11,7 +11,7 @@
 namespace plan {
 namespace {
 
-// A refusal tells a program's user what to do; here the change alone is asked for.
+// A refusal contains advice in a full sentence; `why` prints only the change.
 std::string change_in(std::string advice) {
     constexpr std::string_view kOpening = "if it is needed, open it with ";
     size_t at = advice.find(kOpening);
@@ -33,7 +33,7 @@ bool is_about_own_loopback(const Plan& plan, const network::Question& question) 
     return plan.network.reached != policy::NetworkMode::open && is_loopback(question.host);
 }
 
-// Whoever asks means a service of the host: what runs inside is reached without a rule.
+// The question is about a service of the host: a service inside the jail needs no rule.
 Explanation explain_loopback(const Plan& plan, const network::Question& question,
                              const network::Verdict& verdict) {
     std::string port = std::to_string(question.port);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a person adds: mounts.* and sockets; and mounts.deny_writable, which takes back.
+// Additions by the user: mounts.* and sockets; and mounts.deny_writable, which takes write access back.
 #include <algorithm>
 
 #include "base/glob.h"
@@ -13,7 +13,7 @@ namespace {
 
 using config::Item;
 
-// Places that the plan builds itself; a mount there would undo it.
+// Directories that the plan builds itself; a mount there would undo it.
 struct BuiltPlace {
     std::string_view path;
     std::string_view advice;
@@ -66,8 +66,8 @@ base::Status add_grants(Draft& draft, const policy::Items& items, Access access,
     return base::success();
 }
 
-// A session can make a loop of links where a path of a rule is missing. It leads to nothing that could be
-// taken away, and must not keep the next session from starting.
+// A session can create a loop of links at the missing path of a rule. The loop leads to no file that needs
+// protection, and must not keep the next session from starting.
 void note_loop(Draft& draft, const Item& item, const base::Error& error) {
     draft.note(NoteKind::protection, item.origin.describe() + ": " + base::printable(item.text) +
                                          " has no effect: " + error.what + "; " + error.advice);
@@ -146,8 +146,8 @@ base::Status add_mounts(Draft& draft) {
     return base::success();
 }
 
-// Nothing below such a path is writable. A grant of a person's inside is refused, one of ours becomes
-// read-only, and where the path itself lies inside something writable it is taken out of it.
+// Nothing below such a path is writable. A grant by the user inside it is refused, and a built-in one becomes
+// read-only. A path inside a writable directory gets a read-only rule of its own.
 base::Status apply_deny_writable(Draft& draft) {
     for (const Item& item : draft.policy().mounts.deny_writable) {
         base::Result<base::Path> literal = absolute_entry(draft, item);

@@ -2,8 +2,8 @@
 // Start-up files that are shown as a copy without the lines that hold a secret (share/home/filtered.list), in
 // every home mode. The copy is read-only, as these files are. A file without such lines is shown itself.
 //
-// Threat: `export GITHUB_TOKEN=...` in ~/.bashrc, whose variable is held back, would be read from the file
-// (tests/jail/filtered_files.bats).
+// Threat: the variable GITHUB_TOKEN is not passed, but the jail could read `export GITHUB_TOKEN=...` in
+// ~/.bashrc (tests/jail/filtered_files.bats).
 #include <algorithm>
 #include <optional>
 
@@ -27,7 +27,7 @@ class FilteredFiles {
         if (!draft_.home_names.may_exist(row.entry)) return;
         const base::Path path = draft_.home / row.entry;
         if (!base::has_wildcard(path.name())) return consider(path, row.reason);
-        // Without a rule that shows it nothing of the directory is looked at.
+        // Do not look into a directory that no rule shows.
         base::Result<host::Tree::Resolved> directory = draft_.tree().resolve(path.parent());
         if (!directory || !directory->exists || shown_by(directory->path) == nullptr) return;
         const std::vector<host::Entry>& entries = draft_.tree().list(directory->path);
@@ -39,14 +39,14 @@ class FilteredFiles {
     }
 
   private:
-    // The rule that shows the host's own file, for reading.
+    // The rule that shows the host's own file read-only.
     const PathRule* shown_by(const base::Path& path) const {
         const PathRule* rule = draft_.rules.decide_unsettled(path);
         bool is_shown = rule != nullptr && rule->access == Access::readonly && rule->backing == Backing::host;
         return is_shown ? rule : nullptr;
     }
 
-    // By the user, in whatever setting.
+    // Whether a setting names the path.
     bool is_named(const base::Path& path) const {
         return std::ranges::any_of(draft_.rules.sorted(), [&](const PathRule& rule) {
             return rule.path == path && rule.reason.origin.layer != config::Layer::builtin;

@@ -41,7 +41,7 @@ bool is_repository(const host::Tree& tree, const base::Path& directory) {
     return true;
 }
 
-// Repositories below `modules` and how much was looked at: a project may hold directories without end.
+// Repositories below `modules`, with a bound on the search: a project may contain an endless directory tree.
 class Submodules {
   public:
     Submodules(const host::Tree& tree, GitPlaces& places) : tree_(tree), places_(places) {}
@@ -105,7 +105,7 @@ void add_worktrees(const host::Tree& tree, Submodules& submodules, GitPlaces& pl
     }
 }
 
-// Git would take objects, hooks and configuration from elsewhere.
+// Whether git would read objects, hooks and configuration from another directory.
 bool leads_elsewhere(const host::Tree& tree, const base::Path& directory) {
     if (!tree.look(directory / "commondir")) return false;
     return path_in_file(tree, directory / "commondir", "", directory) != directory;

@@ -47,8 +47,8 @@ class Parser {
         return letter;
     }
 
-    // [section], [section.sub] and [section "sub"]; an assignment may follow on the same line.
-    // No name holds a line break, as in git, not even behind a backslash.
+    // [section], [section.sub] and [section "sub"]; an assignment may follow on the same line. As in git, a
+    // name can't contain a line break, not even after a backslash.
     void take_section() {
         take();
         size_t end = std::min(rest_.find_first_of("\"]\n"), rest_.size());
@@ -84,7 +84,7 @@ class Parser {
 
     std::string take_value() {
         std::string value;
-        size_t kept = 0;  // blanks at the end count only where they were quoted
+        size_t kept = 0;  // trailing blanks count only inside quotes
         bool is_quoted = false;
         while (!rest_.empty() && rest_.front() != '\n') {
             char letter = take();
@@ -127,7 +127,7 @@ std::string in_quotes(std::string_view text) {
     return result + '"';
 }
 
-// A value that git does not run.
+// Git does not run a program for this value.
 bool is_harmless(const GitSetting& setting) {
     bool runs_when_marked = setting.key.starts_with("alias.") || setting.key.starts_with("submodule.");
     if (runs_when_marked) return !setting.value.starts_with('!');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The text of a git configuration as a list of assignments. Lenient: what git itself would refuse is passed
-// over, since nothing is decided here but what to protect.
+// The text of a git configuration as a list of assignments. Lenient: it skips what git itself would refuse,
+// because only the choice of what to protect depends on it.
 #pragma once
 
 #include <string>
@@ -12,17 +12,17 @@
 namespace plan {
 
 struct GitSetting {
-    std::string key;  // "core.hookspath", "filter.lfs.clean": lower case but for the part in the middle
+    std::string key;  // "core.hookspath", "filter.lfs.clean": lower case except the middle part
     std::string value;
 };
 
 std::vector<GitSetting> parse_git_config(std::string_view text);
 
 // The row of share/review/git_keys.list that applies to this setting: git would run a program for it, or read
-// orders elsewhere. Null: the setting is harmless.
+// configuration from another file. Null: the setting is harmless.
 const config::DataRow* program_row(const GitSetting& setting);
 
-// A configuration that says the same.
+// A configuration file with the same settings.
 std::string git_config_text(const std::vector<GitSetting>& settings);
 
 }  // namespace plan

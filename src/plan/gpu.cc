@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. A GPU is a node that does work: /dev/nvidiaN or a DRM render node. It comes in when it
-// exists, the caller may open it (which asks the device cgroup too, and so honours what a batch system has
-// allotted), the administrator does not deny it, and Slurm's own list of the job's GPUs, where there is one,
-// has its number. With the first GPU of a vendor come the nodes that its driver needs beside it, and with
-// every GPU its own directory of /sys with the links that lead there: not the whole of /sys, which is an
-// inventory of the machine. Primary nodes (/dev/dri/card*) drive screens and stay outside.
+// Theory of operation. A GPU is a device node for computation: /dev/nvidiaN or a DRM render node. The jail
+// gets it if it exists, the caller may open it, the administrator does not deny it, and Slurm's list of the
+// job's GPUs, if there is one, contains its number. Opening it also checks the device cgroup, and so respects
+// what a batch system has allotted. With the first GPU of a vendor the jail gets the nodes that its driver
+// needs, and with every GPU its own directory in /sys and the links to it. It does not get the whole of /sys,
+// which is an inventory of the machine, nor primary nodes (/dev/dri/card*), which drive screens.
 #include <algorithm>
 #include <charconv>
 #include <span>
@@ -46,7 +46,7 @@ constexpr Companion kDriverPlaces[] = {
     {Vendor::amd, "/sys/class/kfd/kfd", "topology that ROCm reads"},
 };
 
-// Asked for by every vendor's programs.
+// Programs of every vendor read these.
 struct Place {
     std::string_view path;
     std::string_view why;
@@ -74,7 +74,7 @@ std::optional<unsigned> number_in(std::string_view text) {
     return is_number ? std::optional(number) : std::nullopt;
 }
 
-// "0,2-3"; nothing where it is not such a list.
+// "0,2-3"; nothing where the text is not such a list.
 std::optional<Numbers> number_list(std::string_view text) {
     Numbers numbers;
     for (std::string_view part : base::split(text, ',')) {
@@ -120,7 +120,7 @@ class Gpus {
     const host::Tree& tree() const { return draft_.tree(); }
     bool has(Vendor vendor) const { return std::ranges::find(found_, vendor, &Gpu::vendor) != found_.end(); }
 
-    // "nvidia" and "renderD" with a number behind, in this directory.
+    // Finds "nvidia" or "renderD" followed by a number in this directory.
     void find_numbered(const base::Path& directory, std::string_view prefix, Vendor vendor) {
         for (const host::Entry& entry : tree().list(directory)) {
             std::string_view name = entry.name;
@@ -130,7 +130,7 @@ class Gpus {
         }
     }
 
-    // Looking for the control node first spares a machine without this driver the listing of /dev.
+    // Checking for the control node first avoids listing /dev on a machine without this driver.
     void find_nvidia() {
         if (tree().look(base::Path::known("/dev/nvidiactl"))) {
             find_numbered(base::Path::known("/dev"), "nvidia", Vendor::nvidia);
@@ -155,8 +155,8 @@ class Gpus {
     }
     static bool is_render_node(const Gpu& gpu) { return gpu.node.name().starts_with("renderD"); }
 
-    // The nodes of the job's GPUs by number. Slurm names them by the number of their device file; where the
-    // GPUs are divided (MIG) it counts the parts instead, and the device cgroup alone knows.
+    // The numbers of the job's GPU nodes. Slurm gives the number of the device file. Where GPUs are divided
+    // (MIG) it counts the parts instead, and only the device cgroup can tell them apart.
     std::optional<Numbers> allotted_numbers() const {
         if (draft_.inputs.facts.slurm_job.id.empty() || is_divided()) return std::nullopt;
         for (std::string_view name : {"SLURM_STEP_GPUS", "SLURM_JOB_GPUS"}) {
@@ -171,8 +171,8 @@ class Gpus {
         return std::nullopt;
     }
 
-    // Of a GPU with two nodes the numbers mean one: a render node of NVIDIA's goes by another number than its
-    // twin.
+    // Slurm's numbers refer to one of the two nodes of a GPU: NVIDIA's render node has another number than
+    // /dev/nvidiaN.
     bool is_allotted(const Gpu& gpu, const std::optional<Numbers>& allotted) const {
         if (!allotted || contains(*allotted, gpu.number)) return true;
         bool speaks_of_this_kind = std::ranges::any_of(found_, [&](const Gpu& other) {
@@ -181,8 +181,8 @@ class Gpus {
         return !speaks_of_this_kind && gpu.vendor != Vendor::nvidia;
     }
 
-    // CUDA counts the GPUs that it can open. Where no cgroup closes the others, the variable counts all of
-    // the machine's.
+    // CUDA counts only the GPUs that it can open. Where no cgroup closes the others, the variable counts all
+    // GPUs of the machine.
     void renumber() {
         std::optional<std::string_view> value =
             host::variable(draft_.inputs.request.environment, "CUDA_VISIBLE_DEVICES");
@@ -216,8 +216,8 @@ class Gpus {
         return false;
     }
 
-    // Capabilities of parts of a GPU are opened for reading, and only those that everyone may read are a
-    // user's.
+    // Capability nodes of GPU parts are opened for reading, and users may open only those that everyone may
+    // read.
     std::vector<base::Path> capability_nodes() const {
         std::vector<base::Path> nodes;
         const base::Path directory = base::Path::known("/dev/nvidia-caps");
@@ -231,7 +231,7 @@ class Gpus {
         return nodes;
     }
 
-    // The first two capabilities configure and monitor; those behind them are parts of a GPU.
+    // Capabilities 1 and 2 configure and monitor; higher numbers are parts of a GPU.
     bool is_divided() const {
         constexpr std::string_view kPrefix = "nvidia-cap";
         return std::ranges::any_of(capability_nodes(), [&](const base::Path& node) {
@@ -267,7 +267,7 @@ class Gpus {
         for (const Place& place : kCommonPlaces) show(base::Path::known(place.path), place.why);
     }
 
-    // The directory, and the links on the way to it.
+    // Shows the directory, and the links on the way to it.
     void show(const base::Path& path, std::string_view why) {
         const config::Origin& origin = draft_.policy().devices.gpu_origin;
         base::Result<host::Tree::Resolved> resolved = resolve_entry(draft_, path, origin);
@@ -285,7 +285,7 @@ class Gpus {
                  "finds the GPU by the number of its node");
     }
 
-    // The driver lists its GPUs by their address; the number of the node stands in a file beside it.
+    // The driver lists its GPUs by PCI address; a file in each directory contains the number of the node.
     void show_nvidia(const Gpu& gpu, bool is_chosen_by_number) {
         const base::Path listed = base::Path::known("/proc/driver/nvidia/gpus");
         for (const host::Entry& entry : tree().list(listed)) {
@@ -319,7 +319,7 @@ class Gpus {
         return base::success();
     }
 
-    // What makes a program inside believe in a GPU.
+    // A sign that makes a program inside expect a GPU.
     std::string sign_of_programs() const {
         for (std::string_view name : kVariables) {
             std::optional<std::string_view> value = host::variable(draft_.inputs.request.environment, name);
@@ -334,7 +334,7 @@ class Gpus {
 
     Draft& draft_;
     std::vector<Gpu> found_;
-    std::string obstacle_;  // why the last one that exists may not come in
+    std::string obstacle_;  // why the last existing one is not allowed
 };
 
 }  // namespace

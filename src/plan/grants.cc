@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Each rule that shows something of the host asks for a level (read, write) at its path.
-// A rule below it that asks for less is an obstacle. What becomes of one:
+// Theory of operation. Each rule that shows a path of the host asks for a level (read, write) at that path. A
+// rule below it that asks for less is an obstacle. What happens with an obstacle:
 //
 //   around \ obstacle   hidden            masked             read-only
 //   read                goes around       goes around        –
@@ -9,11 +9,12 @@
 //   writable project    goes around       is reported as     the same
 //                                         unmasked
 //
-// "Goes around" means entry by entry. The project is spared that where a file is only masked, because in a
-// directory without a grant nothing can be made, and a project in which nothing can be made is none.
+// "Goes around" means: the entries of the directory are granted one by one, without the obstacle. In a
+// directory without a grant nothing can be created. So a writable project is granted as a whole even if a
+// file in it is masked: a project in which nothing can be created is useless.
 //
-// A place that the jail has for itself in other backends (/tmp, an empty home) is an obstacle and grants
-// nothing: there is no such place here.
+// A directory that is private to the jail in other backends (/tmp, an empty home) is an obstacle and grants
+// nothing: Landlock has no private directories.
 #include "plan/grants.h"
 
 #include <algorithm>
@@ -26,9 +27,10 @@ namespace {
 
 enum class Level { none, read, write };
 
-// Devices that every program may use. Not among them: /dev/ptmx and /dev/pts. A new terminal can only be
-// used through its name there, and the caller's other terminals have the same kind of name and owner: who can
-// open those types into the caller's shells. The caller's own terminal is inherited, and is /dev/tty.
+// Devices that every program may use. /dev/ptmx and /dev/pts are not among them. A new terminal can only be
+// used through its name there, and the caller's other terminals have the same kind of name and owner: a
+// process that can open them can type into the caller's shells. The jail inherits the caller's own terminal,
+// which is /dev/tty.
 constexpr std::string_view kDevices[] = {"/dev/null",   "/dev/zero",    "/dev/full",
                                          "/dev/random", "/dev/urandom", "/dev/tty"};
 constexpr std::string_view kSharedMemory[] = {"/dev/shm", "/dev/mqueue"};
@@ -42,7 +44,8 @@ bool is_closed(const PathRule& rule) {
     return rule.access == Access::hidden || rule.access == Access::masked;
 }
 
-// What a rule shows of the host. /etc is the host's own here; the other assembled places are seen to apart.
+// The level that a rule grants on the host. /etc is the host's own here; the other assembled directories have
+// code of their own below.
 Level level_of(const PathRule& rule) {
     if (is_closed(rule)) return Level::none;
     if (rule.backing == Backing::assembled) return rule.path == kEtc ? Level::read : Level::none;
@@ -74,9 +77,9 @@ class Granter {
     }
 
   private:
-    // ---- What is closed
+    // ---- Closed paths
 
-    // Left out of /etc in every backend; here that takes a rule.
+    // Every backend leaves these out of /etc; Landlock needs rules for that.
     void add_private_etc() {
         std::vector<PathRule> closed;
         const Reason own{"the sandbox's own configuration", {}};
@@ -103,7 +106,7 @@ class Granter {
                                    [&](const NewDirectory& made) { return made.path.is_within(path); });
     }
 
-    // The nearest rule above, as the level that its grant would have here.
+    // The level that the nearest rule above would grant here.
     Level level_around(const PathRule& rule) const {
         const PathRule* above = rule.path.is_root() ? nullptr : deciding_rule(rules_, rule.path.parent());
         return above == nullptr ? Level::none : level_of(*above);
@@ -132,24 +135,24 @@ class Granter {
         }
         if (level != Level::none || is_ours(rule)) return;
         closed_.push_back(rule.path);
-        // What is not there can't be read. But it could be made, where the place is writable.
+        // A missing path can't be read, but where the directory is writable the jail could create it.
         bool is_there = inputs_.tree.look(rule.path).has_value() || will_be_made(rule.path);
         if (is_there) closed_and_there_.push_back(rule.path);
     }
 
-    // The session's own directory holds nothing that the jail does not know.
+    // The session's own directory contains nothing that the jail must not read.
     bool is_ours(const PathRule& rule) const {
         return rule.backing == Backing::assembled && !is_closed(rule) && !rule.path.is_within(kDev) &&
                rule.path != kProc;
     }
 
-    // Processes come and go, so that nothing there can be gone around.
+    // Processes start and exit all the time, so /proc can't be granted entry by entry.
     void note_in_proc(const PathRule& rule) {
         if (is_closed(rule)) result_.unmasked.push_back(rule);
     }
 
     static bool is_one_within(const std::vector<base::Path>& sorted, const base::Path& path) {
-        // Texts that begin with "/a/" stand side by side, the ones of "/a-b" before them.
+        // In sort order, strings that begin with "/a/" are adjacent, and "/a-b" comes before them.
         const std::string below = path.is_root() ? "/" : path.str() + "/";
         auto first = std::ranges::lower_bound(sorted, below, {}, &base::Path::str);
         if (path.is_root() && first != sorted.end() && first->is_root()) ++first;
@@ -166,12 +169,12 @@ class Granter {
         return rule != nullptr && rule->path == path ? rule : nullptr;
     }
 
-    // ---- What is given
+    // ---- Grants
 
     void give_rule(const PathRule& rule, Level level) {
         if (is_given(rule.path, level)) return;
         std::optional<host::Node> node = inputs_.tree.look(rule.path);
-        // A directory that the launch makes; a link needs no grant, and what it leads to has a rule.
+        // The launch creates a missing directory. A link needs no grant, and its target has a rule.
         if (!node && !will_be_made(rule.path)) return;
         if (node && node->kind == host::Kind::symlink) return;
         host::Kind kind = node ? node->kind : host::Kind::directory;
@@ -212,7 +215,7 @@ class Granter {
         result_.grants.push_back({path, given, reason});
     }
 
-    // By a grant of something above it: rules are sorted, so that one is there already.
+    // A grant of a directory above it. Rules are sorted by path, so that grant exists already.
     bool is_given(const base::Path& path, Level level) const {
         return std::ranges::any_of(result_.grants, [&](const Grant& grant) {
             bool is_enough = level == Level::read || grant.kind == GrantKind::write;
@@ -242,12 +245,12 @@ class Granter {
         }
     }
 
-    // Landlock itself refuses what of other processes' entries tells more than their names.
+    // Landlock itself refuses access to the entries of other processes that show more than names.
     void give_proc(const PathRule& rule) {
         if (is_closed(rule)) return;
         result_.grants.push_back({kProc, GrantKind::read, {"processes of the host", {}}});
-        // CUDA gives its threads names by writing there, and does without nothing. Root could write the
-        // kernel's settings as their owner.
+        // CUDA names its threads by writing there, and fails without it. Root, as the owner of the kernel's
+        // settings, could write those too.
         if (!uses_graphics() || inputs_.is_root) return;
         result_.grants.push_back({kProc, GrantKind::use, {"CUDA names its threads through it", {}}});
         result_.notes.push_back({NoteKind::information,
@@ -273,7 +276,7 @@ class Granter {
             {inputs_.place / "tmp", GrantKind::write, {"temporary files of the jail alone", {}}});
     }
 
-    // ---- What can't be
+    // ---- What Landlock can't do
 
     static bool covers_with_content(const Mount& mount) {
         switch (mount.kind) {
@@ -288,7 +291,7 @@ class Granter {
         }
     }
 
-    // What hides is in the rules; these show something of the jail's own in the place of the host's.
+    // Rules describe what is hidden. These mounts show a file of the jail's own in place of the host's.
     void find_missing() {
         const base::Path host_etc = base::Path::known("/run/host");
         for (const Mount& mount : inputs_.mounts) {
@@ -298,7 +301,7 @@ class Granter {
         }
     }
 
-    // Going around something else may have spared it.
+    // A walk around another obstacle may already have excluded this path; drop it from the report.
     void drop_what_holds() {
         auto is_covered = [&](const PathRule& rule, GrantKind least) {
             return std::ranges::any_of(result_.grants, [&](const Grant& grant) {
@@ -322,7 +325,7 @@ class Granter {
 
     const GrantInputs& inputs_;
     std::vector<PathRule> rules_;
-    // Sorted, as the rules are.
+    // Sorted like the rules.
     std::vector<base::Path> closed_, closed_and_there_, read_only_;
     std::vector<base::Path> kept_;
     size_t looked_at_ = 0;

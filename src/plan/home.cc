@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The home directory: an access mode, lists of what is seen and kept, and the credentials that no mode shows.
+// The home directory: an access mode, lists of what is shown and kept, and the credentials that no mode
+// shows.
 #include <algorithm>
 
 #include "base/glob.h"
@@ -34,7 +35,8 @@ void add_mode(Draft& draft) {
             draft.add_rule(draft.home, Access::readonly, {"home.access = read", home.access_origin});
             return;
         case HomeAccess::write:
-            // The jail could change a mode that keeps the search for credentials out.
+            // If its mode stopped the search for credentials, the jail must not be able to change the mode
+            // back.
             draft.add_rule(draft.home, is_shut(draft, draft.home) ? Access::readonly : Access::writable,
                            {"home.access = write", home.access_origin});
             return;
@@ -46,8 +48,8 @@ struct ListedIn {
     std::string_view setting;
 };
 
-// A listed path of the home directory. One that leaves the home directory through a link is refused where a
-// person listed it, and passed over where it is built in.
+// A listed path of the home directory. One that leaves the home directory through a link is refused if a
+// person listed it, and skipped if it is built in.
 base::Status add_entry(Draft& draft, const Item& item, Access access, const ListedIn& listed) {
     bool is_builtin = item.origin.layer == Layer::builtin;
     if (is_builtin && !draft.home_names.may_exist(item.text)) return base::success();
@@ -92,7 +94,8 @@ void add_seeded(Draft& draft, const Item& item) {
     if (!resolved || !resolved->exists || leads_to_hidden(draft, *resolved)) return;
     base::Result<std::string> content = draft.tree().read(resolved->path, 1u << 20);
     if (!content) return;
-    // On a file system of the jail's own the copy is an ordinary file, which programs may replace by rename.
+    // On a file system of the jail's own the copy is an ordinary file, which programs may replace with
+    // rename(2).
     bool is_ordinary = draft.policy().home.access == HomeAccess::tmpwrite;
     const base::Path target = is_ordinary ? draft.home / item.text : resolved->path;
     draft.after_rules.push_back(
@@ -102,7 +105,7 @@ void add_seeded(Draft& draft, const Item& item) {
               .reason = {reason_for("home/seeded", "home.seeded", item), item.origin}});
 }
 
-// Keeps the jail from making a name that is missing: a placeholder for the launch to mount on.
+// Keeps the jail from creating a missing name: the launch makes a placeholder and mounts on it.
 void hold_name(Draft& draft, const base::Path& path, Access access, const Reason& reason) {
     draft.plan.placeholders.push_back(Placeholder{path, reason});
     draft.rules.add(PathRule{.path = path, .access = access, .holds_name = true, .reason = reason});
@@ -123,9 +126,9 @@ void hide_matching(Draft& draft, const base::Path& pattern, const Reason& reason
     }
 }
 
-// Credentials are hidden wherever they would otherwise be seen. In a home that can be written, a missing
-// credential directory (an entry with a slash at its end) is held: ~/.ssh/authorized_keys is as good as a
-// key.
+// Credentials are hidden wherever they would otherwise be seen. In a writable home, the name of a missing
+// credential directory (an entry with a slash at its end) is held: a created ~/.ssh/authorized_keys is as
+// good as a key.
 void add_credentials(Draft& draft) {
     const base::Path& home = draft.inputs.facts.identity.home;
     bool is_writable = draft.policy().home.access == HomeAccess::write;
@@ -165,13 +168,13 @@ base::Status add_home(Draft& draft) {
     add_mode(draft);
     const auto& home = draft.policy().home;
     for (const Item& item : home.readonly) {
-        // In a home that shows everything the built-in list has nothing to add.
+        // The built-in list adds nothing to a home that shows everything.
         if (draft.home_is_real && item.origin.layer == Layer::builtin) continue;
         base::Status added = add_entry(draft, item, Access::readonly, {"home/readonly", "home.readonly"});
         if (!added) return added;
     }
     for (const Item& item : home.writable) {
-        // The profile's state then has a place for each project (agent.cc).
+        // With per_project_state the profile's state has a directory for each project (agent.cc).
         if (draft.policy().agents.per_project_state && item.origin.layer == Layer::profile) continue;
         base::Status added = add_entry(draft, item, Access::writable, {"", "home.writable"});
         if (!added) return added;

@@ -25,10 +25,11 @@ bool HomeNames::may_exist(std::string_view relative) const {
     if (slash == std::string_view::npos) return true;
     std::string_view rest = relative.substr(slash + 1);
     std::string_view second = rest.substr(0, rest.find('/'));
-    // A link leads elsewhere, and then the answer is left to whoever follows it.
+    // A link leads elsewhere: then the caller has to resolve the path.
     if (second.empty() || entry->kind != host::Kind::directory || base::has_wildcard(second)) return true;
     const std::vector<host::Entry>& entries = tree_.list(home_ / first);
-    // No names: perhaps its mode keeps the caller out, which the jail could change.
+    // An empty list may mean that the directory's mode keeps the caller out, and the jail could change the
+    // mode.
     return entries.empty() || find_name(entries, second) != nullptr;
 }
 

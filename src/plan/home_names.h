@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which names there are in the home directory, from one listing. The built-in lists name some two hundred
-// paths, of which a home has a handful: the rest must cost next to nothing at a launch.
+// The names that exist in the home directory, from one listing. The built-in lists contain some two hundred
+// paths, and a home has a few of them: the others must cost almost nothing at a launch.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ class HomeNames {
   public:
     HomeNames(const host::Tree& tree, base::Path home) : tree_(tree), home_(std::move(home)) {}
 
-    // False only where the path can't exist; looks at the first two components.
+    // False only where the path can't exist; checks the first two components.
     bool may_exist(std::string_view relative) const;
 
   private:
