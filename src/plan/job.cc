@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The jail of a Slurm job or step: what Slurm's step manager does for the command outside is done in the
-// jail, by a process that reads these files.
+// The jail of a Slurm job or step. Outside a jail, Slurm's step manager prepares the command; here a process
+// inside the jail does it, and reads these files.
 #include "base/own_place.h"
 #include "plan/draft.h"
 
@@ -32,7 +32,7 @@ void add_job(Draft& draft) {
                                         .is_executable = true,
                                         .reason = {"the job's script", {}}});
     }
-    // Ranks of one job on one node exchange files and memory; other jobs see nothing of it.
+    // Ranks of one job on one node exchange files and memory; other jobs can't see them.
     if (!job->temporary.is_root() && draft.policy().isolation.private_tmp) {
         draft.caches.push_back(Mount{.kind = MountKind::bind_writable,
                                      .target = base::Path::known("/tmp"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Names that a rule hides and that are missing at launch: the guard covers each when it appears
-// (session/late_names.h). Threat: a credential that is made outside while the session runs is readable
-// inside; tests/jail/late_names.bats.
+// (session/late_names.h). Threat: without this, the jail could read a credential that is created outside
+// while the session runs; tests/jail/late_names.bats.
 #include "base/glob.h"
 #include "config/data.h"
 #include "plan/draft.h"
@@ -30,7 +30,7 @@ void add_late_names(Draft& draft) {
         if (is_missing) add(draft, rule.path, rule.access);
     }
     if (!draft.home_is_real) return;
-    // Those that exist have rules.
+    // Existing credentials have rules already.
     for (const config::DataRow& row : config::data_list("home/credentials")) {
         const base::Path path = draft.home / row.entry;
         bool is_pattern = base::has_wildcard(row.entry);

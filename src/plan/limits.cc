@@ -64,7 +64,7 @@ void set_limits(Draft& draft) {
                          .file_size = asked.file_size,
                          .wall_time = asked.wall_time,
                          .idle_time = asked.idle_time};
-    // The kernel exempts root from it (RLIMIT_NPROC); only a control group would hold.
+    // The kernel exempts root from RLIMIT_NPROC; only a control group could limit root.
     if (asked.processes.value > 0 && draft.inputs.facts.identity.uid == 0) {
         draft.note(NoteKind::protection, "limits.processes may not hold for root; run as an ordinary user");
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The limits of a plan by name, and how they are told.
+// The limits of a plan by name, and their text for a person.
 #pragma once
 
 #include <span>
@@ -19,7 +19,7 @@ struct NamedLimit {
 std::span<const NamedLimit> named_limits();
 const NamedLimit& limit_named(std::string_view key);
 
-// "512M", "10m", "200": the largest unit that needs no fraction.
+// "512M", "10m", "200": the largest unit without a fraction.
 std::string limit_text(const NamedLimit& named, const Limits& limits);
 // "limits.wall_time = 10s was reached (--limit)".
 std::string reached_text(const NamedLimit& named, const Limits& limits);

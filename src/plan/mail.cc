@@ -11,7 +11,7 @@
 namespace plan {
 namespace {
 
-// Where systems keep mailers, whether or not PATH leads there.
+// Where systems install mailers, whether or not PATH contains the directory.
 constexpr std::string_view kPlaces[] = {"/usr/bin",      "/usr/sbin", "/usr/lib",       "/usr/libexec",
                                         "/bin",          "/sbin",     "/usr/local/bin", "/usr/local/sbin",
                                         "/var/qmail/bin"};
@@ -32,9 +32,9 @@ std::vector<base::Path> places(const Draft& draft) {
     return found;
 }
 
-// A file where the jailed process can write is its own to replace, and where links may change under us
-// nothing is mounted. Elsewhere only a file that is a mailer by its own name is covered: a link may lead to a
-// program that has a hundred other uses.
+// The jail can replace a file where it can write, and where links may change during the launch nothing is
+// mounted. Elsewhere only a file that has a mailer's name itself is covered: a link may lead to a program
+// with many other uses.
 bool can_be_covered(const Draft& draft, const base::Path& file) {
     std::optional<host::Glance> node = draft.tree().glance(file);
     if (!node || node->kind != host::Kind::file || !is_mailer_name(file.name())) return false;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Mailers and the stub that stands in their place. What closes mail is the gateway, which lets no mail port
-// through; the stub makes a program report the policy instead of a network fault that it would try again.
+// Mailers and the stub that replaces them. The gateway blocks mail, because it allows no mail port. The stub
+// makes a program report the policy instead of a network failure that it would retry.
 #pragma once
 
 #include <string_view>
 
 namespace plan {
 
-// A name of share/network/mailers.list, or one with something behind a dot or a version: "mail.mailutils",
-// "exim-4.96-1".
+// A name of share/network/mailers.list, or one followed by a dot and a suffix or by a version:
+// "mail.mailutils", "exim-4.96-1".
 bool is_mailer_name(std::string_view base_name);
 
 }  // namespace plan

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The steps collect rules (what a path may be used for) and places that are put together
-// entry by entry; then the rules are settled, turned into mounts, and everything is laid in one order:
+// Theory of operation. The steps collect rules (what a path may be used for) and directories that are
+// assembled entry by entry. Then the rules are settled and turned into mounts, and everything is mounted in
+// one order:
 //
-//   1. /proc, /dev, /etc and what else is assembled        (on the empty root)
+//   1. /proc, /dev, /etc and other assembled directories   (on the empty root)
 //   2. the mounts of the rules, parents before children
-//   3. private copies of single files, symbolic links that lead to what is visible
-//   4. seals: from here on the root and the assembled places are read-only
+//   3. private copies of single files, symbolic links to visible paths
+//   4. seals: from here on the root and the assembled directories are read-only
 //
 // bubblewrap applies its arguments in order and later ones win, so the order is a property that tests check.
 #include "plan/make_plan.h"
@@ -25,7 +26,7 @@ bool is_shown(const PathRule* rule) {
     return rule != nullptr && (rule->access == Access::readonly || rule->access == Access::writable);
 }
 
-// Where the command starts: the caller's directory where the jail has it, else the project.
+// The directory in which the command starts: the caller's where the jail has it, else the project.
 base::Path inner_directory(const Draft& draft) {
     base::Result<host::Tree::Resolved> here = draft.tree().resolve(draft.inputs.request.working_directory);
     if (!here) return draft.project;
@@ -34,7 +35,7 @@ base::Path inner_directory(const Draft& draft) {
     return is_there ? here->path : draft.project;
 }
 
-// A link is needed where its own place is not a view of the host, which shows it already.
+// A link must be created where its directory is not a view of the host, which already contains it.
 bool is_link_missing(const Draft& draft, const host::Tree::Link& link) {
     const PathRule* rule = draft.rules.decide(link.path);
     if (rule == nullptr) return true;
@@ -55,7 +56,7 @@ void add_links(Draft& draft) {
     }
 }
 
-// Each over what the rules show at its place, and under what they show within it.
+// Mounts each cache over what the rules show at its path, and before what they show within it.
 void lay_caches(Draft& draft) {
     std::vector<Mount>& mounts = draft.plan.mounts;
     for (Mount& cache : draft.caches) {
@@ -66,7 +67,7 @@ void lay_caches(Draft& draft) {
     }
 }
 
-// What the jail may know of itself, beside the program that reads it.
+// What the jail may read about itself, mounted beside the program that reads it.
 void add_summary(Plan& plan, const base::Path& own) {
     if (!plan.place.directory.is_root()) {
         plan.place.files.push_back({std::string(base::kSummary), encode_summary(plan)});
@@ -80,14 +81,14 @@ void add_summary(Plan& plan, const base::Path& own) {
                                           .reason = {"agent-sandbox why, inside", {}}});
 }
 
-// Commands of our own making name the program where bubblewrap shows it.
+// Commands that the sandbox builds itself name the program at its path in bubblewrap's jail.
 void name_own_program(Draft& draft) {
     std::vector<std::string>& command = draft.plan.command;
     const base::Path usual = base::Path::known(base::kOwnDirectory) / base::kOwnProgram;
     if (!command.empty() && command.front() == usual.str()) command.front() = draft.own_program().str();
 }
 
-// A bind of the rules shows a path at its own place.
+// The caller can write there, and so can a jail: a bind below these paths is pinned (Mount::is_pinned).
 bool is_below_the_callers_hand(const Draft& draft, const base::Path& path) {
     return path.is_within(draft.home) || path.is_within(draft.project);
 }
@@ -140,7 +141,7 @@ base::Status finish_mounts(Draft& draft) {
         plan.mounts.push_back(std::move(mount));
     }
     lay_caches(draft);
-    // Seals of the rules stand at the end of their list already; the links go in front of them.
+    // The rules' seals are already at the end of their list; insert the links before them.
     auto first_seal = std::ranges::find(plan.mounts, MountKind::seal, &Mount::kind);
     std::vector<Mount> rule_seals(std::make_move_iterator(first_seal),
                                   std::make_move_iterator(plan.mounts.end()));

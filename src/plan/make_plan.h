@@ -21,14 +21,14 @@ struct Inputs {
     const policy::Policy& policy;
     const host::Facts& facts;
     const host::Tree& tree;
-    const config::Profile* agent = nullptr;              // the profile of the command, where there is one
-    std::span<const config::Profile> other_agents = {};  // whose state is nobody else's business
+    const config::Profile* agent = nullptr;              // the profile of the command, if it has one
+    std::span<const config::Profile> other_agents = {};  // the jail must not see their state
     std::span<const std::string> known_places = {};      // of the project, from earlier sessions
-    std::function<bool()> is_search_over = {};           // the bound of time; empty: the search has none
+    std::function<bool()> is_search_over = {};           // the time limit of the search; empty: no limit
 };
 
-// Refuses (with the exit code in the error) what can't be enforced, a project that may not be one, a rule
-// without effect.
+// Refuses (with the exit code in the error) what can't be enforced, a directory that may not be a project,
+// and a rule without effect.
 base::Result<Plan> make_plan(const Inputs& inputs);
 
 }  // namespace plan

@@ -26,7 +26,7 @@ std::string with_marks_filled(std::string_view text, std::span<const Mark> marks
 }
 
 std::string agent_file_text(std::string_view text, const std::string& notice, const std::string& original) {
-    // JSON writes replacement characters for bytes that are not UTF-8, which TOML does not take.
+    // JSON replaces bytes that are not UTF-8 by U+FFFD; TOML does not accept such bytes.
     std::string quoted = base::Json(notice).dump();
     std::string valid = *base::Json::parse(quoted)->as_text();
     const Mark marks[] = {{"{notice:json}", std::move(quoted)},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texts with marks such as {notice} that are filled in. What is filled in is never looked at again: the words
-// of one can't stand for those of another, whatever they are, and what is quoted stays quoted.
+// Texts with marks such as {notice} that are replaced by values. A value is never scanned for marks again, so
+// one value can't include another, and a quoted value stays quoted.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ struct Mark {
 };
 std::string with_marks_filled(std::string_view text, std::span<const Mark> marks);
 
-// {notice}, {notice:json}, {notice:toml} and {original}: a file of an agent's (share/agents).
+// {notice}, {notice:json}, {notice:toml} and {original}: in a file of an agent (share/agents).
 std::string agent_file_text(std::string_view text, const std::string& notice, const std::string& original);
 
 }  // namespace plan

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Rules are walked from the root downwards, so that every mount lands on what its
+// Theory of operation. Rules are processed from the root downwards, so that every mount is made on what its
 // parents made. What a rule needs depends on the nearest rule above it:
 //
 //   above \ rule        hidden, masked      read-only            writable             ephemeral
@@ -7,9 +7,9 @@
 //   ephemeral           nothing             bind read-only       bind                 tmpfs or directory
 //   host, read-only     cover               nothing              bind                 tmpfs
 //   host, writable      cover               bind read-only       nothing              tmpfs
-//
-// "Cover" is an empty read-only directory or file on top of what is there. A hidden path below something
-// visible can only be covered, never made absent; below nothing, it was never there. "Nothing" becomes a bind
+// "Cover" is an empty read-only directory or file on top of the existing one. A hidden path below something
+// visible can only be covered, not removed; below nothing it never existed. "Nothing" becomes a bind where
+// the rule holds its name.
 // where the rule holds its name.
 #include "plan/mounts.h"
 
@@ -38,7 +38,7 @@ class Renderer {
 
     std::vector<Mount> render() {
         for (const PathRule& rule : rules_.sorted()) add(rule);
-        // The deepest first, so that a sealed parent never stands in the way.
+        // The deepest first, so that a sealed parent never blocks a child's mount.
         std::ranges::stable_sort(
             seals_, [](const Mount& a, const Mount& b) { return a.target.depth() > b.target.depth(); });
         std::ranges::move(seals_, std::back_inserter(mounts_));
@@ -69,7 +69,7 @@ class Renderer {
         }
     }
 
-    // An empty place that can't be written: a plain directory where the surroundings are ours, else a sealed
+    // An empty read-only directory: a plain directory where nothing of the host is around it, else a sealed
     // tmpfs.
     void add_empty(const PathRule& rule, Surroundings surroundings) {
         if (surroundings == Surroundings::absent) return push(rule, MountKind::directory, "");
@@ -79,7 +79,7 @@ class Renderer {
 
     void cover(const PathRule& rule) {
         std::optional<host::Node> node = tree_.look(rule.path);
-        bool is_placeholder = !node && rule.holds_name;  // a directory by the time of the launch
+        bool is_placeholder = !node && rule.holds_name;  // the launch creates a directory
         if (!is_placeholder) {
             if (!node || node->kind == host::Kind::symlink) return;
             if (node->kind != host::Kind::directory) return push(rule, MountKind::empty_file, "");

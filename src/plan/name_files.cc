@@ -9,9 +9,8 @@
 namespace plan {
 namespace {
 
-// Where the gateway listens inside.
-// The second one says "no such name" where the first says "refused" and why: resolvers that would ask again
-// and again take that for an answer.
+// The gateway's addresses inside. The second server answers "no such name" where the first answers "refused"
+// with a reason: resolvers that would retry accept that as an answer.
 constexpr std::string_view kNameServers = "nameserver 198.18.0.1\nnameserver 198.18.0.4\n";
 constexpr std::string_view kHostServices = "198.18.0.3 host.agent-sandbox.internal\n";
 
@@ -45,7 +44,7 @@ std::string jail_resolver(std::string_view host_text, bool has_name_server) {
     for (std::string_view line : base::split(host_text, '\n')) {
         std::vector<std::string_view> words = words_in(without_remark(line));
         if (words.size() < 2) continue;
-        // The last of the two decides, as for the C library.
+        // The last of the two decides, as in the C library.
         if (words[0] == "search" || words[0] == "domain") {
             search = "search";
             for (size_t i = 1; i < words.size(); ++i) search += " " + std::string(words[i]);
@@ -56,7 +55,7 @@ std::string jail_resolver(std::string_view host_text, bool has_name_server) {
             if (option.starts_with("ndots:")) dots = " " + std::string(option);
     }
     if (!has_name_server) return "# The network is isolated: no name server can be reached.\n";
-    // One answer is enough: the gateway is near, and what takes time is its own lookup.
+    // One attempt is enough: the gateway is local, and only its own lookup takes time.
     return std::string(kNameServers) + search + "options timeout:5 attempts:1" + dots + "\n";
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Credentials that do not lie in their usual places, because a variable of the caller names another one. They
-// are hidden wherever the jail would show them: in a home that is shown, in a mount, in the project.
+// Credentials outside their usual directories, because a variable of the caller names another path. They are
+// hidden wherever the jail would show them: in a home that is shown, in a mount, in the project.
 #include <algorithm>
 
 #include "base/glob.h"
@@ -41,7 +41,7 @@ class Hider {
         base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(path);
         if (!resolved || !resolved->exists) return;
         std::optional<host::Node> node = draft_.tree().look(resolved->path);
-        // KUBECONFIG=/dev/null switches it off.
+        // KUBECONFIG=/dev/null means: no configuration.
         bool can_hold_secrets =
             node && (node->kind == host::Kind::file || node->kind == host::Kind::directory);
         if (!can_hold_secrets || is_opened_by_name(resolved->path)) return;
@@ -59,7 +59,7 @@ class Hider {
                         {std::string(reason) + " (" + std::string(variable) + ")", {}});
     }
 
-    // A rule for this very path that is not built in is a decision about it.
+    // A rule for exactly this path that is not built in is the user's decision.
     bool is_opened_by_name(const base::Path& path) const {
         const PathRule* rule = draft_.rules.decide_unsettled(path);
         return rule != nullptr && rule->path == path && rule->reason.origin.layer != config::Layer::builtin;
@@ -84,7 +84,7 @@ std::string_view value_of(const std::vector<Named>& variables, std::string_view 
     return found != variables.end() && found->name == name ? found->value : std::string_view();
 }
 
-// "FILE:/tmp/krb5cc_1000" has its path after the colon as well.
+// In "FILE:/tmp/krb5cc_1000" the path also comes after a colon.
 std::vector<base::Path> paths_in(const Draft& draft, std::string_view value) {
     std::vector<base::Path> paths;
     for (std::string_view text : base::split(value, ':')) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which network mode is reached, when the one that was asked for can't be had.
+// Which network mode is reached when the requested one does not work here.
 #include <algorithm>
 
 #include "base/text.h"

@@ -9,15 +9,15 @@
 
 namespace plan {
 
-// The mode that is reached where only `offered` can be had: `strict` takes no other, `stricter` the least
-// strict of the stricter ones, `open` the strictest of the less strict ones.
+// The mode that is reached where only `offered` work: `strict` accepts no other, `stricter` the least strict
+// of the stricter ones, `open` the strictest of the less strict ones.
 std::optional<policy::NetworkMode> reachable_mode(policy::NetworkMode asked, policy::NetworkFallback fallback,
                                                   std::span<const policy::NetworkMode> offered);
 
-// The variables that tell programs of the site's proxy.
+// The variables that name the site's proxy.
 bool is_proxy_variable(std::string_view name);
 
-// Why env.allow can't let the variable pass; empty where it can. `has_gateway`: the network is not open.
+// Why env.allow can't pass the variable; empty where it can. `has_gateway`: the network is not open.
 std::string_view variable_obstacle(std::string_view name, bool has_gateway);
 
 }  // namespace plan

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What passes in the mode that was reached: the policy's entries as rules, checked here so that a bad one
-// stops the launch with its origin, and the site's proxy, which the gateway uses instead of the jailed
-// programs.
+// What is allowed in the mode that was reached: the policy's entries as rules, and the site's proxy, which
+// the gateway uses instead of the jailed programs. The rules are checked here, so that a bad one stops the
+// launch with its origin.
 #include <algorithm>
 
 #include "base/text.h"
@@ -15,8 +15,8 @@ namespace {
 
 using policy::NetworkMode;
 
-// Both spellings are in use, and programs differ in which one they believe; for the gateway the first of
-// these decides, since nearly all that goes out is HTTPS.
+// Both spellings are in use, and programs differ in which one they read. The gateway uses the first of these,
+// because nearly all outgoing traffic is HTTPS.
 constexpr std::string_view kProxyVariables[] = {"https_proxy", "HTTPS_PROXY", "all_proxy",
                                                 "ALL_PROXY",   "http_proxy",  "HTTP_PROXY"};
 constexpr std::string_view kDirectVariables[] = {"no_proxy", "NO_PROXY"};
@@ -27,7 +27,7 @@ struct Assignment {
     std::string_view value;
 };
 
-// The first of `names` that is set to something.
+// The first of `names` that is set and not empty.
 Assignment first_set(const Draft& draft, std::span<const std::string_view> names) {
     for (std::string_view name : names) {
         std::optional<std::string_view> value =
@@ -55,7 +55,7 @@ base::Status set_upstream(Draft& draft, network::Egress& egress) {
     if (proxy) {
         egress.upstream = *std::move(proxy);
     } else {
-        // Nobody wrote this for us.
+        // The variable was not set for the sandbox, so an error in it does not stop the launch.
         draft.note(NoteKind::information, proxy.error().line() + "; connections are made without it");
     }
     return base::success();
@@ -85,7 +85,7 @@ bool has_entries_of_others(const network::EngineSettings& rules) {
            is_written(rules.private_networks) || is_written(rules.host_services) || is_written(rules.udp);
 }
 
-// Entries that the mode has no use for, said once, so that nobody wonders.
+// Reports once the entries that the mode ignores.
 void note_unused(Draft& draft) {
     const auto& asked = draft.policy().network;
     switch (draft.plan.network.reached) {
@@ -127,8 +127,8 @@ base::Status set_egress(Draft& draft) {
     egress.rules.bundles = client_bundles(draft);
     note_unused(draft);
 
-    // Entries are checked in every mode: one that can't be understood is a mistake wherever it stands. What
-    // we wrote ourselves was checked before (tests/network_rules), and the gateway reads all of it anyway.
+    // Entries are checked in every mode, because a malformed one is a mistake anywhere. Built-in entries are
+    // already tested (tests/network_rules), and the gateway parses all of them anyway.
     std::vector<std::string> warnings;
     if (has_entries_of_others(egress.rules)) {
         base::Result<network::Engine> engine = network::Engine::make(egress.rules);
@@ -149,7 +149,7 @@ base::Status set_egress(Draft& draft) {
         egress.udp_ports.clear();
         egress.tcp_ports.clear();
     }
-    // The gateway connects into the jail by a process that it has put there.
+    // The gateway connects into the jail through a process that it has started there.
     const BackendTraits& backend = draft.backend();
     bool can_connect =
         !backend.hands_connections &&

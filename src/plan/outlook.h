@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a jail would reach on a machine, for every backend and every control, before anything is run: what
-// `doctor` shows. Pure; from the same rows that the plan is made with (backend.h).
+// What a jail would reach on a machine, for every backend and every control, before anything runs: `doctor`
+// shows it. Pure; made from the same rows as the plan (backend.h).
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ struct Reached {
 struct Outlook {
     const BackendTraits* backend = nullptr;
     std::optional<std::string> obstacle;     // nothing: it works here
-    std::vector<policy::NetworkMode> modes;  // none with an obstacle
-    std::vector<Reached> controls;  // in the order of the plan's own; also where there is an obstacle
+    std::vector<policy::NetworkMode> modes;  // empty with an obstacle
+    std::vector<Reached> controls;           // in the order of the plan's; filled in with an obstacle too
 };
 
 // The best backend first.

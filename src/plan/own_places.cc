@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Who can change the sandbox's own configuration, or what it believes of its own state,
-// decides what the next session is, and what Slurm writes outside any jail. A rule makes these places
-// read-only or hidden, but a rule is about a path, and below something writable a path leads elsewhere as
-// soon as a directory on its way is renamed. So these directories are pinned (pins.cc), and what is missing
-// is made before the launch. A symbolic link on the way that the jail could exchange is an error, because not
-// every backend can hold one.
+// Theory of operation. A process that can change the sandbox's own configuration or state decides how the
+// next session is built, and what Slurm runs outside any jail. A rule makes these directories read-only or
+// hidden. But a rule is about a path, and below a writable directory a path leads elsewhere after a directory
+// on the way is renamed. So these directories are pinned (pins.cc), and the launch creates missing ones. A
+// symbolic link on the way that the jail could replace is an error, because not every backend can hold a
+// link.
 //
-// This is the last step before the rules are settled, since every other one may make something writable.
+// This is the last step before the rules are settled, because every other step may make something writable.
 #include <algorithm>
 
 #include "base/text.h"
@@ -29,7 +29,7 @@ class OwnPlaces {
   public:
     explicit OwnPlaces(Draft& draft) : draft_(draft) {}
 
-    // Nobody gives the jail a part of such a place; asked before anything here adds rules.
+    // The user can't give the jail a part of such a directory. Call it before anything here adds rules.
     base::Status refuse_grants(const OwnPlace& place) const {
         base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(place.path);
         if (!resolved) return resolved.error();
@@ -74,7 +74,7 @@ class OwnPlaces {
         return base::success();
     }
 
-    // By the host's own files, whatever of it is there.
+    // Whether the jail would see the host's files at this path.
     bool is_shown(const base::Path& place) const {
         base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(place);
         if (!resolved) return false;
@@ -109,7 +109,7 @@ class OwnPlaces {
         return false;
     }
 
-    // An empty directory may be another session's, which takes it away when it ends.
+    // An empty directory may be a placeholder of another session, which removes it when it ends.
     bool may_be_missing(const base::Path& path) const {
         std::optional<host::Node> node = draft_.tree().look(path);
         return !node || (node->kind == host::Kind::directory && draft_.tree().list(path).empty());
@@ -126,7 +126,7 @@ class OwnPlaces {
     Draft& draft_;
 };
 
-// Configuration that is kept elsewhere, with links to it, is believed all the same.
+// The sandbox also reads configuration files through symbolic links, so their targets need protection too.
 void add_linked(const host::Tree& tree, const base::Path& directory, int depth,
                 std::vector<OwnPlace>& places) {
     for (const host::Entry& entry : tree.list(directory)) {
@@ -146,7 +146,7 @@ base::Status hold_own_places(Draft& draft) {
     std::vector<OwnPlace> places = {
         {request.config_directory, Access::readonly, "the sandbox's own configuration"}};
     add_linked(draft.tree(), request.config_directory, 1, places);
-    // Hidden is the stricter: where one lies in the other, this one decides.
+    // Hidden is stricter: where one directory contains the other, this one decides.
     places.insert(places.begin(), {request.state_directory, Access::hidden, "the sandbox's own state"});
     OwnPlaces own(draft);
     for (const OwnPlace& place : places) {

@@ -2,15 +2,14 @@
 // Theory of operation. A rule is about a path. In a writable place the jail can make another path lead to
 // the same file: it renames a directory above the file, and the next session finds the file under a name
 // that has no rule. The kernel refuses to rename, exchange or remove a mount point. So every directory
-// between something writable and a path that a rule takes something away from becomes a mount point. This is
-// the only place that decides about such pins. It runs when all rules and all mounts of single files are
-// known.
+// between a writable directory and the path of a restricting rule becomes a mount point. This is the only
+// code that decides about such pins. It runs when all rules and all mounts of single files are known.
 //
-// Three more ways lead around a rule in a later session, and end here too:
+// Three more methods defeat a rule in a later session, and are handled here too:
 //
-//   a symbolic link on the way to the rule     is mounted on itself where the backend can do that, else told
-//   a directory that the jail made unreadable  is hidden: nothing in it was found, and a chmod would show it
-//   a name that is missing                     its directories are pinned as far as they exist
+//   a symbolic link on the way to the rule     is mounted on itself where the backend can, else reported
+//   a directory that the jail made unreadable  is hidden: it was not searched, and a chmod would show it
+//   a name that is missing                     its existing directories are pinned
 //
 // A pin costs one mount, and rename(2) and link(2) across it fail with EXDEV. Rules below the same directory
 // share its pin.
@@ -85,7 +84,7 @@ class Pins {
                                    [&](const NewDirectory& made) { return made.path.is_within(path); });
     }
 
-    // For a rule whose path was not found: the directory that could not be looked into.
+    // For a rule whose path was not found: the directory above it that could not be read.
     std::optional<PathRule> shut_above(const PathRule& rule) const {
         bool hides = rule.access == Access::hidden || rule.access == Access::masked;
         if (!hides || draft_.tree().look(rule.path)) return std::nullopt;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What bubblewrap mounts and other backends can't: the sandbox's own things go to a directory of the
-// session's, a copy of git's configuration is named by a variable, and what there is no other way for is
-// told.
+// For backends that can't mount files: the sandbox's own files go to a directory of the session, a variable
+// names a copy of git's configuration, and a note lists files that can't be replaced.
 #include <algorithm>
 
 #include "base/text.h"
@@ -24,7 +23,7 @@ void place(Draft& draft, const Mount& mount) {
         case MountKind::bind_readonly:  // the program itself
             place.links.push_back({std::move(name), mount.source});
             return;
-        default:  // sockets are the session's to make
+        default:  // the session creates sockets
             return;
     }
 }
@@ -33,7 +32,7 @@ bool is_copy(const Mount& mount) {
     return mount.kind == MountKind::file || mount.kind == MountKind::private_file;
 }
 
-// The user's configuration without its secrets; git takes the place of another from a variable.
+// The user's configuration without its secrets: GIT_CONFIG_GLOBAL makes git read this copy.
 void place_git_configuration(Draft& draft) {
     const base::Path own_file = draft.home / ".gitconfig";
     auto copy = std::ranges::find_if(
@@ -47,8 +46,8 @@ void place_git_configuration(Draft& draft) {
     draft.plan.mounts.erase(copy);
 }
 
-// Where connections are handed over one by one there is TCP alone: the C library asks for names over it when
-// it is told to, and who resolves names in another way finds the gateway's proxy.
+// Where connections are handed over one by one only TCP works. RES_OPTIONS makes the C library send DNS over
+// TCP, and the proxy variables serve programs that resolve names in another way.
 void name_gateway(Draft& draft) {
     NetworkMode mode = draft.plan.network.reached;
     if (mode != NetworkMode::filtered && mode != NetworkMode::proxied) return;
@@ -63,7 +62,7 @@ void name_gateway(Draft& draft) {
     for (std::string_view name : {"NO_PROXY", "no_proxy"}) add(name, "localhost,127.0.0.1,::1");
 }
 
-// Files that nothing can stand in for. Those of /etc are the host's own here.
+// Reports files that this backend can't replace. Those of /etc are the host's own here.
 void tell_missing(Draft& draft) {
     std::vector<std::string> missing;
     for (const Mount& mount : draft.plan.mounts) {
@@ -76,7 +75,7 @@ void tell_missing(Draft& draft) {
                "this backend can't lay files of the jail's own: " + base::join(missing, ", "));
 }
 
-// Rules of a backend that has no view, and what they can't say.
+// Rules for a backend without a view, and notes about what they can't express.
 void grant_rules(Draft& draft) {
     Plan& plan = draft.plan;
     std::vector<base::Path> kept = draft.kept_readonly;
@@ -92,7 +91,7 @@ void grant_rules(Draft& draft) {
                                .kept = std::move(kept),
                                .new_directories = plan.new_directories});
     plan.grants = std::move(made.grants);
-    // Made by the session, so that it is not there yet.
+    // The session creates it later, so it does not exist yet.
     plan.grants.push_back({draft.own, GrantKind::read, {"the sandbox's own files", {}}});
     plan.grants.push_back(
         {draft.own / base::kTemporary, GrantKind::write, {"temporary files of the session", {}}});
@@ -106,7 +105,7 @@ void lay_place(Draft& draft) {
     if (draft.backend().lays_files) return;
     std::erase_if(plan.mounts, [&](const Mount& mount) {
         if (!mount.target.is_within(draft.own)) return false;
-        bool is_whole = mount.target == draft.own;  // shown by a rule of its own
+        bool is_whole = mount.target == draft.own;  // a rule of its own shows it
         if (!is_whole) place(draft, mount);
         return true;
     });

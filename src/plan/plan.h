@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The whole jail as data. A plan is computed by a pure function (make_plan.h), printed by `plan` and
-// `--dry-run`, compared by golden tests, and rendered by a backend. Every item carries why it is there and
-// where that was written; every control carries the level that it reaches.
+// The whole jail as data. A pure function computes a plan (make_plan.h), `plan` and `--dry-run` print it,
+// golden tests compare it, and a backend renders it. Every item contains its reason and the file and line of
+// the setting behind it; every control contains the level that it reaches.
 #pragma once
 
 #include <cstdint>
@@ -27,22 +27,22 @@ struct Reason {
 
 // ---- Files
 
-// What a path and all below it may be used for, until a more specific rule says otherwise.
+// What a path and everything below it may be used for, unless a more specific rule applies.
 enum class Access { hidden, masked, readonly, writable };
 
 std::string_view to_text(Access access);
 
-// Where the content comes from: the host's own files, an empty place that ends with the jail, or a place that
-// is put together entry by entry (/etc, /dev).
+// Where the content comes from: the host's own files, an empty directory that is discarded with the jail, or
+// a directory that is assembled entry by entry (/etc, /dev).
 enum class Backing { host, ephemeral, assembled };
 
-// Rules are the meaning; mounts are what makes it so. The rule with the longest path decides; at equal length
-// the stricter one.
+// Rules state the meaning; mounts implement it. The rule with the longest path decides; at equal length the
+// stricter one.
 struct PathRule {
     base::Path path;  // physical
     Access access = Access::hidden;
     Backing backing = Backing::host;
-    // A mount of its own even where the access is that of its surroundings: a mount point can't be renamed or
+    // A mount of its own even if the access is the same as around it: a mount point can't be renamed or
     // removed.
     bool holds_name = false;
     Reason reason;
@@ -52,16 +52,16 @@ enum class MountKind {
     bind_readonly,
     bind_writable,
     bind_device,   // readable and writable as a device node or socket
-    tmpfs,         // empty, writable, gone with the jail
+    tmpfs,         // empty, writable, discarded with the jail
     directory,     // an empty directory of the root
     symlink,       // source is the text of the link
-    file,          // source is the content, written into a place of ours (tmpfs or root)
+    file,          // source is the content, written into a directory of the jail's own (tmpfs or root)
     private_file,  // source is the content; a writable copy covers the target, changes are discarded
     empty_file,    // an empty read-only file covers the target
     proc,
     dev,
     queues,         // POSIX message queues of the jail alone
-    helper_socket,  // of a process beside the jail; source is its name, and there may be none in this run
+    helper_socket,  // of a helper process outside; source is its name, and this run may not have it
     held_link,      // the symbolic link at target, mounted on itself: it can't be replaced or removed
     seal,           // from here on the mount at target is read-only
 };
@@ -72,34 +72,34 @@ struct Mount {
     MountKind kind = MountKind::bind_readonly;
     base::Path target;
     std::string source;
-    // The source lies where a jailed process may have written: the backend opens it without following links
-    // and mounts the descriptor, so that a tree that changes under us can't redirect the mount.
+    // A jailed process may have written around the source. The backend opens it without following links and
+    // mounts the descriptor, so that a tree that changes during the launch can't redirect the mount.
     bool is_pinned = false;
     bool is_executable = false;  // of a file
     Reason reason;
 };
 
-// Something made on the host before the launch, because a name that must not be created can only be held by
-// something to mount on. It is a directory wherever possible: one can be removed without ever losing content,
-// and git does not see it. Where git wants a file and dies of a directory it is a file that changes nothing.
+// A file or directory that the launch creates on the host. To keep the jail from creating a name, there must
+// be something to mount on. It is a directory wherever possible: removing one can never lose content, and git
+// ignores it. Where git needs a file and fails on a directory, it is a file that changes nothing.
 struct Placeholder {
     base::Path path;
     Reason reason;
     std::optional<std::string> content;  // of a file; nothing for a directory
 };
 
-// Directories that the launch makes where they are missing (home.writable).
+// Directories that the launch creates if they are missing (home.writable).
 struct NewDirectory {
     base::Path path;
     Reason reason;
 };
 
-// A file of the sandbox's own that stands for one of the user's: made where it is missing, and anew when the
-// user's has changed since.
+// A file of the sandbox's own that replaces one of the user. The launch creates it if it is missing, and
+// again when the user's file has changed since.
 struct KeptFile {
     base::Path path;
     base::Path copied_from;
-    std::string otherwise;  // the content where the user has none
+    std::string otherwise;  // the content where the user's file is missing
     Reason reason;
 };
 
@@ -114,14 +114,14 @@ struct Variable {
 struct RemovedVariable {
     std::string name;
     Reason reason;
-    bool can_be_allowed = true;  // false: env.allow does not let it pass either
+    bool can_be_allowed = true;  // false: env.allow does not pass it either
 };
 
 struct Environment {
     std::vector<Variable> passed;
     std::vector<RemovedVariable> removed;
-    // Held back because they are on no list, or because a rule took them: the number the banner shows is that
-    // of `removed`.
+    // `removed` contains variables that no list allows and variables that a rule removed. The banner shows
+    // their number.
 };
 
 // ---- The rest
@@ -130,11 +130,11 @@ struct Network {
     policy::NetworkMode asked = policy::NetworkMode::filtered;
     policy::NetworkMode reached = policy::NetworkMode::isolated;
     Reason reason;
-    network::Egress egress;    // what the gateway is told; its rules have the mode that is reached
+    network::Egress egress;    // for the gateway; its rules have the mode that is reached
     bool closes_mail = false;  // mailers are covered by a stub
 };
 
-// A command of Slurm's as the host has it.
+// A Slurm command of the host.
 struct SlurmCommand {
     std::string name;
     base::Path path;
@@ -145,7 +145,7 @@ struct Slurm {
     bool is_open = false;
     policy::SlurmScope scope = policy::SlurmScope::project;
     std::string network;  // of jobs: a mode, or "session"
-    base::Path program;   // this one, as the nodes have it
+    base::Path program;   // this one, at its path on the nodes
     std::vector<SlurmCommand> commands;
 };
 
@@ -155,13 +155,14 @@ struct Processes {
     bool no_new_privileges = true;
 };
 
-// The second wall inside the mount namespace: writes only below these paths, whatever the mounts say.
+// The second wall inside the mount namespace: Landlock allows writes only below these paths, whatever the
+// mounts are.
 struct SecondWall {
     bool is_wanted = true;
-    bool guards_files = true;  // false: signals and abstract sockets alone are kept inside
-    bool is_logged = false;    // denials go to the administrator's audit log, where the kernel can
+    bool guards_files = true;  // false: only signals and abstract sockets are blocked
+    bool is_logged = false;    // denials go to the administrator's audit log, if the kernel supports it
     std::vector<base::Path> writable;
-    std::vector<base::Path> used;  // written but not made: devices, /proc
+    std::vector<base::Path> used;  // may be written, but nothing created: devices, /proc
 };
 
 struct Limits {
@@ -169,7 +170,7 @@ struct Limits {
 };
 
 struct Control {
-    std::string name;  // "credentials", "other-users", "network" …
+    std::string name;  // "credentials", "other users", "network" …
     policy::Level level = policy::Level::hidden;
     bool is_asked = true;  // false: the policy itself turned it off
     std::string detail;
@@ -187,18 +188,18 @@ struct PlacedLink {
     std::string target;
 };
 
-// What a backend that can't mount gives the jail in place of /run/agent-sandbox: made by the session before
-// the launch, removed when the jail is dead.
+// For a backend that can't mount, in place of /run/agent-sandbox: the session creates it before the launch
+// and removes it after the jail has exited.
 struct Place {
-    base::Path directory;  // the root: this backend needs none
+    base::Path directory;  // the root: this backend needs no directory
     std::vector<PlacedFile> files;
     std::vector<PlacedLink> links;
 };
 
-// What Landlock alone is told: what is granted is granted with all below it, and nothing takes it back.
+// What the Landlock backend grants: a grant includes everything below its path and can't be taken back there.
 enum class GrantKind {
     read,   // read, listed, executed
-    use,    // read and written, not made: devices
+    use,    // read and written, nothing created: devices
     write,  // everything
 };
 std::string_view to_text(GrantKind kind);
@@ -209,22 +210,23 @@ struct Grant {
     Reason reason;
 };
 
-// A name that a rule takes away and that is not there yet: covered when it appears while the session runs.
+// A name that a rule hides and that is missing at launch: the guard covers it when it appears during the
+// session.
 struct LateName {
     base::Path directory;
     std::string pattern;  // of one name in it
     Access access = Access::hidden;
 };
 
-// What is looked for in the project at launch, and by the guard while the session runs.
+// What is searched for in the project, at launch and by the guard while the session runs.
 struct Search {
     policy::Items mask, unmask;
     bool has_guard = true;              // something can be covered while the session runs
     bool is_complete = true;            // false: the launch has not searched the whole project
     size_t masked = 0;                  // files that the launch masks
-    std::vector<std::string> findings;  // of the launch, relative to the project: known places for the next
+    std::vector<std::string> findings;  // of the launch, relative to the project; the next one checks them
     std::vector<LateName> late_names;
-    base::Path home;  // physical: late names in it are pinned from there on
+    base::Path home;  // physical; the directories from it to a late name are pinned
 };
 
 enum class NoteKind { information, protection };  // protection is shown even with --quiet
@@ -237,12 +239,12 @@ struct Note {
 struct Plan {
     std::string backend;         // "native"; see backend.h
     base::Path project;          // physical
-    uint64_t project_inode = 0;  // that it must have; 0: any
+    uint64_t project_inode = 0;  // expected inode; 0: any
     bool project_is_writable = true;
     base::Path working_directory;  // inside
     std::vector<std::string> command;
-    std::vector<int> kept_descriptors;  // of the caller's, for the command; besides 0, 1 and 2
-    unsigned skipped_processes = 0;     // numbers that the command's process passes over
+    std::vector<int> kept_descriptors;  // of the caller, for the command; besides 0, 1 and 2
+    unsigned skipped_processes = 0;     // pids to skip: ranks of a job need different pids
 
     Place place;
     std::vector<Grant> grants;  // of a backend without a view
@@ -254,13 +256,13 @@ struct Plan {
     std::vector<NewDirectory> new_directories;
     std::vector<KeptFile> kept_files;
     bool is_seen_from_inside = false;  // read back by the jail itself (summary.h)
-    std::string agent;                 // whose profile counts; empty: none
+    std::string agent;                 // name of the profile in use; empty: none
     Environment environment;
     Network network;
     Slurm slurm;
     Processes processes;
     seccomp::Switches system_calls;
-    seccomp::Trace trace;  // what of the command is observed from outside
+    seccomp::Trace trace;  // what the tracer observes of the command
     SecondWall second_wall;
     Limits limits;
     std::vector<Control> controls;

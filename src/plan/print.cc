@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The plan for programs; print_text.cc is the one for people.
+// The plan as JSON for programs; print_text.cc prints it for people.
 #include "plan/print.h"
 
 #include "plan/limits.h"
@@ -52,7 +52,7 @@ Json json_of(const Grant& grant) {
 Json json_of(const Mount& mount) {
     Json object = Json::object();
     object.set("kind", to_text(mount.kind)).set("target", mount.target.str());
-    // The content of a made file is no part of the plan's shape, and may be long.
+    // Print only the size of a generated file: its content is not part of the plan's shape, and may be long.
     bool holds_content = mount.kind == MountKind::file || mount.kind == MountKind::private_file;
     if (holds_content) {
         object.set("bytes", mount.source.size());
@@ -75,7 +75,7 @@ Json json_of(const NewDirectory& directory) {
     return set_reason(object, directory.reason);
 }
 
-// Names and reasons only: a value may be the very secret that was held back.
+// Names and reasons only: a value may be a secret.
 Json json_of(const Variable& variable) {
     Json object = Json::object();
     object.set("name", variable.name);
@@ -158,7 +158,7 @@ Json json_of(const SecondWall& wall) {
         .set("used", paths_of(wall.used));
 }
 
-// Those that are set.
+// Only limits that are set.
 Json json_of(const Limits& limits) {
     Json object = Json::object();
     for (const NamedLimit& named : named_limits()) {
@@ -180,7 +180,7 @@ std::vector<NetworkEntry> network_entries(const Network& network) {
     auto add = [&](std::string_view setting, const std::vector<config::Item>& items) {
         for (const config::Item& item : items) entries.push_back({setting, item.text, item.origin});
     };
-    // On an open network none is applied, and in an isolated one nothing is left to block.
+    // An open network applies none of them, and an isolated one has nothing to block.
     bool is_filtering =
         rules.mode == policy::NetworkMode::filtered || rules.mode == policy::NetworkMode::proxied;
     if (is_filtering) {
@@ -196,7 +196,7 @@ std::vector<NetworkEntry> network_entries(const Network& network) {
                                std::to_string(port.jail_port),
                            port.origin});
     }
-    // Without what it is asked with.
+    // Without the user name and password.
     if (const auto& proxy = network.egress.upstream) {
         entries.push_back(
             {"network.upstream_proxy", proxy->host + ":" + std::to_string(proxy->port), proxy->origin});

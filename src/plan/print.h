@@ -12,7 +12,7 @@
 
 namespace plan {
 
-// An entry of the network settings that is in force, in words.
+// An entry of the network settings that is in force, as text.
 struct NetworkEntry {
     std::string_view setting;
     std::string text;

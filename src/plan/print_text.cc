@@ -118,7 +118,7 @@ Table network_table(const Plan& plan) {
     return table;
 }
 
-// What a writable place keeps is not the same everywhere.
+// A writable directory may be discarded, and a read-only one may be empty.
 std::string access_text(const PathRule& rule) {
     std::string text(to_text(rule.access));
     if (rule.backing == Backing::ephemeral && rule.access == Access::writable) text += ", discarded";
@@ -207,7 +207,7 @@ std::string counted(std::string_view title, size_t count) {
     return std::string(title) + " (" + std::to_string(count) + ")";
 }
 
-// A section without content is left out: the screen shows what is there.
+// Omits a section without content.
 std::string section(std::string_view title, const Table& table, bool is_coloured) {
     if (table.is_empty()) return {};
     return "\n" + base::styled(title, Style::bold, is_coloured) + "\n" + table.text(2, is_coloured);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The project: writable, but for what would run later outside the jail (protected) and what holds secrets
-// (masked). Threat: planting .git/hooks, .vscode/tasks.json and their like; tests/jail/protected.bats.
+// The project: writable, except for files that would run outside the jail later (protected) and files that
+// contain secrets (masked). Threat: planting .git/hooks, .vscode/tasks.json and similar files;
+// tests/jail/protected.bats.
 #include <algorithm>
 #include <map>
 
@@ -29,8 +30,8 @@ bool is_lifted(const policy::Policy& policy, const Item& item) {
     });
 }
 
-// A directory is what programs take for nothing, and git does not see it; but some agents die of one under
-// the name of a file that they read.
+// Programs ignore a directory, and git does not see it. But some agents fail on a directory with the name of
+// a file that they read.
 WhenMissing when_missing(const Draft& draft, const Item& item) {
     // A placeholder named .hg would look like a repository of Mercurial's.
     std::string_view first = std::string_view(item.text).substr(0, item.text.find('/'));
@@ -42,7 +43,7 @@ WhenMissing when_missing(const Draft& draft, const Item& item) {
     return is_read ? WhenMissing::hold_with_object : WhenMissing::hold_with_directory;
 }
 
-// One without a wildcard is held by a placeholder.
+// An entry without a wildcard is held by a placeholder.
 void add_late_pattern(Draft& draft, const Item& item) {
     const base::Path path = draft.project / item.text;
     if (base::has_wildcard(item.text) && draft.plan.search.has_guard)
@@ -65,8 +66,8 @@ void add_protected(Draft& draft, Protection& protection, const Found& found) {
     add_git(draft, protection, git_entries, found);
 }
 
-// Whether a file can be covered while the session runs: not by a set-uid bubblewrap, whose namespaces the
-// caller may not enter, and not before Linux 5.8, which does not tell a mount point from any other directory.
+// Whether a file can be covered while the session runs. Not with a set-uid bubblewrap, because the caller may
+// not enter its namespaces, and not before Linux 5.8, which can't tell a mount point from another directory.
 bool can_cover_later(const Draft& draft) {
     const host::Facts& facts = draft.inputs.facts;
     bool is_set_uid = draft.plan.backend == "bwrap" && facts.bwrap.is_setuid;
@@ -89,8 +90,8 @@ Found search(Draft& draft) {
     return found;
 }
 
-// Where repositories are too many and no directory below the project holds many of them, nothing in the
-// project can be written.
+// If there are too many repositories and no directory below the project contains many of them, the whole
+// project becomes read-only.
 void close_crowded_project(Draft& draft, Found& found) {
     const size_t most = most_repositories(draft.plan.backend);
     const size_t single = find_crowds(draft.project, found.nested_repositories, most).single.size();
@@ -103,8 +104,8 @@ void close_crowded_project(Draft& draft, Found& found) {
                                          "of them");
 }
 
-// Threat: the jail takes away the permissions of a directory of the caller's, so that the next launch can't
-// search it, and gives them back inside (tests/jail/search.bats). On a read-only mount it can't.
+// Threat: the jail removes the permissions of a directory of the caller, so that the next launch can't search
+// it, and restores them inside (tests/jail/search.bats). On a read-only mount chmod fails.
 void close_unlisted(Draft& draft, Protection& protection, const base::Path& directory) {
     std::optional<host::Node> node = draft.tree().look(directory);
     bool is_callers = node && node->owner == draft.inputs.facts.identity.uid;
@@ -124,12 +125,13 @@ void close_too_deep(Draft& draft, const base::Path& directory) {
                                          "mask; move or remove it");
 }
 
-// Where each one leads: a link is masked where it leads to; outside the project that is not visible anyway.
+// The targets of the files to mask: a link is masked at its target; a target outside the project is not
+// visible anyway.
 std::map<base::Path, Reason> physical_masks(Draft& draft, Protection& protection, const Found& found) {
     std::map<base::Path, Reason> masks;
     for (const auto& [path, item] : found.masked) {
         base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(path);
-        // Listed, but closed to a look: its directory lacks the permission to search it.
+        // The name was listed but can't be read: its directory lacks the search permission (x).
         if (resolved && !resolved->exists && !draft.tree().look(path)) {
             close_unlisted(draft, protection, path.parent());
         }
@@ -166,7 +168,7 @@ base::Status add_masked(Draft& draft, Protection& protection, Found& found) {
                                              " files to mask lie in it, and " + std::to_string(most) +
                                              " can be covered singly; remove them, or name them in "
                                              "project.unmask");
-        // Threat: a mount for a repository in there would show a part of it again.
+        // Threat: a mount for a repository inside would show a part of the closed directory again.
         std::erase_if(found.nested_repositories,
                       [&](const base::Path& tree) { return tree.is_within(crowd.path); });
     }
@@ -194,7 +196,8 @@ base::Status add_project(Draft& draft) {
         protection.close(draft.project, {"its mode keeps the search for files to cover out", {}});
     }
 
-    // The program itself may lie in the project: who can replace it runs outside the jail next time.
+    // The program itself may be in the project: a jail that could replace it would run code outside next
+    // time.
     const base::Path& program = draft.inputs.facts.own_program;
     if (program.is_within(draft.project)) {
         protection.protect_existing(program, {"the sandbox's own program", {}});

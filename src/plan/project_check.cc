@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which directory may be a project. The one writable directory must never be a place that holds more than a
-// project: a home directory, the system, or anything with credentials in it.
+// Which directory may be a project. The one writable directory must never contain more than a project: a home
+// directory, the system, or anything with credentials in it.
 #include <algorithm>
 
 #include "base/text.h"
@@ -19,8 +19,8 @@ base::Error refuse(const Draft& draft, std::string why) {
         .where = draft.inputs.request.project_origin == "--project" ? "--project" : ""};
 }
 
-// Places of the system that are shown read-only, or must not be shown at all; a project may lie below /tmp,
-// /var and /srv.
+// System directories that are shown read-only, or must not be shown at all; a project may be below /tmp, /var
+// and /srv.
 constexpr std::string_view kSystemPlaces[] = {"/bin",    "/boot", "/dev", "/etc",  "/lib", "/lib32", "/lib64",
                                               "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr"};
 constexpr std::string_view kTooWide[] = {"/home", "/media", "/mnt", "/opt",

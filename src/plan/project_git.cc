@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kLargeConfiguration = 1u << 20;
 
-// How the missing files of a repository are held: git dies of a directory where it wants these.
+// Placeholders for missing files of a repository: git fails on a directory under these names.
 struct GitFile {
     std::string_view name;
     WhenMissing missing;
@@ -44,13 +44,13 @@ class GitProtection {
                                          {"leads git to its directory, and with it to hooks", {}});
         }
         protection_.pin(places.directory);
-        // Worktrees and submodules lead to one repository again and again.
+        // Several worktrees and submodules may lead to the same repository.
         if (protected_.insert(places.common).second) protect_common(places);
         follow(places.common / "config", {working_tree, places.common});
     }
 
-    // What the user's own configuration names in the project, such as a hooks directory that every repository
-    // has.
+    // Paths in the project that the user's own configuration names, such as a hooks directory for every
+    // repository.
     void follow_users_configuration() {
         for (std::string_view file : {".gitconfig", ".config/git/config"}) {
             follow(draft_.home / file, {draft_.project, draft_.home});
@@ -93,9 +93,9 @@ class GitProtection {
         }
     }
 
-    // `git submodule update` sets core.worktree anew wherever it finds it (git 2.39), and would fail on the
-    // protected file. Without it git takes the directory that led it here for the working tree, which is the
-    // same.
+    // `git submodule update` writes core.worktree again if the setting exists (git 2.39), and would fail on
+    // the protected file. Without the setting git uses the directory that it came from as the working tree,
+    // which is the same.
     void leave_out_working_tree(const base::Path& file) {
         base::Result<std::string> text = draft_.tree().read(file, kLargeConfiguration);
         if (!text) return;
@@ -115,7 +115,7 @@ class GitProtection {
         return node && node->kind == host::Kind::file;
     }
 
-    // In the directory of a linked worktree git reads only these two of its own; all else is the
+    // In the directory of a linked worktree git reads only these two files of its own; everything else is the
     // repository's.
     void protect_worktree(const base::Path& common, const base::Path& worktree) {
         for (const GitEntry& entry : entries_) {
@@ -142,12 +142,12 @@ class GitProtection {
         return between.empty() ? std::string(relative) : std::string(between) + "/" + std::string(relative);
     }
 
-    // A configuration that can't be changed itself may name files that can: hooks elsewhere and included
+    // A protected configuration may name files that are not protected: hooks elsewhere and included
     // configurations.
     void follow(const base::Path& file, const Bases& bases, int depth = 0) {
         // MAX_INCLUDE_DEPTH of git's config.c: git refuses to run with a deeper one.
         constexpr int kDeepest = 10;
-        // Threat: configurations that include each other would be read times without number.
+        // Threat: configurations that include each other would be read again and again.
         auto [followed, is_new] = followed_.try_emplace({file, bases.working_tree}, depth);
         if (!is_new && followed->second <= depth) return;
         followed->second = depth;
@@ -196,7 +196,7 @@ class GitProtection {
     bool worktrees_are_configured_ = false;
     std::set<base::Path> protected_;  // common directories
     std::set<base::Path> rewritten_;  // configurations without core.worktree
-    // Configurations that were followed, each for a working tree, with the least depth.
+    // The configurations already followed, each for a working tree, with the least depth.
     std::map<std::pair<base::Path, base::Path>, int> followed_;
 };
 
@@ -206,8 +206,8 @@ bool is_credential(const Draft& draft, const base::Path& path) {
     });
 }
 
-// The repository of a worktree or submodule lies outside the project and is needed for every git command. It
-// opens only where a project might lie too.
+// The repository of a worktree or submodule is outside the project, and every git command needs it. It is
+// opened only where a project would be permitted too.
 bool may_open(Draft& draft, const GitPlaces& places) {
     if (places.common.is_within(draft.project)) return true;
     bool is_permitted = !is_credential(draft, places.common) && !draft.home.is_within(places.common) &&

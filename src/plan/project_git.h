@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The repositories of a project: git works in them, and nothing in them that git takes orders from can be
-// changed. Threat: hooks, filters and other programs that git starts outside the jail later;
+// The repositories of a project: git works in them, and the jail can't change anything in them that makes git
+// run programs. Threat: hooks, filters and other programs that git starts outside the jail later;
 // tests/jail/git.bats.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace plan {
 
-// An entry of project.protect that lies in ".git".
+// An entry of project.protect inside ".git".
 struct GitEntry {
     std::string_view relative;  // to ".git"
     Reason reason;

@@ -18,8 +18,8 @@ class ProjectSearch {
                   const SearchBounds& bounds)
         : tree_(tree), project_(project), rules_(rules), bounds_(bounds) {}
 
-    // Threat: a file of an earlier session's may name anything by now: what is not there, what is behind a
-    // link, what no rule masks any more.
+    // Threat: the list of an earlier session may name anything by now: a missing path, a path behind a link,
+    // or a file that no rule masks any more.
     void check_known(std::span<const std::string> known) {
         for (const std::string& relative : known) {
             const base::Path path = project_ / relative;
@@ -45,11 +45,11 @@ class ProjectSearch {
             if (!found_.is_complete) break;
             level = std::move(next);
         }
-        // Threat: a root with millions of planted names is not read to its end.
+        // Threat: a project root with millions of planted names is not read to its end.
         if (!found_.is_complete) look_for_names_in_root();
     }
 
-    // A known place is found a second time by the walk.
+    // The walk finds a known path a second time: remove duplicates.
     Found take() {
         std::set<base::Path> seen;
         std::erase_if(found_.masked, [&](const auto& one) { return !seen.insert(one.first).second; });

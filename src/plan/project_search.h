@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The search of a project at launch: files to mask, and nested repositories whose hooks must be protected.
-// Known places come first, then a walk, breadth first, that a bound of time may end. What the walk has not
-// reached then, the guard reaches while the session runs (session/project_walk.h).
+// The search of a project at launch: files to mask, and nested repositories whose hooks must be protected. It
+// checks known paths first, then walks breadth first, and a time limit may end the walk. The guard searches
+// the rest while the session runs (session/project_walk.h).
 #pragma once
 
 #include <functional>
@@ -23,15 +23,15 @@ struct Found {
     std::vector<base::Path> unlisted;         // directories that the caller has no permission to list
     std::vector<base::Path> without_entries;  // directories in which the search saw nothing
     std::vector<base::Path> too_deep;         // directories below which nothing is searched
-    bool is_complete = true;                  // false: the bound of time ended the walk
+    bool is_complete = true;                  // false: the time limit ended the walk
 };
 
 struct SearchBounds {
-    std::function<bool()> is_over = {};  // asked often; empty: never
-    bool has_guard = true;               // outputs of build tools are left to it
+    std::function<bool()> is_over = {};  // called often; empty: never
+    bool has_guard = true;               // the guard searches the outputs of build tools
 };
 
-// `known`: places that an earlier session found, relative to the project. Each is checked again.
+// `known`: paths that an earlier session found, relative to the project. Each is checked again.
 Found search_project(const host::Tree& tree, const base::Path& project, const Search& rules,
                      std::span<const std::string> known, const SearchBounds& bounds);
 

@@ -25,7 +25,7 @@ std::optional<std::string> content_of(WhenMissing missing) {
     return std::nullopt;
 }
 
-// A configuration that a session wrote may name anything. What no kernel takes for a path can't be made.
+// A configuration that a session wrote may name anything. A path that the kernel refuses can't be created.
 bool can_exist(const base::Path& path) {
     constexpr size_t kLongestName = 255, kLongestPath = 4095;
     if (path.str().size() > kLongestPath) return false;
@@ -48,14 +48,14 @@ void Protection::protect(const base::Path& root, std::string_view relative, cons
         std::optional<host::Node> node = draft_.tree().look(place);
         if (node && node->kind == host::Kind::symlink)
             return follow_link({place, path, false}, reason, missing);
-        // What is missing on the way is a directory.
+        // A missing component before the last is a directory.
         WhenMissing here =
             place == path || missing == WhenMissing::leave ? missing : WhenMissing::hold_with_directory;
         bool is_held =
             !is_pattern && here != WhenMissing::leave && (!node || may_be_placeholder(place, *node, here));
         if (is_held) return hold(place, reason, here);
         if (!node) return;
-        // A file where the path needs a directory: the jail must not replace the one by the other.
+        // A file where the path needs a directory: the jail must not replace the file by a directory.
         if (place != path && node->kind != host::Kind::directory) return protect_existing(place, reason);
     }
     if (is_pattern) return protect_matching(path, reason);
@@ -69,7 +69,8 @@ void Protection::protect_named(const base::Path& root, std::string_view relative
     may_refuse_ = true;
 }
 
-// Another session may have made it and takes it away when it ends: then it is held like a missing one.
+// Another session may have created this placeholder and will remove it when it ends. Treat it like a missing
+// one.
 bool Protection::may_be_placeholder(const base::Path& path, const host::Node& node,
                                     WhenMissing missing) const {
     if (node.kind == host::Kind::directory) return draft_.tree().list(path).empty();
@@ -85,7 +86,7 @@ void Protection::protect_matching(const base::Path& pattern, const Reason& reaso
     const std::string_view prefix = wanted.substr(0, wanted.find_first_of("*?"));
     const std::vector<host::Entry>& entries = draft_.tree().list(directory);
     auto name_of = [](const host::Entry& entry) -> std::string_view { return entry.name; };
-    // Names are sorted: those with the same beginning stand side by side.
+    // Names are sorted: those with the same prefix are adjacent.
     for (auto next = std::ranges::lower_bound(entries, prefix, {}, name_of);
          next != entries.end() && next->name.starts_with(prefix); ++next) {
         const host::Entry& entry = *next;
@@ -119,9 +120,11 @@ base::Status Protection::status() const {
 void Protection::hold(const base::Path& path, const Reason& reason, WhenMissing missing) {
     const base::Path directory = path.parent();
     if (!draft_.tree().may_write(directory)) {
-        // Another user's directory stays as it is. The caller's own would take the name after a chmod.
+        // Another user's directory stays as it is. In the caller's own, the jail could create the name after
+        // a chmod.
         std::optional<host::Node> node = draft_.tree().look(directory);
-        // With these bits the reason is another one, such as a read-only file system, or it just vanished.
+        // If the owner has these bits, the reason is another one: a read-only file system, or the directory
+        // was just removed.
         constexpr uint32_t kOwnerMakes = 0300;
         bool is_shut_by_mode = node && node->owner == draft_.inputs.facts.identity.uid &&
                                (node->mode & kOwnerMakes) != kOwnerMakes;
@@ -152,8 +155,8 @@ void Protection::close(const base::Path& directory, const Reason& reason) {
                     "covered; 'chmod u+rwx' it outside to change that");
 }
 
-// An agent that keeps files of its own in a directory of the project may end where it finds one that can't be
-// written. It gets one that is empty and gone with the session.
+// An agent that writes its own files into a directory of the project may exit if the directory is read-only.
+// It gets an empty writable one that is discarded with the session.
 bool Protection::is_private(const base::Path& path, WhenMissing missing) const {
     if (draft_.inputs.agent == nullptr || missing != WhenMissing::hold_with_directory) return false;
     return path != draft_.project &&
@@ -162,12 +165,12 @@ bool Protection::is_private(const base::Path& path, WhenMissing missing) const {
            });
 }
 
-// The place that a link leads to, where the jail could change it, and the links themselves.
+// Protects the target of a link, if the jail could change it, and the links themselves.
 void Protection::follow_link(const LinkOnTheWay& way, const Reason& reason, WhenMissing missing) {
     if (!draft_.backend().holds_links) close_around(way, reason);
     base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(way.path);
     if (!resolved) {
-        // A loop leads nowhere as long as it stands.
+        // A loop resolves to nothing as long as its links exist.
         draft_.kept_links.push_back({way.link, reason});
         return;
     }
@@ -181,7 +184,7 @@ void Protection::follow_link(const LinkOnTheWay& way, const Reason& reason, When
 
 void Protection::close_around(const LinkOnTheWay& way, const Reason& reason) {
     const base::Path directory = way.link.parent();
-    // Where protected paths can be changed anyway, the plan says so for all of them.
+    // Where the backend can't protect paths at all, the plan reports that once for all of them.
     if (way.is_matched || !draft_.backend().has_view || problem_) return;
     if (directory != draft_.project) {
         protect_existing(directory, reason);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Read-only paths inside something writable, so that they can be neither changed nor made nor exchanged.
+// Read-only paths inside a writable directory: the jail can't change, create or replace them.
 //
 // A protected path that exists becomes a read-only mount of its own; the directories above it are pinned like
 // those of every rule (pins.cc). One that is missing is held by a placeholder at its first missing component.
 //
-// A symbolic link in the way is held itself, and the place that it leads to is protected as well. Not every
-// backend can hold a link. Without that, the directory of the link becomes read-only; the project itself
-// would have to, and that is an error. A session can plant links at names that only a wildcard covers, so
-// there it is never an error: such a name is no more open than the next one that the wildcard matches.
+// A symbolic link on the way is held itself, and its target is protected as well. Where a backend can't hold
+// a link, the directory of the link becomes read-only. If that directory is the project itself, it is an
+// error. At a name that only a wildcard matches it is never an error, because a session can plant links
+// there: such a name is not more open than the next one that the wildcard matches.
 #pragma once
 
 #include <optional>
@@ -23,9 +23,9 @@ namespace plan {
 
 enum class WhenMissing {
     leave,
-    hold_with_directory,   // what programs take for nothing
-    hold_with_empty_file,  // where they stumble over a directory
-    hold_with_dot,         // a file that says "here"
+    hold_with_directory,   // programs ignore it
+    hold_with_empty_file,  // where programs fail on a directory
+    hold_with_dot,         // a file with ".", which means this directory
     hold_with_object,      // an empty JSON object
 };
 
@@ -33,26 +33,26 @@ class Protection {
   public:
     explicit Protection(Draft& draft) : draft_(draft) {}
 
-    // `relative` below `root`; a wildcard may stand in the last component and then takes what exists.
+    // `relative` below `root`; the last component may be a wildcard, which matches only existing names.
     void protect(const base::Path& root, std::string_view relative, const Reason& reason,
                  WhenMissing missing = WhenMissing::hold_with_directory);
 
-    // The same for a path that a configuration in the project names, which a session can write: it is never
-    // an error.
+    // The same for a path that a configuration in the project names: a session can write that configuration,
+    // so it is never an error.
     void protect_named(const base::Path& root, std::string_view relative, const Reason& reason,
                        WhenMissing missing);
 
-    // A path that is known to be no link.
+    // The caller knows that the path is not a link.
     void protect_existing(const base::Path& path, const Reason& reason);
 
     // A writable mount point of its own.
     void pin(const base::Path& path);
 
-    // A directory whose mode keeps names in it from being covered becomes read-only, so that the jail can't
+    // Makes a directory read-only whose mode keeps names in it from being covered, so that the jail can't
     // change the mode.
     void close(const base::Path& directory, const Reason& reason);
 
-    // The first thing that could not be protected.
+    // The first path that could not be protected.
     base::Status status() const;
 
   private:
@@ -62,7 +62,7 @@ class Protection {
     bool is_private(const base::Path& path, WhenMissing missing) const;
 
     struct LinkOnTheWay {
-        base::Path link;  // where it stands
+        base::Path link;  // its path
         base::Path path;  // the protected path that leads through it
         bool is_matched;  // by a wildcard
     };

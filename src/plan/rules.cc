@@ -15,7 +15,7 @@ bool is_grant(const PathRule& rule) {
     return rule.access == Access::readonly || rule.access == Access::writable;
 }
 
-// Not for reading but against writing: what is closed altogether keeps that better.
+// A rule against writing, not for reading: hiding the path is stricter and includes it.
 bool is_protection(const PathRule& rule) {
     return rule.access == Access::readonly && rule.holds_name;
 }
@@ -32,7 +32,7 @@ base::Error without_effect(const PathRule& grant, const PathRule& hide) {
                        .where = grant.reason.origin.describe()};
 }
 
-// Equal paths end up side by side, the strictest first.
+// Rules with equal paths become adjacent, the strictest first.
 void sort_rules(std::vector<PathRule>& rules) {
     std::ranges::stable_sort(rules, [](const PathRule& a, const PathRule& b) {
         return a.path != b.path ? a.path < b.path : a.access < b.access;
@@ -168,7 +168,7 @@ const PathRule* Rules::decide_unsettled(const base::Path& path) const {
 }
 
 const PathRule* deciding_rule(const std::vector<PathRule>& sorted, const base::Path& path) {
-    // From the path itself upwards; as texts, because this is asked for hundreds of times at a launch.
+    // From the path upwards; on strings, because a launch calls this hundreds of times.
     auto text_of = [](const PathRule& rule) -> std::string_view { return rule.path.str(); };
     for (std::string_view candidate = path.str();;) {
         auto found = std::ranges::lower_bound(sorted, candidate, {}, text_of);

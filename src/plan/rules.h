@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The set of path rules while a plan is made, with the one rule of precedence: the most specific path wins,
-// and at equal length the stricter access. Two amendments keep a hide what its author means: below a path
-// that the administrator hides, only the administrator's own rules count; below one that anybody hides,
-// built-in grants don't.
+// The set of path rules while a plan is made, with one rule of precedence: the most specific path wins, and
+// at equal length the stricter access. There are two exceptions for hidden paths. Below a path that the
+// administrator hides, only the administrator's own rules count. Below a path that any setting hides,
+// built-in grants do not count.
 #pragma once
 
 #include <optional>
@@ -18,15 +18,15 @@ class Rules {
   public:
     void add(PathRule rule) { rules_.push_back(std::move(rule)); }
 
-    // Sorts, drops what lost, and keeps one rule for each path. Refuses a grant of the user's that can have
-    // no effect, with both origins. Call once, before decide and the rendering.
+    // Sorts, drops overruled rules, and keeps one rule for each path. Refuses a grant of the user that can
+    // have no effect, with both origins. Call once, before decide and the rendering.
     base::Status settle();
 
-    // More rules when the others are settled. At a path that has a rule the stricter access stays, and the
-    // name is held if either rule holds it.
+    // Adds rules after the others are settled. At a path that already has a rule the stricter access stays,
+    // and the name is held if either rule holds it.
     void add_settled(std::vector<PathRule> more);
 
-    // The rule that decides about `path`; null where none does, and then it does not exist.
+    // The rule that decides about `path`. Null: no rule does, and the path does not exist inside.
     const PathRule* decide(const base::Path& path) const;
 
     // The same while the rules are not settled yet.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the search of a project looks for. The launch (project_search.h) and the guard that goes on while the
-// session runs (session/project_walk.h) decide by the same functions. Pure.
+// What the search of a project looks for. The launch (project_search.h) and the guard that continues while
+// the session runs (session/project_walk.h) use the same functions. Pure.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@ namespace plan {
 
 enum class TreeKind {
     ordinary,
-    output,    // made by a build tool: searched by the guard alone, and repositories in it are not protected
+    output,    // made by a build tool: left to the guard, which does not protect repositories in it
     packages,  // made by a package manager from a registry: not searched
-    git,       // a repository: protected as a whole, its objects are not searched
+    git,       // a repository: protected (project_git.h), not searched
 };
 TreeKind kind_of_tree(std::string_view name);
 
-// Directories below the project, and bytes of a path: what lies deeper is closed instead of searched.
+// Directories below the project, and bytes of a path: anything deeper is closed instead of searched.
 inline constexpr size_t kDeepestSearched = 128;
 inline constexpr size_t kLongestSearched = 3000;
 
-// The entry of project.mask that takes this file or directory; null where none does, or where project.unmask
-// lifts it. `relative` is counted from the project.
+// The entry of project.mask that matches this file or directory; null where none matches, or where
+// project.unmask lifts it. `relative` is relative to the project.
 const config::Item* masking_entry(const policy::Items& mask, const policy::Items& unmask,
                                   std::string_view relative, std::string_view name);
 

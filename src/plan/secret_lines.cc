@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The text is cut into statements: a line with all lines that its quotes,
-// here-documents, backslashes and trailing operators continue onto. A stack of open blocks (if, case, do, {,
-// () says how deep each statement lies. A statement that leaves the stack as it found it can be taken out
-// alone. Any other takes the block with it that it belongs to, from the outermost opening to its end. Where
-// blocks don't match, which means that this reader has lost track, the rest of the file is left out.
+// Theory of operation. The text is split into statements: a line together with the lines that its quotes,
+// here-documents, backslashes and trailing operators continue. A stack of open blocks (if, case, do, {, ()
+// gives the depth of each statement. A statement that leaves the stack unchanged can be removed alone. Any
+// other is removed with its block, from the outermost opening to the end. If blocks do not match, this reader
+// has lost track: then everything from the first removed block to the end of the file is left out.
 #include "plan/secret_lines.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr Block kShBlocks[] = {{"if", "fi"}, {"case", "esac"}, {"do", "done"}, {
 constexpr Block kFishBlocks[] = {{"if", "end"},       {"for", "end"},   {"while", "end"},
                                  {"function", "end"}, {"begin", "end"}, {"switch", "end"}};
 constexpr Block kCshBlocks[] = {{"foreach", "end"}, {"while", "end"}, {"switch", "endsw"}, {"then", "endif"}};
-// Parts of a block that is open: a line with one of these can't stand alone.
+// Parts of an open block: a line with one of these can't be removed alone.
 constexpr std::string_view kMiddles[] = {"then", "else", "elif", "in", "case", "default:", "breaksw"};
 
 std::span<const Block> blocks_of(Syntax syntax) {
@@ -294,7 +294,7 @@ class Filter {
             }
             i = drop_block(all, i);
         }
-        // A block without its end is one that the shell would complain about, or one that was misread.
+        // A block without its end: either the shell would report an error, or this reader misread it.
         if (!reader.has_lost_track() || left_out_ == 0) return;
         size_t first = 0;
         for (const Statement& statement : all) {
@@ -309,7 +309,7 @@ class Filter {
         return holds_secret({begin, static_cast<size_t>(last.data() + last.size() - begin)}, names_);
     }
 
-    // The statements of the outermost block around one; the number of its last.
+    // Drops the statements of the outermost block around this one; returns the index of its last.
     size_t drop_block(const std::vector<Statement>& all, size_t index) {
         size_t first = index, last = index;
         while (first > 0 && all[first].depth > 0) --first;
@@ -355,7 +355,7 @@ Syntax syntax_of(std::string_view name) {
 
 FilteredText without_secret_lines(std::string_view content, std::string_view file_name,
                                   const SecretNames& names) {
-    // One look at the whole first: most files hold nothing.
+    // Check the whole text first: most files contain no secret.
     if (!holds_secret(content, names)) return {std::string(content), 0};
     return Filter(content, file_name, names).run();
 }

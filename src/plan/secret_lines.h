@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A copy of a start-up file without the lines that hold a secret. Line numbers stay, and a file that a shell
-// accepts is still one that it accepts: a line inside a block becomes a command that does nothing, and where
-// a line can't be taken out alone its whole block is left out.
+// A copy of a start-up file without the lines that contain a secret. Line numbers stay, and a shell that
+// accepts the file also accepts the copy: a line inside a block becomes a command that does nothing, and
+// where a line can't be removed alone its whole block is left out.
 //
 // Pure. When in doubt a line is left out.
 #pragma once
@@ -14,8 +14,8 @@
 
 namespace plan {
 
-// The names of variables that never pass into the jail, env.block and env.block_patterns, sorted for many
-// questions at a launch. The case of letters does not count: a start-up file may use a name of its own.
+// The names of variables that are never passed into the jail (env.block and env.block_patterns), sorted for
+// many lookups at a launch. Upper and lower case are equal, because a start-up file may use its own spelling.
 class SecretNames {
   public:
     SecretNames(const policy::Items& block, const policy::Items& patterns);
@@ -23,13 +23,13 @@ class SecretNames {
     bool has(std::string_view name) const;
 
   private:
-    // Upper case, without the wildcards at the ends. Nearly every pattern is one of the first four.
+    // Upper case, without the wildcards at the ends. Nearly every pattern belongs to one of the first four.
     std::vector<std::string> whole_, beginnings_, ends_, parts_;
     std::vector<std::string> others_;  // with a wildcard inside, as they are
 };
 
-// Assigns a variable of such a name, holds a token, a key or an address with a password, or sends a header
-// that logs in.
+// Whether the text assigns a variable of such a name, contains a token, a key or a URL with a password, or
+// sends an authorization header.
 bool holds_secret(std::string_view text, const SecretNames& names);
 
 enum class Syntax {

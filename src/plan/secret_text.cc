@@ -11,7 +11,8 @@
 namespace plan {
 namespace {
 
-// Words before a secret, in lower case: headers, options, commands. The text of a word starts with them.
+// Words before a secret, in lower case: headers, options, commands. A word of the text starts with one of
+// them.
 constexpr std::string_view kCarriers[] = {
     "bearer",  "x-api-key", "private-token", "x-auth-token", "apikey:",         "sshpass",   "--password",
     "--token", "--api-key", "--passphrase",  "--secret",     "--client-secret", "identified"};
@@ -24,7 +25,7 @@ constexpr size_t kShortestToken = 16;
 // Longer than any ordinary word with this many digits in it.
 constexpr size_t kRandomLength = 32, kRandomDigits = 4, kRandomLetters = 8;
 
-// Tables instead of the C library's functions: every byte of a file is asked about at a launch.
+// Tables instead of the C library's functions: a launch looks up every byte of a file.
 using Table = std::array<bool, 256>;
 constexpr Table kNamePart = [] {
     Table table{};
@@ -124,7 +125,7 @@ bool looks_random(std::string_view word) {
     return digits >= kRandomDigits && letters >= kRandomLetters;
 }
 
-// Every known kind of token has a digit in it. A path or a text with a variable in it is not one.
+// Every known kind of token contains a digit. A path or a text with a variable is not a token.
 bool may_be_token(std::string_view word) {
     if (word.size() < kShortestToken) return false;
     bool is_address = word.find("://") != word.npos;

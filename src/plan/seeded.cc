@@ -31,7 +31,7 @@ bool is_secret_key(std::string_view line) {
 std::string without_secrets(std::string_view content) {
     std::string kept;
     bool in_secret_section = false;
-    bool continues = false;  // a backslash at the end of a left-out line takes the next one with it
+    bool continues = false;  // a backslash at the end of a left-out line continues it on the next
     for (std::string_view line : base::split(content, '\n')) {
         std::string_view text = base::trim(line);
         if (continues) {

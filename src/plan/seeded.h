@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Private copies of configuration files, without the secrets that people keep in them.
+// Private copies of configuration files, without the secrets in them.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace plan {
 
-// For files of git's form: sections that name credential helpers, extra headers, cookies and addresses with a
-// password in them are left out.
+// For files in git's format. Leaves out credential sections, lines with a token or with a password in a URL,
+// and keys such as http.extraHeader and http.cookieFile.
 std::string without_secrets(std::string_view content);
 
 }  // namespace plan

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Sockets in what a person shows with mounts.*: a read-only bind of a Unix socket can still be connected to.
+// Sockets in directories that the user shows with mounts.*: a process can connect to a Unix socket through a
+// read-only bind too.
 //
-// Threat: `--ro /run/docker.sock`, or a directory with it, would let in what only sockets.allow_dangerous
-// may, and walk around an administrator's lock on that (tests/jail/sockets.bats,
-// tests/plan/view_test.cc). A socket is therefore never a mount, a directory of dangerous ones is
-// none, and those below a shown directory are hidden in it.
+// Threat: `--ro /run/docker.sock`, or a directory that contains it, would allow what only
+// sockets.allow_dangerous may allow, and bypass an administrator's lock on it (tests/jail/sockets.bats,
+// tests/plan/view_test.cc). So a socket or a directory of dangerous sockets is refused as a mount, and
+// dangerous sockets below a shown directory are hidden.
 #include <algorithm>
 
 #include "base/text.h"
@@ -18,11 +19,11 @@ using config::Item;
 
 constexpr std::string_view kList = "sockets/dangerous";
 
-// Where services and sessions keep their sockets. Elsewhere only the places that the list names in full are
-// looked for: nobody searches a directory of data for sockets.
+// Where services and sessions create their sockets. Elsewhere only full paths of the list are checked:
+// searching a directory of data for sockets would take too long.
 constexpr std::string_view kRuntimePlaces[] = {"/run", "/tmp"};
 constexpr int kDepth = 4;
-// Of one directory; a place with more is shown without a search, as one with data is.
+// Of one directory. A larger one is shown without a search, like a directory of data.
 constexpr size_t kMostEntries = 4096;
 
 bool is_acknowledged(const Draft& draft, const base::Path& path) {
@@ -38,8 +39,8 @@ void hide(Draft& draft, const base::Path& path, const config::DataRow& row) {
     draft.add_rule(path, Access::hidden, {std::string(row.reason) + "; --dangerous-socket lets one in", {}});
 }
 
-// Everything that a row takes, to this depth; `sockets_only` where a row means the directory itself and a
-// person has named it.
+// Hides everything that a row matches, to this depth. `sockets_only`: a row matches the directory itself, and
+// the user has named it.
 void hide_below(Draft& draft, const base::Path& directory, int depth, bool sockets_only) {
     const std::vector<host::Entry>& entries = draft.tree().list(directory);
     if (entries.size() > kMostEntries) return;
@@ -60,7 +61,7 @@ bool is_runtime_place(const base::Path& path) {
         kRuntimePlaces, [&](std::string_view place) { return path.is_within(base::Path::known(place)); });
 }
 
-// "/var/lib/lxd" of "/var/lib/lxd/**": rows that name their place in full.
+// "/var/lib/lxd" of "/var/lib/lxd/**": rows with a full path.
 void hide_named_places(Draft& draft, const base::Path& shown) {
     for (const config::DataRow& row : config::data_list(kList)) {
         std::string_view place = row.entry.substr(0, row.entry.find("/**"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. A process that reaches munge speaks to the cluster as the user, and slurmstepd opens
-// files and runs hooks as the user outside of any jail; so whatever can speak to Slurm is kept out, and what
-// the jail has in its place are stubs. The chaperon, outside, holds the credentials; here it is decided which
-// commands it may run, and under which names the stubs stand.
+// Theory of operation. A process that can reach munge acts on the cluster as the user, and slurmstepd opens
+// files and runs hooks as the user outside of any jail. So the jail can't reach anything that talks to Slurm,
+// and gets stubs instead. The chaperon, outside, has the credentials. This file decides which commands the
+// chaperon may run and under which names the stubs are mounted.
 #include <strings.h>
 
 #include <algorithm>
@@ -15,13 +15,13 @@
 namespace plan {
 namespace {
 
-// Where sites keep Slurm, whether or not PATH leads there.
+// Where sites install Slurm, whether or not PATH contains the directory.
 constexpr std::string_view kPlaces[] = {"/usr/bin", "/usr/local/bin", "/opt/slurm/bin",
                                         "/usr/local/slurm/bin", "/cm/shared/apps/slurm/current/bin"};
 // One of these is in every installation.
 constexpr std::string_view kMarks[] = {"squeue", "sbatch"};
 
-// Configuration of Slurm and of munge, and the sockets that take a caller at his word.
+// Configuration of Slurm and of munge, and the sockets that authenticate a caller by user id alone.
 constexpr std::string_view kHidden[] = {"/etc/slurm",       "/etc/slurm-llnl",   "/etc/munge",
                                         "/run/munge",       "/var/run/munge",    "/opt/slurm/etc",
                                         "/var/spool/slurm", "/var/spool/slurmd", "/var/lib/slurm"};
@@ -42,7 +42,7 @@ void hide(Draft& draft, std::string_view text, std::string why) {
         draft.add_rule(place->path, Access::hidden, {std::move(why), draft.policy().slurm.mode_origin});
 }
 
-// The value of "Key=value", keys in any case; nothing where the line says something else.
+// The value of "Key=value", keys in any case; nothing for another line.
 std::optional<std::string_view> value_of(std::string_view line, std::string_view key) {
     std::string_view entry = base::trim(line);
     bool is_key = entry.size() > key.size() && entry[key.size()] == '=' &&
@@ -52,8 +52,8 @@ std::optional<std::string_view> value_of(std::string_view line, std::string_view
     return entry.substr(0, entry.find_first_of(" \t#"));
 }
 
-// What slurm.conf has elsewhere than where it always is: munge's socket (AuthInfo=…socket=/path…), and the
-// directory where slurmd and its steps listen, to whom a caller's user is proof enough.
+// Paths that slurm.conf moves: munge's socket (AuthInfo=…socket=/path…), and the directory where slurmd and
+// its steps listen, which authenticate a caller by user id alone.
 void hide_configured_places(Draft& draft, std::string_view configuration) {
     auto place = existing(draft, configuration);
     if (!place) return;
@@ -68,7 +68,7 @@ void hide_configured_places(Draft& draft, std::string_view configuration) {
                  "munge speaks to the cluster as the user");
         }
         if (auto spool = value_of(line, "SlurmdSpoolDir")) {
-            // With the node's name in it (%n, %h): all nodes' directories.
+            // With the node's name in it (%n, %h): hide the directories of all nodes.
             size_t pattern = spool->find('%');
             if (pattern != std::string_view::npos) spool = spool->substr(0, spool->rfind('/', pattern));
             if (spool->size() > 1) hide(draft, *spool, "Slurm's daemons listen there");
@@ -101,7 +101,7 @@ std::vector<base::Path> places(const Draft& draft) {
     return found;
 }
 
-// What the jailed process can write, the chaperon must not run.
+// The chaperon must not run a file that the jail can write.
 bool is_out_of_reach(const Draft& draft, const base::Path& file) {
     if (file.is_within(draft.home) || file.is_within(draft.project)) return false;
     const PathRule* rule = draft.rules.decide(file);
@@ -122,7 +122,7 @@ void find_commands(Draft& draft, std::vector<base::Path>& covered) {
             if (!file || !file->exists || !is_out_of_reach(draft, file->path)) continue;
             if (std::ranges::find(commands, name, &SlurmCommand::name) == commands.end())
                 commands.push_back({std::string(name), file->path});
-            // A wrapper that many names lead to has another name itself, and is left alone: without the
+            // A wrapper with another name, to which many names lead, is not covered: without the
             // configuration and munge it can do nothing.
             bool is_new = std::ranges::find(covered, file->path) == covered.end();
             if (is_new && file->path.name() == name && is_shown(draft, file->path))
@@ -131,7 +131,8 @@ void find_commands(Draft& draft, std::vector<base::Path>& covered) {
     }
 }
 
-// The program must be the same for the jail, which can't write it, and for Slurm, which runs it outside.
+// The jail and Slurm, which runs it outside, must use the same program, so the jail must not be able to write
+// it.
 bool can_be_trusted_with_jobs(const Draft& draft, const base::Path& program) {
     const PathRule* rule = draft.rules.decide(program);
     bool is_writable = rule != nullptr && rule->access == Access::writable && rule->backing == Backing::host;

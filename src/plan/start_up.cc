@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Start-up files of the home directory (share/home/start_up.list) and directories on the caller's PATH stay
-// read-only wherever something around them is writable: --home write, or a parent of theirs in home.writable.
-// The host runs them without being asked. One that is missing is held by a placeholder.
+// read-only where something around them is writable: --home write, or a parent of theirs in home.writable.
+// The host runs them automatically. A missing one is held by a placeholder.
 //
 // Threat: a line in ~/.bashrc, or a program `ls` in ~/bin, runs at the user's next log-in
 // (tests/jail/start_up.bats).
 //
-// This step comes after every other that makes something writable, because the nearest rule decides whether a
-// path needs protection. A path that a rule of the user's names stays as named. So does what lies in the
-// project: the review at the end of a session names new programs there.
+// This step comes after every setting that makes something writable (only Slurm's rank directories follow),
+// because the nearest rule decides whether a path needs protection. A path that a rule of the user names
+// keeps that access. A path in the project is not protected here: the review at the end of a session lists
+// new programs there.
 #include <algorithm>
 #include <optional>
 
@@ -105,7 +106,7 @@ class StartUp {
             draft_.plan.placeholders.push_back({path, {std::string(why), {}}, std::move(content)});
     }
 
-    // The writable place that it lies in, the nearest of several.
+    // The writable directory that contains it, the nearest of several.
     const base::Path* root_of(const base::Path& path) const {
         const base::Path* nearest = nullptr;
         for (const base::Path& root : roots_) {
@@ -128,7 +129,8 @@ class StartUp {
         return draft_.tree().may_write(above);
     }
 
-    // Another session may have made it and takes it away when it ends: then it is held like a missing one.
+    // Another session may have created this placeholder and will remove it when it ends. Treat it like a
+    // missing one.
     bool may_be_placeholder(const base::Path& path, const std::optional<std::string>& content) const {
         std::optional<host::Node> node = draft_.tree().look(path);
         if (!node) return true;
@@ -138,7 +140,7 @@ class StartUp {
         return found && *found == *content;
     }
 
-    // The directories above it are mount points too, so that none of them can be renamed aside.
+    // The directories above it become mount points too, so that the jail can't rename them.
     void protect(const base::Path& root, const base::Path& path, const Reason& reason) {
         for (base::Path above = path.parent(); above.is_strictly_within(root); above = above.parent()) {
             draft_.rules.add(PathRule{.path = above,
@@ -151,7 +153,7 @@ class StartUp {
         draft_.kept_readonly.push_back(path);
     }
 
-    // Nothing is mounted on a link, so the jail could put another in its place.
+    // Not every backend can hold a link, so the jail could replace it.
     base::Status refuse_links() const {
         if (links_.empty()) return base::success();
         std::vector<std::string> names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of fields that each end with NUL; the first field says what the row is. Every row has the fields of
-// its kind (kRows), so that a row that is cut off is noticed.
+// Rows of fields, each terminated by NUL; the first field names the kind of row. Every kind has a fixed
+// number of fields (kRows), so that a truncated row is detected.
 #include "plan/summary.h"
 
 #include "base/fields.h"
@@ -173,7 +173,7 @@ std::string encode_summary(const Plan& plan) {
 }
 
 std::string policy_digest(const Plan& plan) {
-    // It is made for the jail already.
+    // The plan already contains it, for the jail.
     for (const Mount& mount : plan.mounts) {
         bool is_summary = mount.kind == MountKind::file && mount.target.name() == base::kSummary;
         if (is_summary && mount.source.starts_with(kVersion)) return base::sha256(mount.source);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The system's part of the view: what programs need to run, nothing that belongs to anybody.
+// The system's part of the view: what programs need to run, and no user's files.
 #include <algorithm>
 
 #include "base/own_place.h"
@@ -10,8 +10,8 @@
 namespace plan {
 namespace {
 
-// Places that a variable may never open, whatever it says: people's files, run-time state, and what the plan
-// builds itself.
+// Directories that a variable can never open, whatever its value: users' files, run-time state, and what the
+// plan builds itself.
 constexpr std::string_view kNeverFromVariables[] = {"/home", "/root", "/run", "/var", "/tmp",  "/etc",
                                                     "/proc", "/sys",  "/dev", "/mnt", "/media"};
 
@@ -32,7 +32,7 @@ bool is_open_to_variables(const Draft& draft, const base::Path& literal) {
            });
 }
 
-// Module trees, Spack and conda roots live where a site puts them; the caller's variables name them.
+// Sites install module trees, Spack and conda roots anywhere; the caller's variables name them.
 void add_trees_from_variables(Draft& draft) {
     for (const config::DataRow& row : config::data_list("system/trees_from_environment")) {
         std::string prefix = std::string(row.entry) + "=";
@@ -48,9 +48,10 @@ void add_trees_from_variables(Draft& draft) {
     }
 }
 
-// The software of a loaded module. Modules name directories of programs and libraries; what these need beside
-// them lies below the directory above. Never one level below the root, where a site keeps everybody's files.
-// Built-in as a reason: a hide by anybody wins over it.
+// The software of a loaded module. Modules name directories of programs and libraries; the other files that
+// these need are below the parent directory. A directory directly below the root is never opened, because a
+// site may keep all users' files there. The rule counts as built in: any setting that hides the path wins
+// over it.
 void add_trees_of_modules(Draft& draft) {
     constexpr std::string_view kBelowPrefix[] = {"bin", "sbin", "lib", "lib64", "include"};
     for (const std::string& text : draft.inputs.request.modules.search_places) {
@@ -63,10 +64,10 @@ void add_trees_of_modules(Draft& draft) {
     }
 }
 
-// What of /proc reaches beyond the jail's own processes. Threat: the kernel lists the caller's keys by name,
-// which the filter does not see, and root may write settings of the whole machine as their owner, without any
-// capability; bubblewrap covers only those directories that can be written themselves. (agent-sandbox
-// selftest: ipc/key-listing, files/kernel-core-pattern)
+// The parts of /proc that reach beyond the jail's own processes. Threat: the kernel lists the caller's keys
+// by name, which the seccomp filter can't see, and root, as the owner, may write settings of the whole
+// machine without any capability. bubblewrap covers only directories that are writable themselves.
+// (agent-sandbox selftest: ipc/key-listing, files/kernel-core-pattern)
 void guard_proc(Draft& draft) {
     auto guard = [&](std::string_view place, Access access, MountKind kind, std::string_view why) {
         const base::Path path = base::Path::known(place);
@@ -102,7 +103,8 @@ void add_shared_memory(Draft& draft) {
                       : Mount{.kind = MountKind::tmpfs,
                               .target = shm,
                               .reason = {"shared memory of the jail alone", isolation.private_ipc_origin}});
-        // Also what the second wall knows the queues by: mq_open goes past every mount, and past no rule.
+        // Landlock also needs this mount to find the queues: mq_open(2) bypasses every mount, but not
+        // Landlock rules.
         draft.assembled.push_back(
             Mount{.kind = MountKind::queues,
                   .target = base::Path::known("/dev/mqueue"),
@@ -141,7 +143,7 @@ void add_temporary(Draft& draft) {
     }
 }
 
-// With the host's network, libraries look up its devices: which there are, and how fast they are.
+// With the host's network, libraries look up its devices and their speed.
 void add_network_devices(Draft& draft) {
     if (draft.plan.network.reached != policy::NetworkMode::open) return;
     const base::Path list = base::Path::known("/sys/class/net");
@@ -154,7 +156,7 @@ void add_network_devices(Draft& draft) {
     }
 }
 
-// With the host's network, names are resolved by the host's configuration, which may be kept in /run.
+// With the host's network, the host's configuration resolves names, and that file may be in /run.
 void add_resolver_configuration(Draft& draft) {
     if (draft.plan.network.reached != policy::NetworkMode::open) return;
     base::Result<host::Tree::Resolved> resolver = draft.tree().resolve(base::Path::known("/etc/resolv.conf"));
@@ -206,7 +208,7 @@ void add_system(Draft& draft) {
                                     .target = draft.own / base::kMailSocket,
                                     .source = "mail",
                                     .reason = {"tells of mail that was refused", {}}});
-    // A directory of the session's is one of the host's.
+    // A directory of the session is a directory of the host.
     bool is_on_host = !draft.backend().lays_files;
     draft.add_rule(draft.own, Access::readonly, {"the program itself", {}},
                    is_on_host ? Backing::host : Backing::assembled);

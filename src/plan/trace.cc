@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What of the command is observed from outside (src/tracer).
+// What is observed of the command from outside (src/tracer).
 #include <algorithm>
 #include <charconv>
 
@@ -13,7 +13,7 @@ struct Version {
     int major = 0, minor = 0;
     auto operator<=>(const Version&) const = default;
 };
-// That can let a notified call go on; some vendors' older ones can as well.
+// First release with SECCOMP_USER_NOTIF_FLAG_CONTINUE; some vendors backported it to older kernels.
 constexpr Version kFirstKernel{5, 5};
 
 Version version_of(std::string_view release) {

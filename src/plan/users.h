@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The account files of the jail: the system's entries and the caller's, so that neither the host's users nor
-// a site's directory can be enumerated.
+// The account files of the jail: the system's entries and the caller's, so that the jail can enumerate
+// neither the host's users nor a site's directory.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace plan {
 inline constexpr uint32_t kFirstUser = 1000;
 
 std::string filter_passwd(std::string_view host_text, const host::Identity& caller);
-// Members are left out but for the caller.
+// Leaves out all members except the caller.
 std::string filter_group(std::string_view host_text, const host::Identity& caller);
 std::string_view files_only_switch();
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The walls that stand inside the view: the filter of system calls and Landlock. Both are made from the
-// meaning, the rules, and never from the mounts: a mistake in the mounts is what the second one is there for.
+// The walls inside the view: the seccomp filter and Landlock. Landlock's paths come from the rules, and from
+// single mounts that have no rule. They do not come from the mounts of the rules, because Landlock is there
+// for a mistake in those mounts.
 #include <algorithm>
 
 #include "plan/draft.h"
@@ -12,7 +13,7 @@ bool is_below_another(const std::vector<base::Path>& places, const base::Path& p
     return std::ranges::any_of(places, [&](const base::Path& place) { return path.is_within(place); });
 }
 
-// Rules come sorted, a parent before what lies in it: what a place holds is given with it.
+// Rules are sorted, a parent before its children: a grant of a directory includes everything in it.
 void give(std::vector<base::Path>& places, const base::Path& path) {
     if (!is_below_another(places, path)) places.push_back(path);
 }
@@ -24,7 +25,7 @@ void give_writable_rules(SecondWall& wall, const std::vector<PathRule>& rules) {
     }
 }
 
-// Places that no rule speaks of, because they belong to one that is put together.
+// Paths that have no rule of their own, because they are part of an assembled directory.
 void give_parts(SecondWall& wall, const std::vector<Mount>& mounts) {
     for (std::string_view place : {"/dev/shm", "/dev/mqueue"}) give(wall.writable, base::Path::known(place));
     for (const Mount& mount : mounts) {
