@@ -49,7 +49,7 @@ std::string stricter_wording(const Setting& setting, const std::string& limit) {
     return limit;
 }
 
-// What an entry opens, as a rule that network.block can be held against.
+// The network rule that an entry opens, for a comparison with network.block.
 std::optional<std::string> opened_by(const Setting& setting, const Item& item) {
     if (setting.key == "network.allow" || setting.key == "network.private") return item.text;
     if (setting.key == "network.udp") return item.text.starts_with("udp:") ? item.text : "udp:" + item.text;
@@ -130,8 +130,8 @@ base::Status Ceiling::hold_lock(const Setting& setting, const Value& asked) cons
     return base::success();
 }
 
-// Entries count when they lie within one of the administrator's; the others are dropped, and nothing left is
-// a refusal.
+// Keeps the entries that are within one of the administrator's and drops the others. If none is left, the
+// setting is refused.
 base::Status Ceiling::hold_parents(const Setting& setting, Value& asked,
                                    std::vector<std::string>& warnings) const {
     auto limit = admin_.find(setting.key);
@@ -178,7 +178,7 @@ base::Status Ceiling::hold_grants(const Setting& setting, Value& asked,
     return base::success();
 }
 
-// What the administrator lists read-only, or denies to be written, can't be asked for as writable.
+// A lower layer can't make writable what the administrator lists as read-only or in mounts.deny_writable.
 base::Status Ceiling::hold_writable(const Setting& setting, const Item& item) const {
     if (setting.key != "home.writable" && setting.key != "mounts.writable") return base::success();
     base::Result<base::Path> path = entry_path(setting, item, paths_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The administrator's values as a ceiling over every other layer, and the test that a project's file only
-// narrows.
+// The administrator's values as a ceiling over every other layer, and the check that an untrusted project's
+// file only makes the policy stricter.
 #pragma once
 
 #include <string>
@@ -14,15 +14,15 @@ namespace policy {
 
 class Ceiling {
   public:
-    // `admin` holds only what the administrator wrote.
+    // `admin` contains only what the administrator wrote.
     Ceiling(const config::Values& admin, const PathMeaning& paths) : admin_(admin), paths_(paths) {}
 
-    // Refuses what is wider than the administrator's value. Single entries that the administrator's lists
-    // cover are taken out of `asked`, with a warning each, where the rule says so.
+    // Refuses a value that is wider than the administrator's. Removes single entries that the administrator's
+    // lists block from `asked`, with a warning each, where the setting's order says so.
     base::Status hold(const config::Setting& setting, config::Value& asked,
                       std::vector<std::string>& warnings) const;
 
-    // Whether an untrusted project may say this on top of what holds.
+    // Whether an untrusted project may add this to the current values.
     base::Status check_narrows(const config::Setting& setting, const config::Value& asked,
                                const config::Value& current) const;
 

@@ -19,7 +19,7 @@ using Outcome = ClosedGrant::Outcome;
 
 enum class Comparison { same_text, in_project, same_rule, same_path, below, device, variable_pattern };
 
-// An entry of `grants` that an entry of `closes` takes in has no effect, or only the effect of `instead`.
+// An entry of `grants` that an entry of `closes` covers has no effect, or only the effect of `instead`.
 struct Pair {
     std::string_view grants;
     std::string_view closes;
@@ -32,7 +32,7 @@ constexpr Pair kPairs[] = {
     {"network.allow", "network.block", Comparison::same_rule},
     {"project.unprotect", "project.protect", Comparison::in_project},
     {"project.unmask", "project.mask", Comparison::same_text},
-    // A path below a hidden one is an exception from it, so only the same path is closed.
+    // A path below a hidden one is an exception from it, so the hidden entry closes only the same path.
     {"mounts.readonly", "mounts.hidden", Comparison::same_path},
     {"mounts.writable", "mounts.hidden", Comparison::same_path},
     {"home.readonly", "mounts.hidden", Comparison::same_path},
@@ -68,7 +68,7 @@ bool takes_in(const Pair& pair, const Item& closing, const Item& grant, const Pa
             return covers_rule(closing.text, grant.text) && covers_rule(grant.text, closing.text);
         case Comparison::same_path:
         case Comparison::below: {
-            // A mount with a wildcard in its name is that name.
+            // A mount whose name contains a wildcard is compared as text.
             if (base::has_wildcard(closing.text) || base::has_wildcard(grant.text))
                 return closing.text == grant.text;
             std::optional<base::Path> inner = path_of(pair.grants, grant, paths);
@@ -89,7 +89,7 @@ std::vector<Item>* items_of(Values& values, std::string_view key) {
     return value == values.end() ? nullptr : &value->second.items;
 }
 
-// Moves the entries of `key` that `closed_by` names to `instead`, or drops them.
+// Moves the entries of `pair.grants` for which `closed_by` gives a reason to `pair.instead`, or drops them.
 template <typename ClosedBy>
 void drop(Values& admin, const Pair& pair, const ClosedBy& closed_by, std::vector<ClosedGrant>& closed) {
     std::vector<Item>* grants = items_of(admin, pair.grants);
@@ -112,7 +112,7 @@ void drop(Values& admin, const Pair& pair, const ClosedBy& closed_by, std::vecto
     }
 }
 
-// No list opens a credential of the home directory under its own name. What lies below one can be listed.
+// No list opens a credential of the home directory by its own path. A path below one can be listed.
 std::optional<std::string> closing_credential(std::string_view key, const Item& grant,
                                               const PathMeaning& paths) {
     std::optional<base::Path> path = path_of(key, grant, paths);

@@ -31,7 +31,7 @@ struct ClosedGrant {
 // Drops the closed entries from `admin`, the administrator's own values, and returns them.
 std::vector<ClosedGrant> drop_closed_grants(config::Values& admin, const PathMeaning& paths);
 
-// Whether an entry of devices.deny takes in an entry of devices.allow.
+// Whether an entry of devices.deny covers an entry of devices.allow.
 bool covers_device(std::string_view denied, std::string_view allowed);
 
 }  // namespace policy

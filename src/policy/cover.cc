@@ -76,8 +76,8 @@ bool contains(const Network& outer, const Network& inner) {
 struct Rule {
     std::string host;  // lower case, without a dot at the end; "*" for every host
     Ports ports;
-    bool is_udp = false;  // a block without it closes both, an allow without it opens TCP alone
-    bool is_raw = false;  // a block with it closes unknown protocols alone
+    bool is_udp = false;  // a block without it covers both transports, an allow without it only TCP
+    bool is_raw = false;  // a block with it covers only unknown protocols
 };
 
 Rule rule_in(std::string_view text) {
@@ -155,7 +155,7 @@ base::Result<base::Path> entry_path(const config::Setting& setting, const config
         }
         path = *absolute;
     }
-    // A pattern is judged by the directory in front of its first wildcard.
+    // For a pattern, compare the directory before its first wildcard.
     while (base::has_wildcard(path.str())) path = path.parent();
     return paths.canonical(path);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The built-in values come first, then the administrator's files; what these two say is
-// the base; the profile of the agent that is run comes next, below all that the user says. Every further
-// layer is checked entry by entry against the administrator's values (ceiling.h), the project's file also
-// against what holds so far (it may only narrow), and is then laid on top: scalars replace, lists grow,
-// project.parents shrinks.
+// Theory of operation. The built-in values come first, then the administrator's files: these two are the
+// base. Next come the profile of the agent that is run, the user's files, the project's, presets, variables
+// and the command line. Each of them is checked entry by entry against the administrator's values
+// (ceiling.h). An untrusted project's file is also checked against the values so far, because it may only
+// make them stricter. Then the layer is merged: scalars and project.parents are replaced, other lists grow.
 #include "policy/merge.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using config::Value;
 using config::Values;
 
 void add_new_items(std::vector<Item>& items, const std::vector<Item>& more) {
-    // Nothing moves while the set refers to it. Lists of ten thousand hosts are real.
+    // Reserve first, because the set refers to the strings. Lists of ten thousand hosts exist.
     items.reserve(items.size() + more.size());
     std::unordered_set<std::string_view> known;
     for (const Item& item : items) known.insert(item.text);
@@ -52,8 +52,8 @@ void lay_on_top(Values& values, const Setting& setting, const Value& value) {
     for (const Item& item : value.items) add_assignment(target.items, item);
 }
 
-// An entry that is built in and that the administrator wrote too is the administrator's: no lower layer may
-// lift it.
+// A built-in entry that the administrator wrote too counts as the administrator's: no lower layer may lift
+// it.
 void take_over(std::vector<Item>& items, const std::vector<Item>& written) {
     std::unordered_map<std::string_view, const Item*> by_text;
     for (const Item& item : written) by_text.emplace(item.text, &item);
@@ -68,7 +68,7 @@ Values admin_values(const std::vector<config::LayerFile>& files) {
     for (const config::LayerFile& file : files) {
         for (const auto& [key, value] : file.values) {
             const Setting& setting = *config::find_setting(key);
-            // Several files of the administrator add up, project.parents included.
+            // Several files of the administrator are added up, including project.parents.
             if (setting.order == Order::parents_narrow) {
                 add_new_items(values[key].items, value.items);
                 values[key].origin = value.origin;
@@ -80,7 +80,7 @@ Values admin_values(const std::vector<config::LayerFile>& files) {
     return values;
 }
 
-// Lays one checked source on the effective values.
+// Merges one checked source into the effective values.
 base::Status add_source(Effective& effective, const Values& source, const Ceiling& ceiling,
                         bool must_narrow) {
     for (const auto& [key, asked] : source) {
@@ -104,7 +104,7 @@ config::Values builtin_values() {
     for (const Setting& setting : config::settings()) {
         Value& value = values[std::string(setting.key)];
         if (!config::is_list(setting.type)) {
-            // Sizes and durations stand in the table as people write them.
+            // The table contains sizes and durations in the form that people write.
             base::Result<std::string> canonical = config::canonical_text(setting, setting.fallback);
             value.text = canonical ? *std::move(canonical) : std::string(setting.fallback);
         } else if (setting.fallback.starts_with('@')) {

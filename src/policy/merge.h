@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Layers in, effective settings out. Every key is merged by the rule of its row (config::Order). The
-// administrator's layer is a ceiling: what a lower layer asks beyond it is refused with both origins named,
-// and the law
+// Layers in, effective settings out. The rule of its row (config::Order) decides how a key is merged. The
+// administrator's layer is a ceiling: a value of a lower layer beyond it is refused with both origins named.
+// The law
 //     merge(admin, others) is never wider than admin
 // is a property test over generated layers (tests/policy/law_test.cc).
 #pragma once
@@ -33,7 +33,7 @@ struct Layers {
 // each entry.
 struct Effective {
     config::Values values;
-    std::vector<std::string> warnings;  // what was stripped or is without effect, one line each
+    std::vector<std::string> warnings;  // entries that were removed or have no effect, one line each
     std::vector<ClosedGrant> closed;    // entries of the administrator that the ceiling itself closes
 
     const std::string& text(std::string_view key) const;
@@ -42,8 +42,8 @@ struct Effective {
     const config::Origin& origin(std::string_view key) const;
 };
 
-// How entries become comparable: ~ and home entries are absolute below `home`, and symbolic links are
-// followed by `canonical`, so that no other spelling of a path gets around the administrator's.
+// How entries become comparable: ~ and home entries become absolute paths below `home`, and `canonical`
+// follows symbolic links, so that another spelling of a path can't bypass the administrator's entry.
 struct PathMeaning {
     base::Path home;
     std::function<base::Path(const base::Path&)> canonical;
@@ -51,7 +51,7 @@ struct PathMeaning {
 
 base::Result<Effective> merge(const Layers& layers, const PathMeaning& paths);
 
-// An entry of a path list as a canonical path; for patterns the part in front of the first wildcard decides.
+// An entry of a path list as a canonical path; for a pattern, the directory before the first wildcard.
 base::Result<base::Path> entry_path(const config::Setting& setting, const config::Item& item,
                                     const PathMeaning& paths);
 

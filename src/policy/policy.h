@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The effective settings as typed data: what the plan reads. Lists keep the origin of every entry.
+// The effective settings as typed data, which the plan reads. Lists keep the origin of every entry.
 #pragma once
 
 #include <cstdint>
@@ -89,7 +89,7 @@ struct Policy {
         Items block, allow, private_networks, udp, dns_types, host_services, publish;
         bool are_literals_open = false;
         config::Origin literals_origin;
-        std::string upstream_proxy;  // empty: what the host's variables say; may hold a password
+        std::string upstream_proxy;  // empty: from the host's variables; may contain a password
         config::Origin upstream_proxy_origin;
         MailBlock mail_block = MailBlock::automatic;
         config::Origin mail_block_origin;
