@@ -43,7 +43,7 @@ std::string find_os_name(const Tree& tree) {
     return {};
 }
 
-// What is loaded only root may read; a file that is there and not switched off is taken as loaded.
+// Only root may list the loaded profiles. A profile file that exists and is not disabled counts as loaded.
 bool has_apparmor_profile_for_bwrap(const Tree& tree) {
     const base::Path profiles = base::Path::known("/etc/apparmor.d");
     return std::ranges::any_of(tree.list(profiles), [&](const Entry& entry) {
@@ -102,17 +102,16 @@ int ask_landlock_abi() {
     return version > 0 ? static_cast<int>(version) : 0;
 }
 
-// EINVAL is the answer of a kernel without seccomp; in a filtered process the call itself is allowed or it
-// would be dead.
+// A kernel without seccomp returns EINVAL. Under a seccomp filter the call either works or the filter has
+// already killed the process.
 bool ask_seccomp() {
     return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0 || errno != EINVAL;
 }
 
-// Why a set-user-ID program can't do its work here: under no_new_privs it stays the caller's, and in a user
-// namespace that is not the host's it becomes a root who can't make devices.
-// (tests/admin/closed_namespaces.bats)
+// Why a set-user-ID program does not work here. Under no_new_privs it keeps the caller's user id, and in a
+// user namespace that is not the host's its root can't create devices. (tests/admin/closed_namespaces.bats)
 std::optional<std::string> find_power_obstacle(const Tree& tree) {
-    constexpr std::string_view kOfTheHost = "user:[4026531837]";  // the kernel's own number for the first one
+    constexpr std::string_view kOfTheHost = "user:[4026531837]";  // inode of the initial namespace
     if (::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1)
         return "no program gains power here (no_new_privs), as in a container";
     std::optional<Node> own = tree.look(base::Path::known("/proc/self/ns/user"));
@@ -126,7 +125,7 @@ std::optional<std::string> find_power_obstacle(const Tree& tree) {
 void probe_namespaces(const Tree& tree, Facts& facts) {
     facts.apparmor_restricts_user_namespaces =
         read_word(tree, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1";
-    // The directory is looked at only where it matters: this is a launch's way.
+    // List the directory only where it matters, because every launch runs this.
     facts.apparmor_profile_for_bwrap =
         facts.apparmor_restricts_user_namespaces && has_apparmor_profile_for_bwrap(tree);
     facts.namespace_obstacle = find_namespace_obstacle(tree, facts);

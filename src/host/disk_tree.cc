@@ -19,9 +19,9 @@ namespace host {
 namespace {
 
 constexpr size_t kLargestRemembered = 256u << 10;
-// Names of a directory that are compared one by one to know that one is not among them.
+// The most names that a lookup compares one by one to find that a name is missing.
 constexpr size_t kLargestSearched = 1000;
-constexpr time_t kLongestTick = 10;  // of a file system's clock, in seconds, and more
+constexpr time_t kLongestTick = 10;  // more than the time stamp granularity of any file system, in seconds
 
 Kind kind_of_mode(mode_t mode) {
     switch (mode & S_IFMT) {
@@ -52,8 +52,8 @@ bool is_only_roots(const struct stat& status) {
     return S_ISDIR(status.st_mode) && status.st_uid == 0 && (status.st_mode & 0022) == 0;
 }
 
-// File systems of this machine alone, on which a name that is made or removed gives its directory another
-// stamp. Not among them: the automounter's, which makes names when they are asked for, and the kernel's own.
+// Local file systems on which creating or removing a name changes the directory's time stamps. Automounter
+// file systems are not among them, because they create names on access, nor are the kernel's own.
 constexpr unsigned long kLocal[] = {
     0xef53,      // ext2, ext3, ext4
     0x58465342,  // XFS
@@ -63,7 +63,7 @@ constexpr unsigned long kLocal[] = {
     0x2fc12fc1,  // ZFS
     0x794c7630,  // overlayfs
 };
-// Of several machines: a directory lists what it has, but its stamp may come late.
+// File systems shared by several machines: a listing is complete, but the time stamp may be updated late.
 constexpr unsigned long kShared[] = {
     0x6969,      // NFS
     0x0bd00bd0,  // Lustre
@@ -84,7 +84,7 @@ bool lists_all(int directory) {
     return ::fstatfs(directory, &status) == 0 && (is_one_of(kLocal, status) || is_one_of(kShared, status));
 }
 
-// Other than as an empty directory: placeholders of other sessions come and go.
+// True unless it is missing or an empty directory: placeholders of other sessions come and go.
 bool has_come_back(const base::Path& path) {
     struct stat status;
     if (::lstat(path.c_str(), &status) != 0) return false;
@@ -100,7 +100,7 @@ bool is_plain(std::string_view name) {
     return std::ranges::all_of(name, [](unsigned char letter) { return letter > ' ' && letter < 0x7f; });
 }
 
-// Some file systems do not say in the directory what an entry is.
+// Some file systems do not report the type of an entry in the directory.
 Kind kind_of_entry(int directory, const struct dirent64& entry) {
     if (entry.d_type != DT_UNKNOWN) return kind_of_mode(DTTOIF(entry.d_type));
     struct stat status;
@@ -141,7 +141,7 @@ const DiskTree::Seen& DiskTree::see(const base::Path& path) const {
         seen.identity = identity_of(status);
         seen.changed = std::max(status.st_ctim.tv_sec, status.st_mtim.tv_sec);
     }
-    // A link that can't be read leads nowhere.
+    // Treat a link that can't be read as missing.
     if (node.kind == Kind::symlink && node.link.empty()) return seen;
     seen.node = std::move(node);
     if (!names_file_.empty()) looked_at_.push_back(path);
@@ -159,14 +159,14 @@ const KnownNames::Answer* DiskTree::recall(const base::Path& path) const {
 }
 
 bool DiskTree::is_known_to_lack(const base::Path& directory, std::string_view name) const {
-    // Where there is nothing, there is nothing below.
+    // Below a missing directory everything is missing.
     auto seen = seen_.find(directory);
     if (seen != seen_.end() && !seen->second.node) return true;
     if (seen == seen_.end()) {
         const KnownNames::Answer* known = recall(directory);
         if (known != nullptr && !*known) return true;
     }
-    // A file system may take names for the same that differ in their case, or in more than that.
+    // A file system may ignore the case of names, or compare them in another way.
     auto listed = listed_.find(directory);
     if (listed == listed_.end() || !listed->second.is_complete || !is_plain(name)) return false;
     return std::ranges::none_of(listed->second.entries, [&](const Entry& entry) {
@@ -199,7 +199,7 @@ const std::vector<Entry>& DiskTree::list(const base::Path& directory) const {
         return true;
     });
     if (!is_read) note_failure(directory, errno);
-    // In a large one, a name is sooner asked for than compared with all the others.
+    // In a large directory one lstat is cheaper than a comparison with all names.
     listing.is_complete = is_read && listing.entries.size() <= kLargestSearched && lists_all(fd.get());
     std::ranges::sort(listing.entries, {}, &Entry::name);
     return listing.entries;
@@ -252,8 +252,8 @@ bool DiskTree::is_listed(const base::Path& path) const {
            std::ranges::binary_search(listed->second.entries, path.name(), {}, &Entry::name);
 }
 
-// Threat: a directory that can't be listed looks like an empty one, and secrets in it stay readable; so they
-// do in one that is moved away for a moment and back (tests/jail/resource_faults.bats).
+// Threat: a directory that can't be listed looks like an empty one, and secrets in it stay readable. The same
+// happens if a directory is moved away for a moment and back (tests/jail/resource_faults.bats).
 base::Status DiskTree::check(const base::Path& project) const {
     for (const auto& [path, number] : failures_) {
         bool is_ours = path.is_within(project);
@@ -275,7 +275,7 @@ void DiskTree::recall_names(const std::string& file) const {
 void DiskTree::keep_names() const {
     if (names_file_.empty()) return;
     std::unordered_map<base::Path, bool> is_fit;
-    // Looking at the directories adds to the list: the topmost that is not there stands for all below it.
+    // see() adds directories to this list: the topmost missing one also answers for everything below it.
     while (!looked_at_.empty()) {
         const base::Path path = std::move(looked_at_.back()), directory = path.parent();
         looked_at_.pop_back();
@@ -284,7 +284,7 @@ void DiskTree::keep_names() const {
         if (parent.identity.empty()) continue;
         if (names_.find(directory, parent.identity, path.name()) != nullptr) continue;
         auto [place, is_new] = is_fit.try_emplace(directory);
-        // One that changes just now may change once more without getting another stamp.
+        // A directory that changed just now may change again without a new time stamp.
         bool has_settled = parent.changed + kLongestTick < names_.began();
         if (is_new) place->second = has_settled && is_local(directory) && !may_write(directory);
         if (place->second) names_.learn(directory, parent.identity, path.name(), Tree::glance(path));

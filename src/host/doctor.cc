@@ -13,14 +13,14 @@ std::string handed_over(const std::vector<Way>& ways) {
            to_text(ways);
 }
 
-// The problem of a program is "what; what to do".
+// The problem of a program has the form "what; what to do".
 void split_problem(const std::string& problem, Finding& finding) {
     size_t semicolon = problem.find("; ");
     finding.detail = problem.substr(0, semicolon);
     if (semicolon != std::string::npos) finding.fix = problem.substr(semicolon + 2) + "\n";
 }
 
-// Where AppArmor has a profile for bwrap, a trial by this program says nothing about bwrap.
+// Where AppArmor has a profile for bwrap, a trial by this program does not show what bwrap can do.
 bool is_exempt(const Facts& facts) {
     return facts.apparmor_restricts_user_namespaces && facts.apparmor_profile_for_bwrap;
 }
@@ -36,7 +36,7 @@ Finding judge_native(const Facts& facts, const Trials& trials) {
     bool is_replaced = works_with_bwrap(facts);
     if (is_replaced) finding.detail += "; bubblewrap builds the jail instead";
     finding.verdict = is_replaced ? Verdict::good : Verdict::bad;
-    // Where it is about user namespaces, the ways stand there.
+    // If user namespaces are the problem, their finding lists the ways.
     if (is_replaced || facts.user_namespace_obstacle) finding.fix.clear();
     return finding;
 }
@@ -48,7 +48,7 @@ Finding judge_namespaces(const Facts& facts, const Trials& trials) {
         return finding;
     }
     if (facts.user_namespace_obstacle) {
-        // A set-user-ID bwrap needs none.
+        // A set-user-ID bwrap needs no user namespaces.
         bool is_bypassed = facts.bwrap.state == ProgramState::usable && facts.bwrap.is_setuid;
         finding.verdict = is_bypassed ? Verdict::warning : Verdict::bad;
         finding.detail = "closed to unprivileged processes: " + *facts.user_namespace_obstacle;
@@ -86,7 +86,7 @@ Finding judge_bwrap(const Facts& facts, const Trials& trials) {
     return finding;
 }
 
-// It is no first choice: nothing is wrong with a machine that does without.
+// firejail is not a first choice: a machine without it is fine.
 Finding judge_firejail(const Facts& facts) {
     Finding finding{.name = "firejail"};
     if (facts.firejail.state == ProgramState::usable) {
@@ -97,7 +97,7 @@ Finding judge_firejail(const Facts& facts) {
     split_problem(facts.firejail.problem.empty() ? "not installed" : facts.firejail.problem, finding);
     finding.verdict = is_needed ? Verdict::warning : Verdict::good;
     if (!is_needed) finding.detail += "; not needed while a better backend works";
-    // Where it would help to install it, that is one of the ways around the obstacle.
+    // Installing it is already one of the listed ways around the obstacle.
     if (!is_needed || facts.firejail.state == ProgramState::missing) finding.fix.clear();
     return finding;
 }
@@ -148,7 +148,7 @@ Finding judge_answers(const Facts& facts) {
     return finding;
 }
 
-// A launch by root works, and holds less.
+// A launch by root works, but with less protection.
 Finding judge_caller(const Facts& facts) {
     if (facts.identity.uid != 0) return {.name = "caller", .detail = "an ordinary user"};
     return {.name = "caller",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What this machine can enforce, control by control, and the exact remedy for what it can't. Pure: facts in,
-// findings out. The remedy never starts with making the host weaker for everyone.
+// findings out. The first remedy never weakens the host for everyone.
 #pragma once
 
 #include <optional>
@@ -26,7 +26,7 @@ struct Finding {
     std::string fix;     // may have several lines; empty where nothing needs to be done
 };
 
-// What was tried beside what was looked at; nothing where it was not tried.
+// Results of trials, in addition to the facts; nothing where it was not tried.
 struct Trials {
     bool tried_user_namespace = false;
     std::optional<std::string> user_namespace_failure;  // from try_user_namespace
@@ -36,10 +36,10 @@ struct Trials {
 
 Trials run_trials(const Facts& facts);
 
-// What trying taught beyond what was looked at becomes a fact, so that a backend that would fail is known to.
+// Turns failed trials into facts, so that a backend that would fail is not chosen.
 void take_in(const Trials& trials, Facts& facts);
 
-// One finding for each thing that a jail is built with. A bad one closes a backend, not every jail.
+// One finding for each component that a jail is built with. A bad one excludes a backend, not every jail.
 std::vector<Finding> diagnose(const Facts& facts, const Trials& trials = {});
 
 base::Json to_json(const Finding& finding);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kContainerMarks[] = {"/.dockerenv", "/run/.dockerenv", "/run/.containerenv"};
 
-// The system call itself, because the C library walks the whole tree where the kernel says "(unreachable)".
+// The system call itself, because glibc walks the whole tree where the kernel returns "(unreachable)".
 base::Result<base::Path> find_working_directory() {
     char text[PATH_MAX];
     long length = ::syscall(SYS_getcwd, text, sizeof text);
@@ -45,7 +45,7 @@ base::Result<base::Path> find_own_program() {
     return base::Path::parse(path);
 }
 
-// A set-group bwrap, an access list or a noexec mount can only be judged by the kernel.
+// Only the kernel can decide about a set-group-ID bwrap, an access list or a noexec mount.
 void check_permission(TrustedProgram& bwrap) {
     if (bwrap.state != ProgramState::usable || ::access(bwrap.path.c_str(), X_OK) == 0) return;
     bwrap.state = ProgramState::not_executable;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What this machine is and can do, probed once into a plain struct. It can also be read from a file, so that
-// a golden test of the plan can be any machine.
+// a golden test of the plan can use the facts of any machine.
 #pragma once
 
 #include <cstdint>
@@ -48,14 +48,14 @@ struct Facts {
     Identity identity;
     std::string kernel;   // release
     std::string machine;  // x86_64, aarch64
-    // Why this program can't build a jail by itself, for a person, with what to do; nothing: it can.
+    // Why this program can't build a jail by itself, with a remedy, for a person; nothing: it can.
     std::optional<std::string> native_obstacle;
-    // What closes user namespaces as far as files tell; a trial knows more (trial.h). Nothing means that an
-    // unprivileged process may make them; else the cause, for a person.
+    // What blocks user namespaces, as far as files show; a trial finds more (trial.h). Nothing means that an
+    // unprivileged process may create them; else the cause, for a person.
     NamespaceObstacle namespace_obstacle = NamespaceObstacle::none;
     std::optional<std::string> user_namespace_obstacle;
     bool apparmor_restricts_user_namespaces = false;
-    bool apparmor_profile_for_bwrap = false;  // then the restriction does not reach bwrap
+    bool apparmor_profile_for_bwrap = false;  // then the restriction does not apply to bwrap
     SlurmJob slurm_job;
     std::string nested_in;   // "container", "agent-sandbox": what we run inside of; empty on the host
     base::Path own_program;  // this executable
@@ -66,16 +66,16 @@ struct Facts {
     // ---- From probe_bwrap: where this program can't build the jail, or bubblewrap is asked for.
     TrustedProgram bwrap;
 
-    // ---- From probe_others: what the other backends need, where neither can be had or another one is asked
-    // for.
+    // ---- From probe_others: what the other backends need, where native and bubblewrap do not work or the
+    // user asks for another one.
     TrustedProgram firejail;
     int landlock_abi = 0;           // 0: none
-    bool can_answer_calls = false;  // of our descendants (src/doorman): tried by who may know that folder
+    bool can_answer_calls = false;  // of our descendants; the cli sets it (doorman::is_possible)
     std::string answers_obstacle;   // why not, for a person
 
-    // ---- From probe_details: what doctor and plan tell, and what explains a launch that failed.
+    // ---- From probe_details: what doctor and plan print, and what explains a failed launch.
     std::string os_name;   // PRETTY_NAME
-    std::string lsm_list;  // of security modules that this kernel was started with; empty: not known
+    std::string lsm_list;  // security modules of this kernel; empty: unknown
     int ptrace_scope = 0;  // of the Yama module; 0 without it
     bool has_seccomp = true;
     bool has_cgroup_namespace = true;
@@ -84,20 +84,20 @@ struct Facts {
 
 using Variables = std::vector<std::string>;  // "NAME=value"
 
-// The cheap part: some thirty system calls. Probes by looking, never by running a program. `environment` is
-// the caller's.
+// The cheap part: about thirty system calls. It only reads files and makes calls, and never runs a program.
+// `environment` is the caller's.
 base::Result<Facts> probe(const Variables& environment);
-// The same through a tree that the plan will use too, so that nothing is looked at twice.
+// The same through a tree that the plan will use too, so that each file is read only once.
 base::Result<Facts> probe(const Tree& tree, const Variables& environment);
-// Where it is known who asks.
+// For a caller whose identity is already known.
 base::Result<Facts> probe(const Tree& tree, const Variables& environment, Identity identity);
 
-// The part of probe that is about user namespaces, for a tree of one's own.
+// The part of probe about user namespaces, for a given tree.
 void probe_namespaces(const Tree& tree, Facts& facts);
-// Which Landlock the kernel has.
+// The Landlock ABI of the kernel.
 void probe_landlock(Facts& facts);
-// The two halves of native_obstacle: what closes user namespaces to this very program, by files, and calls
-// that this kernel lacks or a filter refuses. What is known already stays.
+// The two halves of native_obstacle: files that show that user namespaces are blocked for this program, and
+// calls that this kernel lacks or a filter refuses. An obstacle that is already set stays.
 void probe_own_namespaces(const Tree& tree, Facts& facts);
 void probe_calls(Facts& facts);
 
@@ -112,25 +112,25 @@ void probe_details(Facts& facts);
 // The part of it that is read from files.
 void probe_files(const Tree& tree, Facts& facts);
 
-// Who calls, from the account database's files, and where they are silent (a site's directory service) from
-// the caller's own variables, checked against the owner of the home directory.
+// The calling user, from the files of the account database. If they do not contain the user (a directory
+// service), from the caller's own variables, checked against the owner of the home directory.
 base::Result<Identity> probe_identity(const Variables& environment);
 base::Result<Identity> probe_identity(const Tree& tree, uint32_t uid, uint32_t gid,
                                       const Variables& environment);
 
-// The home directory that the account database's files give this user, whatever HOME says; nothing where they
-// are silent or it is no directory of that user.
+// The home directory that the files of the account database give this user, whatever HOME is. Nothing where
+// they do not contain the user, or it is not a directory of that user.
 std::optional<base::Path> account_home(const Tree& tree, uint32_t uid);
 
-// What the caller runs inside of; see Facts::nested_in.
+// What the caller runs inside; see Facts::nested_in.
 std::string probe_nesting(const Tree& tree, const Variables& environment);
 
-// The first bubblewrap that may be run: owned by root, not writable by others, nor any directory above it.
-// Its path is physical, so that what was checked is what is run.
+// The first bubblewrap that may be run: root owns it, and no other user can write it or a directory above it.
+// Its path is physical, so that the checked file is the one that is run.
 TrustedProgram find_bwrap(const std::optional<base::Path>& pinned);
 TrustedProgram find_bwrap(const Tree& tree, const std::optional<base::Path>& pinned,
                           uint32_t trusted_owner = 0);
-// The same of firejail, which does nothing unless it is set-user-ID root.
+// The same for firejail, which works only if it is set-user-ID root.
 TrustedProgram find_firejail(const Tree& tree, const std::optional<base::Path>& pinned,
                              uint32_t trusted_owner = 0);
 
@@ -140,8 +140,8 @@ std::optional<std::string_view> variable(const Variables& environment, std::stri
 std::string_view to_text(ProgramState state);
 std::string_view to_text(NamespaceObstacle obstacle);
 
-// Every fact, in a stable order; what is absent in the JSON keeps its default, a value that is none of ours
-// is an error.
+// Every fact, in a stable order. A member that is missing in the JSON keeps its default; an unknown value is
+// an error.
 base::Json to_json(const Facts& facts);
 base::Result<Facts> facts_from_json(const base::Json& json);
 

@@ -10,7 +10,7 @@ constexpr NamespaceObstacle kObstacles[] = {
     NamespaceObstacle::none, NamespaceObstacle::not_built_in, NamespaceObstacle::limit_is_zero,
     NamespaceObstacle::clone_is_restricted, NamespaceObstacle::apparmor};
 
-// Reads members into places of a struct and keeps the first thing that was wrong.
+// Reads members into fields of a struct and keeps the first error.
 class Reader {
   public:
     void path(const base::Json& json, std::string_view key, base::Path& place) {

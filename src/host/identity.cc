@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The C library's account functions load name-service modules at run time, which a static program must not
-// do; so the files are read here, and for users of a directory service the caller's own variables are
-// believed as far as the disk bears them out.
+// do. So this code reads the files itself. For users of a directory service it uses the caller's own
+// variables, as far as they agree with the disk.
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kLargestDatabase = 64u << 20;
 constexpr size_t kLongestName = 256;
 
-// The field of a line of passwd(5) or group(5), counted from 0; empty where the line is shorter. Every launch
-// reads these files: nothing is allocated.
+// The field of a line of passwd(5) or group(5), counted from 0; empty where the line is shorter. It allocates
+// nothing, because every launch reads these files.
 std::string_view field(std::string_view line, size_t index) {
     for (; index > 0; --index) {
         size_t colon = line.find(':');
@@ -27,7 +27,7 @@ std::string_view field(std::string_view line, size_t index) {
 
 struct Database {
     std::string_view text;
-    std::ptrdiff_t colons;  // in a line that is complete
+    std::ptrdiff_t colons;  // in a complete line
 };
 
 // name:password:uid:gid:comment:home:shell
@@ -37,7 +37,7 @@ constexpr std::ptrdiff_t kPasswdColons = 6;
 constexpr size_t kGid = 2;
 constexpr std::ptrdiff_t kGroupColons = 3;
 
-// The first complete line whose field has this text; empty where there is none.
+// The first complete line whose field has this text; empty where no line matches.
 std::string_view find_line(const Database& database, size_t index, std::string_view text) {
     for (std::string_view rest = database.text; !rest.empty();) {
         std::string_view line = rest.substr(0, rest.find('\n'));
@@ -47,20 +47,21 @@ std::string_view find_line(const Database& database, size_t index, std::string_v
     return {};
 }
 
-// Empty where the machine has no such file (a bare container); then everything comes from the variables.
+// Empty where the machine has no such file (a minimal container); then everything comes from the variables.
 std::string read_database(const Tree& tree, std::string_view path) {
     base::Result<std::string> content = tree.read(base::Path::known(path), kLargestDatabase);
     return content ? *std::move(content) : std::string();
 }
 
-// A group without a name is called by its number, as ls(1) does.
+// A group without a name gets its number as name, as in ls(1).
 std::string group_name(const Database& groups, uint32_t gid) {
     std::string number = std::to_string(gid);
     std::string_view line = find_line(groups, kGid, number);
     return line.empty() ? number : std::string(field(line, kName));
 }
 
-// A name becomes a line of the jail's passwd: nothing may be in it that ends a field or a line.
+// The name becomes part of a line of the jail's passwd: it must not contain a character that ends a field or
+// a line.
 bool is_plain_name(std::string_view name) {
     bool has_plain_letters = std::ranges::all_of(
         name, [](char letter) { return letter > ' ' && letter != 0x7f && letter != ':' && letter != '/'; });
@@ -68,7 +69,7 @@ bool is_plain_name(std::string_view name) {
            has_plain_letters;
 }
 
-// An absolute path to a directory of the caller's.
+// An absolute path to a directory that the caller owns.
 std::optional<base::Path> own_directory(const Tree& tree, uint32_t uid, std::string_view text) {
     base::Result<base::Path> home = base::Path::parse(text);
     if (!home || home->is_root()) return std::nullopt;
@@ -83,7 +84,7 @@ std::string shell_of_variable(const Tree& tree, const Variables& environment) {
     return node && node->kind == Kind::file ? shell->str() : "/bin/sh";
 }
 
-// A name that the files give to someone else is not believed.
+// Rejects a name that the files give to another user.
 std::string name_of_variables(const Database& passwd, const base::Path& home, const Variables& environment) {
     std::string_view candidates[] = {variable(environment, "USER").value_or(""),
                                      variable(environment, "LOGNAME").value_or(""), home.name()};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Lines: the title, who asks, the body, and a last line, because a file that lost its end would be silent
-// about what it should tell.
+// Lines: the title, the user and groups, the body, and a last line, because a truncated file would hide
+// findings.
 #include "host/kept_findings.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kLastLine = "end\n";
 constexpr size_t kLargestFile = 4u << 20;
 
-// The groups decide what is seen and what may be written. A launch asks several times.
+// The groups decide what can be seen and written. Computed once, because a launch needs it several times.
 const std::string& asker() {
     static const std::string kAsker = [] {
         gid_t groups[1024];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Lines: "@since identity path" for a directory, then one for each name, which begins with a letter of
-// kLetters; the text of a link follows on a line of its own, after ">". Whatever else stands there spoils the
-// whole.
+// kLetters. The target of a link follows on its own line, after ">". Any other line makes the whole file
+// invalid.
 #include "host/known_names.h"
 
 #include <algorithm>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What lies under the names of system directories, remembered from launch to launch. A plan asks for some
-// four hundred of them, mailers and Slurm's commands above all, of which a machine has a dozen: with this,
-// one look at each directory stands for all that it has and lacks.
+// The content of system directories, by name, cached from launch to launch. A plan looks up about four
+// hundred names, mostly mailers and Slurm's commands, and a machine has a dozen of them. With this cache, one
+// lstat for each directory answers for all names in it.
 //
-// Threat: a name that is taken for absent is not hidden. So only directories count that nobody but root can
-// change (disk_tree.cc decides which), and one in which a name was made, removed or replaced has another
-// stamp. Of what is there no more is remembered than its directory vouches for: what kind it is, and where a
-// link leads, but neither mode nor owner. (tests/host/known_names_test.cc)
+// Threat: a name that is wrongly taken for absent is not hidden. So only directories count that only root can
+// change (disk_tree.cc decides which), and creating, removing or replacing a name changes the directory's
+// time stamp. For an existing name only its kind and the target of a link are cached, because the directory's
+// stamp does not cover mode and owner. (tests/host/known_names_test.cc)
 #pragma once
 
 #include <sys/stat.h>
@@ -23,7 +23,7 @@
 
 namespace host {
 
-// Which directory it is, and since when it is as it is.
+// Device, inode and time stamps: they change with the directory's content.
 std::string identity_of(const struct stat& directory);
 
 class KnownNames {
@@ -32,18 +32,18 @@ class KnownNames {
     using Answer = std::optional<Glance>;
 
     KnownNames() = default;
-    // What earlier launches have found, as far as it can be believed.
+    // The findings of earlier launches that are still valid.
     static KnownNames recall(const std::string& file, time_t now);
 
-    // Whether anything is known of this directory, so that its identity is worth a look.
+    // Whether it has names of this directory, so that its identity is worth an lstat.
     bool has(const base::Path& directory) const;
-    // Null where the name is not known.
+    // Null where the name is not cached.
     const Answer* find(const base::Path& directory, const std::string& identity, std::string_view name) const;
 
-    // This was found under `name` while the directory had this identity.
+    // Records what was found under `name` while the directory had this identity.
     void learn(const base::Path& directory, const std::string& identity, std::string_view name,
                const Answer& answer);
-    // Writes down what is new; nothing is written otherwise.
+    // Writes the file if something is new.
     void keep(const std::string& file) const;
 
     time_t began() const { return now_; }
@@ -53,7 +53,7 @@ class KnownNames {
         time_t since = 0;  // the oldest of its findings
         std::map<std::string, Answer, std::less<>> names;
     };
-    // Nodes of a cluster share a home directory, and one path is another directory on each.
+    // Nodes of a cluster share a home directory, and one path may be a different directory on each node.
     using Key = std::pair<base::Path, std::string>;
 
     bool read(std::string_view body);

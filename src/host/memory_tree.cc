@@ -49,7 +49,7 @@ std::string unescaped(std::string_view text) {
     return plain;
 }
 
-// Takes the first word and the blanks behind it off `rest`.
+// Removes the first word and the blanks after it from `rest`.
 std::string_view take_word(std::string_view& rest) {
     std::string_view word = rest.substr(0, rest.find(' '));
     rest.remove_prefix(word.size());
@@ -146,8 +146,8 @@ void MemoryTree::add(const base::Path& path, Node node, std::string content) {
     listed_.clear();
 }
 
-// As lstat does: links on the way are followed, the last one is not. Resolving asks only for names in
-// directories that are physical, which the map answers at once.
+// As lstat(2): links on the way are followed, the last one is not. resolve() asks only for names in physical
+// directories, which the map answers at once.
 std::optional<Node> MemoryTree::look(const base::Path& path) const {
     if (auto found = nodes_.find(path); found != nodes_.end()) return found->second.node;
     auto above = nodes_.find(path.parent());
@@ -171,7 +171,7 @@ const std::vector<Entry>& MemoryTree::list(const base::Path& directory) const {
     base::Result<Resolved> resolved = resolve(directory);
     if (!resolved) return entries;
     const base::Path& physical = resolved->path;
-    // In the order of the text /a-b stands between /a and /a/b.
+    // In sort order, /a-b is between /a and /a/b.
     for (auto place = nodes_.upper_bound(physical); place != nodes_.end(); ++place) {
         if (!place->first.str().starts_with(physical.str())) break;
         if (place->first.parent() != physical) continue;

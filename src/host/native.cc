@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Whether this program may build a jail by itself, as far as looking tells. A launch asks this every time, so
-// it is a handful of system calls; what only trying tells is in trial.cc. The version of a kernel is never
-// asked: distributions carry calls back, and filters take them away.
+// Whether this program may build a jail by itself, as far as files and harmless calls show. Every launch runs
+// this, so it makes only a few system calls; trial.cc finds the rest. It never checks the kernel's version:
+// distributions backport calls, and filters block them.
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -17,11 +17,11 @@ namespace {
 
 constexpr size_t kLongestLabel = 4096;
 
-// Calls that nothing else can stand in for, with arguments that every kernel refuses before it does anything.
+// Calls that have no replacement, with arguments that every kernel refuses before it does anything.
 struct Needed {
     std::string_view name;
     long (*refusal)();
-    // The kernel itself may say EPERM, so that only ENOSYS tells.
+    // The kernel itself may return EPERM, so only ENOSYS proves that the call is missing.
     bool asks_for_rights;
 };
 
@@ -37,8 +37,8 @@ bool is_missing(const Needed& call) {
     return errno == ENOSYS || (errno == EPERM && !call.asks_for_rights);
 }
 
-// AppArmor says which profile this process runs under: what attaches is decided by more than the name of a
-// file in /etc/apparmor.d.
+// Reads the AppArmor profile of this process: the name of a file in /etc/apparmor.d alone does not decide
+// which profile attaches.
 bool is_unconfined(const Tree& tree) {
     base::Result<std::string> label =
         tree.read(base::Path::known("/proc/self/attr/apparmor/current"), kLongestLabel);

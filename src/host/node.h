@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What can lie under a name.
+// The kinds of directory entries.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Node {
     std::string link;  // the text of a symbolic link
 };
 
-// Of a node, what decides where a path leads.
+// The part of a node that decides where a path leads.
 struct Glance {
     Kind kind = Kind::file;
     std::string link;

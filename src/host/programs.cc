@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Threat: a bwrap or firejail that someone else can replace is someone else's program, run with the caller's
-// rights and trusted to build the jail. So PATH is never searched, and a candidate counts only if none but
-// root could have put it there (tests/host/programs_test.cc).
+// Threat: if another user can replace bwrap or firejail, that user's program runs with the caller's rights
+// and builds the jail. So PATH is never searched, and a candidate counts only if no user but root could have
+// put it there (tests/host/programs_test.cc).
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 struct Wanted {
     std::string_view name;   // of the program
-    std::string_view title;  // of what it belongs to
+    std::string_view title;  // of its project, for messages
     std::string_view package;
     std::array<std::string_view, 3> places;
     bool must_be_setuid;
@@ -49,8 +49,8 @@ std::string owner_problem(const Wanted& wanted, const base::Path& path, uint32_t
     return text + "; " + wanted.install();
 }
 
-// Why someone other than `trusted_owner` could change the file at this physical path; empty where nobody
-// could.
+// Why a user other than `trusted_owner` could change the file at this physical path; empty where only that
+// owner could.
 std::string find_untrusted(const Tree& tree, const Wanted& wanted, const base::Path& program,
                            uint32_t trusted_owner) {
     const std::string name(wanted.name);

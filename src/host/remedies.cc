@@ -25,8 +25,8 @@ std::string bwrap_path(const Facts& facts) {
     return facts.bwrap.path.is_root() ? std::string(kDefaultBwrap) : facts.bwrap.path.str();
 }
 
-// Threat: a profile counts for a path. Where a user can write, it would open user namespaces to whatever that
-// user puts there.
+// Threat: an AppArmor profile applies to a path. In a directory that a user can write, it would open user
+// namespaces to any program that this user puts there.
 bool is_installed(const Facts& facts) {
     return facts.own_program.is_within(base::Path::known("/usr")) ||
            facts.own_program.is_within(base::Path::known("/opt"));
@@ -101,7 +101,7 @@ Way install_firejail(const Facts& facts) {
             .needs_bwrap = false};
 }
 
-// Advice only: what this kernel can do is asked where it counts.
+// Only advice: probe_calls checks what this kernel can do.
 bool can_do_without_bwrap(const Facts& facts) {
     return is_kernel_at_least(facts, 5, 4);
 }
@@ -126,7 +126,7 @@ void add_firejail(const Facts& facts, std::vector<Way>& ways) {
     if (facts.firejail.state == ProgramState::missing) ways.push_back(install_firejail(facts));
 }
 
-// No file tells, but trying failed.
+// No file shows the cause, but the trial failed.
 std::vector<Way> ways_around_a_filter(const Facts& facts) {
     if (facts.nested_in == "agent-sandbox") return {};
     if (facts.nested_in == "container") {
@@ -178,7 +178,7 @@ std::vector<Way> ways_around_obstacle(const Facts& facts) {
     return ways;
 }
 
-// Lines of at most this width, at blanks.
+// Wraps at blanks to lines of at most this width.
 std::string wrapped(std::string_view text, const std::string& indent) {
     constexpr size_t kWidth = 76;
     std::string lines, line = indent;
@@ -198,7 +198,7 @@ std::string paragraph(std::string_view text) {
     return wrapped(text, "") + "\n";
 }
 
-// Of this program and of bubblewrap: neither can build the jail.
+// Why neither this program nor bubblewrap can build the jail.
 std::string cause_of(const Facts& facts) {
     auto without_remedy = [](const std::string& problem) { return problem.substr(0, problem.find("; ")); };
     if (facts.user_namespace_obstacle) {

@@ -7,7 +7,7 @@ namespace {
 // The kernel's own limit (MAXSYMLINKS).
 constexpr size_t kMostLinks = 40;
 
-// Takes the first component off `rest`; empty when there is none left.
+// Removes the first component from `rest`; empty when no component is left.
 std::string_view next_component(std::string_view& rest) {
     while (rest.starts_with('/')) rest.remove_prefix(1);
     std::string_view component = rest.substr(0, rest.find('/'));
@@ -42,7 +42,8 @@ base::Result<Tree::Resolved> Tree::resolve(const base::Path& path) const {
     for (std::string_view component = next_component(rest); !component.empty();
          component = next_component(rest)) {
         if (component == ".") continue;
-        // Only the text of a link can hold "..", and it climbs from where the link's directory really is.
+        // Only the text of a link can contain "..", and it refers to the physical parent of the link's
+        // directory.
         if (component == "..") {
             resolved.path = resolved.path.parent();
             continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The file system as the decision sees it: a read-only view with two implementations, the disk and a tree in
-// memory. Plans are computed against this interface alone, so that a test can be a RHEL 8 login node.
+// memory. Plans are computed against this interface alone, so that a test can simulate a RHEL 8 login node.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,13 @@ class Tree {
   public:
     virtual ~Tree() = default;
 
-    // The node itself, a last symbolic link not followed; nothing where it does not exist or can't be seen.
+    // The node itself, without following a last symbolic link; nothing where it does not exist or can't be
+    // seen.
     virtual std::optional<Node> look(const base::Path& path) const = 0;
-    // The same where nothing but its kind and its link matters: a tree may know that without looking.
+    // The same where only its kind and its link matter: a tree may have these cached.
     virtual std::optional<Glance> glance(const base::Path& path) const;
-    // Names in a directory, sorted; empty where it can't be read. Lives as long as the tree stays as it is.
+    // Names in a directory, sorted; empty where it can't be read. The reference is valid until the tree
+    // changes.
     virtual const std::vector<Entry>& list(const base::Path& directory) const = 0;
     // Calls `visitor` for each entry, in any order, until it returns false. False where the caller has no
     // permission to list the directory.
@@ -43,11 +45,11 @@ class Tree {
     std::optional<Node> look_through(const base::Path& path) const;
 
     struct Link {
-        base::Path path;  // where the link stands, itself physical
+        base::Path path;  // its own physical path
         std::string text;
     };
     struct Resolved {
-        base::Path path;          // without symbolic links; what does not exist is kept as written
+        base::Path path;          // without symbolic links; a missing part stays as written
         std::vector<Link> links;  // those that were followed, in order
         bool exists = false;
     };
@@ -55,28 +57,27 @@ class Tree {
     base::Result<Resolved> resolve(const base::Path& path) const;
 };
 
-// The machine's own. Everything is looked at once and then remembered, so that resolving the sixty paths of a
-// launch costs one lstat for each directory they share, and the whole decision sees one state of each name.
-// What changes on the disk later is not seen: make a new DiskTree to look again. Not for several threads at
-// once.
+// The machine's own file system. Each path is read once and then cached, so that resolving the sixty paths of
+// a launch costs one lstat for each directory they share, and the whole decision uses one state of each name.
+// Later changes on the disk are not seen: make a new DiskTree to look again. Not thread-safe.
 class DiskTree final : public Tree {
   public:
     std::optional<Node> look(const base::Path& path) const override;
     std::optional<Glance> glance(const base::Path& path) const override;
     const std::vector<Entry>& list(const base::Path& directory) const override;
-    // Remembers small directories only: a project may have millions of entries.
+    // Caches small directories only: a project may have millions of entries.
     bool visit(const base::Path& directory, const std::function<bool(const Entry&)>& visitor) const override;
     base::Result<std::string> read(const base::Path& file, size_t limit) const override;
     bool may_write(const base::Path& path) const override;
 
-    // An error where something could not be looked at for want of descriptors or memory, or something at or
-    // below `project` because a disk or a server failed, or was gone when it was looked at and is back. What
-    // was decided from this tree is then not to be believed: it would neither hide nor mask what was not
+    // An error where a path could not be read because descriptors or memory ran out. Also an error for a path
+    // at or below `project` if a disk or a server failed, or if the path was missing when it was read and
+    // exists again. Decisions from this tree are then invalid: they would neither hide nor mask what was not
     // seen.
     base::Status check(const base::Path& project) const;
 
-    // From here on, what earlier launches have found counts (known_names.h); `keep_names` leaves to the next
-    // what this one has found.
+    // Uses the findings of earlier launches from here on (known_names.h); `keep_names` stores the findings of
+    // this launch for the next.
     void recall_names(const std::string& file) const;
     void keep_names() const;
 
@@ -84,7 +85,7 @@ class DiskTree final : public Tree {
     struct Seen {
         std::optional<Node> node;
         std::string identity;  // of a directory that root alone can change; empty otherwise
-        time_t changed = 0;    // that directory
+        time_t changed = 0;    // the time of that directory's last change
     };
     struct Listing {
         std::vector<Entry> entries;
@@ -92,7 +93,7 @@ class DiskTree final : public Tree {
     };
     const Seen& see(const base::Path& path) const;
     base::Fd open_to_list(const base::Path& directory) const;
-    // What is known of it without a look; null where nothing is.
+    // The cached answer, or null.
     const KnownNames::Answer* recall(const base::Path& path) const;
     bool is_known_to_lack(const base::Path& directory, std::string_view name) const;
     bool is_listed(const base::Path& path) const;
@@ -102,7 +103,7 @@ class DiskTree final : public Tree {
     mutable std::unordered_map<base::Path, Listing> listed_;
     mutable std::unordered_map<base::Path, std::string> read_;
     mutable std::unordered_map<base::Path, bool> may_write_;
-    mutable std::string names_file_;  // empty: nothing is recalled
+    mutable std::string names_file_;  // empty: the cache is not used
     mutable KnownNames names_;
     mutable std::vector<base::Path> looked_at_;
     mutable std::vector<std::pair<base::Path, int>> failures_;  // with errno
@@ -114,11 +115,11 @@ class DiskTree final : public Tree {
 //   l /bin usr/bin                    symbolic link
 //   s /run/docker.sock                socket
 //   c /dev/nvidia0                    device
-//   r /data/shared                    directory in which the caller may write nothing
+//   r /data/shared                    directory in which the caller can't write
 //   # a remark
-// Every kind but a link takes an octal mode after its path; without one it has the usual mode of its kind. In
-// paths, contents and links \n is a newline, \t a tab, \s a blank and \\ a backslash. System trees and
-// top-level directories belong to root and are not writable, everything else belongs to uid 1000.
+// Every kind except a link takes an octal mode after its path; without one it has the usual mode of its kind.
+// In paths, contents and links \n is a newline, \t a tab, \s a blank and \\ a backslash. Root owns system
+// trees and top-level directories, which are not writable; uid 1000 owns everything else.
 class MemoryTree final : public Tree {
   public:
     static base::Result<MemoryTree> parse(std::string_view listing);

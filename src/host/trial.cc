@@ -20,14 +20,14 @@ namespace {
 
 constexpr size_t kLongestAnswer = 4096;
 constexpr int kCannotExecute = 127;
-// OPEN_TREE_CLONE and AT_RECURSIVE, which older headers don't have: what the host mounted below can't be left
-// out.
+// OPEN_TREE_CLONE and AT_RECURSIVE, which older headers lack. Recursive, because the kernel refuses a copy
+// without the mounts that the host has below it.
 constexpr unsigned kCloneTree = 0x1 | 0x8000 | O_CLOEXEC;
 constexpr unsigned kFromDescriptor = 0x4;  // MOVE_MOUNT_F_EMPTY_PATH
 constexpr BackendTrial kTrials[] = {{"native", try_native, &Facts::native_obstacle},
                                     {"bwrap", try_user_namespace, &Facts::user_namespace_obstacle}};
 
-// Takes a number and, unless it is the last, the dot behind it.
+// Parses a number and the dot after it, if there is one.
 bool take_number(std::string_view& text, int& number) {
     auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (problem != std::errc() || number < 0) return false;
@@ -51,8 +51,8 @@ int wait_for(pid_t child) {
     ::_exit(kCannotExecute);
 }
 
-// Ubuntu 24.04 lets the namespace be made and then refuses every capability in it: writing the map and making
-// a mount namespace are what bwrap does next and what fails there.
+// Ubuntu 24.04 allows creating the namespace and then refuses every capability in it. So try what bwrap does
+// next and what fails there: writing the map and creating a mount namespace.
 int use_user_namespace(const std::string& map) {
     if (::unshare(CLONE_NEWUSER) != 0) return errno;
     base::Fd file(::open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC));
@@ -77,14 +77,14 @@ bool places_a_copy() {
     return copy && ::syscall(SYS_move_mount, copy.get(), "", AT_FDCWD, "/proc", kFromDescriptor) == 0;
 }
 
-// Says on `answer` what failed first; silence is success.
+// Writes the first failure to `answer`; no output means success.
 void say_failure(int answer, std::string_view what) {
     std::string text = std::string(what) + ", the kernel answers: " + std::strerror(errno);
     (void)!::write(answer, text.data(), text.size());
 }
 
-// As pid 1 of the namespace. The target is covered three times, in a mount namespace that ends with this
-// process.
+// Runs as pid 1 of the pid namespace. It mounts over /proc three times, in a mount namespace that ends with
+// this process.
 void use_namespaces(int answer) {
     if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
         say_failure(answer, "detach its mounts from the host's");

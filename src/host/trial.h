@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Questions that can only be answered by trying. For doctor, and for a launch that failed: one that works
-// never comes here.
+// Facts that can only be found by trying. For doctor, and for a launch that failed: a successful launch never
+// runs these.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct BwrapVersion {
     auto operator<=>(const BwrapVersion&) const = default;
 };
 
-// The oldest that has every option the backend uses.
+// The oldest version with every option that the backend uses.
 inline constexpr BwrapVersion kOldestBwrap{.major = 0, .minor = 4, .patch = 0};
 
 // "bubblewrap 0.8.0"
@@ -30,16 +30,16 @@ base::Result<BwrapVersion> parse_bwrap_version(std::string_view output);
 // Runs `bwrap --version` with an empty environment; only for a bwrap that is usable.
 base::Result<BwrapVersion> probe_bwrap_version(const TrustedProgram& bwrap);
 
-// Makes a user namespace with a mount namespace of its own in a short-lived child. Nothing where that worked,
-// else the reason.
+// Creates a user namespace with a mount namespace of its own in a short-lived child. Nothing on success, else
+// the reason.
 std::optional<std::string> try_user_namespace();
 
-// What this program does to build a jail by itself, as far as no plan is needed for it, in a short-lived
-// child. Nothing where that worked, else Facts::native_obstacle.
+// Takes the steps by which this program builds a jail, as far as they need no plan, in a short-lived child.
+// Nothing on success, else Facts::native_obstacle.
 std::optional<std::string> try_native();
 
-// The backends that another may stand in for where a launch found out what no file says: what tells whether
-// it is the machine that can't have it, and the fact that the answer becomes.
+// A backend that another one can replace after a failed launch. The trial shows whether this machine can't
+// run it, and its result becomes the fact.
 struct BackendTrial {
     std::string_view backend;
     std::optional<std::string> (*failure)();
