@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What git would take orders from: in repositories that the session has made, in those that were there and
-// stood open, and in a plain directory that git would take for a repository.
+// What makes git run programs: in repositories that the session has made, in existing ones that were not
+// protected, and in a plain directory that git would accept as a repository.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace review {
 
-// By its content, not by its name: git in such a directory obeys it.
+// Decided by its content, not by its name: git started in such a directory uses it.
 bool is_repository(const base::Path& directory);
 
 void look_into_repository(const base::Path& repository, Known& known, std::vector<Finding>& findings);

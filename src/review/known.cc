@@ -67,7 +67,7 @@ void Known::save(bool is_complete) const {
         text = std::to_string(now.tv_sec) + "." + std::to_string(now.tv_nsec) + "\n";
         for (const std::string& digest : now_) text += digest + "\n";
     }
-    // Without the record the next review goes by times alone, as the first one does.
+    // Without the record the next review uses only times, as the first one does.
     base::Status made = base::make_directories(file_.substr(0, file_.rfind('/')));
     if (made) (void)base::write_file_atomically(file_, text);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What earlier reviews of a project have looked at, and when the last one ended; kept in the sandbox's own
-// state, which no jail can reach.
+// The paths that earlier reviews of a project have seen, and when the last one ended; stored in the sandbox's
+// own state, which no jail can reach.
 //
-// Threat: a directory that is renamed keeps the times of the files in it. What was planted under a name that
-// no list has, or in a tree that the review passes over, would be old when a later session moves it to where
-// it runs (tests/review/moved_test.cc). Its path is new all the same: a file that is older than the last
-// review, at a path that the last review did not see, was moved there.
+// Threat: renaming a directory keeps the times of the files in it. A file planted under a name that is on no
+// list, or in a tree that the review skips, would look old when a later session moves it to where it runs
+// (tests/review/moved_test.cc). But its path is new: a file that is older than the last review, at a path
+// that the last review did not see, was moved there.
 #pragma once
 
 #include <sys/stat.h>
@@ -21,14 +21,15 @@ namespace review {
 
 class Known {
   public:
-    // `file` may be missing, or empty for no record at all.
+    // `file` may be missing, or empty for no record.
     Known(std::string file, const timespec& started);
 
-    // Whether the file at `path` came or changed in this session; remembers the path for the next review.
+    // Whether the file at `path` was created, changed or moved there since the session started; records the
+    // path for the next review.
     bool is_new(const base::Path& path, const struct stat& status);
 
-    // Writes what this review has seen. A review that did not see everything can't tell what was moved: then
-    // the next one goes by times alone.
+    // Writes the paths that this review has seen. An incomplete review can't detect moved files: then the
+    // next one uses only times.
     void save(bool is_complete) const;
 
   private:

@@ -22,7 +22,7 @@ std::string_view first_component(std::string_view path) {
     return path.substr(0, path.find('/'));
 }
 
-// A pattern takes the name only where both ends agree, which rules out nearly all.
+// A pattern can match the name only if both ends agree, which excludes nearly all names.
 bool ends_agree(std::string_view pattern, std::string_view name) {
     bool starts_open = pattern.front() == '*' || pattern.front() == '?';
     bool ends_open = pattern.back() == '*' || pattern.back() == '?';
@@ -51,7 +51,7 @@ Names::Names() {
 Names::Match Names::find(std::string_view relative, std::string_view name) const {
     auto exact = std::ranges::lower_bound(exact_, name, {}, &Row::key);
     if (exact != exact_.end() && exact->key == name) return exact->match;
-    // What starts by itself does so in a directory below, too, when that one is opened.
+    // A start-up file also runs from a subdirectory, when that directory is opened as a project.
     for (std::string_view rest = relative;;) {
         auto [first, last] = std::ranges::equal_range(paths_, first_component(rest), {}, &Row::key);
         for (auto row = first; row != last; ++row) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The lists of share/review, arranged so that a project of a million files is looked through in about a
-// second: most names are ruled out by one search in a sorted list.
+// The lists of share/review, arranged so that a project of a million files is checked in about a second: one
+// search in a sorted list excludes most names.
 #pragma once
 
 #include <string_view>
@@ -22,7 +22,7 @@ class Names {
     // For the file at `relative`, a path from the project's root that ends with `name`.
     Match find(std::string_view relative, std::string_view name) const;
 
-    // For a symbolic link: whether an entry of a list lies below that path.
+    // For a symbolic link: whether an entry of a list is below that path.
     Match find_below(std::string_view relative) const;
 
   private:

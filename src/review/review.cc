@@ -13,11 +13,11 @@
 namespace review {
 namespace {
 
-// Trees that tools fill: too large to walk, and what is in them runs through files outside of them.
+// Trees that tools fill: too large to walk, and their content runs only through files outside of them.
 constexpr std::string_view kSkipped[] = {"node_modules", ".venv", "venv",    "__pycache__",  ".tox", "target",
                                          ".mypy_cache",  ".next", ".gradle", "site-packages"};
 
-// Scripts of a package that run when it is installed, not when somebody asks for them.
+// Scripts of a package that npm runs at installation, without a request by the user.
 constexpr std::string_view kScriptsAtInstallation[] = {"\"preinstall\"", "\"install\"", "\"postinstall\"",
                                                        "\"prepare\""};
 
@@ -51,7 +51,7 @@ class Walk {
     bool is_over() const { return seen_ > limits_.entries || std::chrono::steady_clock::now() > deadline_; }
 
     void look_into(const base::Path& directory, std::vector<base::Path>& next) {
-        constexpr size_t kBetweenLooks = 4096;  // at the clock
+        constexpr size_t kBetweenLooks = 4096;  // entries between two checks of the clock
         const size_t first = next.size();
         bool has_head = false, has_objects = false, has_refs = false, is_cut = false;
         bool is_read = visit_names(directory, [&](const Name& name) {
@@ -100,7 +100,7 @@ class Walk {
         }
     }
 
-    // Every session of a JavaScript project changes this file; only these scripts run unasked.
+    // Every session of a JavaScript project changes this file; only these scripts run automatically.
     void look_at_package(const base::Path& path) {
         if (!is_new(path)) return;
         std::optional<std::string> content = content_of(path);
@@ -112,7 +112,7 @@ class Walk {
         }
     }
 
-    // One finding for a directory: an installation of packages brings hundreds.
+    // One finding for a directory: installing packages adds hundreds of programs.
     void look_for_programs(const base::Path& directory) {
         if (!directory.is_within(session_.project)) return;
         size_t count = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A look back at the end of a session: what is new or changed in the project and would run on the host, or
-// send the host somewhere, without being named. It decides nothing and removes nothing; it says where to look
-// before the next commit, build or push.
+// The review at the end of a session: new or changed files in the project that would run on the host, or make
+// the host connect somewhere, without the user naming them. It decides nothing and removes nothing; it lists
+// what to check before the next commit, build or push.
 //
-// "Changed" is what the kernel's own clock for inodes says: a program in the jail can set a file's time of
-// modification, never that of its change. What was moved together with its directory is known by its path
-// (known.h). The walk follows no link. It is bounded, and what it did not look at is named, also where it
-// found nothing: no limit makes it silent.
+// "Changed" means the inode's change time (ctime): a program in the jail can set a file's modification time,
+// but never its ctime. A file that was moved together with its directory is recognised by its path (known.h).
+// The walk follows no link. It is bounded, and the review always names the directories that it did not read,
+// even if it found nothing.
 #pragma once
 
 #include <time.h>
@@ -21,12 +21,12 @@ namespace review {
 
 struct Session {
     base::Path project;                   // physical
-    timespec started;                     // of start()
+    timespec started;                     // from start()
     std::vector<base::Path> search_path;  // the caller's PATH, physical
     std::string record;                   // a file for Known; empty: none
 };
 
-enum class Kind { git, on_path, start_up, pipeline, build };  // in the order of telling
+enum class Kind { git, on_path, start_up, pipeline, build };  // in the order of the report
 
 struct Finding {
     Kind kind = Kind::build;
@@ -36,7 +36,7 @@ struct Finding {
 
 struct Review {
     std::vector<Finding> findings;   // sorted by kind, then by path
-    std::vector<base::Path> unseen;  // directories that were not looked into, or not to their end
+    std::vector<base::Path> unseen;  // directories that were not read, or not completely
 };
 
 struct Limits {
@@ -45,12 +45,12 @@ struct Limits {
     std::chrono::milliseconds time{3'000};
 };
 
-// The present by the clock that file systems use: a moment behind the exact one.
+// The current time by the clock that file systems use, which is slightly behind the exact clock.
 timespec start();
 
 Review look_back(const Session& session, const Limits& limits = {});
 
-// For a person, at most `most` findings; empty where everything was looked at and nothing found.
+// For a person, at most `most` findings; empty where everything was read and nothing found.
 std::vector<std::string> describe(const Review& review, const base::Path& project, size_t most = 10);
 
 }  // namespace review

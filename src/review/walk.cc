@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kLargeFile = 1u << 20;
 
-// Some file systems do not say in the directory what an entry is.
+// Some file systems do not report the type of an entry in the directory.
 Name name_of(int directory, const struct dirent64& entry) {
     Name name{
         .text = entry.d_name, .is_directory = entry.d_type == DT_DIR, .is_link = entry.d_type == DT_LNK};
@@ -73,7 +73,7 @@ bool has_changed(const struct stat& status, const timespec& since) {
 }
 
 std::optional<std::string> content_of(const base::Path& file) {
-    // A pipe in the place of the file must not hold us up.
+    // O_NONBLOCK: a FIFO in place of the file must not block us.
     base::Fd fd(base::open_without_links(file, O_RDONLY | O_NONBLOCK));
     struct stat status;
     if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;

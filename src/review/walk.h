@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Directories and files of a tree that something hostile may have written, opened without following a link
-// anywhere.
+// Directories and files of a tree that an attacker may have written, opened without following any link.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,11 +21,11 @@ struct Name {
     bool is_link = false;
 };
 
-// In the order of the file system, until `visit` says false. False where the directory is there and could not
-// be read whole.
+// In the order of the file system, until `visit` returns false. False where the directory exists and could
+// not be read completely.
 bool visit_names(const base::Path& directory, const std::function<bool(const Name&)>& visit);
 
-// Sorted; nothing where the directory is there and could not be read whole.
+// Sorted; nothing where the directory exists and could not be read completely.
 std::optional<std::vector<Name>> names_in(const base::Path& directory);
 
 std::optional<struct stat> look_at(const base::Path& path);
@@ -36,7 +35,7 @@ bool is_file(const base::Path& path);
 // New or changed at that time or later.
 bool has_changed(const struct stat& status, const timespec& since);
 
-// Of a plain file; nothing where it is none or larger than anybody writes it.
+// Of a regular file; nothing for any other kind, or for a file above 1 MiB.
 std::optional<std::string> content_of(const base::Path& file);
 
 }  // namespace review
