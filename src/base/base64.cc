@@ -47,7 +47,7 @@ std::optional<std::string> from_base64(std::string_view text) {
             if (value == kNone) return std::nullopt;
             group = group << 6 | value;
         }
-        // Bits that no byte takes must be zero, or two texts would mean the same.
+        // Unused bits must be zero, or two texts would decode to the same bytes.
         if (group & ((1u << 8 * padding) - 1)) return std::nullopt;
         for (size_t i = 0; i < 3 - padding; ++i) bytes += static_cast<char>(group >> (16 - 8 * i) & 255);
     }

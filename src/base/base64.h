@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Any bytes as letters (RFC 4648, with padding).
+// Any bytes as ASCII letters (RFC 4648, with padding).
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 namespace base {
 
 std::string to_base64(std::string_view bytes);
-// Nothing where the text is not exactly what to_base64 makes.
+// Nothing where the text is not exactly what to_base64 produces.
 std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace base

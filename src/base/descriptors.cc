@@ -15,7 +15,7 @@
 namespace base {
 namespace {
 
-// Linux 5.9, and 5.11 for the flag.
+// Linux 5.9; CLOSE_RANGE_CLOEXEC since 5.11.
 bool call_close_range(unsigned first, unsigned last, unsigned flags) {
     return ::syscall(SYS_close_range, first, last, flags) == 0;
 }
@@ -59,11 +59,11 @@ void inherit_only(const std::vector<int>& kept) {
 
 bool fill_standard_descriptors() {
     struct pollfd standard[] = {{STDIN_FILENO, 0, 0}, {STDOUT_FILENO, 0, 0}, {STDERR_FILENO, 0, 0}};
-    // One call for the three. Where it fails, each is taken for closed until the kernel says otherwise.
+    // One call for all three. If it fails, check each with fcntl.
     bool is_asked = ::poll(standard, 3, 0) >= 0;
     for (const struct pollfd& one : standard) {
         bool is_open = is_asked ? (one.revents & POLLNVAL) == 0 : ::fcntl(one.fd, F_GETFD) >= 0;
-        // The lowest free number is this one: those below it are open by now.
+        // open(2) returns the lowest free number, which is this one: all lower ones are open by now.
         if (!is_open && ::open("/dev/null", O_RDWR | O_NOCTTY) != one.fd) return false;
     }
     return true;

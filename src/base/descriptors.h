@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The whole table of descriptors of this process: nothing that the caller left open may reach a process that
-// does not need it.
+// The descriptor table of this process: a process must not inherit a descriptor that the caller left open and
+// that it does not need.
 #pragma once
 
 #include <vector>
 
 namespace base {
 
-// Closes every descriptor but these.
+// Closes every descriptor except these.
 void close_others(std::vector<int> kept);
 
-// Every descriptor from 3 upwards is closed by the next exec, but these.
+// Sets close-on-exec on every descriptor from 3 upwards except these.
 void inherit_only(const std::vector<int>& kept);
 
-// Opens /dev/null in place of those of 0, 1 and 2 that are closed, so that no file of ours becomes somebody's
-// standard output. False where that can't be done.
+// Opens /dev/null for each of 0, 1 and 2 that is closed. Otherwise a file that we open could become the
+// standard output of another process. False on failure.
 bool fill_standard_descriptors();
 
 }  // namespace base

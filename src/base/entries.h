@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is in a directory, with no system call beyond those that read it.
+// The entries of a directory, with only the system calls that read it.
 #pragma once
 
 #include <dirent.h>
@@ -8,8 +8,8 @@
 
 namespace base {
 
-// Calls `visit` for every entry of the open directory but "." and "..", until it says false. False where not
-// all could be read; a directory can be gone through once.
+// Calls `visit` for every entry of the open directory except "." and "..", until it returns false. False
+// where not all entries could be read. A descriptor can be read through only once.
 bool visit_entries(int directory, const std::function<bool(const struct dirent64&)>& visit);
 
 }  // namespace base

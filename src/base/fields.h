@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Texts of fields that each end with NUL: how parts of this program that run in different processes tell each
-// other something. No field can hold a NUL, which no path, argument or variable does either.
+// Texts of fields that each end with NUL: the message format between processes of this program. A field can't
+// contain a NUL; paths, arguments and variables can't either.
 #pragma once
 
 #include <charconv>
@@ -28,7 +28,7 @@ class FieldWriter {
     std::string text_;
 };
 
-// Remembers a failure instead of returning it, so that reading stays one line a field.
+// Records a failure instead of returning it, so that reading stays one line a field.
 class FieldReader {
   public:
     explicit FieldReader(std::string_view text) : rest_(text) {}
@@ -48,7 +48,7 @@ class FieldReader {
         list.resize(get_count());
         for (std::string& entry : list) get(entry);
     }
-    // A value that no enumerator has is damage.
+    // A value without an enumerator means damaged data.
     template <typename Enumeration>
     Enumeration get_one_of(Enumeration last) {
         int number = 0;
@@ -57,14 +57,14 @@ class FieldReader {
         if (!is_known) reject();
         return is_known ? static_cast<Enumeration>(number) : Enumeration{};
     }
-    // A count is never larger than what is left, so that a damaged one can't ask for all memory.
+    // A count is never larger than the remaining text, so that a damaged one can't allocate all memory.
     size_t get_count() {
         size_t count = 0;
         get(count);
         if (count > rest_.size()) is_good_ = false;
         return is_good_ ? count : 0;
     }
-    // What no field was read from yet.
+    // The text after the fields read so far.
     std::string_view rest() const { return rest_; }
     std::string_view next() {
         size_t end = rest_.find('\0');

@@ -39,7 +39,7 @@ Result<std::string> read_descriptor(int fd, size_t limit) {
     size_t used = 0;
     struct stat status;
     bool has_size = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
-    // A sparse file may claim any size: the limit comes before the memory.
+    // A sparse file may report any size: check the limit before allocating memory.
     if (has_size && static_cast<size_t>(status.st_size) > limit) return too_large(limit);
     content.resize(has_size ? static_cast<size_t>(status.st_size) + 1 : 4096);
     for (;;) {
@@ -50,7 +50,7 @@ Result<std::string> read_descriptor(int fd, size_t limit) {
         if (got == 0) break;
         used += static_cast<size_t>(got);
         if (used > limit) return too_large(limit);
-        // Asking for the end that is known already would be a call for each file.
+        // The end is already known; another read would cost a system call for each file.
         if (has_size && used == static_cast<size_t>(status.st_size)) break;
     }
     content.resize(used);
@@ -78,7 +78,7 @@ Status write_all(int fd, std::string_view content) {
 
 namespace {
 
-// The signal that comes with such a write would end us.
+// The kernel sends SIGXFSZ for such a write, which would kill us.
 bool is_larger_than_allowed(std::string_view content) {
     struct rlimit limit;
     return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && content.size() > limit.rlim_cur;
@@ -118,7 +118,7 @@ Status make_directories(const std::string& path, unsigned mode) {
 Result<Fd> memory_file(const char* name, std::string_view content) {
     Fd fd(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!fd) return system_error(std::string("make the memory file ") + name, errno);
-    // Not by write_all: the position stays at the start.
+    // pwrite, so that the position stays at the start.
     for (size_t done = 0; done < content.size();) {
         ssize_t written =
             ::pwrite(fd.get(), content.data() + done, content.size() - done, static_cast<off_t>(done));
@@ -138,7 +138,7 @@ bool file_exists(const std::string& path) {
 }
 
 bool is_closed_or_gone(int number) {
-    // The last two: what was mounted there is dead, and a FIFO or a device that nobody serves.
+    // The last two: the mounted file system is dead, and a FIFO or device without a peer.
     constexpr int kReasons[] = {EACCES, EPERM, ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, ENOTCONN, ENXIO};
     return std::ranges::find(kReasons, number) != std::end(kReasons);
 }

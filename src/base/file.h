@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Descriptors and files. Nothing here follows a policy; callers decide what may be opened.
+// Descriptors and files. This code has no policy; callers decide what may be opened.
 #pragma once
 
 #include <cstddef>
@@ -30,18 +30,18 @@ class Fd {
     int number_ = -1;
 };
 
-// The whole file, refused above `limit` bytes. Callers that care whether a file is absent ask file_exists
-// first.
+// The whole file; an error above `limit` bytes. Callers that must know whether a file is missing call
+// file_exists first.
 Result<std::string> read_file(const std::string& path, size_t limit = 16u << 20);
 Result<std::string> read_descriptor(int fd, size_t limit = 16u << 20);
 
-// Writes a temporary beside `path`, flushes it and renames it over: never half a file.
+// Writes a temporary file beside `path`, flushes it and renames it over `path`: never half a file.
 Status write_file_atomically(const std::string& path, std::string_view content, unsigned mode = 0600);
 
-// Makes the directory and its missing parents, each with `mode`.
+// Creates the directory and its missing parents, each with `mode`.
 Status make_directories(const std::string& path, unsigned mode = 0700);
 
-// Writes everything, through interruptions and short writes.
+// Writes everything, and continues after interruptions and short writes.
 Status write_all(int fd, std::string_view content);
 
 // A sealed in-memory file with this content, positioned at its start.
@@ -49,10 +49,10 @@ Result<Fd> memory_file(const char* name, std::string_view content);
 
 bool file_exists(const std::string& path);
 
-// Of errno after a failed look: the name is closed to us, or nothing is there. Any other reason may be over
-// in a moment and says nothing about what is there.
+// For errno after a failed lookup: we have no access, or the name is missing. Any other error may be
+// temporary and does not show whether the file exists.
 bool is_closed_or_gone(int number);
-// The machine lacks something, whatever was looked at.
+// The machine lacks descriptors or memory, whatever the path.
 bool is_shortage(int number);
 
 }  // namespace base

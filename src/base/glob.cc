@@ -10,10 +10,10 @@ char lower(char letter) {
 
 }  // namespace
 
-// Iterative with one point of return: linear in practice and never exponential, whatever the pattern.
+// Iterative with one backtracking point: linear in practice and never exponential, whatever the pattern.
 bool matches_name(std::string_view pattern, std::string_view name, bool ignore_case) {
     if (!pattern.empty() && !name.empty() && !ignore_case) {
-        // Most patterns are ruled out by their last letter.
+        // The last letter excludes most patterns.
         char last = pattern.back();
         if (last != '*' && last != '?' && last != name.back()) return false;
     }
@@ -39,11 +39,11 @@ bool matches_name(std::string_view pattern, std::string_view name, bool ignore_c
 
 namespace {
 
-// Where a `**` was met: how to try again with more of the path swallowed.
+// Backtracking point of a `**`: retry with a longer match.
 struct Globe {
-    size_t pattern = std::string_view::npos;  // what follows it
-    size_t path = 0;                          // where its match ends so far
-    bool is_whole = false;                    // "**/": ends behind a slash only
+    size_t pattern = std::string_view::npos;  // the part after it
+    size_t path = 0;                          // the end of its match so far
+    bool is_whole = false;                    // "**/": the match must end after a slash
 
     bool is_set() const { return pattern != std::string_view::npos; }
     bool advance(std::string_view text) {
@@ -62,8 +62,8 @@ Globe meet_globe(std::string_view pattern, size_t at, size_t path) {
 
 }  // namespace
 
-// The last single star and the last double star are the only points worth returning to: what an earlier one
-// could swallow, they can too.
+// Only the last single star and the last double star need backtracking: they can match everything that an
+// earlier one could.
 bool matches_path(std::string_view pattern, std::string_view path) {
     if (pattern.ends_with("/**") && matches_path(pattern.substr(0, pattern.size() - 3), path)) return true;
     size_t p = 0, n = 0;

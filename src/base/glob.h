@@ -6,11 +6,11 @@
 
 namespace base {
 
-// `*` and `?` match within any text (names of variables): no character is special but these.
+// `*` and `?` match any text (names of variables); no other character is special.
 bool matches_name(std::string_view pattern, std::string_view name, bool ignore_case = false);
 
 // `*` and `?` stop at a slash; `**` crosses slashes. "dir/**" also matches "dir" itself, and "**/" at the
-// start of a component stands for any number of whole components, none included: "**/.env" matches ".env" and
+// start of a component matches any number of whole components, including zero: "**/.env" matches ".env" and
 // "a/b/.env".
 bool matches_path(std::string_view pattern, std::string_view path);
 

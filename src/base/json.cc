@@ -25,7 +25,7 @@ Library to_library(const Json& value) {
     return nullptr;
 }
 
-// Nothing of ours nests deeper; a file that does must not exhaust the stack.
+// Our own data never nests deeper; a file that does must not exhaust the stack.
 constexpr int kDeepest = 200;
 
 bool fits(const Library& number) {

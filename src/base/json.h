@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A JSON value with ordered members, so that what we print is stable. json.cc alone sees the library behind
+// A JSON value with ordered members, so that the output is stable. Only json.cc includes the library behind
 // it.
 #pragma once
 
@@ -33,11 +33,11 @@ class Json {
     static Json array() { return Json(Array{}); }
     static Json object() { return Json(Object{}); }
 
-    // Building. A member that is set again keeps its place and takes the new value.
+    // Building. A member that is set again keeps its position and gets the new value.
     Json& set(std::string key, Json value);
     Json& push(Json value);
 
-    // Reading: an absent member or a value of another type reads as the default.
+    // Reading: a missing member or a value of another type gives the default.
     const Json* find(std::string_view key) const;
     std::string text(std::string_view key, std::string_view otherwise = "") const;
     int64_t number(std::string_view key, int64_t otherwise = 0) const;
@@ -52,9 +52,9 @@ class Json {
     bool is_array() const { return std::holds_alternative<Array>(content_); }
     bool is_null() const { return std::holds_alternative<std::monostate>(content_); }
 
-    // Bytes that are not UTF-8 come out as replacement characters. indent < 0: one line.
+    // Bytes that are not UTF-8 become replacement characters. indent < 0: one line.
     std::string dump(int indent = 2) const;
-    // A number that is no 64-bit integer reads as null.
+    // A number that is not a 64-bit integer is read as null.
     static Result<Json> parse(std::string_view text);
 
   private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Contents of placeholder files: each makes a program behave as if the file were missing. A placeholder is
-// recognised by its content, so the plan, which asks for one, and the session, which removes it, share this
-// list.
+// Contents of placeholder files: each makes a program behave as if the file were missing. The session
+// recognises a placeholder by its content before it removes it, so the plan and the session share this list.
 #pragma once
 
 #include <string_view>
@@ -16,7 +15,7 @@ inline constexpr std::string_view kBashProfileFile =
     "if [ -s ~/.bash_login ]; then . ~/.bash_login; elif [ -r ~/.profile ]; then . ~/.profile; fi\n";
 // tcsh reads .cshrc only where .tcshrc is missing.
 inline constexpr std::string_view kTcshFile = "if ( -r ~/.cshrc ) source ~/.cshrc\n";
-// vim reads the first that exists, and its defaults where none does.
+// vim reads the first that exists, or its defaults if none exists.
 inline constexpr std::string_view kVimFile =
     "if filereadable(expand('~/.vim/vimrc')) | source ~/.vim/vimrc\n"
     "elseif filereadable(expand('~/.config/vim/vimrc')) | source ~/.config/vim/vimrc\n"

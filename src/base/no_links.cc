@@ -13,7 +13,7 @@
 namespace base {
 namespace {
 
-// Before Linux 5.6 there is no openat2: one component after the other.
+// Before Linux 5.6, which adds openat2: open one component after the other.
 int open_stepwise(const Path& path, int flags) {
     Fd directory(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!directory) return -errno;
@@ -23,7 +23,7 @@ int open_stepwise(const Path& path, int flags) {
         int step_flags = is_last ? flags : O_PATH | O_NOFOLLOW | O_CLOEXEC;
         Fd next(::openat(directory.get(), std::string(components[i]).c_str(), step_flags));
         if (!next) return -errno;
-        // O_PATH opens a link itself instead of refusing it.
+        // O_PATH opens the link itself instead of refusing it.
         struct stat status;
         if (::fstat(next.get(), &status) != 0) return -errno;
         if (S_ISLNK(status.st_mode)) return -ELOOP;
@@ -42,7 +42,7 @@ int open_without_links(const Path& path, int flags) {
     how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
     long fd = ::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how);
     if (fd >= 0) return static_cast<int>(fd);
-    // Container filters of old answer EPERM to calls that they do not know.
+    // Old container filters return EPERM for unknown calls.
     if (errno != ENOSYS && errno != EPERM) return -errno;
     return open_stepwise(path, flags);
 }

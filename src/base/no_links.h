@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Opening and making what a path names without following a symbolic link anywhere in it: for trees that a
-// jailed process may have written, where a link could lead us out of the place that was meant.
+// Opens or creates a path without following any symbolic link in it: for trees that a jailed process may have
+// written, where a link could lead out of the intended directory.
 #pragma once
 
 #include "base/file.h"
@@ -9,12 +9,12 @@
 
 namespace base {
 
-// open(2) with these flags (O_CLOEXEC is added); the descriptor, or minus errno. ELOOP says that a component
-// is a symbolic link.
+// open(2) with these flags (O_CLOEXEC is added); returns the descriptor or minus errno. ELOOP means that a
+// component is a symbolic link.
 int open_without_links(const Path& path, int flags);
 
-// Makes the directory and its missing parents, each with `mode`. `path` existing as anything but a directory
-// is an error.
+// Creates the directory and its missing parents, each with `mode`. An error if `path` exists and is not a
+// directory.
 Status make_directories_without_links(const Path& path, unsigned mode);
 
 }  // namespace base

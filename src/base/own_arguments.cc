@@ -24,7 +24,7 @@ Area& arguments() {
 
 void remember_arguments(int argc, char** argv) {
     if (argc < 1) return;
-    // The kernel lays them one behind the other.
+    // The kernel stores them contiguously.
     char* last = argv[argc - 1];
     arguments() = {argv[0], static_cast<size_t>(last + std::strlen(last) + 1 - argv[0])};
 }

@@ -10,7 +10,7 @@
 namespace base {
 namespace {
 
-// Aligned as the kernel's headers of control data want it.
+// Aligned as struct cmsghdr requires.
 union ControlData {
     std::array<char, CMSG_SPACE(kMostPassed * sizeof(int))> bytes;
     struct cmsghdr alignment;

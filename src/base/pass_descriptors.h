@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Open descriptors from one process to another, over a Unix socket that keeps messages apart
+// Passes open descriptors from one process to another, over a Unix socket that preserves message boundaries
 // (SOCK_SEQPACKET).
 #pragma once
 
@@ -13,18 +13,18 @@
 
 namespace base {
 
-// The kernel takes no more in one message.
+// The kernel accepts no more in one message (SCM_MAX_FD).
 inline constexpr size_t kMostPassed = 253;
 inline constexpr size_t kLongestNote = 4096;
 
-// One message: a note, never empty, and descriptors.
+// Sends one message: a note, which must not be empty, and descriptors.
 Status send_descriptors(int socket, std::string_view note, std::span<const int> descriptors);
 
 struct PassedDescriptors {
     std::string note;  // empty: the other end is closed
     std::vector<Fd> descriptors;
 };
-// They are closed by exec. A note or descriptors that did not fit are an error.
+// The descriptors have close-on-exec. A truncated note or descriptor list is an error.
 Result<PassedDescriptors> receive_descriptors(int socket);
 
 }  // namespace base

@@ -7,7 +7,7 @@
 namespace base {
 namespace {
 
-// Appends the components of `relative` to the normalised `base`; false when ".." climbs above the root.
+// Appends the components of `relative` to the normalised `base`; false when ".." leads above the root.
 bool append_components(std::string& base, std::string_view relative) {
     bool stayed_below_root = true;
     while (!relative.empty()) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Absolute paths as a type: normalised, without "." or ".." or doubled slashes, no slash at the end.
-// Everything here is lexical and touches no disk; symbolic links are followed by host::Tree.
+// Everything here is lexical and reads no disk; host::Tree follows symbolic links.
 #pragma once
 
 #include <compare>
@@ -18,10 +18,10 @@ class Path {
     // The root directory.
     Path() : text_("/") {}
 
-    // Refuses what is not absolute, holds a NUL byte or climbs above the root.
+    // Refuses text that is not absolute, contains a NUL byte or leads above the root.
     static Result<Path> parse(std::string_view text);
 
-    // For literals and for text that is known to be an absolute path; anything else ends the program.
+    // For literals and for text that is an absolute path for certain; any other text aborts the program.
     static Path known(std::string_view text);
 
     const std::string& str() const { return text_; }
@@ -40,7 +40,7 @@ class Path {
     bool is_within(const Path& ancestor) const;
     bool is_strictly_within(const Path& ancestor) const { return *this != ancestor && is_within(ancestor); }
 
-    // What follows `ancestor`, without a leading slash; empty for the ancestor itself.
+    // The part after `ancestor`, without a leading slash; empty for the ancestor itself.
     std::string_view relative_to(const Path& ancestor) const;
 
     auto operator<=>(const Path&) const = default;

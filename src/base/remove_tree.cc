@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. A tree may be deeper than a path can be long, than a stack or than the table of
-// descriptors is. So nothing descends: the directories in a directory at the top are moved up beside it, and
-// it is empty then. Each directory is moved once, and three are open at a time.
+// Theory of operation. A tree may be deeper than the longest path, the stack or the descriptor table allow.
+// So this code never descends: it moves the subdirectories of a top-level directory up beside it, which
+// leaves that directory empty. Each directory is moved once, and three are open at a time.
 #include "base/remove_tree.h"
 
 #include <dirent.h>
@@ -34,7 +34,7 @@ std::vector<std::string> names_in(int directory) {
     return names;
 }
 
-// Who filled it may have taken its own rights away.
+// The process that filled it may have removed its own permissions: restore them.
 bool is_directory(int parent, const std::string& name) {
     struct stat status;
     bool is_so =
@@ -71,7 +71,7 @@ class Flattener {
         return ::unlinkat(top_, name.c_str(), AT_REMOVEDIR) == 0;
     }
 
-    // Under a name that nothing at the top has; one that is empty may be replaced.
+    // Under a name that is free at the top; rename(2) may replace an empty directory.
     void move_up(int directory, const std::string& entry) {
         int returned = 0;
         do {

@@ -5,8 +5,8 @@
 
 namespace base {
 
-// A directory of ours with all below, as far as it goes. Who filled it may have taken its own rights away;
-// nothing of that runs any more. Follows no link.
+// Removes a directory of ours with everything below, as far as possible. A process that filled it may have
+// removed its permissions; all such processes have exited. Follows no link.
 void remove_tree(const std::string& path);
 
 }  // namespace base

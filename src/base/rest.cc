@@ -11,7 +11,7 @@
 namespace base {
 namespace {
 
-// Nobody writes to these parts of the program, so that nothing is lost.
+// Drops the pages of read-only segments only, so that no data is lost.
 int give_back(struct dl_phdr_info* object, size_t /*size*/, void* /*data*/) {
     auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
     for (int i = 0; i < object->dlpi_phnum; ++i) {

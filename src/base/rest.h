@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// For a process that has done its work and only waits from here on.
+// Returns unused memory to the kernel before a long wait (malloc_trim and MADV_DONTNEED).
 #pragma once
 
 #include <poll.h>
@@ -8,14 +8,15 @@
 
 namespace base {
 
-// After this long without anything to do a process rests: a short command pays nothing for it.
+// A process does this after so long without work, so that a short command pays nothing.
 inline constexpr std::chrono::milliseconds kShortBreak{1000};
 
-// Gives back the memory that waiting does not need: what was freed, and the code that was read once and is
-// read again, from the page cache, when it is needed. Some fifty microseconds.
+// Returns freed memory, and code pages, which the kernel reads again from the page cache on demand. Takes
+// about fifty microseconds.
 void rest();
 
-// poll(2) that rests once when nothing happens for a while; `has_rested` remembers it. `timeout` as there.
+// poll(2) that calls rest() once after kShortBreak without an event and then sets `has_rested`. `timeout` as
+// in poll(2).
 int poll_and_rest(struct pollfd* watched, nfds_t count, int timeout, bool& has_rested);
 
 }  // namespace base

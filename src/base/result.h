@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The result of everything that can fail. No exception crosses a file of ours: what a library throws is
-// caught where the library is called and becomes an Error.
+// The result of every operation that can fail. No exception leaves a file of ours: the code that calls a
+// library catches what it throws and returns an Error.
 //
-// An Error is made for a person: `what` says which act failed on which object and why, `where` names the
-// place that asked for it (file:line, a flag, a variable), `advice` says what to do next. It prints as one
-// line.
+// An Error is for a person: `what` names the failed operation, the object and the cause, `where` names the
+// setting behind it (file:line, a flag, a variable), `advice` says what to do next. It prints as one line.
 #pragma once
 
 #include <optional>
@@ -17,7 +16,7 @@ namespace base {
 
 // Exit codes of the program itself; everything else is the command's own status.
 enum class ExitCode : int {
-    check_failed = 1,        // a verb that checks found something (config check, why, selftest)
+    check_failed = 1,        // a verb that checks reports a problem (config check, why, selftest)
     usage = 2,               // the command line of a verb could not be understood
     refused_by_policy = 77,  // stubs inside the jail
     jail_failed = 125,       // the jail could not be built; nothing ran

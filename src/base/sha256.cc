@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// SHA-256 after FIPS 180-4. It keys and checks the trust store and names projects, a few hundred bytes at a
-// time; plain code is fast enough and spares the program a library.
+// SHA-256 after FIPS 180-4. The trust store and the names of projects use it for a few hundred bytes at a
+// time; plain code is fast enough and avoids a library.
 #include "base/sha256.h"
 
 #include <array>

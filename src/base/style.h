@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Emphasis for terminals. Whether there is a terminal is the caller's to know; text that came from outside
-// goes through printable() first, since nothing here looks at it.
+// Emphasis for terminals. The caller decides whether the output is a terminal, and passes untrusted text
+// through printable() first, because this code does not check it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ enum class Style { plain, bold, dim, red, green, yellow };
 
 std::string styled(std::string_view text, Style style, bool is_coloured);
 
-// The number of columns that valid UTF-8 takes, counted as code points: enough for names and sentences.
+// The number of columns of valid UTF-8, counted as code points: good enough for names and sentences.
 size_t display_width(std::string_view text);
 
 }  // namespace base

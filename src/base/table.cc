@@ -9,7 +9,7 @@ namespace {
 constexpr size_t kWidestColumn = 48;
 constexpr std::string_view kGap = "  ";
 
-constexpr size_t kNarrowest = 24;  // that a cell is broken to
+constexpr size_t kNarrowest = 24;  // the least width of a wrapped cell
 
 }  // namespace
 

@@ -11,7 +11,7 @@
 
 namespace base {
 
-// Lines of at most `width` columns, broken at blanks; a word that is longer has a line of its own.
+// Lines of at most `width` columns, broken at blanks; a longer word gets a line of its own.
 std::vector<std::string> wrapped(std::string_view text, size_t width);
 
 struct Cell {
@@ -24,8 +24,8 @@ class Table {
     void add(std::vector<Cell> row) { rows_.push_back(std::move(row)); }
     bool is_empty() const { return rows_.empty(); }
 
-    // One line a row, each with `indent` blanks in front and none at the end. Given a width, the last cell of
-    // a row goes on below itself, as long as there is some room for it.
+    // One line a row, each with `indent` blanks before it and none at the end. Given a width, the last cell
+    // of a row is wrapped below itself, if enough columns are left.
     std::string text(size_t indent, bool is_coloured, size_t width = 0) const;
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Small text helpers, above all those that keep untrusted bytes from reaching a terminal.
+// Small text helpers, mainly those that keep untrusted bytes from reaching a terminal.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +17,27 @@ std::string_view trim(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
 // Control characters, escape sequences, bidirectional overrides and bytes that are not UTF-8 become visible
-// escapes (\x1b). Everything that came from outside passes through here before it is shown.
+// escapes (\x1b). All untrusted text must pass through this function before it is shown.
 std::string printable(std::string_view untrusted);
 
 // As one word of a POSIX shell command line, quoted only where needed.
 std::string shell_word(std::string_view text);
 
-// The candidate nearest to a mistyped word, or empty when none is near: within `most` letters that differ.
+// The candidate nearest to a mistyped word, at most `most` edits away; empty if no candidate is that near.
 std::string nearest(std::string_view word, std::span<const std::string_view> candidates, size_t most);
 std::string nearest(std::string_view word, std::span<const std::string_view> candidates);
 
 bool is_valid_utf8(std::string_view text);
 
-// The character that UTF-8 text begins with. Length 0: the text is empty or begins with something else.
+// The first character of UTF-8 text. Length 0: the text is empty or does not begin with valid UTF-8.
 struct CodePoint {
     uint32_t value = 0;
     size_t length = 0;
 };
 CodePoint first_code_point(std::string_view text);
 
-// A moment as file names have it: "20240229T235959Z". The C library would read the machine's time zone for
-// it.
+// A time in the form used in file names: "20240229T235959Z". Without the C library, which would read the
+// machine's time zone.
 std::string utc_stamp(std::time_t moment);
 
 }  // namespace base
