@@ -24,7 +24,7 @@ class Reader {
         return true;
     }
 
-    // The end of a statement: Lmod writes a semicolon before it in some releases.
+    // The end of a statement: some releases of Lmod write a semicolon before the newline.
     bool take_end() {
         take(";");
         return rest_.empty() || take("\n");
@@ -118,7 +118,7 @@ bool take_removal(Reader& reader, Change& change) {
     return is_usable(change);
 }
 
-// Where the command's shell would go: the jail's command starts where it was told to.
+// A change of directory of the caller's shell. Ignored: the plan sets the directory of the jail's command.
 bool take_directory(Reader& reader) {
     return reader.take_text() && reader.take(")") && reader.take_end();
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a module command answers when it is asked in its Python dialect: assignments to variables and nothing
-// that would have to be run. Lmod and Environment Modules both speak it, in every release that is in use.
+// The output of a module command in its Python dialect: assignments to variables, without code that would
+// have to be executed. All releases of Lmod and Environment Modules in use support it.
 //
-// The text is read, never executed, and what is no assignment is an error. A module could write text that
-// reads as assignments it did not make; that gives it nothing, for it may set any variable anyway.
+// The text is parsed, never executed, and anything but an assignment is an error. A module could print text
+// that looks like assignments of the module command. It gains nothing by that, because it may set any
+// variable anyway.
 #pragma once
 
 #include <optional>
@@ -17,12 +18,12 @@ namespace modules {
 
 struct Change {
     std::string name;
-    std::optional<std::string> value;  // none: the variable is taken away
+    std::optional<std::string> value;  // nothing: the variable is removed
 };
 
 struct Answer {
     std::vector<Change> changes;  // in order; a later one wins
-    bool has_failed = false;      // the command says so itself; its exit status may be 0
+    bool has_failed = false;      // the command reports failure itself; its exit status may be 0
 };
 
 base::Result<Answer> parse_answer(std::string_view text);

@@ -11,7 +11,7 @@ struct Candidate {
     std::string_view below;  // "" where the variable names the program itself
 };
 
-// Lmod first: where both are, Environment Modules is what the distribution brought along.
+// Lmod first: where both exist, Environment Modules is a package of the distribution.
 constexpr Candidate kFromVariables[] = {
     {"LMOD_CMD", ""},
     {"LMOD_DIR", "lmod"},
@@ -41,7 +41,7 @@ base::Error untrusted(const base::Path& program, const base::Path& path, std::st
     return base::Error{.what = what + " " + std::string(problem), .advice = std::string(kAdvice)};
 }
 
-// Threat: a module command that someone else can replace is someone else's program, run outside the jail
+// Threat: if another user can replace the module command, that user's program runs outside the jail
 // (tests/admin/modules.bats).
 base::Status check_trust(const host::Tree& tree, const base::Path& program, bool may_be_anyones) {
     for (base::Path path = program;; path = path.parent()) {
@@ -54,7 +54,7 @@ base::Status check_trust(const host::Tree& tree, const base::Path& program, bool
     }
 }
 
-// The physical path of a program at this place; none where there is nothing.
+// The physical path of the program at this path; nothing where it is missing.
 std::optional<base::Path> program_at(const host::Tree& tree, const base::Path& place) {
     base::Result<host::Tree::Resolved> resolved = tree.resolve(place);
     if (!resolved || !resolved->exists) return std::nullopt;

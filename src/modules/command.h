@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which program is the site's module command. It runs with the caller's rights outside the jail, so it counts
-// only where nobody but root could have put it there, or where the administrator's own file names it.
+// Finds the site's module command. It runs with the caller's rights outside the jail, so it is used only if
+// no user but root could have put it there, or if the administrator's own file names it.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ namespace modules {
 
 struct Pinned {
     base::Path path;
-    // Software trees often belong to an account of their own: the administrator may vouch for it.
+    // A separate account often owns software trees: the administrator may vouch for it.
     bool is_administrators = false;
 };
 
-// The pinned one, or the first that exists of those that the caller's variables name and those in the usual
-// places. One that exists and can't be trusted is an error, never a fall to another.
+// The pinned program, or the first that exists of those that the caller's variables name and those in the
+// usual directories. If that one can't be trusted it is an error: no other is tried.
 base::Result<base::Path> find_command(const host::Tree& tree, const std::vector<std::string>& environment,
                                       const std::optional<Pinned>& pinned);
 

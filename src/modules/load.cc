@@ -14,11 +14,11 @@ namespace {
 
 constexpr size_t kLongestQuote = 300;
 constexpr std::string_view kHeadings[] = {"Lmod has detected the following error:", "ERROR:"};
-// Where programs and libraries are looked for; what modules add here lies in the trees of their software.
+// Search paths for programs and libraries; modules add directories of their software trees.
 constexpr std::string_view kSearchPaths[] = {"PATH", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH"};
 constexpr std::string_view kModulePath = "MODULEPATH";
 
-// The command's words in one line: what they begin with, for behind an empty line follows general advice.
+// The first paragraph of the command's messages in one line; general advice follows after an empty line.
 std::string in_quotes(std::string_view words) {
     std::string line;
     for (std::string_view part : base::split(base::trim(words), '\n')) {
@@ -38,7 +38,7 @@ std::string_view name_of(std::string_view entry) {
     return entry.substr(0, entry.find('='));
 }
 
-// What a variable ends up as: the last change counts.
+// The last change of each variable counts.
 std::map<std::string, std::optional<std::string>> last_changes(const Answer& answer) {
     std::map<std::string, std::optional<std::string>> changes;
     for (const Change& change : answer.changes) changes[change.name] = change.value;

@@ -45,7 +45,7 @@ base::Result<Pipe> make_pipe() {
 
 [[noreturn]] void become(const char* program, char* const* arguments, char* const* environment,
                          const std::array<int, 2>& outputs) {
-    // A group of its own, so that what it starts ends with it at the limit.
+    // A process group of its own, so that its children can be killed with it at the time limit.
     ::setpgid(0, 0);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::signal(SIGPIPE, SIG_DFL);
@@ -57,7 +57,7 @@ base::Result<Pipe> make_pipe() {
     ::_exit(kCannotExecute);
 }
 
-// Both to their ends; false at the limit of time or size.
+// Reads both to their ends; false at the limit of time or size.
 bool read_both(const std::array<int, 2>& ends, Output& output) {
     const std::array<std::string*, 2> texts = {&output.answer, &output.words};
     std::array<pollfd, 2> waiting = {pollfd{ends[0], POLLIN, 0}, pollfd{ends[1], POLLIN, 0}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs the module command to its end, with a limit on its time and on what it writes.
+// Runs the module command to its end, with limits on its time and its output.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct Output {
     int exit_code = 0;   // 128+n for a signal
 };
 
-// From the root directory and without input: nothing of where the caller happens to be counts.
+// In the root directory and without input, so that the caller's working directory has no influence.
 base::Result<Output> run_command(const base::Path& program, const std::vector<std::string>& arguments,
                                  const std::vector<std::string>& environment);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Threat: module files are programs, and so is what they and the module command find on search paths. A
-// session that may write a directory on one of them would have its code run outside the jail by the next
-// start. So no variable shows the module command a place that the jail may write (tests/jail/modules.bats).
+// Threat: module files are programs, and so are the files that they and the module command find on search
+// paths. If a session may write a directory on such a path, its code would run outside the jail at the next
+// start. So no variable gives the module command a directory that the jail may write
+// (tests/jail/modules.bats).
 #include "modules/surroundings.h"
 
 #include <algorithm>
@@ -13,19 +14,19 @@
 namespace modules {
 namespace {
 
-// Code and options for shells and interpreters that nobody asked for here: start-up files of shells above
-// all, which would decide what a module is. Patterns end in *.
+// Code and options for shells and interpreters, above all start-up files of shells: they would change how a
+// module is loaded. Patterns end in *.
 constexpr std::string_view kNeverGiven[] = {
     "AGENT_SANDBOX*", "BASH_FUNC_*", "BASH_ENV",       "ENV",         "ZDOTDIR",    "SHELLOPTS",
     "BASHOPTS",       "PS4",         "PROMPT_COMMAND", "LUA_INIT*",   "LD_PRELOAD", "LD_AUDIT",
     "LD_DEBUG*",      "GCONV_PATH",  "GLIBC_TUNABLES", "PERL5OPT",    "PERL5DB",    "RUBYOPT",
     "PYTHONSTARTUP",  "LMOD_PAGER",  "LMOD_COLORIZE",  "LMOD_TRACING"};
-// Its words are for one line of ours.
+// Its messages become one line of ours.
 constexpr std::string_view kGiven[] = {"LMOD_PAGER=none", "LMOD_COLORIZE=no"};
-// Names that are no search path: they say where the caller is.
+// Variables that are not search paths: they name the caller's directories.
 constexpr std::string_view kNoSearchPath[] = {"HOME", "PWD", "OLDPWD"};
 
-// Lmod keeps what it knows of module files as Lua in the home directory, and runs it.
+// Lmod caches its data about module files as Lua code in the home directory, and runs it.
 constexpr std::string_view kCaches[] = {".cache/lmod", ".lmod.d"};
 constexpr std::string_view kWithoutCaches = "LMOD_IGNORE_CACHE=yes";
 
@@ -52,7 +53,7 @@ class Withholding {
         result_.environment.push_back(entry);
     }
 
-    // Also where the place stands in the middle of a part, as in Lua's "/project/?.lua;;".
+    // Also where the directory is in the middle of a part, as in Lua's "/project/?.lua;;".
     bool leads_into_jail(std::string_view part) const {
         base::Result<base::Path> literal = base::Path::parse(part);
         base::Result<host::Tree::Resolved> physical =
@@ -110,7 +111,7 @@ Surroundings make_surroundings(const host::Tree& tree, const std::vector<std::st
         bool is_jails = std::ranges::any_of(kCaches, [&](std::string_view cache) {
             return withholding.leads_into_jail((*place / cache).str());
         });
-        // The first of two would count.
+        // First, because the first of two equal names counts.
         if (is_jails) surroundings.environment.emplace(surroundings.environment.begin(), kWithoutCaches);
     }
     for (std::string_view entry : kGiven) surroundings.environment.emplace_back(entry);

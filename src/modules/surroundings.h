@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The environment that the module command gets: the caller's, without what would put code into it.
+// The environment of the module command: the caller's, without variables that would inject code into it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace modules {
 
-// A part of a variable that the module command does not get, and the part of the same variable behind it.
+// A part of a variable that the module command does not get, and the next part of the same variable.
 struct Withheld {
     std::string variable;
     std::string part;
@@ -23,11 +23,11 @@ struct Surroundings {
     std::vector<Withheld> withheld;
 };
 
-// `writable`: physical places in which the jail may write.
+// `writable`: physical directories in which the jail may write.
 Surroundings make_surroundings(const host::Tree& tree, const std::vector<std::string>& environment,
                                const std::vector<base::Path>& writable);
 
-// What the module command made of a variable, with the parts that it was not shown at their places.
+// The module command's value of a variable, with the withheld parts inserted again.
 std::string with_withheld(std::string_view variable, std::string_view value,
                           const std::vector<Withheld>& withheld);
 
