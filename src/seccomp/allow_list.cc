@@ -37,12 +37,12 @@ sock_filter load(size_t offset) {
     return statement(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset));
 }
 
-// The lower half: what is listed are flags and families, and the kernel takes those as 32 bits.
+// The lower half: the listed values are flags and families, which the kernel reads as 32 bits.
 size_t argument_offset(int argument) {
     return offsetof(struct seccomp_data, args) + static_cast<size_t>(argument) * sizeof(uint64_t);
 }
 
-// Reached with the number in the accumulator; leaves it there when the call is another one.
+// Expects the call number in the accumulator, and leaves it there if the call is another one.
 void add_call(std::vector<sock_filter>& program, const Allowed& call) {
     if (call.argument < 0) {
         program.push_back(jump(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call.number), 0, 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For helpers of ours: only what is listed, everything else is EPERM. The jail's own filter works the other
-// way round (table.h), because nobody knows what programs will want.
+// For our own helpers: only listed calls are allowed, all others return EPERM. The jail's own filter is a
+// deny list (table.h), because the calls that programs need are not known in advance.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,20 @@ struct sock_filter;
 namespace seccomp {
 
 struct Allowed {
-    int number = -1;  // of this architecture; negative: it has no such call
-    // The call passes only when this argument is one of `values`, or, with `is_mask`, has none of these bits.
+    int number = -1;  // of this architecture; negative: the call does not exist there
+    // The call is allowed only if this argument is one of `values`, or, with `is_mask`, has none of these
+    // bits.
     int argument = -1;
     std::vector<uint32_t> values = {};
     bool is_mask = false;
 };
 
-// What becomes of a call that is not listed. Where it is allowed, the list is one of calls that are held to
-// their values; one without any value is always refused.
+// What happens with a call that is not listed. With `allowed`, the list only restricts arguments: a listed
+// call is allowed only with its values. A call with an argument and no values is always refused.
 enum class Otherwise { refused, allowed };
 
-// Another architecture's calls kill the process. At most 255 instructions lie between a call and its verdict.
+// Kills the process for another architecture's calls. The values of one call must fit in a BPF jump of 255
+// instructions.
 std::vector<sock_filter> compile_allow_list(std::span<const Allowed> allowed,
                                             Otherwise otherwise = Otherwise::refused);
 

@@ -32,7 +32,7 @@ std::string why_no_row_refuses(std::string_view name) {
     return near.empty() ? why : why + "; did you mean " + near + "?";
 }
 
-// Rows that a setting has lifted say so: whoever asks may wonder why it works.
+// Names the rows that a setting has lifted, because the user may ask why the call works.
 std::string why_lifted(const std::vector<const Row*>& lifted) {
     std::string why;
     for (const Row* row : lifted)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `why syscall`: what the filter answers to a call, and which setting would change that.
+// `why syscall`: what the filter returns for a call, and which setting would change that.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace seccomp {
 
 struct Verdict {
     bool is_allowed = true;  // false: refused whatever the arguments are
-    bool is_known = true;    // false: no call of that name was known when this program was built
+    bool is_known = true;    // false: no call of that name existed when this program was built
     std::string verdict;     // "allowed", "allowed with exceptions", "refused with EPERM"
     std::string why;
-    std::string_view setting;  // that lifts it, or has lifted it; empty where nothing does
+    std::string_view setting;  // that lifts it, or has lifted it; empty where no setting does
 };
 
 Verdict explain(std::string_view name, const Switches& switches);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ready filter programs, made at build time: a launch copies bytes and compiles nothing.
+// The finished filter programs, made at build time: a launch copies bytes and compiles nothing.
 #pragma once
 
 #include <linux/filter.h>
@@ -13,14 +13,14 @@ namespace seccomp {
 // For the architecture of this program.
 std::span<const sock_filter> filter_for(const Switches& switches);
 
-// The calls that rows of the table are about, by their numbers on this architecture.
+// The calls in the rows of the table, with their numbers on this architecture.
 struct NumberedCall {
     std::string_view name;
     int number;
 };
 std::span<const NumberedCall> numbered_calls();
 
-// The names of all system calls that were known when the program was built, sorted.
+// The names of all system calls that existed when the program was built, sorted.
 std::span<const std::string_view> known_names();
 
 }  // namespace seccomp

@@ -5,7 +5,7 @@
 
 namespace seccomp {
 
-// Filters this process and all that it will start, for good; zero or an errno. no_new_privs must be set.
+// Filters this process and all its future children, permanently; zero or an errno. no_new_privs must be set.
 int install(const Switches& switches);
 
 }  // namespace seccomp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Numbers of the kernel's interface that the table needs, written out because they are the same on every
-// architecture that we support while the headers at hand are those of one.
+// Numbers of the kernel's interface that the table needs. They are written out because they are the same on
+// every supported architecture, and the build has the headers of only one.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The calls that a traced jail is observed by: which of their arguments are paths, and what for. Calls on
-// open descriptors are not among them: what can be opened was judged when it was opened. Nor are `exit` and
-// `exit_group`: a notified call can be interrupted by a signal, and no program expects that to return.
+// The calls that are observed in a traced jail: which of their arguments are paths, and how they are used.
+// Calls on open descriptors are not among them, because the open itself was already observed. Nor are `exit`
+// and `exit_group`: a signal can interrupt a notified call, and no program expects these two to return.
 #include <sys/syscall.h>
 
 #include "seccomp/trace.h"
@@ -11,7 +11,7 @@ namespace {
 
 using enum Use;
 
-// Since Linux 5.1 new calls have one number everywhere.
+// Since Linux 5.1 new calls have the same number on every architecture.
 constexpr int kFaccessat2 = 439;
 constexpr int kFchmodat2 = 452;
 
@@ -23,7 +23,7 @@ constexpr NamedPath below(int8_t directory, int8_t path, Use use) {
 }
 
 constexpr ObservedCall kFileCalls[] = {
-#ifdef SYS_open  // the old calls, all of them or none
+#ifdef SYS_open  // an architecture has all of the old calls or none
     {SYS_open, plain(0, by_flags), {}, 1},
     {SYS_creat, plain(0, put), {}},
     {SYS_stat, plain(0, look), {}},

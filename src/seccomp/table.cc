@@ -20,12 +20,13 @@ struct Plain {
 
 // Refused whatever the arguments are.
 constexpr Plain kPlain[] = {
-    // Asynchronous calls that no filter sees. EPERM and not a kill: Node and others probe for them.
+    // Asynchronous calls that no filter can see. EPERM instead of a kill, because Node and others probe for
+    // them.
     {"io_uring_setup", 0, EPERM, never, "runs system calls that no filter sees"},
     {"io_uring_enter", 0, EPERM, never, "runs system calls that no filter sees"},
     {"io_uring_register", 0, EPERM, never, "runs system calls that no filter sees"},
 
-    // Parts of the kernel with a long record of holes and no use for a build or an agent.
+    // Parts of the kernel with many past vulnerabilities that a build or an agent does not need.
     {"userfaultfd", 0, EPERM, never,
      "lets a program stop the kernel in the middle of a copy; used in many kernel exploits"},
     {"bpf", 0, EPERM, never, "loads programs into the kernel"},
@@ -44,7 +45,7 @@ constexpr Plain kPlain[] = {
     {"iopl", 0, EPERM, never, "reaches input and output ports"},
     {"ioperm", 0, EPERM, never, "reaches input and output ports"},
 
-    // The view of the file system is final.
+    // The view of the file system must not change any more.
     {"mount", 0, EPERM, nested_namespaces, "would change the view of the file system"},
     {"umount", 0, EPERM, nested_namespaces, "would change the view of the file system"},
     {"umount2", 0, EPERM, nested_namespaces, "would change the view of the file system"},
@@ -61,7 +62,8 @@ constexpr Plain kPlain[] = {
     {"name_to_handle_at", 0, EPERM, never, "names files without a path"},
     {"open_by_handle_at", 0, EPERM, never, "opens files without a path"},
 
-    // Namespaces give their maker every capability inside, and with it most of the kernel's attack surface.
+    // A namespace gives its creator every capability inside, and so access to most of the kernel's attack
+    // surface.
     {"setns", 0, EPERM, nested_namespaces, "would enter another namespace"},
     {"clone3", 435, ENOSYS, nested_namespaces,
      "hides its flags from the filter; libraries fall back to clone"},
@@ -78,7 +80,7 @@ constexpr Plain kPlain[] = {
     {"request_key", 0, EPERM, keyrings, "the kernel's keyrings hold the caller's keys"},
     {"keyctl", 0, EPERM, keyrings, "the kernel's keyrings hold the caller's keys"},
 
-    // What only an administrator does.
+    // Only administrators need these.
     {"kexec_load", 0, EPERM, never, "replaces the running kernel"},
     {"kexec_file_load", 0, EPERM, never, "replaces the running kernel"},
     {"reboot", 0, EPERM, never, "stops the machine"},
@@ -121,7 +123,7 @@ void add_namespaces(std::vector<Row>& table) {
 }
 
 void add_terminal(std::vector<Row>& table) {
-    // The kernel looks at the low 32 bits of the request alone, and so do we.
+    // The kernel reads only the low 32 bits of the request, and so do we.
     for (uint64_t request : {kTiocsti, kTioclinux}) {
         table.push_back({"ioctl",
                          0,
@@ -150,7 +152,7 @@ void add_sockets(std::vector<Row>& table) {
                          kWhen,
                          {{Condition::Kind::greater, 0, 0, kHighestAllowedFamily}}});
     }
-    // As a kernel without that protocol would answer, so that programs go on without it.
+    // The error of a kernel without that protocol, so that programs continue without it.
     table.push_back({"socket",
                      0,
                      EPROTONOSUPPORT,
@@ -171,13 +173,13 @@ void add_sockets(std::vector<Row>& table) {
     }
 }
 
-// A set-user-ID file in the project would be a way to act as the caller for anyone who can reach it.
+// Any user who can reach a set-user-ID file in the project could act as the caller.
 void add_set_id_bits(std::vector<Row>& table) {
     struct ModeCall {
         std::string_view name;
         int number;
         uint8_t mode;
-        int flags;  // argument with O_CREAT, or -1: the mode always counts
+        int flags;  // argument with O_CREAT, or -1: the mode is always used
     };
     constexpr ModeCall kCalls[] = {{"chmod", 0, 1, -1},       {"fchmod", 0, 1, -1}, {"fchmodat", 0, 2, -1},
                                    {"fchmodat2", 452, 2, -1}, {"creat", 0, 1, -1},  {"mknod", 0, 1, -1},
@@ -206,9 +208,9 @@ void add_set_id_bits(std::vector<Row>& table) {
     }
 }
 
-// Personalities change how memory is laid out and protected. Harmless ones (and asking, which is all ones)
-// pass: a value is refused for any dangerous bit while bit 31 is clear, and with bit 31 set for any bit that
-// is clear.
+// Personalities change the layout and protection of memory. Harmless ones are allowed, and so is the query
+// (all bits set): a value is refused for any dangerous bit if bit 31 is clear, and for any clear bit if bit
+// 31 is set.
 void add_personalities(std::vector<Row>& table) {
     constexpr std::string_view kReason = "would weaken the protection of memory";
     constexpr std::string_view kWhen = "a personality other than the harmless ones";
@@ -222,9 +224,9 @@ void add_personalities(std::vector<Row>& table) {
     }
 }
 
-// The inner stage sets the limit to one, which alone keeps a crash from the host's crash handler; lowering it
-// to zero would let the crash out again. Programs that do so want what holds already, and some end when they
-// are refused: they are told that it is done.
+// The inner stage sets the limit to one, and only this keeps a crash away from the host's crash handler; with
+// zero the kernel would run the handler again. Programs that set it want core files off, which is already the
+// case, and some exit if the call fails: so the call reports success.
 void add_core_limit(std::vector<Row>& table) {
     constexpr std::string_view kReason =
         "a crash in the jail must not reach the crash handler of the host; it stays off";

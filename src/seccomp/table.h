@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The system calls that the jail refuses, as a table: one row, one reason, one errno. From it the filter
-// programs are made at build time (generate/), and `why syscall` answers. What is not in the table is
-// allowed; foreign architectures are killed.
+// The system calls that the jail refuses, as a table: one row, one reason, one errno. The filter programs are
+// made from it at build time (generate/), and `why syscall` reads it. A call that is not in the table is
+// allowed; calls of another architecture kill the process.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace seccomp {
 
-// Rows that people may lift, each by a setting of the same name under isolation.
+// Rows that a user may lift, each by a setting isolation.allow_… (setting_of).
 enum class Switch : uint8_t { never, nested_namespaces, trace, perf, keyrings };
 inline constexpr unsigned kProgramCount = 16;  // one for each combination
 
@@ -22,7 +22,7 @@ struct Switches {
     bool allow_perf = false;
     bool allow_keyrings = false;
 
-    // One of the programs.
+    // The index of the filter program.
     unsigned index() const {
         return unsigned{allow_nested_namespaces} | unsigned{allow_ptrace} << 1 | unsigned{allow_perf} << 2 |
                unsigned{allow_keyrings} << 3;
@@ -33,7 +33,7 @@ struct Switches {
     bool lifts(Switch which) const;
 };
 
-// "isolation.allow_ptrace"; empty for rows that nothing lifts.
+// "isolation.allow_ptrace"; empty for rows that no setting lifts.
 std::string_view setting_of(Switch which);
 
 // A condition on one argument: (argument & mask) == value, argument > value, or argument != value. All
@@ -48,15 +48,15 @@ struct Condition {
 
 struct Row {
     std::string_view name;
-    int number;  // of calls newer than the library, the same on every architecture; 0: by name
-    int error;   // 0: the call is not made, and answered as if it had been
+    int number;  // of calls newer than libseccomp, equal on every architecture; 0: by name
+    int error;   // 0: the call is skipped and reports success
     Switch lifted_by;
     std::string_view reason;
     std::string_view when;  // for people; empty: always
     std::vector<Condition> conditions;
 };
 
-// All rows; those with a condition may name a call several times.
+// All rows; a call may have several rows with different conditions.
 const std::vector<Row>& rows();
 
 // The rows about one call, by name.

@@ -15,8 +15,8 @@
 namespace seccomp {
 namespace {
 
-// SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, Linux 5.19: once a call is being looked at, only a deadly signal
-// ends the wait.
+// SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, Linux 5.19: once the listener has received a call, only a fatal
+// signal ends the wait.
 constexpr unsigned kWaitsPatiently = 1u << 5;
 
 sock_filter statement(unsigned code, uint32_t value) {

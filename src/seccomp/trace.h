@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// The filter of a jail that is traced. A process tree can have one listener, and of several filters the
-// strictest answer counts, so that a refusal would never be notified by a second filter. So there is one: the
-// ready program of this jail with two changes.
+// The filter of a traced jail. A process tree can have only one listener, and of several filters the
+// strictest result counts, so a second filter could never notify about a call that the first one refuses. So
+// there is one filter: the finished program of this jail with two changes.
 //
-//   it allows a call        goes on behind its end, where the calls that are observed are notified
-//   it refuses a call       notified as well, where refusals are traced; the listener then refuses it
+//   it allows a call        continues after its end, where observed calls are notified
+//   it refuses a call       also notified, if refusals are traced; the listener then refuses it
 //
-// What libraries probe for and do without (ENOSYS), and what is answered as if it were done, stays as it is:
-// nobody is refused anything there. Foreign architectures are killed as ever.
+// Calls that libraries probe for and can do without (ENOSYS), and calls that only report success, stay
+// unchanged, because they are not refusals. Calls of another architecture kill the process here too.
 //
-// What the tracer answers to a refused call it asks the ready program itself (`verdict_of`): there is no
-// second description of the filter that could differ from it.
+// For a refused call the tracer runs the finished program itself (`verdict_of`) to get the result: there is
+// no second description of the filter that could differ from it.
 #pragma once
 
 #include <linux/filter.h>
@@ -32,27 +32,27 @@ struct Trace {
     bool operator==(const Trace&) const = default;
 };
 
-// What a call does with one of the paths that it names.
+// What a call does with a path argument.
 enum class Use : uint8_t {
     none,
-    look,      // whether it is there, and what: a file that reads as empty is no disappointment
+    look,      // existence and kind only: a file that reads as empty is good enough
     read,      // its content
-    change,    // what is there, or its name
-    put,       // the same, or a new one where there is none
-    make,      // a name that must not be there yet
+    change,    // an existing file, or its name
+    put,       // the same, or a new file if it is missing
+    make,      // a name that must not exist yet
     by_flags,  // of open
     by_mode    // of access
 };
 
 struct NamedPath {
-    int8_t directory = -1;  // argument: the descriptor that it is relative to; -1: the working directory
-    int8_t path = -1;       // argument; -1: there is none
+    int8_t directory = -1;  // argument: the directory descriptor; -1: the working directory
+    int8_t path = -1;       // argument; -1: the call has no path
     Use use = Use::none;
 };
 
-// A call that is observed.
+// An observed call.
 struct ObservedCall {
-    int number = -1;  // of this architecture; -1: it has no such call
+    int number = -1;  // of this architecture; -1: the call does not exist there
     NamedPath first, second;
     int8_t flags = -1;  // argument: of by_flags and by_mode
 };
@@ -60,20 +60,21 @@ struct ObservedCall {
 std::span<const ObservedCall> file_calls();
 std::span<const ObservedCall> command_calls();  // execve, execveat
 
-// The filter for a command that is traced.
+// The filter for a traced command.
 std::vector<sock_filter> traced_filter(const Switches& switches, const Trace& trace);
 
-// Installs it: the listener, or a negative errno. EBUSY: something around us listens already. no_new_privs
-// must be set.
+// Installs it and returns the listener, or a negative errno. EBUSY: a process around us has a listener
+// already. no_new_privs must be set.
 int install_traced(const Switches& switches, const Trace& trace);
 
-// What a filter program answers to a call: SECCOMP_RET_*. An instruction that none of ours has: killed.
+// The result of a filter program for a call: SECCOMP_RET_*. An instruction that our programs never contain
+// gives kill.
 uint32_t verdict_of(std::span<const sock_filter> program, const struct seccomp_data& call);
 
-// Whether this verdict is a refusal that is told where refusals are traced.
+// Whether this verdict is a refusal that is reported if refusals are traced.
 bool is_told(uint32_t verdict);
 
-// The name of a call that a row of the table is about; empty for any other.
+// The name of a call in the table; empty for any other.
 std::string_view refused_name(int number);
 
 }  // namespace seccomp

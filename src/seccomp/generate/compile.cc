@@ -54,8 +54,8 @@ scmp_arg_cmp comparison(const Condition& condition) {
     return {};
 }
 
-// The library translates its own machine's numbers, and stand-ins for calls that only other machines have, to
-// the filter's architecture. Whether it knows the call at all is the question here.
+// libseccomp translates the numbers of its own machine, and its placeholders for calls that only other
+// machines have, to the filter's architecture. This only asks whether it has the call at all.
 std::optional<int> known_number(const Row& row) {
     int number = ::seccomp_syscall_resolve_name(std::string(row.name).c_str());
     return number == __NR_SCMP_ERROR ? std::nullopt : std::optional(number);
@@ -80,8 +80,9 @@ uint32_t audit_token(Architecture architecture) {
     return 0;
 }
 
-// Calls that are newer than the library have the same number on every architecture and are checked by
-// instructions of ours in front of the library's. Foreign architectures jump over them, to be killed there.
+// Calls that are newer than libseccomp have the same number on every architecture. Our own instructions
+// before libseccomp's check them. Calls of another architecture jump over these instructions, and
+// libseccomp's part kills the process.
 class Preamble {
   public:
     void add(const Row& row) {
@@ -95,7 +96,7 @@ class Preamble {
             expect(check, static_cast<uint32_t>(condition.value));
         }
         check.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<uint32_t>(row.error)));
-        // A comparison that fails goes on behind the row.
+        // A failed comparison continues after the row.
         for (size_t i = 0; i < check.size(); ++i) {
             if (BPF_CLASS(check[i].code) == BPF_JMP) check[i].jf = static_cast<uint8_t>(check.size() - i - 1);
         }
@@ -134,8 +135,8 @@ base::Result<std::string> exported(void* context) {
 }  // namespace
 
 base::Result<std::vector<uint64_t>> compile(Architecture architecture, const Switches& switches) {
-    // The library offers what the kernel below it knows. The filter is for other machines, and its bytes must
-    // not depend on where it was made; level 3 has all that is asked for here.
+    // libseccomp offers what the running kernel supports. The filter is for other machines, and its bytes
+    // must not depend on the build machine; API level 3 has everything that is needed here.
     if (int code = ::seccomp_api_set(3); code < 0) return library_error("choose its level", code);
     Context context(::seccomp_init(SCMP_ACT_ALLOW));
     if (!context) return base::Error{.what = "libseccomp: cannot begin a filter"};

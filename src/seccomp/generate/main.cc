@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes the definitions behind seccomp/filter.h: sixteen programs for each architecture, chosen by the
-// compiler's own idea of the target.
+// Writes the definitions behind seccomp/filter.h: sixteen programs for each architecture; the preprocessor
+// chooses by the target architecture.
 #include <cstdio>
 #include <set>
 
