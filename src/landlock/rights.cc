@@ -7,7 +7,7 @@ namespace {
 struct Right {
     uint64_t bit;
     int since;
-    bool is_given;       // where a place may be written
+    bool is_given;       // for a writable path
     bool is_for_a_file;  // the kernel refuses the others for anything but a directory
 };
 
@@ -24,7 +24,7 @@ constexpr Right kRights[] = {
     {kMakeLink, 1, true, false},
     {kMoveBetweenDirectories, 2, true, false},
     {kTruncate, 3, true, true},
-    // Only where devices are: a device node anywhere else is none of ours.
+    // Only for device directories: the jail must not control a device node elsewhere.
     {kControlDevice, 5, false, true},
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Landlock's rights, each with the version of the interface (ABI) that brought it. Written out here because
-// the kernel's header at hand may be older than the kernel.
+// Landlock's rights, each with the version of the interface (ABI) that introduced it. They are written out
+// here because the kernel header may be older than the running kernel.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ inline constexpr uint64_t kConnectTcp = 1u << 1;  // "connect_tcp"
 inline constexpr uint64_t kScopeAbstractSockets = 1u << 0;
 inline constexpr uint64_t kScopeSignals = 1u << 1;
 
-// As the kernel takes them; what an older one does not know is cut off by the size that is given.
+// The kernel's structure; the size that is passed cuts off the fields that an older kernel does not have.
 struct RulesetAttributes {
     uint64_t files = 0;
     uint64_t network = 0;  // ABI 4. TCP rules would go here: they match ports and never addresses.
@@ -40,19 +40,20 @@ struct RulesetAttributes {
 size_t size_for(int abi);
 
 // Before this version a file can't be moved or linked from one directory to another at all, which breaks
-// ordinary programs (Linux 5.19 brought it). A second wall is not worth that; the only one is.
+// ordinary programs (Linux 5.19 added it). That is too high a price for a second wall, but not for the only
+// one.
 inline constexpr int kFirstUsableAbi = 2;
 
-// Rights that a wall takes away everywhere and gives back in places. Nothing that is about reading.
+// The rights that a ruleset removes everywhere and grants again for some paths. None is about reading.
 uint64_t guarded_rights(int abi);
-// Of these, what a place gives back: all but device nodes, which have no business in a jail.
+// The subset that a writable path gets: all except creating device nodes, which a jail does not need.
 uint64_t rights_to_write(int abi);
-// What can be given for a single file, and for places whose files are used and not made: /dev, /proc.
+// The rights for a single file, and for directories whose files are used but not created: /dev, /proc.
 uint64_t rights_to_use(int abi);
 
-// What a wall takes away besides when it is the only one: reading, listing, executing.
+// The additional rights that are removed if Landlock is the only wall: reading, listing, executing.
 uint64_t rights_to_read();
-// Of those two groups, what the kernel takes for anything but a directory.
+// The subset of both groups that the kernel accepts for anything but a directory.
 uint64_t rights_of_files(int abi);
 
 uint64_t guarded_network(int abi);  // every TCP connection, every TCP port to listen on

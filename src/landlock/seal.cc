@@ -15,7 +15,7 @@ namespace landlock {
 int give_up_files() {
     int abi = kernel_abi();
     if (abi == 0) return ENOSYS;
-    // Handled and granted nowhere: a rule set without rules.
+    // A ruleset without rules: the rights are handled and granted nowhere.
     RulesetAttributes attributes{.files = guarded_rights(abi) | rights_to_read(),
                                  .network = abi >= 4 ? kListenTcp : 0,
                                  .scoped = guarded_scopes(abi)};

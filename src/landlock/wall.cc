@@ -18,7 +18,7 @@ namespace {
 
 constexpr unsigned kAskVersion = 1u << 0;
 constexpr int kRuleBelowPath = 1;
-// LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON: also of the programs that the restricted one executes.
+// LANDLOCK_RESTRICT_SELF_LOG_NEW_EXEC_ON: also for programs that this process executes.
 constexpr unsigned kLogPrograms = 1u << 1;
 constexpr int kFirstLoggingAbi = 7;
 
@@ -33,13 +33,13 @@ int add_rule(const Built& built, int descriptor, uint64_t rights) {
     return added == 0 ? 0 : errno;
 }
 
-// The command can't reach such a place either, so that there is nothing to give.
+// The command can't reach this path either, so it needs no rule.
 bool is_out_of_reach(int number) {
     return number == ENOENT || number == EACCES;
 }
 
-// Threat: the name of a writable place is swapped for a link while the jail is built, and the rule is made
-// for what it leads to. So no link is followed, and what is there is not more than the mounts show.
+// Threat: an attacker replaces a writable path by a link while the jail is built, so that the rule would be
+// made for the link's target. So no link is followed, and the opened file is not more than the mounts show.
 int add_place(const Built& built, const std::string& text, uint64_t rights) {
     base::Result<base::Path> path = base::Path::parse(text);
     if (!path) return EINVAL;
@@ -51,8 +51,8 @@ int add_place(const Built& built, const std::string& text, uint64_t rights) {
     return add_rule(built, place.get(), rights);
 }
 
-// What a descriptor was opened for, as rights of what it leads to. Never a directory: a rule for one is a
-// rule for all that lies below.
+// The mode of an open descriptor as rights for its file. Nothing for a directory: a rule for one would apply
+// to everything below it.
 uint64_t rights_of_opened(int descriptor, uint64_t handled) {
     struct stat status;
     int flags = ::fcntl(descriptor, F_GETFL);
@@ -64,8 +64,8 @@ uint64_t rights_of_opened(int descriptor, uint64_t handled) {
     return rights & handled;
 }
 
-// A terminal or a file of the caller's, opened by the shell that started us. Pipes and sockets have no place
-// in a file system: EBADFD, and no need of a rule.
+// A terminal or a file of the caller, opened by the shell that started us. Pipes and sockets are not in a
+// file system: the kernel returns EBADFD, and they need no rule.
 int add_reopened(const Built& built, int descriptor, uint64_t handled) {
     uint64_t rights = rights_of_opened(descriptor, handled);
     if (rights == 0) return 0;
@@ -102,7 +102,7 @@ int kernel_abi() {
 Built build(const Wall& wall, int abi, const std::vector<int>& reopened) {
     RulesetAttributes attributes = attributes_of(wall, abi);
     if (!wall.is_wanted) return {};
-    // Where it is the only wall, none is not enough.
+    // If Landlock is the only wall, a kernel without it is an error.
     if (wall.guards_reading && abi < 1) return failed(ENOSYS, "Landlock");
     if (attributes.files == 0 && attributes.network == 0 && attributes.scoped == 0) return {};
     Built built{.abi = abi};
