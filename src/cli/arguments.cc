@@ -11,7 +11,7 @@
 namespace cli {
 namespace {
 
-// Where the flags of config::run_flags() go.
+// The member that stores each flag of config::run_flags().
 struct Target {
     std::string_view flag;
     bool Arguments::*mark;
@@ -29,7 +29,7 @@ struct Letter {
 };
 constexpr Letter kLetters[] = {{"-h", "--help"}, {"-V", "--version"}, {"-q", "--quiet"}, {"-v", "--verbose"}};
 
-// Flags of verbs that help and completion don't tell: what makes the documentation, what completion asks.
+// Flags that help and completion do not list: the scripts of the documentation and of completion use them.
 struct HiddenFlag {
     std::string_view verb;
     std::string_view flag;
@@ -57,7 +57,7 @@ bool is_path(config::Type type) {
     return type == config::Type::path || type == config::Type::path_list;
 }
 
-// One word of the command line, taken apart.
+// One word of the command line, split into flag and value.
 struct Option {
     std::string flag;
     std::optional<std::string> attached;  // after '='
@@ -90,7 +90,8 @@ class Parser {
         arguments_.is_empty = words_.empty();
         base::Status parsed = parse_front();
         if (parsed) return std::move(arguments_);
-        // A script must be able to tell our refusal from the command's own status 2.
+        // With our own exit code, a script can distinguish our refusal from a command that exits with status
+        // 2.
         base::Error error = parsed.error();
         bool is_run = !verb_ || verb_->name == "run";
         error.exit_code = is_run ? base::ExitCode::jail_failed : base::ExitCode::usage;
@@ -134,7 +135,8 @@ class Parser {
         return base::success();
     }
 
-    // `why slurm --container`: an option of Slurm's is what is asked about, but for our own --json.
+    // `why slurm --container` asks about an option of Slurm, so this program must not parse it. --json is
+    // ours.
     bool is_about_option() const {
         bool is_slurm = verb_->name == "why" && !arguments_.words.empty() && arguments_.words[0] == "slurm";
         return is_slurm && words_[next_] != "--json";
@@ -200,7 +202,7 @@ class Parser {
         }
         if (is_path(setting.type)) raw = absolute(raw, working_directory_);
         const config::Setting* target = &setting;
-        // NAME lets the caller's variable through, NAME=VALUE makes one.
+        // NAME passes the caller's variable; NAME=VALUE sets a new one.
         if (option.flag == kEnvironmentFlag && raw.find('=') != std::string::npos) {
             target = config::find_setting("env.set");
         }
@@ -237,7 +239,8 @@ class Parser {
                                                                    : "did you mean " + near + "?");
     }
 
-    // The value after '=' or the next word. An empty one is never meant: it is an unset variable of a script.
+    // The value after '=', or the next word. An empty value is refused: it comes from an unset variable in a
+    // script.
     base::Result<std::string> value_of(Option& option, std::string_view expected) {
         if (!option.attached && next_ < words_.size()) {
             option.attached = words_[next_++];

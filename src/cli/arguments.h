@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The command line as data. The table of settings is the parser: a setting with a flag is a run option, and
-// reaches the merge as one more layer. Options end at the first word that is none; that word is a verb or the
-// command, and what follows a command is never looked at.
+// The command line as data. The parser uses the table of settings: a setting with a flag is a run option, and
+// its value becomes one more layer of the merge. Options end at the first word that is not an option. That
+// word is a verb or the command; words after a command are never parsed.
 #pragma once
 
 #include <optional>
@@ -30,22 +30,22 @@ struct Arguments {
     std::vector<std::string> own_options;                         // of the verb: "--origin"
     std::vector<std::pair<std::string, std::string>> own_values;  // "--session", "4f2a"
     std::vector<std::string> words;                               // the command, or what the verb is about
-    // The last word that became the value of an option, and that option: where no command is left, that word
-    // was probably meant.
+    // The last word that became the value of an option, and that option. When the command is missing, the
+    // user probably meant that word as the command.
     std::pair<std::string, std::string> last_taken;
     bool is_empty = false;  // the program was called without any word
 
     bool has_own(std::string_view option) const;
-    // The last one that was given; empty: none was, since an empty one is refused.
+    // The last value given. Empty means that the option was not given: an empty value is refused.
     std::string own_value(std::string_view option) const;
 };
 
 // The one-letter spelling of an option ("-q" for "--quiet"), or empty.
 std::string_view letter_of(std::string_view flag);
 
-// `words` are those after the program's name. Relative paths of options become absolute against
-// `working_directory`, because a layer has no other place to be relative to. Errors are one line and name the
-// nearest known option.
+// `words` are those after the program's name. Relative paths in options become absolute against
+// `working_directory`, because a layer does not store a directory of its own. Errors are one line and name
+// the nearest known option.
 base::Result<Arguments> parse_arguments(std::span<const std::string> words,
                                         const base::Path& working_directory);
 

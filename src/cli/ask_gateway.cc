@@ -28,7 +28,7 @@ constexpr std::string_view kEmptyLine = "\r\n\r\n";
 base::Fd connect_to_gateway() {
     base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!socket) return {};
-    // The first bounds the connect as well.
+    // SO_SNDTIMEO also limits the time of connect().
     ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
     ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
     struct sockaddr_in address = {};
@@ -39,7 +39,7 @@ base::Fd connect_to_gateway() {
     return socket;
 }
 
-// Brackets have no place in a path.
+// A URL path must not contain brackets; encode them.
 std::string in_a_path(std::string_view text) {
     std::string path;
     for (char letter : text) {

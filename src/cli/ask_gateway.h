@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Inside a jail: what the network's gateway says about a host right now. It knows what was allowed, blocked
-// or denied since the session began, which the jail's summary does not.
+// Inside a jail: asks the network gateway for its verdict on a host at this moment. The gateway has the
+// answers and rules that were added since the session began; the jail's summary has only the rules of the
+// start.
 #pragma once
 
 #include <optional>
@@ -9,8 +10,8 @@
 
 namespace cli {
 
-// Nothing: it does not answer, within a moment. Only where there is a gateway: elsewhere its address is that
-// of somebody else.
+// Nothing if the gateway does not answer within a second. Call it only in a mode with a gateway: in other
+// modes the address may belong to another machine.
 std::optional<network::Verdict> ask_gateway(const network::Question& question);
 
 }  // namespace cli

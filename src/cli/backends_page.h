@@ -5,8 +5,8 @@
 
 namespace cli {
 
-// What each backend reaches and what it is known not to prevent, as Markdown: `help backends`, and the
-// tables of docs/security.md.
+// The control level of each backend and the attacks that it does not prevent, as Markdown. For `help
+// backends` and the tables of docs/security.md.
 std::string backends_page();
 
 }  // namespace cli

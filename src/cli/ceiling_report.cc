@@ -94,7 +94,7 @@ void add_missing(const Effective& effective, const PathMeaning& paths, const hos
     for (const Setting& setting : config::settings()) {
         if (!holds_paths(setting)) continue;
         for (const Item& item : written(effective, setting.key)) {
-            // Of a user's home directory nothing can be said here.
+            // The meaning of ~ depends on the user, so it cannot be checked here.
             if (item.text.starts_with('~')) continue;
             base::Result<base::Path> path = policy::entry_path(setting, item, paths);
             if (path && !disk.look(*path))
@@ -103,7 +103,7 @@ void add_missing(const Effective& effective, const PathMeaning& paths, const hos
     }
 }
 
-// What beside /etc/passwd knows accounts; empty where nothing does.
+// The account services other than /etc/passwd, from /etc/nsswitch.conf; empty if there are no others.
 std::string directory_services() {
     base::Result<std::string> text = base::read_file("/etc/nsswitch.conf");
     if (!text) return {};
@@ -161,7 +161,7 @@ constexpr Unit kUnits[] = {
     {config::Type::duration, 60, "m"},   {config::Type::duration, 1, "s"},
 };
 
-// "16h" for 57600, as files write it.
+// "16h" for 57600: the form that users write in files.
 std::string limit_text(const Setting& setting, const std::string& text) {
     uint64_t number = 0;
     std::from_chars(text.data(), text.data() + text.size(), number);
@@ -172,7 +172,7 @@ std::string limit_text(const Setting& setting, const std::string& text) {
     return text;
 }
 
-// No parent at all: nothing lies below it, and nothing can be started.
+// An empty list of parents: no project is below one, so no run can start.
 bool closes_everything(const Setting& setting, const Effective& effective) {
     return setting.order == Order::parents_narrow && effective.items(setting.key).empty();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A ceiling in words: what in it does nothing or contradicts itself, and what it leaves to users.
+// A ceiling in words: rules that have no effect or contradict each other, and what users may still do.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace cli {
 
-// Rules without effect, contradictions, and what holds for some accounts only. One line each; nothing of it
-// keeps a ceiling from being one.
+// Rules without effect, contradictions, and rules that apply to some accounts only, one line each. The
+// ceiling is valid in spite of them.
 std::vector<std::string> ceiling_warnings(const policy::Effective& effective,
                                           const policy::PathMeaning& paths, const host::Tree& disk);
 
-// Takes the entries out that the warnings say have no effect: nobody may do what they name.
+// Removes the entries that a warning reports as without effect, so that the summary does not list them.
 void leave_out_without_effect(policy::Effective& effective, const std::vector<std::string>& warnings);
 
 // "users may: …" and "users may not: …".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `completion SHELL`: printed from the table of settings, so that it knows what the program knows. The
-// scripts ask back for names that lie in files.
+// `completion SHELL`: printed from the table of settings, so that it offers every option of the program. The
+// scripts call this program again for names that depend on files.
 #include <algorithm>
 
 #include "cli/arguments.h"
@@ -24,7 +24,8 @@ constexpr Shell kShells[] = {
     {"fish", config::fish_completion},
 };
 
-// Threat: names of files reach a shell, bash evaluates a list of words (tests/transcripts/completion.bats).
+// Threat: a file name reaches a shell, and bash evaluates the list of words
+// (tests/transcripts/completion.bats).
 bool is_plain(std::string_view name) {
     constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-";
     return !name.empty() && name.front() != '-' && name.find_first_not_of(kPlain) == std::string_view::npos;

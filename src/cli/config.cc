@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `config …`: the words that are about files; show and check have files of their own.
+// `config …`: the sub-commands about files. show and check are in config_show.cc and config_check.cc.
 #include <fcntl.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ std::vector<std::string> unread_files(const Place& place, std::optional<config::
         if (!path) return;
         host::DiskTree disk;
         for (const host::Entry& entry : disk.list(*path)) {
-            // What an editor or a package leaves beside a file is nobody's rule.
+            // Skip backups of an editor or a package manager: the user did not write them as configuration.
             bool is_leftover = entry.name.starts_with('.') || entry.name.ends_with('~') ||
                                entry.name.find(".dpkg-") != std::string::npos ||
                                entry.name.find(".rpm") != std::string::npos;
@@ -125,8 +125,8 @@ int config_path(const Invocation& call) {
 
 namespace {
 
-// Beyond what the configuration library judges: the network's rules, and mounts that would stop every run
-// where they are missing.
+// Checks that the configuration library does not make: the rules of the network, and mounts that are missing
+// here and would stop every run.
 config::EntryCheck entry_check(const Place& place, const Caller& caller, config::Layer layer) {
     return
         [&place, &caller, layer](const config::Setting& setting, const std::string& entry) -> base::Status {
@@ -147,7 +147,7 @@ config::EntryCheck entry_check(const Place& place, const Caller& caller, config:
         };
 }
 
-// What the imported values are checked and evaluated with.
+// How the importer checks and evaluates values.
 config::ImportOptions import_options(const Place& place, const Caller& caller, bool is_admin) {
     config::Layer layer = is_admin ? config::Layer::admin : config::Layer::user;
     auto evaluate = [&place, &caller](std::string_view text, const std::vector<std::string>& arguments) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `config check --admin`: a file as an administrator's ceiling, before it is in place or where it is. What
-// would stop every start is a mistake; what only does nothing is a warning.
+// `config check --admin`: checks a file as an administrator's ceiling, before or after it is installed. A
+// rule that would stop every start is a mistake; a rule without effect is a warning.
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -29,9 +29,9 @@ struct Finding {
     std::string advice;
 };
 
-// What the program would object to once the file is the administrator's. Everybody must be able to read it,
-// and nobody but root to write it or to put another in its place.
-// `is_listed`: it is a directory whose names are read.
+// Reasons for which the program would refuse the file as an administrator's file. Every user must be able to
+// read it, and only root may write or replace it.
+// `is_listed`: `start` is a directory that the program lists.
 std::vector<Finding> ownership_findings(const base::Path& start, bool is_listed) {
     std::vector<Finding> findings;
     bool is_file = !is_listed;
@@ -62,7 +62,7 @@ class AdminCheck {
         policy::Layers layers;
         if (is_installed) check_directories();
         for (const base::Path& file : files) check_file(file, layers);
-        // What a start meets, if it is none of the above.
+        // A start may fail for other reasons than those checked above.
         if (is_installed && problems_ == 0) {
             base::Result<std::vector<config::LayerFile>> read = config::read_admin_files(place_.files);
             if (!read) add_problem(read.error());
@@ -88,7 +88,7 @@ class AdminCheck {
             }
         }
         if (!is_installed && !is_closed(*effective)) {
-            // It may be meant for another machine.
+            // Only a warning, because the file may be meant for another machine.
             base::Status started = check_start(call_.caller, place_, layers);
             if (!started)
                 tell_warning(call_.output,
@@ -102,19 +102,20 @@ class AdminCheck {
     }
 
   private:
-    // Said in the summary; no plan can be made.
+    // Without project.parents no plan can be made; the summary reports this.
     static bool is_closed(const policy::Effective& effective) {
         return effective.items("project.parents").empty();
     }
 
-    // A plan may fail for what the caller himself has written, or for where he stands.
+    // A plan may also fail because of the caller's own files or the current directory. Those are not mistakes
+    // of the ceiling.
     static bool names_any(const base::Error& error, const std::vector<base::Path>& files) {
         return std::ranges::any_of(files, [&](const base::Path& file) {
             return error.where.starts_with(file.str()) || error.what.find(file.str()) != std::string::npos;
         });
     }
 
-    // The backends' complaint about it names the program, not the rule.
+    // The backend's error names the program, not the rule that chose it.
     static bool names_bwrap(const base::Error& error, const policy::Effective& effective) {
         const std::string& pinned = effective.text("isolation.bwrap");
         return !pinned.empty() && error.what.find(pinned) != std::string::npos;

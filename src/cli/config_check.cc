@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `config check`: every mistake of one file, or of all files that count here, and then whether they agree
-// with each other.
+// `config check`: reports every mistake in one file, or in all files that apply here, and then checks whether
+// the files agree with each other.
 #include <algorithm>
 
 #include "base/file.h"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kFailed = static_cast<int>(base::ExitCode::check_failed);
 
-// What was read, and the number of problems, each of which was said.
+// The content of the file, and the number of problems; all of them are already printed.
 struct Checked {
     config::LayerFile content;
     size_t problems = 0;
@@ -36,14 +36,15 @@ Checked check_file(const Output& output, config::Layer layer, const std::string&
     return {std::move(parsed.content), problems.size()};
 }
 
-// A project's file is one by its name; the rest is read as a file of the user's.
+// The name identifies a project's file, the directory an administrator's. Any other file is checked as a
+// user's.
 config::Layer layer_of(const base::Path& path, const Place& place) {
     if (path.name() == config::kProjectFileName) return config::Layer::project;
     base::Result<base::Path> admin = base::Path::parse(place.files.admin_directory);
     return admin && path.is_within(*admin) ? config::Layer::admin : config::Layer::user;
 }
 
-// A run may fail for where the caller is; only what a file says is a mistake of that file.
+// A run may also fail because of the current directory; that is not a mistake of the file.
 bool names_file(const base::Error& error, const std::string& path) {
     return error.where.starts_with(path) || error.what.find(path) != std::string::npos;
 }
@@ -67,7 +68,7 @@ int check_one(const Invocation& call, const Place& place, const std::string& wor
     if (!path) return call.output.fail(path.error());
     Checked checked = check_file(call.output, layer_of(*path, place), path->str());
     if (checked.problems > 0) return kFailed;
-    // A project's file only narrows, and is judged where it lies.
+    // A project's file only narrows the policy, and its paths are valid only in its own project.
     if (checked.content.layer != config::Layer::project) {
         base::Status started = check_start_with(call, place, std::move(checked.content));
         if (!started) {

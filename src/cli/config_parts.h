@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words of `config`, and the list of files that `path` prints and `check` reads.
+// The sub-commands of `config`, and the list of files that `path` prints and `check` reads.
 #pragma once
 
 #include <optional>
@@ -27,15 +27,15 @@ struct ListedFile {
     bool exists = false;
 };
 
-// In the order of reading. The main file of each layer is listed even where it is missing: that is where it
-// would be written.
+// In the order of reading. The main file of each layer is listed even if it is missing, because the user
+// would create it there.
 std::vector<ListedFile> configuration_files(const Place& place);
 
-// One line for each file that lies where configuration does under a name that is not read. `layer` only: what
-// one checks are the files of that layer.
+// One line for each file in a configuration directory whose name is not read. With `layer`: only the files of
+// that layer.
 std::vector<std::string> unread_files(const Place& place, std::optional<config::Layer> layer = std::nullopt);
 
-// Between mistakes a warning must be told from one.
+// Prints "warning: " in front, because mistakes are printed beside it.
 void tell_warning(const Output& output, const std::string& text);
 
 }  // namespace cli

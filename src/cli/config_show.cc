@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `config show`: every setting with its effective value and, on request, where that was written.
+// `config show`: every setting with its effective value and, on request, the place where it was set.
 #include <charconv>
 
 #include "base/json.h"

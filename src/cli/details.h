@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the table of verbs says about one beyond its sentence, taken apart so that help and the manual can
-// each set it to their own width. A line with two blanks in it is a term and its meaning, a line that begins
-// with a blank goes on with that, other lines are prose; "Exit status:" begins a paragraph.
+// Splits the details of a verb (the text after its first sentence in the table), so that help and the manual
+// can each wrap them to their own width. A line with two blanks in it is a term and its meaning, and a line
+// that begins with a blank continues it. Other lines are prose; "Exit status:" begins a paragraph.
 #pragma once
 
 #include <string>

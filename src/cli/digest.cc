@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `digest`: what was refused, by cause, and what would allow it.
+// `digest`: lists refusals by cause, each with the change that would allow it.
 #include "cli/digest.h"
 
 #include "audit/digest.h"
@@ -12,7 +12,7 @@
 namespace cli {
 namespace {
 
-constexpr size_t kMostAtTheEnd = 10;  // besides what stands before and after
+constexpr size_t kMostAtTheEnd = 10;  // plus one line before and one after
 constexpr size_t kAll = 10'000;
 
 std::string marks_path(const std::string& state_directory) {
@@ -40,7 +40,7 @@ std::string to_text(const audit::Digest& digest) {
     return text.empty() ? "nothing was refused\n" : text;
 }
 
-// Of the project here: what one project does without may be what another needs.
+// Marks are stored per project, because another project may need the same thing.
 int mark(const Invocation& call, const Place& place) {
     std::string path = marks_path(place.files.state_directory);
     base::Result<audit::NotNeeded> marks = audit::NotNeeded::read(path);

@@ -10,12 +10,12 @@ namespace cli {
 
 struct DigestRequest {
     std::string record;           // the path of its first part
-    std::string state_directory;  // where marks of what is not needed are kept
+    std::string state_directory;  // has the marks of things that are not needed
     audit::Surroundings surroundings;
 };
 
-// What was refused, at the end of a session: at most twelve lines, each with what would allow it. For
-// sessions in which something was.
+// Prints the refusals at the end of a session, if there were any: at most twelve lines, each with the change
+// that would allow it.
 void tell_digest(const Output& output, const DigestRequest& request);
 
 }  // namespace cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `doctor`: what this machine can enforce and what to do about the rest. It looks, and tries in short-lived
-// children; it changes nothing.
+// `doctor`: prints what this machine can enforce and how to fix the rest. It reads files and makes trials in
+// short-lived children; it changes nothing.
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/doctor_report.h"
@@ -13,7 +13,7 @@
 namespace cli {
 namespace {
 
-// Broken settings are one more finding: the machine is examined all the same.
+// Broken settings are one more finding; doctor examines the machine anyway.
 host::Finding settings_finding(const base::Result<Settings>& settings) {
     if (settings) return {"configuration", host::Verdict::good, "can be read", ""};
     const base::Error& error = settings.error();

@@ -93,7 +93,7 @@ std::string levels_text(const Examination& examination, bool is_coloured) {
     return heading("How far each control reaches", is_coloured) + table.text(2, is_coloured);
 }
 
-// Only of the backend that is taken: what others would lack is in the table.
+// Only for the backend that a launch uses; the table lists what other backends lack.
 std::string weaknesses_text(const Examination& examination, bool is_coloured) {
     const plan::Outlook* chosen = examination.chosen();
     if (chosen == nullptr) return "";
@@ -166,7 +166,7 @@ const plan::Outlook* Examination::chosen() const {
     });
     if (pinned != outlooks.end()) {
         if (!pinned->obstacle) return &*pinned;
-        // It is not left for another where it may not be run at all.
+        // If the pinned bubblewrap cannot be executed, a launch does not fall back to another backend.
         if (facts.bwrap.state != host::ProgramState::usable) return nullptr;
     }
     auto found =

@@ -12,13 +12,13 @@
 namespace cli {
 
 struct Examination {
-    host::Facts facts;  // with what trying taught
+    host::Facts facts;  // with the results of the trials
     std::vector<host::Finding> findings;
     std::vector<plan::Outlook> outlooks;
     bool has_settings = true;      // they can be read
-    bool is_bwrap_pinned = false;  // isolation.bwrap names one: it is taken before all others
+    bool is_bwrap_pinned = false;  // isolation.bwrap is set: it is tried before all others
 
-    // The backend that a launch takes where none is asked for; null where there is none.
+    // The backend that a launch uses when the user does not name one; null if no backend works.
     const plan::Outlook* chosen() const;
     // Inside a jail another one can't be built.
     bool is_usable() const { return has_settings && chosen() && facts.nested_in != "agent-sandbox"; }

@@ -12,7 +12,7 @@ bool is_program(const host::Tree& tree, const base::Path& path) {
     return node && node->kind == host::Kind::file && (node->mode & 0111) != 0;
 }
 
-// A link on PATH may only lead to the program itself.
+// An entry in PATH may be a symbolic link; the program is its target.
 base::Path target_of(const host::Tree& tree, const base::Path& program) {
     base::Result<host::Tree::Resolved> resolved = tree.resolve(program);
     return resolved ? resolved->path : program;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Programs as the host has them, and what would show one in the jail.
+// Finds programs on the host, and the flags that would show one in the jail.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace cli {
 
-// What a word of a command line means: a path, or a name in the directories of `search_path`.
+// How to resolve a word of a command line: as a path, or as a name in the directories of `search_path`.
 struct Lookup {
     std::string_view search_path;
     const base::Path& working_directory;
@@ -21,7 +21,7 @@ std::optional<base::Path> find_program(const host::Tree& tree, const Lookup& loo
 
 bool is_visible(const plan::Plan& plan, const host::Tree& tree, const base::Path& program);
 
-// " --ro DIRECTORY" for each directory that the program needs and the jail does not show; empty where nothing
+// " --ro DIRECTORY" for each directory that the program needs and the jail does not show; empty if no flag
 // would help.
 std::string flags_that_show(const plan::Plan& plan, const host::Tree& tree, const base::Path& program);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Help that teaches: examples first, then the verbs, then the options; all but the examples and the texts of
-// share/help come from the tables.
+// Help shows examples first, then the verbs, then the options. Everything except the examples and the texts
+// of share/help comes from the tables.
 #include <algorithm>
 
 #include "base/table.h"
@@ -189,7 +189,7 @@ int help_verb(const Invocation& call) {
     if (arguments.has_own("--reference")) return call.output.result(config::reference_page());
     if (arguments.has_own("--manual")) return manual(call);
 
-    // `why --help` and `help why` are the same question.
+    // `why --help` and `help why` print the same page.
     std::string topic;
     if (arguments.wants_help && arguments.verb != "help") {
         topic = arguments.verb;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `inspect SESSION`: what its directory, its record and the session itself say of it.
+// `inspect SESSION`: combines its directory, its record and the session's own answer.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ constexpr Member kMembers[] = {
     {"host", "machine"},        {"log", "record"},      {"version", "version"},
 };
 
-// The first line of the record is the start; levels that the jail reached are there.
+// The first line of the record describes the start, with the levels that the jail reached.
 Json levels_of(const std::string& record) {
     base::Fd file(::open(record.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     std::string text(64u << 10, '\0');

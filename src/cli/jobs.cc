@@ -13,8 +13,8 @@ namespace {
 // Options that have no meaning on another machine.
 constexpr std::string_view kOfThisMachine[] = {"network.publish", "ui.verbose", "ui.quiet"};
 
-// What Slurm's own commands and the program on the node are told. Where Slurm is, whose files count, how to
-// write; nothing that a job could be steered by.
+// Variables for Slurm's own commands and for this program on the node: where Slurm is, which configuration
+// applies, language, time zone and proxies. None of them can steer a job.
 constexpr std::string_view kPassedNames[] = {
     "LANG",        "LANGUAGE",  "TZ",       "SLURM_CONF", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "http_proxy",
     "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",     "ALL_PROXY",      "NO_PROXY",
@@ -32,7 +32,8 @@ bool is_passed(std::string_view name) {
                                [&](const config::DataRow& row) { return row.entry == name; });
 }
 
-// Without what lies where the jail may write: nothing is to be found there that runs outside.
+// PATH without entries in the project or the home directory, because the jail may write there and these
+// programs run outside of it.
 std::string search_path(const Caller& caller, const plan::Plan& plan, const base::Path& home) {
     std::vector<std::string> kept;
     std::optional<std::string_view> path = host::variable(caller.environment, "PATH");
@@ -107,13 +108,13 @@ session::Jobs jobs_of(const Planned& planned, const Caller& caller, const Argume
                        .options = options_of(arguments),
                        .variables = setting_variables(caller.environment),
                        .environment = environment_of(planned, caller)};
-    // What was recognised and decided here: the command of a job says nothing about it. A later option wins.
+    // Send our own decisions: the node cannot derive them from the job's command. A later option wins.
     const plan::Plan& plan = planned.plan;
     bool is_sessions = plan.slurm.network.empty() || plan.slurm.network == "session";
     jobs.options.push_back(
         "--network=" + (is_sessions ? std::string(policy::to_text(plan.network.asked)) : plan.slurm.network));
     jobs.options.push_back("--agent=" + (plan.agent.empty() ? "none" : plan.agent));
-    // To the agent a job looks like any other: what the jail has to say is in its log.
+    // To the agent a job looks like any other; the record has the jail's messages.
     jobs.options.emplace_back("--quiet");
     return jobs;
 }

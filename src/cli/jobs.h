@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What of a run goes along with the Slurm jobs that are started from its jail.
+// The part of a run that its Slurm jobs inherit.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace cli {
 session::Jobs jobs_of(const Planned& planned, const Caller& caller, const Arguments& arguments,
                       const std::string& session);
 
-// The options of this command line, in words that the program reads as the same again.
+// The options of this command line, in a form that the program parses to the same options again.
 std::vector<std::string> options_of(const Arguments& arguments);
 
-// The variables that are settings, as they are.
+// The variables that are settings, unchanged.
 std::vector<std::string> setting_variables(const std::vector<std::string>& environment);
 
 }  // namespace cli

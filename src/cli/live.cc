@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `allow HOST`, `block HOST` and `reload`: the policy of a session that runs.
+// `allow HOST`, `block HOST` and `reload`: change the policy of a running session.
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/arguments.h"
@@ -14,7 +14,7 @@ namespace {
 
 using base::Json;
 
-// What came of it, a line each.
+// The result, one line for each fact.
 std::string outcome(std::string done, const Json& reply) {
     std::string text = std::move(done) + "\n";
     if (int64_t closed = reply.number("closed"); closed > 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `log`: what a session did, from its record.
+// `log`: prints what a session did, from its record.
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -18,12 +18,12 @@ namespace {
 constexpr size_t kEnough = 64u << 10;
 constexpr unsigned kLooksBetween = 5;
 
-// What is printed, in pieces that are worth a write.
+// Collects lines, so that each write is large.
 class Printer {
   public:
     explicit Printer(const Invocation& call) : call_(call) {}
 
-    // False: nobody reads any more.
+    // False: the reader has closed the output.
     bool print(const audit::Event& event) {
         if (call_.arguments.has_own("--denied") && !event.is_refusal()) return true;
         text_ +=
@@ -63,7 +63,7 @@ void tell_passed_over(const Output& output, const audit::PassedOver& passed) {
     }
 }
 
-// Whether the session still runs; asked now and then, since it costs more than a look at the file.
+// Whether the session still runs. Checks only now and then, because this costs more than reading the file.
 std::function<bool()> still_running(const Invocation& call, const std::string& session) {
     return [&call, session, looks = 0U]() mutable {
         if (looks++ % kLooksBetween != 0) return true;
@@ -73,7 +73,7 @@ std::function<bool()> still_running(const Invocation& call, const std::string& s
 }
 
 int verify_record(const Invocation& call, const audit::RecordFile& record) {
-    // Asked before the record is read: one that ends meanwhile was running.
+    // Check this before reading the record: a session that ends in between counts as running.
     bool is_running = still_running(call, record.session)();
     base::Result<audit::Verification> result = audit::verify(record.path);
     if (!result) return call.output.fail(result.error());

@@ -16,7 +16,7 @@
 namespace cli {
 namespace {
 
-// What covers a file is empty, and what covers a directory is an empty tmpfs.
+// An empty file covers a file, and an empty tmpfs covers a directory.
 bool shows_content(const base::Path& path, bool closed_by_rule) {
     base::Fd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     struct stat status;
@@ -30,7 +30,7 @@ bool shows_content(const base::Path& path, bool closed_by_rule) {
     return has_entry;
 }
 
-// The null device is what the guard lays on a file.
+// The guard mounts the null device over a file.
 bool is_null_device(const base::Path& path) {
     struct stat status;
     bool is_device = ::lstat(path.c_str(), &status) == 0 && S_ISCHR(status.st_mode);

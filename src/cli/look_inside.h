@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Inside a jail, `why path` compares what the rules say with what the file system shows at that moment: a
-// name may appear after the start and be covered a moment later, or not at all.
+// Inside a jail, `why path` compares the rules with the current file system: a name may appear after the
+// start and be covered a moment later, or not at all.
 #pragma once
 
 #include "plan/explain.h"
 
 namespace cli {
 
-// Changes a verdict that is not true at this moment. `closed_by_rule`: a rule for the path hides or masks it.
+// Changes a verdict that is wrong at this moment. `closed_by_rule`: a rule for the path hides or masks it.
 void correct_by_looking(plan::Explanation& explanation, const base::Path& path, bool to_write,
                         bool closed_by_rule);
 

@@ -43,7 +43,7 @@ std::string mail_stub_text(std::string_view name, int argument_count) {
 }
 
 int run_mail_stub(std::string_view name, int argument_count) {
-    // For the record; the answer is the same whether anybody hears it or not.
+    // Report it for the session's record; the result is the same if the report is lost.
     constexpr std::string_view kSockets[] = {base::kNotifySocket, base::kMailSocket};
     (void)session::send_notice(std::string(session::kMailMark) + std::string(name), kSockets,
                                session::FullQueue::gives_up);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The program under the name of a mailer: it says that mail is closed, and ends with the code by which
-// mailers say "permission denied".
+// This program under the name of a mailer: it prints that mail is closed and exits with the code that mailers
+// use for "permission denied".
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace cli {
 
-// The mailer's name that the program runs as: by what the kernel executed, else by its first word. Nothing
-// under any other name.
+// The name of the mailer that this program runs as: from the path that the kernel executed, else from
+// argv[0]. Nothing under any other name.
 std::optional<std::string> mailer_name(std::string_view executed, std::string_view first_word);
 
-// Prints the text of share/network/mail_stub.txt; nothing of the arguments but their number.
+// Prints the text of share/network/mail_stub.txt with the number of arguments, but not their content.
 int run_mail_stub(std::string_view name, int argument_count);
 
 // The text, for tests.

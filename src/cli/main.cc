@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One executable plays every part; the name of a mailer or of a Slurm command, or its first word, says which.
+// One executable has all roles. Its name (of a mailer or of a Slurm command) or its first argument selects
+// one.
 #include <sys/auxv.h>
 
 #include "base/own_arguments.h"
@@ -16,9 +17,9 @@
 
 namespace {
 
-// Null where the kernel does not tell.
+// Null if the kernel does not provide the path.
 const char* executed_path() {
-    // The kernel hands an address over as a number; there is no other way to it.
+    // getauxval() returns the address as a number, so a cast is the only way.
     return reinterpret_cast<const char*>(::getauxval(AT_EXECFN));  // NOLINT(performance-no-int-to-ptr)
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parts of the manual that are made from the tables, in the form of scdoc: scripts/manual puts them in
-// the place of the marks in docs/man.
+// The parts of the manual that are made from the tables, as scdoc text. scripts/manual inserts them at the
+// marks in docs/man.
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@ namespace {
 
 using policy::HomeAccess;
 
-// Where a session may leave something behind: nothing from there may run outside.
+// Directories that a session can write. Files from there must not run outside.
 std::vector<base::Path> places_of_jail(const Settings& settings, const Caller& caller) {
     const base::Path& home = settings.place.identity.home;
     const policy::Policy& policy = settings.policy;

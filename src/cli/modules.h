@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// modules.load: what the site's module command makes of the caller's environment, handed to the plan.
+// modules.load: runs the site's module command on the caller's environment and passes the result to the plan.
 #pragma once
 
 #include "base/result.h"
@@ -8,7 +8,7 @@
 
 namespace cli {
 
-// Nothing is started where no module is asked for.
+// Starts no process if no module is requested.
 base::Result<modules::Loaded> load_modules(const Settings& settings, const Caller& caller);
 
 void use_modules(const modules::Loaded& loaded, plan::Request& request);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Entries of network.* held against what the gateway would make of them, before anything is run. The
-// configuration library reads them as plain texts.
+// Checks entries of network.* as the gateway would read them, before a run. The configuration library reads
+// them as plain text.
 #pragma once
 
 #include <vector>
@@ -10,13 +10,13 @@
 
 namespace cli {
 
-// What is wrong with one entry of this setting; success for settings that are not the network's.
+// The mistake in one entry of this setting; success for settings that are not about the network.
 base::Status check_network_entry(const config::Setting& setting, const config::Item& item);
 
-// What is wrong with all that a file says about the network, each with its line.
+// All mistakes in the network settings of a file, each with its line.
 std::vector<base::Error> network_problems(const config::Values& values);
 
-// Entries of all these that open something and can have no effect, one line each.
+// Entries of these values that open something but have no effect, one line each.
 std::vector<std::string> network_warnings(const config::Values& values);
 
 }  // namespace cli

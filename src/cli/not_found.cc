@@ -11,7 +11,7 @@
 namespace cli {
 namespace {
 
-// The command's own: modules may have added to it.
+// PATH of the command: modules may have added to it.
 std::string_view search_path(const plan::Plan& plan) {
     auto path = std::ranges::find(plan.environment.passed, "PATH", &plan::Variable::name);
     return path == plan.environment.passed.end() ? std::string_view() : path->value;
@@ -26,7 +26,7 @@ bool is_assignment(std::string_view word) {
     });
 }
 
-// Ordinary commands are short, and each is near to some verb: two letters of six make another word.
+// Short commands are often within two letters of some verb, so allow only one there.
 std::string nearest_verb(const std::string& word) {
     constexpr size_t kShort = 6;
     std::vector<std::string_view> names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A command that is not in the jail but is outside of it is the first thing a new user meets: say where it is
-// and what would show it.
+// A new user often runs a command that exists outside but not in the jail: print where it is and which flag
+// would show it.
 #pragma once
 
 #include "base/result.h"
@@ -8,10 +8,10 @@
 
 namespace cli {
 
-// What to do about a command that is nowhere in PATH, neither in the jail nor outside.
+// Advice for a command that is not in PATH, neither in the jail nor outside.
 std::string hint_for_nothing(const std::string& word, const Caller& caller);
 
-// `error` with advice added where it says that the command was not found; else as it is.
+// Adds advice to `error` if it reports that the command was not found; else returns it unchanged.
 base::Error with_hint(base::Error error, const Planned& planned, const Caller& caller);
 
 }  // namespace cli

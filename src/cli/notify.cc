@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `notify`: rings the user's terminal. Inside a jail the supervisor does it, which has one even where this
-// process has none (a hook of an agent, a job in the background).
+// `notify`: rings the bell of the user's terminal. Inside a jail the supervisor does it: it has a terminal
+// even if this process does not (a hook of an agent, a background job).
 #include <cerrno>
 
 #include "base/file.h"

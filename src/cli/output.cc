@@ -19,7 +19,7 @@ constexpr size_t kReadable = 100;
 using base::Style;
 
 Output Output::standard(const std::vector<std::string>& environment) {
-    // An empty NO_COLOR counts as unset, by the convention's own words.
+    // An empty NO_COLOR counts as unset, as no-color.org defines it.
     bool may_colour = std::ranges::none_of(environment, [](std::string_view variable) {
         return (variable.starts_with("NO_COLOR=") && variable.size() > 9) || variable == "TERM=dumb";
     });
@@ -72,7 +72,7 @@ size_t Output::width_of_results() const {
 void Output::message(std::string_view text, Style style) const {
     std::string line = base::styled("agent-sandbox:", Style::dim, messages_.is_coloured) + " " +
                        base::styled(base::printable(text), style, messages_.is_coloured) + "\n";
-    // There is nobody left to tell when standard error itself is gone.
+    // If standard error is closed, there is no other place to report that.
     static_cast<void>(base::write_all(messages_.descriptor, line).ok());
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the program says. Results of verbs go to standard output; everything else goes to standard error, one
-// line each, "agent-sandbox: " in front. Whatever came from outside is made printable here, so that no file
-// name, no variable and nothing from a jail can drive the user's terminal.
+// All output of the program. Results of verbs go to standard output. Everything else goes to standard error,
+// one line each, with "agent-sandbox: " in front. This file makes text from outside printable, so that file
+// names, variables and text from a jail cannot send control sequences to the user's terminal.
 #pragma once
 
 #include <string>
@@ -21,11 +21,11 @@ class Output {
         bool is_coloured = false;
     };
 
-    // Colour only on a terminal, and never where NO_COLOR says so.
+    // Colour only on a terminal, and never if NO_COLOR is set.
     static Output standard(const std::vector<std::string>& environment);
     Output(Stream results, Stream messages) : results_(results), messages_(messages) {}
 
-    // Quiet silences information; never errors, never what weakens the protection.
+    // Quiet drops information, but never errors or messages about weaker protection.
     void set_quiet(bool is_quiet) { is_quiet_ = is_quiet; }
     void set_verbose(bool is_verbose) { is_verbose_ = is_verbose; }
 
@@ -35,13 +35,13 @@ class Output {
     void protection(std::string_view text) const;
     void error(const base::Error& error) const;
 
-    // For `return output.fail(error)`: says it and gives its exit code.
+    // For `return output.fail(error)`: prints the error and returns its exit code.
     int fail(const base::Error& error) const;
 
-    // Writes a verb's result as it is and returns `exit_code`, or that of a failed write.
+    // Writes a verb's result unchanged and returns `exit_code`, or the code of a failed write.
     int result(std::string_view text, int exit_code = 0) const;
 
-    // How wide prose may be: the terminal, up to a measure that can be read; without one, that measure.
+    // The width for prose: that of the terminal, at most kReadable; kReadable without a terminal.
     size_t width_of_results() const;
     bool colours_results() const { return results_.is_coloured; }
     bool is_quiet() const { return is_quiet_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The first thing that somebody sees who starts the program without having read anything: in words, in less
-// than twenty lines, and with commands that work as they stand here.
+// The first output that a new user sees: plain words, less than twenty lines, and commands that work in this
+// directory.
 #include "cli/overview.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string project_text(const plan::Plan& plan, const base::Path& home) {
     return shortened(plan.project, home) + (plan.project_is_writable ? " (writable)" : " (read-only)");
 }
 
-// Another mode than the one asked for is the first thing to wonder about when something can't be reached.
+// Show the requested mode too if it differs: it is the first suspect when a host can't be reached.
 std::string network_text(const plan::Plan& plan) {
     std::string text(policy::to_text(plan.network.reached));
     if (plan.network.asked == plan.network.reached) return text;
@@ -38,7 +38,7 @@ std::string held_back_text(const plan::Plan& plan) {
     return std::to_string(count) + (count == 1 ? " variable" : " variables") + " held back";
 }
 
-// Empty where no file is masked and all was searched.
+// Empty if no file is masked and the search is complete.
 std::string masked_text(const plan::Plan& plan) {
     size_t count = plan.search.masked;
     std::string text = std::to_string(count) + (count == 1 ? " file" : " files") + " masked";
@@ -46,7 +46,7 @@ std::string masked_text(const plan::Plan& plan) {
     return count == 0 ? "" : " · " + text;
 }
 
-// Short enough to be read on the smallest of terminals, also where it is sent on.
+// Fits small terminals, also when the output goes to a file or a pipe.
 size_t width_of(const Output& output) {
     constexpr size_t kWidth = 80;
     return std::min(output.width_of_results(), kWidth);
@@ -82,7 +82,7 @@ std::string_view meaning_of(policy::HomeAccess access) {
     return {};
 }
 
-// What lies here and is kept from the command: credentials, files of the project that read as empty.
+// Names that exist here and that the jail hides: credentials, and files of the project that read as empty.
 std::vector<std::string> hidden_here(const Planned& planned, const host::Tree& tree) {
     const plan::Plan& plan = planned.plan;
     const base::Path& home = planned.facts.identity.home;
@@ -137,7 +137,7 @@ std::string what_stands_in_the_way(const Invocation& call, const base::Error& er
 // ---- What to try
 
 struct Try {
-    std::string command;  // behind the program's name
+    std::string command;  // after the program's name
     std::string meaning;
 };
 
@@ -145,7 +145,7 @@ Lookup lookup_of(const Caller& caller) {
     return {host::variable(caller.environment, "PATH").value_or(""), caller.working_directory};
 }
 
-// The command that starts this very program: PATH may lead to another version, or to none.
+// The command that starts this program: the name in PATH may be another version or may not exist.
 std::string own_name(const Caller& caller) {
     std::string name(base::kOwnProgram);
     std::error_code trouble;
@@ -157,7 +157,7 @@ std::string own_name(const Caller& caller) {
     return target && target->path.str() == executed.string() ? name : base::shell_word(executed.string());
 }
 
-// The first agent in PATH, as it would be started: with what shows it, where the jail does not.
+// The first agent in PATH with the command that starts it, including the flags that show it in the jail.
 std::optional<Try> installed_agent(const Invocation& call, const Planned& planned) {
     const Caller& caller = call.caller;
     base::Result<std::vector<config::ProfileText>> found =
@@ -199,7 +199,7 @@ std::vector<Try> tries_here(const Invocation& call, const Planned& planned) {
     return tries;
 }
 
-// By what stands in the way: the directory, a file of configuration, or the machine.
+// Chooses by the obstacle: the directory, a configuration file, or the machine.
 Try way_out(const Caller& caller, const base::Error& error) {
     if (error.advice.find("--project") != std::string::npos)
         return {"--project DIRECTORY " + shell_of(caller), "a jail for that directory"};
@@ -228,7 +228,7 @@ std::string_view variable_of(const Caller& caller, std::string_view name) {
     return host::variable(caller.environment, name).value_or("");
 }
 
-// Whoever is in a jail wants to know about this one; the next would be one more inside of it.
+// Inside a jail the user asks about this jail, not about a second one inside it.
 std::string from_inside(const Invocation& call) {
     const Caller& caller = call.caller;
     base::Table table;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the start of a run says, and what the program says when it is called without any word.
+// The line at the start of a run, and the page that is printed when the program is called without arguments.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace cli {
 // "native · ~/code/app (writable) · network isolated · 12 variables held back"
 std::string start_line(const plan::Plan& plan, const base::Path& home);
 
-// What would happen here, and three things to try.
+// What a run would do here, and three commands to try.
 int print_overview(const Invocation& call);
 
 }  // namespace cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Nobody is held back here: the caller could run sbatch himself. So options, directives
-// and variables keep Slurm's own meaning, also where it opens files outside; what is put in the command's
-// place is this program, which builds the jail on the node and runs the command in it.
+// Theory of operation. This is not a restriction: the caller can run sbatch directly. So options, directives
+// and variables keep Slurm's own meaning, also where Slurm opens files outside. Only the command is replaced
+// by this program, which builds the jail on the node and runs the command in it.
 #include "cli/own_jobs.h"
 
 #include <sys/stat.h>
@@ -35,7 +35,7 @@ std::string_view base_name(std::string_view path) {
     return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
-// The options again as they were understood, less one.
+// The parsed options as words again, without one of them.
 std::vector<std::string> words_of(const slurm::Parsed& parsed, std::string_view left_out) {
     std::vector<std::string> words;
     for (const slurm::Given& given : parsed.options) {
@@ -69,7 +69,7 @@ base::Result<slurm::Parsed> understand(const std::vector<std::string>& words) {
         .exit_code = base::ExitCode::usage};
 }
 
-// What the jail on the node is asked for. `command` is what it runs, by which an agent is recognised.
+// The request for the jail on the node. `command` is the command to run; an agent is recognised by it.
 base::Result<slurm::Spec> spec_of(const Invocation& call, const std::vector<std::string>& command) {
     Arguments arguments = call.arguments;
     arguments.words = command;
@@ -101,7 +101,8 @@ base::Result<std::string> program_on_nodes(const Invocation& call) {
     return std::string(path, static_cast<size_t>(length));
 }
 
-// The lines that sbatch reads, with the job's name in front, which it would take from the script's file.
+// The lines that sbatch reads. The job's name comes first, because Slurm would take it from the script's file
+// name.
 std::string directives_in(std::string_view script, std::string_view name) {
     std::string lines = "#SBATCH --job-name=";
     for (char letter : name) {
@@ -152,7 +153,7 @@ int submit_batch(const Invocation& call, const slurm::Parsed& parsed) {
     become(std::move(words), call.output);
 }
 
-// A choice of variables must let those through that carry the step.
+// A list in --export must also include the variables that carry the step.
 void widen_export(std::vector<std::string>& words, const std::vector<std::string>& variables) {
     auto choice =
         std::ranges::find_if(words, [](const std::string& word) { return word.starts_with("--export="); });
@@ -201,7 +202,7 @@ int submit_own_job(const Invocation& call) {
     base::Result<slurm::Parsed> parsed = understand(words);
     if (!parsed) return call.output.fail(parsed.error());
     bool is_step = base_name(words.front()) == kStep;
-    // About itself Slurm's command speaks itself, also about being given nothing to do.
+    // Slurm's command itself prints its help and version, and the error for a missing command.
     if (parsed->informs || (is_step && parsed->words.empty())) become(words, call.output);
     return is_step ? run_step(call, *parsed) : submit_batch(call, *parsed);
 }

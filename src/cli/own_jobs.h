@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `agent-sandbox sbatch …` and `agent-sandbox srun …`: the user's own job, with any option, whose command
-// runs in a jail on its node.
+// `agent-sandbox sbatch …` and `agent-sandbox srun …`: submit the user's own job with any option. Its command
+// runs in a jail on the node.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace cli {
 
-// Whether these words ask for it. Inside a jail they are a stub's.
+// Whether the words are such a command. Inside a jail the Slurm stubs handle them.
 bool is_own_job(const Caller& caller, const std::vector<std::string>& command);
 
-// Becomes Slurm's command; returns only where that was not possible.
+// Executes Slurm's command; returns only if that fails.
 int submit_own_job(const Invocation& call);
 
 }  // namespace cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `plan` and `--dry-run`: the jail as data; nothing is run.
+// `plan` and `--dry-run`: print the jail as data; no command runs.
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/output.h"

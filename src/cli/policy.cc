@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `policy`: what is in force. Inside a jail it is that jail's own, from the file that it has of it; outside
-// it is that of a command that would be started here. `policy draft` turns records into a file for review.
+// `policy`: prints the rules in force. Inside a jail it reads the jail's own summary file; outside it plans a
+// command that would start here. `policy draft` turns records into a file for review.
 #include "audit/draft.h"
 #include "base/file.h"
 #include "base/own_place.h"
@@ -48,7 +48,7 @@ constexpr Switch kSwitches[] = {
     {"isolation.allow_keyrings", &seccomp::Switches::allow_keyrings},
 };
 
-// What is hidden by the program's own lists is nearly everything; what somebody hid is worth a line.
+// The program's own lists hide nearly everything, so of the hidden paths show only those from other layers.
 bool is_worth_a_line(const plan::PathRule& rule) {
     return rule.access != plan::Access::hidden || rule.reason.origin.layer != config::Layer::builtin;
 }
@@ -187,7 +187,7 @@ int draft(const Invocation& call) {
     audit::Digest digest = std::move(gathering).finish(*marks);
     std::vector<audit::DraftEntry> entries = audit::draft_of(digest, surroundings);
     if (call.arguments.wants_json) return call.output.result(audit::to_json(entries).dump() + "\n");
-    // What a user is given to take over must be a file that is taken.
+    // Users copy this file, so make sure that it parses.
     std::string text = audit::to_toml(entries, ids);
     config::ParsedFile parsed = config::parse_layer(config::Layer::user, "draft", text);
     if (!parsed.problems.empty()) return call.output.fail(parsed.problems.front());

@@ -36,8 +36,7 @@ int dispatch(const Invocation& call) {
     return find_verb(arguments.verb)->perform(call);
 }
 
-// Nothing can be allocated any more, and nothing of what was begun is worth to be finished: a jail ends with
-// its supervisor.
+// Out of memory. Nothing started here needs to be finished: a jail ends with its supervisor.
 void give_up_without_memory() {
     constexpr std::string_view kLine =
         "agent-sandbox: out of memory; free some, or raise the limit (ulimit -v)\n";
@@ -48,12 +47,13 @@ void give_up_without_memory() {
 }  // namespace
 
 int main_program(int argc, char** argv) {
-    // A plan takes half a megabyte: the heap is not to grow and shrink a dozen times on the way there. What
-    // is not touched costs nothing.
+    // A plan takes half a megabyte. Keep the heap from growing and shrinking a dozen times; untouched pages
+    // cost nothing.
     ::mallopt(M_TOP_PAD, 1 << 20);
     ::mallopt(M_TRIM_THRESHOLD, 4 << 20);
     std::set_new_handler(give_up_without_memory);
-    // With 0, 1 or 2 closed, the next file we open would take the number, and a message could end up in it.
+    // If descriptor 0, 1 or 2 were closed, the next open() would reuse the number, and a message could be
+    // written to that file.
     if (!base::fill_standard_descriptors()) return static_cast<int>(base::ExitCode::jail_failed);
     Caller caller = probe_environment();
     Output output = Output::standard(caller.environment);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The program that people call: words in, exit code out.
+// The program for users: takes arguments, returns an exit code.
 #pragma once
 
 namespace cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `ps`: the sessions that run. Their directories say all of it, so that none of them is asked.
+// `ps`: lists running sessions. It reads only their directories, so it does not have to contact them.
 #include <unistd.h>
 
 #include "base/json.h"

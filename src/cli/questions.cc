@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `pending`, `approve` and `deny`: what sessions with --ask want to know. An answer is given in a terminal of
-// the user's, never in the one that the agent has.
+// `pending`, `approve` and `deny`: questions of sessions with --ask. The user answers in another terminal,
+// never in the agent's.
 #include <algorithm>
 #include <charconv>
 #include <set>
@@ -23,7 +23,7 @@ namespace {
 using base::Json;
 using session::Known;
 
-constexpr std::chrono::milliseconds kPatience{1000};  // of a list: one session must not keep the others back
+constexpr std::chrono::milliseconds kPatience{1000};  // in a list: one session must not delay the others
 constexpr std::chrono::milliseconds kRound{300};
 
 struct Question {
@@ -41,7 +41,7 @@ struct Question {
     }
 };
 
-// The oldest first. Sessions that don't answer have none.
+// Oldest first. Skips sessions that don't answer.
 std::vector<Question> questions_of(const std::vector<Known>& sessions, const Output* output = nullptr) {
     std::vector<Question> questions;
     for (const Known& known : sessions) {
@@ -58,7 +58,7 @@ std::vector<Question> questions_of(const std::vector<Known>& sessions, const Out
     return questions;
 }
 
-// Those that --session names, or all.
+// The session of --session, or all.
 base::Result<std::vector<Known>> chosen_sessions(const Invocation& call) {
     base::Result<Sessions> sessions = find_sessions(call);
     if (!sessions) return sessions.error();
@@ -90,7 +90,8 @@ std::string list_text(const std::vector<Question>& questions, bool is_coloured) 
     return table.text(0, is_coloured);
 }
 
-// Each question once, a line each, until the caller ends it; with --session until that session has ended.
+// Prints each question once, one line each, until the caller stops it; with --session until that session
+// ends.
 int follow(const Invocation& call) {
     std::set<std::pair<std::string, int64_t>> told;
     bool is_one = !call.arguments.own_value(config::kSessionFlag).empty();

@@ -29,7 +29,7 @@ base::Result<audit::RecordFile> record_of(const Invocation& call, const Place& p
     return audit::find_record(records_directory(place), path->str());
 }
 
-// The project of the record decides, not that of the caller's directory.
+// `project` is empty: the project of the record applies, not the current directory.
 audit::Surroundings surroundings_of(const Place& place) {
     return {
         .home = place.identity.home, .project = std::nullopt, .admin_directory = place.files.admin_directory};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the verbs about records share: where those are, which one is meant, and what may be proposed here.
+// Shared by the verbs about records: the directory, the choice of a record, and the surroundings for
+// proposals.
 #pragma once
 
 #include <string>
@@ -16,8 +17,8 @@ namespace cli {
 // $STATE/sessions
 std::string records_directory(const Place& place);
 
-// By a session's id, a beginning of it, "last" or nothing; a relative path is one of the caller's directory.
-// Inside a jail: an error, which says that records are outside.
+// Finds a record by a session's id, a prefix of it, "last" or nothing; a relative path is relative to the
+// caller's directory. Inside a jail it returns an error: records are outside.
 base::Result<audit::RecordFile> record_of(const Invocation& call, std::string_view text);
 base::Result<audit::RecordFile> record_of(const Invocation& call, const Place& place, std::string_view text);
 

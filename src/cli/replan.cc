@@ -31,7 +31,7 @@ bool is_same(const config::Value& left, const config::Value& right) {
            std::ranges::equal(left.items, right.items, {}, &config::Item::text, &config::Item::text);
 }
 
-// Settings that the files say otherwise by now, and that a running session can't take on.
+// Settings that have changed in the files and that a running session can't apply.
 std::vector<std::string> needing_restart(const policy::Effective& before, const policy::Effective& now) {
     std::vector<std::string> keys;
     for (const config::Setting& setting : config::settings()) {
@@ -44,7 +44,7 @@ std::vector<std::string> needing_restart(const policy::Effective& before, const 
     return keys;
 }
 
-// Whoever opens a host wants to hear that something else still closes it; of a pattern that can't be said.
+// Report when another rule still decides against this one. A pattern can't be checked.
 base::Status check_effect(const plan::Plan& plan, const LiveRule& rule) {
     base::Result<plan::Explanation> explained = plan::explain_host(plan, rule.target);
     if (!explained || explained->is_allowed == rule.is_allowed) return base::success();
@@ -59,7 +59,7 @@ base::Status check_effect(const plan::Plan& plan, const LiveRule& rule) {
 session::Replan replan_of(const Invocation& call, const std::string& session, const Planned& planned) {
     return
         [&call, session, &planned](const std::vector<LiveRule>& rules) -> base::Result<session::Replanned> {
-            // What was looked at then may have changed.
+            // Files may have changed since the start; read them again.
             Caller caller = call.caller;
             caller.disk = host::DiskTree();
             Arguments arguments = call.arguments;
@@ -72,7 +72,7 @@ session::Replan replan_of(const Invocation& call, const std::string& session, co
                 if (base::Status checked = check_effect(now->plan, rules.back()); !checked)
                     return checked.error();
             }
-            // The mode is that of the namespace which stands.
+            // Keep the mode of the existing network namespace.
             now->plan.network.egress.rules.mode = planned.plan.network.egress.rules.mode;
             return session::Replanned{
                 .egress = now->plan.network.egress,

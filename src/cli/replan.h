@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The policy of a running session made anew: the same command line and variables, the files as they are now,
-// and what its user has changed since.
+// Makes the policy of a running session again: from the same command line and variables, the current files,
+// and the changes that the user made since the start.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace cli {
 
-// `planned` is what the session was started with. Both must outlive the result.
+// `planned` is the plan of the session's start. Both references must outlive the result.
 session::Replan replan_of(const Invocation& call, const std::string& session, const Planned& planned);
 
 }  // namespace cli

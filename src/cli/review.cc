@@ -18,7 +18,7 @@ timespec steady_time() {
     return now;
 }
 
-// A relative entry means the directory one is in; the project is where that matters here.
+// A relative entry is relative to the current directory; here only the project matters.
 std::vector<base::Path> search_path(const Caller& caller, const base::Path& project) {
     std::vector<base::Path> directories;
     std::optional<std::string_view> path = host::variable(caller.environment, "PATH");
@@ -37,7 +37,8 @@ EndReview::EndReview() : started_(review::start()), began_(steady_time()) {}
 
 void EndReview::tell(const Output& output, const Caller& caller, const plan::Plan& plan,
                      const std::string& state_directory) const {
-    // Where the backend can't protect paths in the project, this is all that there is to tell.
+    // A backend that can't protect paths in the project has no other protection, so print this even when
+    // quiet.
     bool is_protected = plan::traits_of(plan.backend).has_view;
     if (!plan.project_is_writable || (is_protected && output.is_quiet())) return;
     bool is_short = steady_time().tv_sec - began_.tv_sec < kShortRun;

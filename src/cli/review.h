@@ -8,8 +8,8 @@
 
 namespace cli {
 
-// After a session that could write the project: what in it now runs outside. Silent where there is nothing. A
-// short run without a terminal is spared the walk through the project.
+// After a session that could write the project: lists files in it that now run outside. Prints nothing if
+// there are none. Skips a short run without a terminal to save the walk through the project.
 class EndReview {
   public:
     EndReview();
@@ -18,7 +18,7 @@ class EndReview {
 
   private:
     timespec started_;
-    timespec began_;  // by a clock that nobody sets
+    timespec began_;  // monotonic: the user cannot set this clock
 };
 
 }  // namespace cli

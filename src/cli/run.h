@@ -11,12 +11,12 @@ namespace cli {
 
 struct Ran {
     int exit_code = 0;
-    std::optional<session::Ending> ending;  // none where nothing ran; then it was told why
+    std::optional<session::Ending> ending;  // empty if no command ran; then the reason is already printed
 };
 
 base::Result<std::string> make_session_id();
 
-// Plans, says in one line what will hold, runs, and tells what is to be told.
+// Makes the plan, prints it in one line, runs the command, and prints the messages at the end.
 Ran run_command(const Invocation& call);
 
 }  // namespace cli

@@ -28,7 +28,7 @@ void forget(config::Values& values) {
     values.erase("modules.load");
 }
 
-// Another jail than the settings describe: none of them counts here.
+// A fixed strict jail that ignores all settings.
 policy::Layers strict_layers() {
     constexpr std::pair<std::string_view, std::string_view> kValues[] = {
         {"home.access", "read"},    {"network.mode", "isolated"}, {"project.read_only", "true"},
@@ -48,7 +48,7 @@ struct ScratchRun {
     std::vector<std::string> command;
 };
 
-// What `layers` say about which projects there are, and about modules, does not count.
+// Ignores project.parents, modules.load and the project's file in `layers`.
 base::Result<Planned> plan_run(const Caller& caller, const Place& place, policy::Layers layers,
                                const ScratchRun& run) {
     for (auto* files : {&layers.admin, &layers.profile, &layers.user, &layers.preset}) {
@@ -57,7 +57,7 @@ base::Result<Planned> plan_run(const Caller& caller, const Place& place, policy:
     layers.project.clear();
     forget(layers.variables);
     forget(layers.command_line);
-    // Another look at the disk: the caller's was before the project was made.
+    // Read the disk again: the caller's view is older than the project.
     Caller here{.environment = caller.environment, .working_directory = run.project};
     here.has_planted_home = caller.has_planted_home;
     base::Result<policy::Effective> effective =
@@ -80,7 +80,7 @@ base::Result<base::Path> find_bash(const host::Tree& disk) {
         .advice = "import the file on a machine that has bash"};
 }
 
-// The session's child: its output goes to the pipe, and so does the reason where the jail can't be built.
+// Runs the session in a child: the pipe receives its output, or the reason if the jail can't be built.
 [[noreturn]] void run_session(const Planned& planned, const session::Surroundings& surroundings, int output) {
     base::Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
     ::dup2(nothing.get(), STDIN_FILENO);

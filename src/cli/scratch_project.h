@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// An empty project for a plan that is about settings and not about where the caller is: whether a run starts
-// with a file, and the jail in which a file is evaluated.
+// An empty project for plans that depend on settings and not on the current directory: to check whether a run
+// starts with a file, and for the jail that evaluates a file.
 #pragma once
 
 #include <string>
@@ -33,8 +33,8 @@ class ScratchProject {
 // Whether a run starts with these layers on this machine.
 base::Status check_start(const Caller& caller, const Place& place, policy::Layers layers);
 
-// Runs bash in a jail of its own, without a network and with nothing writable, whatever the settings of this
-// machine are. `text` lies in a file, whose name is the first argument of `script`.
+// Runs bash in its own jail, without a network and without a writable path, independent of the settings of
+// this machine. `text` is in a file, whose name is the first argument of `script`.
 struct BashRequest {
     std::string_view script;
     std::string_view text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// `selftest`: the built-in escape attempts in real jails on this machine, and what held. The settings are the
-// built-in ones under the administrator's ceiling: what a user's own files open is no escape.
+// `selftest`: runs the built-in escape attempts in real jails on this machine and reports which were stopped.
+// It uses the built-in settings under the administrator's ceiling, because a path that the user's own files
+// open is not an escape.
 #include "selftest/selftest.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 namespace cli {
 namespace {
 
-// The settings that a self-test can be asked for; all others would change what it tests.
+// The only settings that the self-test accepts; all others would change what it tests.
 constexpr std::string_view kTaken[] = {"isolation.backend", "ui.quiet", "ui.verbose"};
 
 base::Status check(const Arguments& arguments) {
@@ -32,7 +33,8 @@ base::Status check(const Arguments& arguments) {
     return base::success();
 }
 
-// Places for the scratch directories: near the user's own projects first, then where everyone may write.
+// Candidates for the scratch directories: near the user's own projects first, then directories writable by
+// everyone.
 std::vector<std::string> candidates(const Invocation& call) {
     if (call.arguments.project) return {*call.arguments.project};
     std::vector<std::string> places;
@@ -48,13 +50,13 @@ std::vector<std::string> candidates(const Invocation& call) {
     return places;
 }
 
-// A caller who has nothing but what was planted.
+// The caller has only the planted environment and home directory.
 base::Result<selftest::Jail> plan_jail(const Invocation& call, const selftest::JailRequest& request) {
     Caller caller;
     caller.environment = request.environment;
     caller.has_planted_home = true;
     caller.working_directory = request.project;
-    // What a launch would find out by failing, so that what is tested is what a launch takes.
+    // A launch would find this by failing; try it here, so that the test uses the same backend as a launch.
     if (std::optional<std::string> failure = host::try_native())
         caller.failures.push_back({"native", *std::move(failure)});
     Arguments arguments;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the verbs about running sessions share: where those are, and which one is meant.
+// Shared by the verbs about running sessions: the directories, and the choice of a session.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace cli {
 
-// The sessions that the caller has, and where they were looked for. Inside a jail: an error, which says that
-// this is for outside.
+// The caller's sessions, and the directories that were searched. Inside a jail: an error that this works only
+// outside.
 struct Sessions {
     std::vector<std::string> places;
     std::string home;
@@ -22,7 +22,7 @@ struct Sessions {
 };
 base::Result<Sessions> find_sessions(const Invocation& call);
 
-// For `return wrong_words(…)`: a verb that was called with the wrong number of words.
+// For `return wrong_words(…)`: the user called a verb with the wrong number of words.
 int wrong_words(const Invocation& call, std::string what);
 
 // "4f2a1b3c"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Slurm runs this outside of any jail, as the user. It reads what was sent along, builds
-// the jail with the options of the session under the files of this node, and runs the payload in it
-// (slurm/entry), which does all that the agent may choose. Before the jail stands, nothing that the agent
-// chose is opened, followed or executed.
+// Theory of operation. Slurm runs this program outside of any jail, as the user. It reads the job's spec,
+// builds the jail with the session's options and the files of this node, and runs the payload in it
+// (slurm/entry). The payload does everything that the agent may choose. Before the jail exists, this program
+// does not open, follow or execute anything that the agent chose.
 #include "cli/slurm_entry.h"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ base::Result<slurm::Spec> read_spec(int argc, char** argv, std::vector<std::stri
     return slurm::spec_from_job_file(*text);
 }
 
-// Descriptors that Slurm's MPI plug-ins give to a task, by the variables that name them.
+// Descriptors that Slurm's MPI plug-ins pass to a task, from the variables that name them.
 std::vector<int> descriptors_of_ranks(const std::vector<std::string>& environment) {
     std::vector<int> descriptors;
     for (std::string_view name : {"PMI_FD"}) {
@@ -65,14 +65,14 @@ unsigned number_in(const std::vector<std::string>& environment, std::string_view
     return std::min(number, kMostRanks);
 }
 
-// Open MPI, which comes by PMIx, tells its ranks apart by the numbers of their processes. MPICH, which comes
-// by PMI, looks whether the process of the other's number is alive, and finds itself where all have the same.
+// Open MPI uses PMIx and distinguishes its ranks by their process IDs. MPICH uses PMI and checks whether the
+// process with the other rank's ID is alive; with equal IDs it finds itself.
 unsigned distinct_number(const std::vector<std::string>& environment) {
     if (!host::variable(environment, "PMIX_RANK")) return 0;
     return number_in(environment, "SLURM_LOCALID");
 }
 
-// PMIx keeps sockets and memory of a step in a directory; Slurm makes it for the user alone.
+// PMIx keeps the sockets and the memory of a step in a directory. Slurm creates it for the user alone.
 std::vector<base::Path> directories_of_ranks(const std::vector<std::string>& environment) {
     std::string_view text = host::variable(environment, "PMIX_SERVER_TMPDIR").value_or("");
     base::Result<base::Path> path = base::Path::parse(text);
@@ -82,8 +82,8 @@ std::vector<base::Path> directories_of_ranks(const std::vector<std::string>& env
     return is_ours ? std::vector<base::Path>{*path} : std::vector<base::Path>{};
 }
 
-// Ways of exchanging data that reach into the other process by its number, which is another in every jail;
-// what goes by name works as ever.
+// Disable transports that open the other process by its process ID, which differs in every jail. Transports
+// by name still work.
 constexpr std::string_view kByName[] = {"OMPI_MCA_btl_vader_single_copy_mechanism=none",
                                         "UCX_POSIX_USE_PROC_LINK=n"};
 
@@ -93,7 +93,7 @@ void adapt_to_ranks(std::vector<std::string>& environment) {
     }
 }
 
-// What Slurm opened for words about the start; empty, it is nobody's.
+// Removes the file that Slurm opened for messages about the start, if it is empty.
 void remove_empty_output() {
     struct stat status;
     char path[4096];
@@ -102,7 +102,7 @@ void remove_empty_output() {
     if (length > 0) ::unlink(std::string(path, static_cast<size_t>(length)).c_str());
 }
 
-// Slurm keeps how its process ended: a status, or a signal.
+// Slurm records how its process ended, so end with the same status or signal.
 int end_like(const Ran& ran) {
     constexpr int kSignalBase = 128;
     if (!ran.ending || !ran.ending->by_signal) return ran.exit_code;
@@ -117,8 +117,8 @@ int end_like(const Ran& ran) {
     return ran.exit_code;
 }
 
-// Threat: who can write beside the project puts another directory, or a link to one, in its place while the
-// job waits. The inode alone says so: nodes give the devices of a network file system numbers of their own.
+// Threat: a process that can write beside the project replaces it by another directory, or by a link, while
+// the job waits. Compare only the inode: device numbers of a network file system differ between nodes.
 base::Status check_project(const slurm::Spec& spec) {
     struct stat status;
     if (::stat(spec.project.c_str(), &status) != 0) {
@@ -132,8 +132,8 @@ base::Status check_project(const slurm::Spec& spec) {
         .advice = "submit it again"};
 }
 
-// /tmp and /dev/shm of the job on this node. Without them the job runs, and its steps don't find each other's
-// files: that is told.
+// /tmp and /dev/shm of the job on this node. Without them the job runs, but its steps do not share files
+// there, so print a warning.
 void enter_place(session::JobPlace& place, const Caller& caller, const Arguments& arguments,
                  const Output& output) {
     std::string job(host::variable(caller.environment, "SLURM_JOB_ID").value_or(""));
@@ -145,7 +145,7 @@ void enter_place(session::JobPlace& place, const Caller& caller, const Arguments
                    (key ? "no directory could be made in /tmp and /dev/shm" : key.error().line()));
 }
 
-// The jail of the job, from its building to its end.
+// Runs the job's jail from start to end.
 Ran run_job(int argc, char** argv) {
     base::fill_standard_descriptors();
     Caller caller = probe_environment();
@@ -172,7 +172,7 @@ Ran run_job(int argc, char** argv) {
 
     session::JobPlace place;
     enter_place(place, caller, *arguments, output);
-    // Where there is one rank there is nobody to share with.
+    // A single rank has no other rank to share namespaces with.
     session::JobNamespaces namespaces;
     bool has_others = number_in(caller.environment, "SLURM_STEP_NUM_TASKS") > 1;
     if (!spec->is_batch && has_others && !place.record().empty()) namespaces.join(place.record());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// This program as Slurm starts it on a node, for a batch job or for one task of a step.
+// The entry point that Slurm starts on a node, for a batch job or for one task of a step.
 #pragma once
 
 namespace cli {

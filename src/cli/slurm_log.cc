@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `slurm-log`: inside a jail, what its session asked of Slurm. The log itself lies outside, where the jail
+// `slurm-log`: inside a jail, lists the Slurm requests of its session. The log is outside, where the jail
 // can't write it.
 #include "base/file.h"
 #include "base/own_place.h"

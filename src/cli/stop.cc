@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `stop SESSION…`: asks sessions to end, and waits until they have.
+// `stop SESSION…`: asks sessions to end and waits for them.
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -28,9 +28,9 @@ bool is_running(const Sessions& sessions, const std::string& id) {
 base::Status end(const Sessions& sessions, const Known& known, bool is_now) {
     base::Result<base::Json> reply =
         session::ask_session(known, base::Json::object().set("do", "stop").set("now", is_now));
-    // One that has ended just now needs no answer.
+    // A session that has just ended does not need to answer.
     if (reply || !is_running(sessions, known.id)) return base::success();
-    // One that was stopped itself can't be asked.
+    // A suspended supervisor (SIGSTOP) can't answer; kill it.
     if (is_now && session::kill_session(known)) return base::success();
     base::Error error = reply.error();
     if (!is_now) error.advice += "; agent-sandbox stop --now " + short_id(known) + " does not ask";
@@ -44,7 +44,7 @@ int stop_verb(const Invocation& call) {
         return wrong_words(call, "stop needs to know which session: agent-sandbox ps lists them");
     base::Result<Sessions> sessions = find_sessions(call);
     if (!sessions) return call.output.fail(sessions.error());
-    // A mistyped one ends none of the others.
+    // If one word is mistyped, stop none of the others either.
     std::vector<Known> chosen;
     for (const std::string& word : call.arguments.words) {
         base::Result<Known> known = session::find_among(sessions->known, word);

@@ -21,7 +21,7 @@ std::string counted(uint64_t count, std::string_view one, std::string_view many)
     return std::to_string(count) + " " + std::string(count == 1 ? one : many);
 }
 
-// The first of a kind, and the time after which the last of those was covered.
+// The first three findings of a kind, each with its time after the start.
 std::string examples(const Report& search, const plan::Plan& plan, LateFinding::Kind kind) {
     constexpr size_t kShown = 3;
     std::vector<std::string> names;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the search of the project found after the start, told at the end of a session.
+// Prints at the end of a session what the search of the project found after the start.
 #pragma once
 
 #include "cli/context.h"

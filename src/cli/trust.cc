@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// `trust`, `untrust`: whether a project's file may widen what the user allows. What is shown and what is
-// recorded come from one reading of the file, so that it can't change in between.
+// `trust`, `untrust`: decide whether a project's file may widen the user's policy. The file is read once for
+// both the display and the record, so that it can't change in between.
 #include "config/trust.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 using base::printable;
 
-// `trust DIR` is `--project DIR trust`.
+// `trust DIR` means `--project DIR trust`.
 base::Result<Place> place_of(const Invocation& call) {
     Arguments arguments = call.arguments;
     if (arguments.words.size() > 1) {
@@ -36,8 +36,7 @@ std::string value_text(const config::Value& value) {
     return base::join(entries, ", ");
 }
 
-// The merge itself is asked, with this one line and no trust: what it refuses is what trust would let
-// through.
+// Runs the merge with this one line and without trust: trust would allow the lines that the merge refuses.
 bool widens(policy::Layers layers, const config::ProjectFile& file, const std::string& key,
             const policy::PathMeaning& paths) {
     config::ProjectFile single = file;

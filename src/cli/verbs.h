@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The verbs: one row and one thin file each. What a verb is for stands in config/verbs.h, from which
-// completion and the reference are made; how it is called and what does it stands here.
+// The verbs: one row and one thin file each. config/verbs.h describes each verb, for completion and the
+// reference; this file has its function and its details.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct Invocation {
 
 struct Verb {
     std::string_view name;
-    int (*perform)(const Invocation&);  // gives the exit code
+    int (*perform)(const Invocation&);  // returns the exit code
     std::string_view details;           // for `help VERB`; may be empty
 };
 

@@ -5,7 +5,7 @@
 
 namespace cli {
 
-// Known to one source file alone: another version is one file to compile and one link.
+// Only one source file contains the version, so that a new version needs one compilation and one link.
 std::string_view version();
 
 }  // namespace cli

@@ -26,11 +26,11 @@ namespace {
 
 using Answer = base::Result<plan::Explanation>;
 
-// What is asked about: the plan of a command that would be started here, or inside a jail that jail's own.
+// The plan to explain: that of a command that would start here or, inside a jail, the jail's own plan.
 struct Asked {
     plan::Plan plan;
     base::Path home;
-    std::optional<Planned> planned;  // none inside
+    std::optional<Planned> planned;  // empty inside a jail
 };
 
 base::Result<Asked> asked_about(const Caller& caller, const Arguments& arguments) {
@@ -69,7 +69,7 @@ Answer why_path(const Invocation& call, const std::string& text) {
     return explanation;
 }
 
-// A variable that is not set here is judged as if it were: whoever asks wants to know before setting it.
+// A variable that is not set is judged as if it were set, because users ask before setting it.
 Answer why_env(const Invocation& call, const std::string& name) {
     if (base::file_exists(base::own_path(base::kSummary))) {
         base::Result<Asked> asked = asked_about(call.caller, call.arguments);
@@ -80,7 +80,7 @@ Answer why_env(const Invocation& call, const std::string& name) {
     bool is_set = std::ranges::any_of(caller.environment, [&](std::string_view variable) {
         return variable.starts_with(name) && variable.substr(name.size()).starts_with('=');
     });
-    // Names of our own are settings or nothing; one that is not set has no meaning to judge.
+    // Names with our own prefix are settings or have no meaning, so they are not judged if unset.
     bool is_judged = !is_set && !name.starts_with("AGENT_SANDBOX");
     if (is_judged) caller.environment.push_back(name + "=");
     base::Result<Asked> asked = asked_about(caller, call.arguments);
@@ -93,7 +93,7 @@ Answer why_env(const Invocation& call, const std::string& name) {
 Answer why_host(const Invocation& call, const std::string& host) {
     base::Result<Asked> asked = asked_about(call.caller, call.arguments);
     if (!asked) return asked.error();
-    // Only these modes have a gateway, which knows what has changed since the jail began.
+    // Only these modes have a gateway. It has the changes since the start of the jail.
     policy::NetworkMode mode = asked->plan.network.reached;
     bool has_gateway = mode == policy::NetworkMode::filtered || mode == policy::NetworkMode::proxied;
     base::Result<network::Question> question = network::parse_question(host);
@@ -109,7 +109,7 @@ Answer why_syscall(const Invocation& call, const std::string& name) {
     base::Result<Asked> asked = asked_about(call.caller, call.arguments);
     if (!asked) return asked.error();
     seccomp::Verdict verdict = seccomp::explain(name, asked->plan.system_calls);
-    // A misspelt name must not read as an answer to a script.
+    // A script must not take a misspelt name for an answer.
     if (!verdict.is_known)
         return base::Error{.what = "'" + base::printable(name) + "': " + verdict.why,
                            .advice = {},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// `why slurm`: what becomes of a command or an option of Slurm's in the jail.
+// `why slurm`: explains how the jail handles a command or an option of Slurm.
 #include "cli/why_slurm.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ Explanation explain_command(const std::string& name) {
     return refused(subject, slurm::code::command, "there is no such command in the jail");
 }
 
-// "--name=value", "--name", "-x" or "-xvalue", as far as one word says it.
+// "--name=value", "--name", "-x" or "-xvalue", if one word is enough.
 std::optional<slurm::Given> given_by(const slurm::Command& command, std::string_view word) {
     if (word.starts_with("--")) {
         size_t equals = word.find('=');
@@ -79,7 +79,7 @@ Explanation explain_option(const slurm::Command& command, const std::string& wor
                    "it is not in the table of " + std::string(command.name));
 }
 
-// Of all commands that have it: the strictest answer is the one to know, then that of the first.
+// Several commands may have the option: return the strictest verdict; on a tie, that of the first command.
 Explanation explain_anywhere(const std::string& word) {
     std::optional<Explanation> answer;
     for (const slurm::Command& command : slurm::commands()) {

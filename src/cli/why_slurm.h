@@ -9,9 +9,9 @@
 
 namespace cli {
 
-// `words` are what follows `why slurm`: a command, an option of any command ("--container"), or a command and
-// an option of it ("sbatch --nodelist=node1"). The tables that decide are the program's own, so the answer is
-// the same inside a jail and outside.
+// `words` are the words after `why slurm`: a command, an option of any command ("--container"), or a command
+// and one of its options ("sbatch --nodelist=node1"). The program's own tables decide, so the answer is the
+// same inside and outside of a jail.
 base::Result<plan::Explanation> explain_slurm(const plan::Slurm& slurm, std::span<const std::string> words);
 
 }  // namespace cli
