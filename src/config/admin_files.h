@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For tests, which can't make files of root: the administrator's files with another owner expected. The
-// program itself only ever calls read_admin_files.
+// For tests, which can't create files owned by root: reads the administrator's files with another expected
+// owner. The program itself calls only read_admin_files.
 #pragma once
 
 #include <sys/types.h>

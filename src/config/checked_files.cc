@@ -52,8 +52,8 @@ std::optional<Error> problem_of(int fd, const std::string& path, Expected expect
     return std::nullopt;
 }
 
-// A descriptor that passed the check; none where the name does not exist. A link to nowhere exists and is an
-// error: whoever put it there meant a file.
+// A descriptor that passed the check; an empty one if the name does not exist. A dangling link is an error,
+// because its author meant a file.
 Result<Fd> open_checked(int directory, const std::string& name, const std::string& path, Expected expected,
                         const Believable& believable) {
     int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
@@ -78,7 +78,8 @@ Error changed_meanwhile(const std::string& path) {
     return refused(path, "was changed while it was read", "start again");
 }
 
-// Since the kernel's times are too coarse to tell a part from the whole.
+// The kernel's timestamps are too coarse to detect a write in the same moment, so a very new file may be
+// incomplete.
 bool is_fresh(const struct stat& status) {
     constexpr int64_t kMoment = 50'000'000;  // nanoseconds
     struct timespec now = {};
@@ -88,7 +89,7 @@ bool is_fresh(const struct stat& status) {
     return age >= 0 && age < kMoment;
 }
 
-// Nothing where it was written meanwhile, or this very moment.
+// Nothing if the file was written during the read or within the last 50 ms.
 Result<std::optional<std::string>> read_once(int fd, const std::string& path, size_t limit) {
     struct stat before, after;
     if (::lseek(fd, 0, SEEK_SET) != 0 || ::fstat(fd, &before) != 0)
@@ -109,7 +110,7 @@ Result<std::optional<FileText>> read_at(int directory, const std::string& name, 
     if (!*fd) return std::optional<FileText>();
     Result<std::string> text = read_settled(fd->get(), path, kLargestConfiguration);
     if (!text) return text.error();
-    // How a file starts to be written.
+    // An editor may have truncated the file before it writes the content.
     if (text->empty() && !believable.may_be_empty) {
         return refused(path, "is empty: perhaps it is being written",
                        "start again; an administrator who means no rules removes it");
@@ -121,7 +122,7 @@ Result<std::optional<FileText>> read_at(int directory, const std::string& name, 
 
 Result<std::string> read_settled(int fd, const std::string& path, size_t limit) {
     constexpr struct timespec kPause = {.tv_sec = 0, .tv_nsec = 60'000'000};
-    // Who has just written a file need not start twice.
+    // Try again, so that a user who has just written the file does not have to start twice.
     constexpr int kLooks = 3;
     for (int look = 0; look < kLooks; ++look) {
         if (look > 0) ::nanosleep(&kPause, nullptr);

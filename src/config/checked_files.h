@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reads configuration files only where their owner and mode say that nobody else can have written them. What
-// is checked is the descriptor that is then read, so that nothing can be exchanged in between; a symbolic
-// link is judged by its target. A file that is not there is no error; a file that is there and can't be
-// believed always is.
+// Reads a configuration file only if its owner and mode show that no other user can have written it. The
+// check uses the same descriptor as the read, so that the file can't be exchanged in between; for a symbolic
+// link it checks the target. A missing file is not an error; a file that exists and can't be trusted always
+// is.
 #pragma once
 
 #include <sys/types.h>
@@ -19,24 +19,25 @@ namespace config {
 inline constexpr size_t kLargestConfiguration = 1u << 20;
 
 struct Believable {
-    std::optional<uid_t> owner;  // unset: anybody's
-    mode_t forbidden = 0;        // permission bits that nobody may have
+    std::optional<uid_t> owner;  // unset: any owner
+    mode_t forbidden = 0;        // permission bits that must not be set
     bool may_be_empty = true;
 };
 
-// Whoever else can write the administrator's files could lift the ceiling.
+// Another user who can write the administrator's files could remove the ceiling.
 inline Believable owned_by_administrator(uid_t owner = 0) {
     return {.owner = owner, .forbidden = 022, .may_be_empty = false};
 }
-// A user's files may be a group's (shared laboratories link to one file), never everybody's.
+// A group may own a user's files (shared laboratories link to one file), but they must not be writable by
+// everyone.
 inline Believable not_for_everybody() {
     return {.owner = std::nullopt, .forbidden = 002};
 }
 
-// The whole of a regular file that nobody is writing to. Threat: one that is written in place is empty for a
-// moment and then holds a part of its rules, and a part of a ceiling, or of what a user closes, is a lower
-// wall. What changed between two looks, or this very moment, is not believed; one that is replaced by a
-// rename stays what it was when it was opened (tests/admin/ceiling_files.bats,
+// Reads a whole regular file that no process is writing. Threat: a file that is written in place is empty for
+// a moment and then has only a part of its rules; a part of a ceiling, or of a user's restrictions, protects
+// less. A file that changed during the read or in the last moment is refused. A file that is replaced by a
+// rename keeps its old content in the open descriptor (tests/admin/ceiling_files.bats,
 // tests/jail/resource_faults.bats).
 base::Result<std::string> read_settled(int fd, const std::string& path, size_t limit);
 
@@ -49,11 +50,11 @@ struct FileText {
 base::Result<std::vector<FileText>> read_configuration(const std::string& directory,
                                                        const Believable& believable);
 
-// One file of a directory, for instance "presets/mine.toml"; nothing where it does not exist.
+// One file of a directory, for instance "presets/mine.toml"; nothing if it does not exist.
 base::Result<std::optional<FileText>> read_one(const std::string& directory, const std::string& name,
                                                const Believable& believable);
 
-// Names in a directory that end in ".toml", sorted, hidden ones left out.
+// Names in a directory that end in ".toml", sorted, without hidden ones.
 base::Result<std::vector<std::string>> list_toml_files(int directory);
 
 }  // namespace config

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Completion for bash from the table of settings and the tables of verbs and flags. Behind the first word
-// that is neither flag nor verb everything belongs to the command, whose own completion is asked.
+// Completion for bash from the table of settings and the tables of verbs and flags. After the first word that
+// is neither a flag nor a verb, all words belong to the command, and bash uses the command's own completion.
 //
-// bash takes words apart at "=", ":" and "@", and puts what is offered in the place of the last piece alone.
-// So the words are put together again first, and what stands before the last piece is taken off at the end.
+// bash splits words at "=", ":" and "@", and replaces only the last piece by the completion. So the script
+// joins the words first and removes the text before the last piece at the end.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +38,7 @@ std::string action_of(const Offer& offer) {
     return {};
 }
 
-// "        --flag) action ;;" for every flag that takes a value.
+// "        *:--flag) action ;;" for every flag that takes a value.
 std::string value_cases(const std::vector<Flag>& flags) {
     std::string cases;
     for (const Flag& flag : flags) {

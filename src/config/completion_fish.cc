@@ -21,7 +21,7 @@ std::string quoted(std::string_view text) {
     return result + "'";
 }
 
-// The options of `complete` that offer it.
+// The options of fish's `complete` for this offer.
 std::string options_of(const Offer& offer) {
     switch (offer.what) {
         case Completes::nothing:

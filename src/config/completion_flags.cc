@@ -22,7 +22,7 @@ std::vector<std::string> limits() {
     return words;
 }
 
-// Bundles of hosts, as rules name them.
+// Bundles of hosts, in the form of a rule.
 std::vector<std::string> bundles() {
     std::vector<std::string> words;
     for (const DataRow& row : data_list("network/bundles")) words.push_back("@" + std::string(row.entry));
@@ -33,7 +33,7 @@ struct FlagOffer {
     std::string_view flag;
     Completes what;
 };
-// Where the type alone does not tell.
+// Flags whose type alone does not determine the completion.
 constexpr FlagOffer kFlagOffers[] = {{"--env", Completes::variables}, {"--agent", Completes::profiles}};
 
 Offer offer_of(const Setting& setting) {

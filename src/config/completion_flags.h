@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the completions of all shells offer, in one form: the values of flags and the words of verbs.
+// The completions for all shells in one form: the values of flags and the words of verbs.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace config {
 
-// `openings` are words that something is written behind at once: "memory=".
+// `openings` are words that the user continues without a blank: "memory=".
 enum class Completes { nothing, words, openings, paths, directories, variables, sessions, presets, profiles };
 
 struct Offer {
@@ -23,25 +23,26 @@ struct Flag {
     Offer value;
 };
 
-// Of a run.
+// Flags of a run.
 std::vector<Flag> all_flags();
-// Of a verb alone.
+// Flags of one verb only.
 std::vector<Flag> own_flags_of(std::string_view verb);
 
-// Behind `verb`, once `first` was its first word; empty: it is the first that is wanted.
+// The offer after `verb` and its first word `first`; an empty `first` means the first word itself.
 struct Position {
     std::string_view verb;
-    std::string_view first;  // "*": whatever it was
+    std::string_view first;  // "*": any word
     Offer offer;
 };
 std::vector<Position> verb_positions();
 
-// The question to the program for what it alone knows, or empty. Its answer holds plain names, one a line.
+// The command that asks the program for names that only it can list, or empty. It prints plain names, one a
+// line.
 std::string_view question_for(Completes what);
 
-// "a|b" as words; none for an empty text.
+// "a|b" as words; an empty list for an empty text.
 std::vector<std::string> words_of(std::string_view bars);
-// The verbs, separated by `separator`; those that take a command and the flags of a run, too.
+// All verbs, separated by `separator`; below, only those that take a command and the flags of a run.
 std::string verb_names(std::string_view separator);
 std::string running_verb_names(std::string_view separator);
 

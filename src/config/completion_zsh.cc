@@ -12,7 +12,7 @@
 namespace config {
 namespace {
 
-// Inside '...[...]' of an _arguments specification, and behind the colon of _describe.
+// Escapes text inside '...[...]' of an _arguments specification and after the colon of _describe.
 std::string escaped(std::string_view help) {
     std::string text;
     for (char letter : help) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The lists and texts of share/, compiled in so that the program stays one file. A list line is an entry and,
-// two blanks later, its reason; both reach the user.
+// after two blanks, its reason. The program shows both to the user.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ struct DataFile {
     std::string_view content;
 };
 
-// Files of share/ that are kept whole: presets, texts.
+// Files of share/ that are stored as a whole: presets, texts.
 std::span<const DataFile> data_files();
 const DataFile* find_data_file(std::string_view name);
 

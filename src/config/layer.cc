@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The only file that sees the TOML library. It walks the parsed tree with the table of settings in hand:
-// every key of the file either is a row of that table, leads to one, or is a problem. Problems are collected,
-// not thrown, so that one reading shows all of them.
+// Only this file includes the TOML library. It walks the parsed tree with the table of settings: every key of
+// the file either is a row of that table, is part of the path to one, or is a problem. Problems are
+// collected, not thrown, so that one reading shows all of them.
 #include "config/layer.h"
 
 #include <algorithm>
@@ -12,16 +12,16 @@
 #include "base/path.h"
 #include "base/text.h"
 
-// The library asserts what a malformed file breaks (release 3.3: "[[[") and copes with it all the same. An
-// assertion would abort, and with NDEBUG clang would take it for granted; both are wrong for a file that
-// anybody may have written.
+// The library (release 3.3) asserts conditions that a malformed file violates ("[[["), but then handles them
+// correctly. An assertion would abort the program; with NDEBUG clang would assume that the condition holds.
+// Both are wrong, because any user may have written the file.
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_cast<void>(0)
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_HEADER_ONLY 1
-// Its tests of letters promise the compiler that a letter of Latin, Greek or Cyrillic never stands where a
-// blank may ("[é]"); it is no blank.
+// The library's tests of letters tell the compiler that a Latin, Greek or Cyrillic letter is unreachable
+// where a blank may be ("[é]"). Such a letter must return false.
 #include <toml++/impl/preprocessor.h>
 #undef TOML_UNREACHABLE
 #define TOML_UNREACHABLE return false
@@ -38,7 +38,7 @@ using base::Error;
 constexpr std::string_view kMatchSection = "match";
 constexpr std::string_view kAllSettings = "'agent-sandbox help settings' lists all settings";
 
-// The rows that a file of this layer may hold.
+// The settings that a file of this layer may contain.
 std::vector<const Setting*> rows_for(Layer layer) {
     std::vector<const Setting*> rows;
     for (const Setting& row : settings()) rows.push_back(&row);
@@ -71,7 +71,7 @@ std::string_view name_of(toml::node_type type) {
     return "something else";
 }
 
-// The parser says what it saw; whoever wrote the file wants to know what to write.
+// The parser describes what it read; the author of the file needs to see what to write.
 struct ParserAdvice {
     std::string_view said;
     std::string_view advice;
@@ -192,8 +192,8 @@ class Reader {
         std::vector<std::string> meant;
         std::string near = base::nearest(key, known);
         if (!near.empty()) meant.push_back("'" + near + "'");
-        // A key written outside its section ("mode" at the top) is near to none; its last part may still be
-        // exact.
+        // A key written outside its section ("mode" at the top) is not near to any known key; its last part
+        // may still match exactly.
         std::string end = "." + key.substr(key.rfind('.') + 1);
         for (std::string_view row : known) {
             bool is_meant = near.empty() && row.ends_with(end);
@@ -316,7 +316,7 @@ class Reader {
         return std::nullopt;
     }
 
-    // The entries of one list so far and their lines. Lists of ten thousand hosts are real.
+    // The entries of one list so far, with their lines. A map, because lists of ten thousand hosts are real.
     using Written = std::unordered_map<std::string, int>;
 
     void add_item(const Setting& setting, const toml::node& node, Value& value, Written& written,
@@ -356,7 +356,7 @@ base::Status add_text(Values& values, const Setting& setting, std::string_view r
         return base::success();
     }
     if (value.items.empty()) value.origin = origin;
-    // A flag given twice is harmless: wrappers add flags to flags.
+    // A repeated flag is harmless: wrappers add flags to flags.
     if (std::ranges::find(value.items, *text, &Item::text) == value.items.end()) {
         value.items.push_back({*std::move(text), std::move(origin)});
     }

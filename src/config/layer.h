@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One configuration file as keyed values. layer.cc alone sees the TOML library. Nothing here knows what a
-// sandbox is: it knows the table of settings, and is strict: an unknown key, a wrong type or a duplicate is
-// an error with file, line and column, and the nearest known name.
+// One configuration file as keyed values. Only layer.cc includes the TOML library. This part uses only the
+// table of settings and does not depend on the sandbox. It is strict: an unknown key, a wrong type or a
+// duplicate is an error with file, line and column, and the nearest known name.
 #pragma once
 
 #include <optional>
@@ -28,8 +28,8 @@ struct ParsedFile {
 
 ParsedFile parse_layer(Layer layer, std::string file, std::string_view text);
 
-// One scalar or comma-free list entry from a flag or a variable, appended to or replacing what `values`
-// holds.
+// Adds one scalar or one list entry (without commas) from a flag or a variable: a list entry is appended, a
+// scalar replaces the value in `values`.
 base::Status add_text(Values& values, const Setting& setting, std::string_view raw, Origin origin);
 
 }  // namespace config

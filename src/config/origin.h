@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where a value was written. Every value, every list entry and in the end every item of a plan carries one,
-// so that a refusal can name both sides and `why` can point at a line.
+// The place where a value was written. Every value, every list entry and finally every item of a plan has
+// one, so that a refusal can name both sides and `why` can print a line.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace config {
 
-// In order of merging: a later layer is asked after the earlier ones.
+// In order of merging: later layers are merged after earlier ones.
 enum class Layer { builtin, admin, profile, user, project, preset, environment, command_line };
 
 std::string_view layer_name(Layer layer);
@@ -18,7 +18,7 @@ struct Origin {
     std::string file;  // of a configuration file
     int line = 0;
     int column = 0;
-    std::string name;  // the flag ("--network") or the variable, where there is no file
+    std::string name;  // the flag ("--network") or the variable, if the value is not from a file
 
     // "/etc/agent-sandbox/config.toml:4", "--network", "AGENT_SANDBOX_NETWORK_MODE", "built-in".
     std::string describe() const;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Profiles of agents: what a program that people run in the jail needs to be at home there. A profile is a
-// file, agents/NAME.toml of the user, of the administrator, or built in (share/agents), in this order. It is
-// an ordinary configuration file with one more section, [agent]; so it passes through the same merge as every
-// other layer, and can't open anything that the administrator's ceiling closes.
+// Profiles of agents: the settings that an agent needs to work in the jail. A profile is a file,
+// agents/NAME.toml of the user, of the administrator, or built in (share/agents), in this order. It is an
+// ordinary configuration file with one more section, [agent]. So it passes through the same merge as every
+// other layer and can't open anything that the administrator's ceiling closes.
 #pragma once
 
 #include <optional>
@@ -25,32 +25,33 @@ struct Profile {
     std::vector<Item> held_by_directory;                             // some of protect
     std::vector<Item> project_files;                                 // relative to the project
     std::vector<Item> files;                                         // "PATH=CONTENT"
-    // What it asks of the settings. State and credentials are part of it, as home.writable and env.allow.
+    // The settings that the profile requests. State and credentials are part of it, as home.writable and
+    // env.allow.
     LayerFile layer;
 };
 
-// A profile that was found and not yet read.
+// A profile that was found but is not parsed yet.
 struct ProfileText {
     std::string name;
     std::string file;  // for messages
     std::string text;
 };
 
-// All, by name; a user's takes the place of the administrator's, and that of a built-in one.
+// All profiles, sorted by name. A user's profile replaces the administrator's, and that replaces a built-in
+// one.
 base::Result<std::vector<ProfileText>> find_profiles(const Places& places);
 
 base::Result<Profile> parse_profile(const ProfileText& found);
 
-// The profile that is for this command, by the rules of recognise.cc; nothing where none is. Only those that
-// could match are read.
+// The profile for this command, by the rules of recognise.cc; nothing if none matches. Parses only profiles
+// that could match.
 base::Result<std::optional<Profile>> profile_for(const std::vector<ProfileText>& found,
                                                  const std::vector<std::string>& command);
 // The profile of this name; an error names the nearest one.
 base::Result<Profile> profile_named(const std::vector<ProfileText>& found, std::string_view name,
                                     const Origin& origin);
 
-// The words that a command comes down to when those in front that only start another program are taken off:
-// env, nice, npx, node, python -m …
+// The command without leading words that only start another program: env, nice, npx, node, python -m …
 std::vector<std::string> without_starters(const std::vector<std::string>& command);
 
 }  // namespace config

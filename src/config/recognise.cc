@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Which agent a command is. What only starts another program is taken off the front (kStarters); then the
-// program's own name decides, or the package that its path leads through:
+// Recognises the agent that a command runs. Words that only start another program are removed from the front
+// (kStarters). Then the program's own name decides, or the package in its path:
 //
 //   claude                                                     by its name
-//   env A=b nice -n 5 claude                                   the same behind starters
+//   env A=b nice -n 5 claude                                   the same after starters
 //   npx -y @openai/codex exec                                  by the package
 //   node /opt/x/node_modules/@google/gemini-cli/bundle/x.js    by the package in the path
 //   /usr/local/bin/claude.exe                                  by its name without .exe, .js, .mjs, .cjs, .py
 //
-// A wrapper with another name is not recognised: --agent NAME says it.
+// A wrapper with another name is not recognised; the user passes --agent NAME.
 #include <algorithm>
 #include <array>
 
@@ -18,11 +18,11 @@
 namespace config {
 namespace {
 
-// Programs that start another one, and the options of theirs that take a word of their own.
+// Programs that start another one, with their options that take a separate word.
 struct Starter {
     std::string_view name;
     std::string_view options_with_word;  // separated by blanks
-    std::string_view verb;               // a word that comes first: "exec" of npm
+    std::string_view verb;               // a required first word: "exec" of npm
 };
 constexpr Starter kStarters[] = {
     {"env", "-u --unset -C --chdir -S", ""},
@@ -76,7 +76,7 @@ bool is_assignment(std::string_view word) {
     return equals != std::string_view::npos && equals > 0 && word.find('/') > equals;
 }
 
-// A duration or a number in front of the program: of timeout and nice.
+// A duration or a number before the program, as for timeout and nice.
 bool is_number(std::string_view word) {
     return !word.empty() && word.front() >= '0' && word.front() <= '9';
 }
@@ -96,7 +96,7 @@ bool is_for(const Profile& profile, std::string_view program) {
     return std::ranges::any_of(profile.commands, names) || std::ranges::any_of(profile.packages, holds);
 }
 
-// Cheap: a name that a profile lists stands in its text, in one of the two quotes of TOML.
+// A cheap test before parsing: a profile's text contains each of its names in one of the two quotes of TOML.
 bool stands_in(std::string_view text, std::string_view name) {
     for (std::string_view quote : {"\"", "'"}) {
         if (text.find(std::string(quote).append(name).append(quote)) != std::string_view::npos) return true;
@@ -131,7 +131,7 @@ std::vector<std::string> without_starters(const std::vector<std::string>& comman
                 ++next;
                 break;
             }
-            // "python -m aider" names the module as a program is named.
+            // In "python -m aider" the module has the role of the program's name.
             if (word == "-m" && starter->name.starts_with("python")) {
                 ++next;
                 break;

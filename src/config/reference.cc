@@ -12,7 +12,7 @@
 namespace config {
 namespace {
 
-// Where the built-in value can't be written down: an example of the right shape.
+// An example of the right form, for a type whose built-in value can't be written in a file.
 std::string_view example_of(Type type) {
     switch (type) {
         case Type::boolean:
@@ -120,7 +120,7 @@ namespace {
 
 // ---- The reference page
 
-// A cell of a Markdown table: a bar would end it.
+// A cell of a Markdown table; a bar would end it, so escape it.
 std::string cell(std::string_view text) {
     std::string escaped;
     for (char letter : text) {
@@ -190,7 +190,8 @@ struct ListTitle {
     std::string_view text;
 };
 
-// Every list that has a reader; a list of share/ that is missing here would be undocumented (reference_test).
+// Every list that the program reads. A list of share/ that is missing here would be undocumented
+// (reference_test).
 constexpr ListTitle kLists[] = {
     {"environment/pass", "Variables that pass when `env.mode` is `clean`."},
     {"environment/block", "Built-in entries of `env.block`."},

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Texts that are made from the table of settings, so that none of them can say something else than the
-// program does.
+// Texts that are generated from the table of settings, so that they always agree with the program.
 #pragma once
 
 #include <string>
@@ -9,7 +8,7 @@ namespace config {
 
 std::string starting_file();    // `config init`: every setting as a comment with help and default
 std::string reference_page();   // docs/configuration.md
-std::string settings_manual();  // the same for agent-sandbox.toml(5), in the form of scdoc
+std::string settings_manual();  // the same for agent-sandbox.toml(5), as scdoc
 std::string bash_completion();
 std::string zsh_completion();
 std::string fish_completion();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the reference page and the manual say in the same words.
+// The text that the reference page and the manual share.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace config {
 
-// What an administrator's value of such a setting means to others.
+// The effect of an administrator's value on the other layers.
 std::string_view meaning_for_administrator(Order order);
 // Sections in the order of their first row.
 std::vector<std::string_view> sections();

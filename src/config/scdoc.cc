@@ -18,7 +18,7 @@ std::string bold(std::string_view text) {
 }
 
 std::string sentence(std::string_view text) {
-    // A name of a setting, a path or a file stays as it is written.
+    // Do not capitalise the name of a setting, a path or a file.
     std::string_view word = text.substr(0, text.find(' '));
     bool is_plain = word.find_first_not_of("abcdefghijklmnopqrstuvwxyz,:-") == std::string_view::npos;
     std::string result = escaped(text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Text in the form of scdoc, which the pages of the manual are written in.
+// Text in the scdoc format of the manual pages.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace config::scdoc {
 
-// With a backslash before letters that mean something to scdoc.
+// Puts a backslash before characters that are special in scdoc.
 std::string escaped(std::string_view text);
 std::string bold(std::string_view text);
-// A sentence of the tables, which has neither a capital nor a full stop, with both.
+// Adds a capital and a full stop to a sentence from the tables, which has neither.
 std::string sentence(std::string_view text);
-// Lines that stay as they are, in a definition.
+// Lines that scdoc prints unchanged, in a definition.
 std::string literal(std::string_view lines);
 
 }  // namespace config::scdoc

@@ -7,7 +7,7 @@
 namespace config {
 namespace {
 
-// A user's name is short; what is longer in its place is a token.
+// User names are short; a longer text in that place is a token.
 constexpr size_t kLongestUserName = 20;
 
 }  // namespace

@@ -14,7 +14,7 @@ using enum Order;
 constexpr bool kStatic = false;
 constexpr bool kDynamic = true;
 
-// Lists whose default is "@name" come from share/NAME.list, where each entry has its reason.
+// Lists whose default is "@name" come from share/NAME.list, which has a reason for each entry.
 constexpr Setting kSettings[] = {
     {"project.parents", path_list, parents_narrow, "", "", "/", kStatic,
      "directories below which a project may lie"},
@@ -204,7 +204,7 @@ constexpr Setting kSettings[] = {
     {"lock", name_list, admin_only, "", "", "", kStatic, "settings whose administrator's value is final"},
 };
 
-// What a profile says of its agent; everything else in it is an ordinary setting.
+// The settings of the [agent] section; everything else in a profile is an ordinary setting.
 constexpr Setting kProfileSettings[] = {
     {"agent.title", text, neutral, "", "", "", kStatic, "the agent's name for people"},
     {"agent.commands", name_list, neutral, "", "", "", kStatic, "names of the program"},

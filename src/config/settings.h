@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The one table of settings. A setting is a row: file key, flag, type, what a narrower value is, default,
+// The one table of settings. A setting is a row: file key, flag, type, which value is narrower, default,
 // help. The file reader, the command line, the variables, the merge and its ceiling, completion, `config
-// init` and the reference page are all made from it; nothing about a setting is said twice.
+// init` and the reference page all use it, so that each fact about a setting is written once.
 #pragma once
 
 #include <span>
@@ -30,18 +30,18 @@ enum class Type {
     file_texts,    // PATH=CONTENT; a table in a file
 };
 
-// What "narrower" means for a setting. From this one word follow the administrator's ceiling, what a project
-// file may say, and the property test of the law that no merge is wider than the administrator's layer.
+// The meaning of "narrower" for a setting. It determines the administrator's ceiling, the values that a
+// project file may set, and the property test that no merge is wider than the administrator's layer.
 enum class Order {
-    neutral,          // permits nothing and forbids nothing; every layer may set it
-    trusted,          // matters, but has no order: project files may not set it
-    true_is_strict,   // the administrator's true sticks
-    false_is_strict,  // the administrator's false sticks
-    choices_ascend,   // choices stand in the row from least to most strict
+    neutral,          // neither permits nor forbids anything; every layer may set it
+    trusted,          // affects security, but has no order: project files may not set it
+    true_is_strict,   // the administrator's true cannot be changed
+    false_is_strict,  // the administrator's false cannot be changed
+    choices_ascend,   // the row lists its choices from least to most strict
     lower_is_strict,  // a limit; unset is the widest
-    list_restricts,   // every entry takes something away; the administrator's entries stay
+    list_restricts,   // every entry removes something; the administrator's entries stay
     list_grants,      // every entry adds something; project files may not
-    parents_narrow,   // entries count only below the administrator's
+    parents_narrow,   // entries apply only below the administrator's
     admin_only,
 };
 
@@ -49,7 +49,7 @@ struct Setting {
     std::string_view key;
     Type type;
     Order order;
-    std::string_view flag;      // "" where there is none
+    std::string_view flag;      // "" if the setting has no flag
     std::string_view choices;   // "a|b|c"
     std::string_view fallback;  // the built-in default as text; for lists: entries separated by one space, or
                                 // a data list "@name"
@@ -58,7 +58,7 @@ struct Setting {
 };
 
 std::span<const Setting> settings();
-// Rows that count in the profile of an agent alone (profile.h); no merge sees them.
+// Settings that exist only in the profile of an agent (profile.h). They are not merged.
 std::span<const Setting> profile_settings();
 
 // The row of a key or of a flag, or null.
@@ -68,12 +68,12 @@ const Setting* find_flag(std::string_view flag);
 bool is_list(Type type);
 std::vector<std::string_view> choices_of(const Setting& setting);
 
-// "AGENT_SANDBOX_NETWORK_MODE"; empty for lists, which no variable sets.
+// "AGENT_SANDBOX_NETWORK_MODE"; empty for lists: a variable can't set a list.
 std::string variable_of(const Setting& setting);
-// What the names of all of them begin with.
+// The prefix of all these names.
 inline constexpr std::string_view kVariablePrefix = "AGENT_SANDBOX_";
 
-// What is expected, for messages and the reference page: "true or false", "open, filtered, proxied or
+// The expected value, for messages and the reference page: "true or false", "open, filtered, proxied or
 // isolated", "a list of paths".
 std::string expectation(const Setting& setting);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The settings in agent-sandbox.toml(5): each with what it says, its value, its default, where else it is
-// written, what an administrator's value means, and an example that parses (tests/config/manual_test.cc).
+// The settings in agent-sandbox.toml(5): each with its meaning, value, default, flag and variable, the effect
+// of an administrator's value, and an example that parses (tests/config/manual_test.cc).
 #include <algorithm>
 
 #include "base/text.h"
@@ -21,7 +21,7 @@ struct Example {
     std::string_view value;
 };
 
-// Where the built-in value is none, or shows nothing.
+// Examples for settings whose built-in value is empty or does not help as an example.
 constexpr Example kExamples[] = {
     {"project.parents", R"(["/home", "/lab"])"},
     {"project.read_only", "true"},
@@ -93,7 +93,7 @@ std::string entry_of(const Setting& setting) {
     if (std::string variable = variable_of(setting); !variable.empty())
         text += " Variable: " + bold(variable) + ".";
     if (setting.is_dynamic) text += " " + bold("agent-sandbox reload") + " applies it to running sessions.";
-    // The backquotes are of the page in Markdown.
+    // The text is Markdown; remove its backquotes.
     std::string meaning(meaning_for_administrator(setting.order));
     std::erase(meaning, '`');
     text += "\n\n\tIn an administrator's file: " + escaped(meaning) + ".\n\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A launch without configuration costs a handful of failed opens here and nothing else.
+// Without configuration files, a launch costs only a few failed opens here.
 #include "config/sources.h"
 
 #include <fcntl.h>
@@ -42,7 +42,7 @@ std::string base_directory(const std::vector<std::string>& environment, std::str
     return ((given ? *given : otherwise) / "agent-sandbox").str();
 }
 
-// One line for a launch; `config check` shows all.
+// A launch prints one line; `config check` prints all.
 Error first_of(const std::vector<Error>& problems, const std::string& file) {
     Error first = problems.front();
     if (problems.size() > 1) {
@@ -105,7 +105,7 @@ Result<std::vector<LayerFile>> read_admin_files_owned_by(const Places& places, u
     if (!files) return files.error();
     Result<std::vector<LayerFile>> layers = parse_all(Layer::admin, *files);
     if (layers || ::geteuid() == owner) return layers;
-    // Who meets it can't mend it.
+    // The user who gets this error can't fix the file.
     Error error = layers.error();
     if (!error.advice.empty()) error.advice += "; ";
     error.advice += "tell the administrator: nothing starts until it is mended";
@@ -132,7 +132,7 @@ Result<std::vector<ProjectFile>> read_project_file(const Places& places, const b
         const int number = errno;
         Error error = base::system_error("read " + path, number);
         error.advice = "make it a readable file, or remove it";
-        // A session can take the mode of its project away.
+        // A session can remove the permission bits of its project.
         if (number == EACCES) error.advice += "; 'chmod u+rwx' the project if its mode keeps you out";
         if (number == ELOOP) {
             error.what = path + " is a symbolic link, and a project file is never followed through one";
@@ -142,8 +142,8 @@ Result<std::vector<ProjectFile>> read_project_file(const Places& places, const b
     }
     struct stat status;
     if (::fstat(fd.get(), &status) != 0) return base::system_error("look at " + path, errno);
-    // A jail that runs in this project holds the name with an empty directory, so that the command can't
-    // create it.
+    // A jail that runs in this project has an empty directory as a placeholder at this name, so that the
+    // command can't create the file.
     if (S_ISDIR(status.st_mode)) return std::vector<ProjectFile>();
     if (!S_ISREG(status.st_mode)) return Error{.what = path + " is not a file", .advice = "remove it"};
 
@@ -165,8 +165,8 @@ Result<LayerFile> read_preset(const Places& places, std::string_view name) {
             read_one(places.user_directory + "/presets", file, not_for_everybody());
         if (!own) return own.error();
         if (*own) return parse_believed(Layer::preset, (*own)->file, (*own)->text);
-        // The ceiling does not hang on a preset, so its owner does not matter as long as not everybody may
-        // write it.
+        // The ceiling does not depend on a preset, so any owner is fine as long as the preset is not writable
+        // by everyone.
         Result<std::optional<FileText>> site =
             read_one(places.admin_directory + "/presets", file, not_for_everybody());
         if (!site) return site.error();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which files there are, in which order, and whether they may be believed.
+// Finds the configuration files, in order, and checks whether they can be trusted.
 #pragma once
 
 #include <span>
@@ -17,26 +17,26 @@ struct Places {
         admin_directory;  // fixed at compile time; tests of this library name another, no variable does
     std::string user_directory;   // $XDG_CONFIG_HOME/agent-sandbox
     std::string state_directory;  // $XDG_STATE_HOME/agent-sandbox: the trust store
-    std::string home;             // what ~ means in [match]
+    std::string home;             // the meaning of ~ in [match]
 };
 
-// Where the files are for this caller. `environment` is the caller's; a relative XDG path is ignored, as its
-// specification says.
+// The places of the files for this caller. `environment` is the caller's; a relative XDG path is ignored, as
+// its specification requires.
 Places places_for(const base::Path& home, const std::vector<std::string>& environment);
 
-// The administrator's config.toml and conf.d/*.toml in order. Absent: empty. Present but unreadable,
-// malformed, not owned by root or writable by others, it or its directory: an error, never a start without
-// the ceiling.
+// The administrator's config.toml and conf.d/*.toml in order; empty if they do not exist. If a file or its
+// directory exists but is unreadable, malformed, not owned by root or writable by others, this is an error:
+// the program never starts without the ceiling.
 base::Result<std::vector<LayerFile>> read_admin_files(const Places& places);
 
-// The user's config.toml and conf.d/*.toml; those whose [match] does not cover `project` are left out.
+// The user's config.toml and conf.d/*.toml, without those whose [match] does not cover `project`.
 base::Result<std::vector<LayerFile>> read_user_files(const Places& places, const base::Path& project);
 
-// .agent-sandbox.toml of the project: at most one, never followed through a symbolic link.
+// .agent-sandbox.toml of the project: at most one; a symbolic link is never followed.
 struct ProjectFile {
     LayerFile layer;
     std::string digest;       // SHA-256 of its content
-    bool is_trusted = false;  // the user trusted this very content
+    bool is_trusted = false;  // the user trusted exactly this content
 };
 base::Result<std::vector<ProjectFile>> read_project_file(const Places& places, const base::Path& project);
 
@@ -44,8 +44,8 @@ base::Result<std::vector<ProjectFile>> read_project_file(const Places& places, c
 base::Result<LayerFile> read_preset(const Places& places, std::string_view name);
 std::vector<std::string> preset_names(const Places& places);
 
-// AGENT_SANDBOX_<KEY> of the environment; an unknown AGENT_SANDBOX_ name is an error, the names we set
-// ourselves are passed over.
+// AGENT_SANDBOX_<KEY> of the environment. An unknown AGENT_SANDBOX_ name is an error. So are the names that a
+// jail sets, unless this process runs in a jail.
 base::Result<Values> read_variables(const std::vector<std::string>& environment);
 
 }  // namespace config

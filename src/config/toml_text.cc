@@ -29,7 +29,7 @@ std::string toml_string(std::string_view text) {
             quoted += '\\';
             quoted += letter;
         } else if (first.length > 0 && base::printable(letter) != letter) {
-            // What would move the cursor or reorder the text of whoever reads the file.
+            // Escape characters that would move the cursor or reorder the text in a terminal.
             char escape[16];
             std::snprintf(escape, sizeof escape, first.value > 0xffff ? "\\U%08x" : "\\u%04x", first.value);
             quoted += escape;
@@ -43,7 +43,7 @@ std::string toml_string(std::string_view text) {
 std::string toml_scalar(const Setting& setting, std::string_view text) {
     bool is_bare = setting.type == Type::boolean || setting.type == Type::integer ||
                    setting.type == Type::size || setting.type == Type::duration;
-    // "64M": a unit makes a number a text.
+    // "64M": a number with a unit is a TOML string.
     bool has_unit = is_bare && setting.type != Type::boolean &&
                     text.find_first_not_of("0123456789") != std::string_view::npos;
     return is_bare && !has_unit ? std::string(text) : toml_string(text);
@@ -57,7 +57,7 @@ std::string toml_list(const Setting& setting, const std::vector<std::string>& en
             parts.push_back(entry.substr(0, equals) + " = " +
                             toml_string(std::string_view(entry).substr(equals + 1)));
         }
-        // An inline table may not span lines.
+        // TOML does not allow line breaks in an inline table.
         return parts.empty() ? "{}" : "{ " + joined(parts) + " }";
     }
     for (const std::string& entry : entries) parts.push_back(toml_string(entry));

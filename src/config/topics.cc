@@ -37,7 +37,7 @@ struct Placeholder {
     std::string_view flag;
     std::string_view text;
 };
-// Where the type alone says too little, or a list of choices is too long for a column.
+// Flags whose type does not explain the value, or whose list of choices is too long for a column.
 constexpr Placeholder kPlaceholders[] = {
     {"--env", "NAME[=VALUE]"}, {"--home", "MODE"},    {"--network", "MODE"},   {"--backend", "NAME"},
     {"--require", "LEVEL"},    {"--publish", "PORT"}, {"--host-port", "PORT"}, {"--agent", "NAME"},

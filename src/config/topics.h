@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `help` explains beside the verbs, and the themes by which it and the manual group verbs and options.
+// The topics of `help` other than verbs, and the themes by which help and the manual group verbs and options.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@ struct Topic {
     std::string_view help;
 };
 
-// Those with a text in share/help, and those that are made from tables: backends and settings.
+// Topics with a text in share/help, and topics that are generated from tables: backends and settings.
 std::span<const Topic> topics();
 // The text of share/help/NAME.txt, or empty.
 std::string_view topic_text(std::string_view name);
@@ -25,7 +25,7 @@ struct Theme {
     std::string_view title;
     std::string_view verbs;     // separated by a blank
     std::string_view sections;  // of settings whose flags belong here
-    std::string_view flags;     // of runs that are no settings
+    std::string_view flags;     // flags of runs that are not settings
 };
 
 std::span<const Theme> themes();
@@ -34,7 +34,8 @@ std::vector<const Verb*> verbs_of(const Theme& theme);
 std::vector<const RunFlag*> run_flags_of(const Theme& theme);
 std::vector<const Setting*> flagged_settings_of(const Theme& theme);
 
-// What stands for the value of a setting's flag in help: "PATH", "on|auto|off"; empty where it takes none.
+// The placeholder for the value of a setting's flag in help: "PATH", "on|auto|off"; empty if the flag takes
+// no value.
 std::string_view placeholder_of(const Setting& setting);
 
 }  // namespace config

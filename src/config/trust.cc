@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One file per project, named by the digest of its path; inside, the digest of the content that was accepted
-// and the path, so that a person can read the store. Threat: whoever writes here widens policy, so a record
-// that others could have written counts as an error (trust_test: refuses a record that others can write).
+// One file per project, named by the digest of the project's path. It contains the digest of the accepted
+// content and the path, so that a person can read the store. Threat: a user who can write here can widen the
+// policy, so a record that others could have written is an error (trust_test: refuses a record that others
+// can write).
 #include "config/trust.h"
 
 #include <fcntl.h>
@@ -61,7 +62,7 @@ base::Result<bool> is_trusted(const Places& places, const base::Path& project, s
 base::Status trust(const Places& places, const base::Path& project, std::string_view digest) {
     std::string directory = store_directory(places);
     if (base::Status made = base::make_directories(directory, 0700); !made) return made;
-    // It may have been there before, more open than ours.
+    // The directory may have existed before, with a more open mode.
     if (::chmod(directory.c_str(), 0700) != 0) return base::system_error("protect " + directory, errno);
     return base::write_file_atomically(record_path(places, project), record(project, digest), 0600);
 }

@@ -43,7 +43,7 @@ struct Spelling {
     std::string_view meaning;
 };
 
-// Files know true and false alone (TOML sees to that); a variable is written as people write variables.
+// In files TOML allows only true and false; variables may use the other common spellings.
 constexpr Spelling kTruths[] = {
     {"true", "true"},   {"1", "true"},  {"yes", "true"}, {"on", "true"},
     {"false", "false"}, {"0", "false"}, {"no", "false"}, {"off", "false"},
@@ -97,7 +97,8 @@ Result<std::string> canonical_number(const Setting& setting, std::string_view ra
 
 // ---- Paths
 
-// Only device nodes are looked up by pattern, at launch; anywhere else a star would silently match nothing.
+// Only device nodes are expanded from patterns, at launch. In other settings a star would silently match
+// nothing.
 bool takes_patterns(const Setting& setting) {
     return setting.key.starts_with("devices.");
 }
@@ -171,7 +172,7 @@ bool is_variable_name(std::string_view name) {
     return std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
 }
 
-// Names of exported shell functions (BASH_FUNC_module%%) count as names: they can be let through one by one.
+// Names of exported shell functions (BASH_FUNC_module%%) count as names: a user can allow them one by one.
 bool is_environment_name(std::string_view name) {
     constexpr std::string_view kFunction = "BASH_FUNC_";
     if (!name.starts_with(kFunction)) return is_variable_name(name);
@@ -190,7 +191,7 @@ Result<std::string> canonical_key(const Setting& setting, std::string_view raw) 
 
 Result<std::string> canonical_plain(const Setting& setting, std::string_view raw);
 
-// It becomes a word of the module command, which takes one that begins with a dash for an option.
+// The name becomes an argument of the module command, which would take a leading dash for an option.
 Result<std::string> canonical_module(const Setting& setting, std::string_view raw) {
     bool is_word = !raw.starts_with('-') && raw.find_first_of(" \t;=") == std::string_view::npos;
     if (!is_word) {
@@ -203,7 +204,7 @@ Result<std::string> canonical_module(const Setting& setting, std::string_view ra
 Result<std::string> canonical_name(const Setting& setting, std::string_view raw) {
     if (setting.key == "lock") return canonical_key(setting, raw);
     if (setting.key == "modules.load") return canonical_module(setting, raw);
-    // Programs and packages have names of their own kind: "@anthropic-ai/claude-code".
+    // Names of programs and packages follow other rules: "@anthropic-ai/claude-code".
     if (setting.key == "agent.commands" || setting.key == "agent.packages")
         return canonical_plain(setting, raw);
     if (is_environment_name(raw)) return std::string(raw);
@@ -233,7 +234,7 @@ Result<std::string> canonical_pattern(const Setting& setting, std::string_view r
 Result<std::string> canonical_assignment(const Setting& setting, std::string_view raw) {
     size_t equals = raw.find('=');
     std::string_view name = raw.substr(0, equals);
-    // The value is not repeated in a message: it may be a secret.
+    // Do not print the value: it may be a secret.
     if (equals == std::string_view::npos || !is_variable_name(name)) {
         return unexpected(setting, name, "is not the name of a variable", "write NAME and a value");
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Values as they travel from a file, a variable or a flag to the merge: canonical text plus origin. The
-// setting's row in the table says what the text means, so that one representation serves every type, every
-// layer and every printer.
+// Values on their way from a file, a variable or a flag to the merge: canonical text plus origin. The
+// setting's row in the table defines the meaning of the text, so that one representation serves every type,
+// every layer and every printer.
 #pragma once
 
 #include <map>
@@ -26,15 +26,15 @@ struct Value {
     std::vector<Item> items;  // lists
 };
 
-// All that one source says, by key.
+// All values from one source, by key.
 using Values = std::map<std::string, Value, std::less<>>;
 
-// Brings one scalar (or one list entry) into canonical form: "512M" becomes bytes, "10m" seconds, a choice is
-// checked against its row. The error says what is expected and, for a choice, which one was probably meant.
+// Converts one scalar (or one list entry) to canonical form: "512M" becomes bytes, "10m" seconds, a choice is
+// checked against its row. The error contains the expected form and, for a choice, the nearest one.
 base::Result<std::string> canonical_text(const Setting& setting, std::string_view raw);
 
-// A text without the "user:secret@" that an address may hold: "http://***@proxy.example.org:3128". For every
-// place that shows one.
+// Replaces "user:secret@" in an address by "***@": "http://***@proxy.example.org:3128". Use it wherever such
+// a text is shown.
 std::string without_secrets(std::string_view text);
 
 }  // namespace config

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Settings from AGENT_SANDBOX_ variables. A mistyped one is an error: a restriction that someone believes to
-// have asked for must not vanish.
+// Settings from AGENT_SANDBOX_ variables. A mistyped name is an error: a restriction that the user asked for
+// must not be lost silently.
 #include <algorithm>
 
 #include "base/text.h"
@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "AGENT_SANDBOX_";
 
-// What a jail says about itself to the command inside; a second launch in there must not stumble over it.
-// Outside, whoever sets one means a setting.
+// Variables that a jail sets for its command; a second launch inside must ignore them. A user who sets one
+// outside means a setting, so there it is an error.
 struct SetInside {
     std::string_view name;
     std::string_view instead;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The words and flags of the command line that are no settings. Help and completion are made from these
+// The words and flags of the command line that are not settings. Help and completion are generated from these
 // tables and from the table of settings.
 #pragma once
 
@@ -13,36 +13,36 @@ struct Verb {
     std::string_view name;
     std::string_view arguments;  // as help shows them
     std::string_view help;       // one sentence, no full stop
-    std::string_view words;      // what may follow, "init|show|check"; empty where that is free
-    std::string_view flags;      // of its own, "--json --session=ID"; what stands after '=' names its value
+    std::string_view words;      // words that may follow, "init|show|check"; empty if any may
+    std::string_view flags;      // its own flags, "--json --session=ID"; a name after '=' is the value
     bool takes_run_flags;        // and a command
 };
 
 std::span<const Verb> verbs();
 const Verb* find_verb(std::string_view name);
 
-// In place of words: what only the machine knows.
-inline constexpr std::string_view kSessionWords = "@session";  // the sessions that run
+// Placeholders for words that depend on the machine.
+inline constexpr std::string_view kSessionWords = "@session";  // the running sessions
 inline constexpr std::string_view kPathWords = "@path";
 inline constexpr std::string_view kDirectoryWords = "@directory";
 inline constexpr std::string_view kVariableWords = "@variable";
 inline constexpr std::string_view kProfileWords = "@profile";
 inline constexpr std::string_view kTopicWords = "@topic";  // and the verbs
 
-// What may follow the first word of a verb.
+// The words that may follow the first word of a verb.
 struct FollowingWords {
     std::string_view verb;
-    std::string_view first;  // empty: whatever it is
+    std::string_view first;  // empty: any word
     std::string_view words;  // as in Verb
 };
 std::span<const FollowingWords> following_words();
 
 inline constexpr std::string_view kSessionFlag = "--session";
 
-// A flag of a verb's own.
+// A flag that belongs to one verb.
 struct VerbFlag {
     std::string_view flag;
-    std::string_view value_name;  // empty: it takes none
+    std::string_view value_name;  // empty: it takes no value
 };
 std::vector<VerbFlag> flags_of(const Verb& verb);
 
