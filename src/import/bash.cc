@@ -17,7 +17,7 @@ namespace {
 
 using Source = ImportWriter::Source;
 
-// A ceiling holds for every user, so the file is evaluated for a user that does not exist.
+// A ceiling applies to every user, so the file is evaluated for a user that does not exist.
 constexpr std::string_view kAnyHome = "/home/agent-sandbox-import";
 constexpr std::string_view kAnyUser = "agent-sandbox-import";
 
@@ -29,7 +29,7 @@ constexpr std::string_view kDepends =
 constexpr std::string_view kSkipped =
     "the file sets it here under a condition that does not hold on this machine";
 
-// What is built in and stays: the entries of the setting that the file does not name.
+// The built-in entries of the setting that the file does not name; they stay in effect.
 std::vector<std::string> built_in_entries(const Setting& setting, const std::vector<std::string>& named) {
     std::vector<std::string> entries;
     if (!setting.fallback.starts_with('@')) return entries;
@@ -75,7 +75,7 @@ class Importer {
         return printed ? parse_bash_evaluation(*printed) : base::Result<BashEvaluation>(printed.error());
     }
 
-    // ---- Which of the runs counts
+    // ---- The choice of a run
 
     static bool has_settings(const BashRun& run) {
         return std::ranges::any_of(run.variables,
@@ -101,7 +101,7 @@ class Importer {
         return common(runs);
     }
 
-    // What every run sets alike; the rest is left out.
+    // The variables that all runs set to the same value; the others are left out.
     BashVariables common(const std::vector<BashRun>& runs) {
         BashVariables variables = runs.front().variables;
         std::set<std::string> differing;
@@ -152,7 +152,7 @@ class Importer {
         if (!is_list(setting.type) && variable.values.size() != 1)
             return leave_out(name, name, std::string(setting.key) + " takes one value, not a list");
         for (const std::string& value : variable.values) {
-            // An empty text was the way to write an empty list, or no value.
+            // The predecessor used an empty text for an empty list or for no value.
             if (value.empty()) continue;
             convert_value(setting, name, value);
         }
@@ -170,7 +170,7 @@ class Importer {
         writer_.set(setting, text, {line_of(name), name + " (" + value + ")"});
     }
 
-    // "X=(…)" took the place of a list there, and adds to the built-in one here.
+    // In the predecessor "X=(…)" replaced a list; here it adds to the built-in list.
     void tell_replaced(const Setting& setting, const std::string& name, const BashVariable& variable) {
         if (variable.is_added_to || setting.order == Order::list_restricts) return;
         std::vector<std::string> named;
@@ -200,7 +200,7 @@ class Importer {
         return is_below ? "~" + std::string(text.substr(home.size())) : std::string(text);
     }
 
-    // ---- What is not carried over
+    // ---- Entries that are left out
 
     void leave_out(const std::string& name, const std::string& shown, std::string_view reason) {
         writer_.leave_out({line_of(name), shown}, reason);
@@ -212,7 +212,7 @@ class Importer {
         }
     }
 
-    // What bash or a command of the file complained about: a value may be missing for it.
+    // Errors of bash or of commands in the file: a value may be missing because of them.
     void tell_failures(const BashEvaluation& evaluation) {
         std::set<int> lines;
         for (const std::string& failed : evaluation.runs.front().failed) {
@@ -234,7 +234,7 @@ class Importer {
         }
     }
 
-    // Assignments of the text that no run made.
+    // Assignments in the text that no run executed.
     void tell_skipped(const std::vector<BashRun>& runs) {
         for (std::string_view view : names_of_predecessor()) {
             std::string name(view);
@@ -243,7 +243,7 @@ class Importer {
             for (const BashRun& run : runs) {
                 for (const std::string& assigned : run.assigned) {
                     if (lines_of_assignments(assigned.substr(assigned.find(':') + 1), name).empty()) continue;
-                    // The number is that of the last line.
+                    // bash reports the last line of a command.
                     auto after = std::ranges::upper_bound(lines, std::atoi(assigned.c_str()));
                     if (after != lines.begin()) made.insert(*(after - 1));
                 }
@@ -259,7 +259,7 @@ class Importer {
         return lines.empty() ? 0 : lines.front();
     }
 
-    // Variables that are none of the predecessor's, but for what the file uses itself.
+    // Variables that the predecessor did not have, except those that the file uses itself.
     void tell_unknown(const BashVariables& variables) {
         for (const auto& [name, variable] : variables) {
             bool is_helper = name.starts_with('_') || expands_variable(text_, name) || line_of(name) == 0;

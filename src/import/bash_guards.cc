@@ -15,7 +15,7 @@ bool is_name_part(char letter) {
            (letter >= '0' && letter <= '9') || letter == '_';
 }
 
-// Lines without their comments. A # within quotes is rare, and only makes a guard one that is not understood.
+// Lines without their comments. A # within quotes is rare; its only effect is that a guard is not understood.
 std::vector<std::string_view> lines_of(std::string_view text) {
     std::vector<std::string_view> lines = base::split(text, '\n');
     for (std::string_view& line : lines) {
@@ -26,7 +26,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
     return lines;
 }
 
-// Bash expands the word with eval: nothing but one word may be in it.
+// The script expands the word with eval, so it must be exactly one word.
 bool is_one_word(std::string_view word) {
     bool has_more = word.find_first_of(" \t;&|<>()`#\n") != std::string_view::npos;
     return !word.empty() && !has_more && word.find("$(") == std::string_view::npos;

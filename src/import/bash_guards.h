@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which patterns a sandbox.conf compares _PROJECT_DIR with, as far as its text shows: the right sides of
-// [[ … == PATTERN ]] and the patterns of a case. Bash evaluates the file for each of them.
+// Finds the patterns that a sandbox.conf compares _PROJECT_DIR with, as far as its text shows: the right
+// sides of [[ … == PATTERN ]] and the patterns of a case. Bash evaluates the file for each of them.
 #pragma once
 
 #include <string>

@@ -12,8 +12,8 @@ namespace {
 
 struct Renamed {
     std::string_view variable;
-    std::string_view key;      // empty: there is no such setting
-    std::string_view instead;  // and this is what to know then
+    std::string_view key;      // empty: this program has no such setting
+    std::string_view instead;  // then: the advice for the user
 };
 
 constexpr Renamed kNames[] = {

@@ -8,10 +8,10 @@
 
 namespace config {
 
-// "network.mode" for NETWORK_FILTER_MODE; empty where no setting belongs to the variable.
+// "network.mode" for NETWORK_FILTER_MODE; empty if the variable has no setting here.
 std::string_view key_of_bash_variable(std::string_view variable);
 
-// Whether the predecessor knew the variable, also where no setting of ours belongs to it.
+// Whether the predecessor had the variable, even if it has no setting here.
 bool is_name_of_predecessor(std::string_view variable);
 
 std::vector<std::string_view> names_of_predecessor();

@@ -9,11 +9,11 @@
 namespace config {
 namespace {
 
-// A list starts with this entry. It stays where the file adds to the list, and is gone where the file
-// replaces it. No path, name or rule can hold the character.
+// Every list starts with this entry. It stays if the file adds to the list and is missing if the file
+// replaces the list. Paths, names and rules can't contain this character.
 constexpr std::string_view kBefore = "\x01";
 
-// Every field ends with NUL. Pathname expansion is off: /dev/nvidia* stays a pattern, as ours.
+// Every field ends with NUL. Pathname expansion is off: /dev/nvidia* stays a pattern, as in our settings.
 constexpr std::string_view kScript = R"bash(
 __as_conf=$1
 [[ -z $2 ]] || HOME=$2 USER=$3 LOGNAME=$3
@@ -160,7 +160,7 @@ BashRun read_run(Reader& reader) {
     return run;
 }
 
-// "FILE: line 3: …": the name is one of ours.
+// "FILE: line 3: …": FILE is our temporary name, so remove it.
 base::Error syntax_error(const std::string& text) {
     size_t line = text.find("line ");
     std::string_view shown = std::string_view(text).substr(line == std::string::npos ? 0 : line);

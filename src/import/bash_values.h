@@ -17,7 +17,7 @@ std::string_view bash_script();
 
 struct BashVariable {
     bool is_list = false;
-    bool is_added_to = false;  // the file keeps what the list had before
+    bool is_added_to = false;  // the file keeps the earlier entries of the list
     std::vector<std::string> values;
 
     bool operator==(const BashVariable&) const = default;
@@ -27,18 +27,18 @@ using BashVariables = std::map<std::string, BashVariable>;
 struct BashRun {
     std::string pattern;  // of _PROJECT_DIR, expanded; empty: a directory that the file does not name
     bool is_whole = false;
-    std::vector<std::string> failed;  // "12:command": commands that ended with another status than 0
-    // "12:NAME=value": the assignments that were made, each with the last line of its command.
+    std::vector<std::string> failed;  // "12:command": commands with an exit status other than 0
+    // "12:NAME=value": the executed assignments, each with the last line of its command.
     std::vector<std::string> assigned;
-    BashVariables variables;  // those that the file sets
+    BashVariables variables;  // set by the file
 };
 
 struct BashEvaluation {
     std::vector<BashRun> runs;
-    std::string errors;  // standard error of all of them
+    std::string errors;  // standard error of all runs
 };
 
-// An error is a file that bash can't read, or a text that the script did not write.
+// Returns an error if bash can't read the file, or if the text is not the script's output.
 base::Result<BashEvaluation> parse_bash_evaluation(std::string_view printed);
 
 }  // namespace config

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Settings of other programs as ours. What can't be carried over is listed with its reason, on standard error
-// and as comments at the end of the file, so that nothing is lost where only one of them is kept. Whatever
-// a file holds, the TOML that is made passes parse_layer.
+// Converts settings of other programs to ours. Settings that can't be converted are listed with a reason, on
+// standard error and as comments at the end of the file, so that the user finds them in either place. For any
+// input, the generated TOML passes parse_layer.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 namespace config {
 
 struct LeftOut {
-    int line;          // 0 where the format has none: then the text says which key it was
+    int line;          // 0 if the format has no lines; then the text names the key
     std::string text;  // printable
     std::string reason;
 
@@ -28,14 +28,14 @@ struct Imported {
     std::string toml;
     size_t carried = 0;  // settings that the file sets
     std::vector<LeftOut> left_out;
-    size_t more_left_out = 0;  // beyond those that are listed
-    std::string obstacle;      // why no run starts with the file, where no single value is the reason
+    size_t more_left_out = 0;  // not listed: there were too many
+    std::string obstacle;      // why no run starts with the file, if no single value is the reason
 
     // "carried over 12 settings, left out 3"
     std::string summary() const;
 };
 
-// What this library can't judge: whether an entry of network.allow is one.
+// Checks that this library can't make, such as whether an entry of network.allow is valid.
 using EntryCheck = std::function<base::Status(const Setting& setting, const std::string& entry)>;
 
 // Runs 'bash -c SCRIPT agent-sandbox FILE ARGUMENTS…' (bash_values.h) in a jail, with `text` as FILE, and
@@ -47,15 +47,15 @@ using RunBash = std::function<base::Result<std::string>(std::string_view text,
 using StartCheck = std::function<base::Status(const Values& values)>;
 
 struct ImportOptions {
-    bool for_administrator = false;  // the result becomes a ceiling, and not a file of a user
+    bool for_administrator = false;  // the result is a ceiling, not a user's file
     EntryCheck check;
-    std::string home;  // the home directory, for paths that name it in full; empty where it is not known
+    std::string home;  // the home directory, for paths that name it in full; empty if unknown
     RunBash run_bash;  // for a sandbox.conf
     StartCheck starts;
 };
 
-// A sandbox.conf of the bash predecessor, or the JSON of sandbox-runtime or Claude Code: told apart by how it
-// begins. An error is a file that is none of these.
+// A sandbox.conf of the bash predecessor, or the JSON of sandbox-runtime or Claude Code, recognised by how
+// the file begins. Returns an error for any other file.
 base::Result<Imported> import_file(std::string_view text, const ImportOptions& options = {});
 
 }  // namespace config

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// All keys are read before anything about writing is decided: whether an entry of denyWrite takes something
-// away depends on what allowWrite gives.
+// Reads all keys before it decides about writing: whether an entry of denyWrite removes something depends on
+// allowWrite.
 #include "import/srt.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using Source = ImportWriter::Source;
 using Region = SrtRegion;
 using Spot = SrtSpot;
 
-// All home directories.
+// The parents of all home directories.
 constexpr std::array<std::string_view, 3> kHomes = {"/home", "/Users", "/root"};
 
 class SrtImporter {
@@ -112,7 +112,7 @@ class SrtImporter {
             case SrtPart::allowed_domains:
                 return allow_domain(text, source);
             case SrtPart::denied_domains:
-                // A port of every host is written without a host.
+                // Here a rule for a port of all hosts has no host.
                 writer_.set("network.block", text.starts_with("*:") ? text.substr(2) : text, source);
                 return;
             case SrtPart::denied_addresses:
@@ -133,7 +133,7 @@ class SrtImporter {
 
     // ---- The network
 
-    // Claude Code asks its user about a host that is not listed; a list that is empty is none.
+    // Claude Code asks its user about a host that is not listed, so an empty list does not mean "no network".
     void open_network(bool is_empty, const std::string& path) {
         if (is_empty && is_claude_) return;
         writer_.set("network.mode", is_empty ? "isolated" : "proxied", {0, path});
@@ -229,7 +229,7 @@ class SrtImporter {
             if (is_outside(entry.spot)) place(entry.spot, opened_);
             allow_write(entry, has_project);
         }
-        // A project somewhere below another directory that can be written would be writable too.
+        // A project below another writable directory would be writable too.
         if (!has_project && !has_other)
             writer_.set("project.read_only", "true", {0, "filesystem.allowWrite without \".\""});
         if (!has_project && has_other)
@@ -244,12 +244,12 @@ class SrtImporter {
                spot.region == Region::elsewhere || spot.region == Region::root;
     }
 
-    // A root that is written otherwise is a path that could be any.
+    // Region::root also stands for a path whose meaning is unknown; treat both as "/".
     static std::string covered_path(const Spot& spot) {
         return spot.region == Region::root ? "/" : fixed_part_of_path(spot.path);
     }
 
-    // Whether the home directory lies there, or may lie there where nobody knows it.
+    // Whether the home directory is in `path`, or may be in it if the home directory is not known.
     bool holds_home(const std::string& path) const {
         if (path == "/" || path == "~") return true;
         if (!home_.empty()) return is_path_within(home_, path);
@@ -301,7 +301,7 @@ class SrtImporter {
         } else if (!is_outside(spot)) {
             writer_.leave_out(entry.source, "not needed: it is never writable, or the jail's own");
         } else if (std::string path = covered_path(spot); holds_home(path)) {
-            // Nearly every project lies there.
+            // Nearly every project is in the home directory.
             writer_.set("project.read_only", "true", entry.source);
         } else if (spot.region == Region::in_home && opened_.hold(path)) {
             writer_.set("home.readonly", path, entry.source);
@@ -314,7 +314,7 @@ class SrtImporter {
         }
     }
 
-    // A name alone is masked at any depth; all else of the project is a path from its top.
+    // project.mask matches a plain name at any depth; every other entry is a path from the project's top.
     void set_in_project(std::string_view key, const Spot& spot, const Source& source) {
         std::string_view path = spot.path;
         if (path.starts_with("**/")) path.remove_prefix(3);
@@ -357,11 +357,11 @@ class SrtImporter {
     bool names_writable_ = false;
     std::vector<Entry> allowed_;
     std::vector<Entry> denied_;
-    SrtPlaces closed_;  // by denyWrite
-    SrtPlaces opened_;  // by what of allowWrite is carried over
+    SrtPlaces closed_;  // paths of denyWrite
+    SrtPlaces opened_;  // paths of allowWrite that are carried over
 };
 
-// The library behind Json looks a member up among all that came before.
+// The JSON library searches all earlier members for each new one, which is quadratic.
 constexpr size_t kMostMembers = 20000;
 
 bool has_too_many_members(std::string_view text) {

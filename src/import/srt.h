@@ -2,8 +2,8 @@
 // Reads the settings of sandbox-runtime (~/.srt-settings.json), and the "sandbox" section of Claude Code's
 // settings.json, which has the same keys.
 //
-// Where the two differ in what they mean without a rule, the stricter one is taken: everything that
-// sandbox-runtime does not deny can be read there, while here nothing exists that no rule shows.
+// Without a rule, the two programs differ, and the importer keeps our stricter meaning: sandbox-runtime
+// allows reading everything that is not denied; here a path is visible only if a rule shows it.
 #pragma once
 
 #include <string_view>
@@ -12,7 +12,7 @@
 
 namespace config {
 
-// An error is a text that is no JSON, or holds no such settings.
+// Returns an error if the text is not JSON or contains no such settings.
 base::Result<Imported> import_srt(std::string_view text, const ImportOptions& options = {});
 
 }  // namespace config

@@ -16,7 +16,7 @@ constexpr std::string_view kNoInjection =
     "secrets are not put into requests here: the jail has them or it has not";
 constexpr std::string_view kClaude = "Claude Code's own: it goes on to count inside the jail";
 
-// Facts of sandbox-runtime 0.0.78 and Claude Code 2.
+// As of sandbox-runtime 0.0.78 and Claude Code 2.
 constexpr SrtKey kKeys[] = {
     {"network", section, ""},
     {"network.allowedDomains", allowed_domains, ""},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The keys of sandbox-runtime: which part of the importer reads one, or why it is left out.
+// The keys of sandbox-runtime: the part of the importer that reads each key, or why it is left out.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 namespace config {
 
 enum class SrtPart {
-    section,  // an object with keys of its own
+    section,  // an object with its own keys
     allowed_domains,
     denied_domains,
     denied_addresses,
@@ -19,7 +19,7 @@ enum class SrtPart {
     git_config,
     credential_files,
     credential_variables,
-    switched_off,  // left out where it is true; false says what is so anyway
+    switched_off,  // left out if true; false is the behaviour here anyway
     left_out,
 };
 
@@ -29,10 +29,10 @@ struct SrtKey {
     std::string_view reason;
 };
 
-// Null for a key that is not known.
+// Null for an unknown key.
 const SrtKey* find_srt_key(std::string_view path);
 
-// Whether a key at the top of a file makes it one of these.
+// Whether this top-level key marks a file of sandbox-runtime.
 bool is_srt_section(std::string_view key);
 
 }  // namespace config

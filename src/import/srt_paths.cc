@@ -19,7 +19,7 @@ namespace {
 
 using Region = SrtRegion;
 
-// What every jail has, and nobody writes.
+// Every jail has these, and they are never writable.
 constexpr std::array<std::string_view, 10> kSystem = {"/usr", "/bin", "/sbin", "/lib", "/lib64",
                                                       "/opt", "/etc", "/proc", "/sys", "/run"};
 constexpr std::array<std::string_view, 4> kTemporary = {"/tmp", "/var/tmp", "/private/tmp", "/dev/shm"};
@@ -27,7 +27,8 @@ bool is_in(std::string_view path, std::span<const std::string_view> directories)
     return std::ranges::any_of(directories, [&](std::string_view one) { return is_path_within(path, one); });
 }
 
-// A path that goes up, or whose owner is unknown, could be any: as one that is denied it covers everything.
+// A path with "..", or in an unknown user's home directory, could be any path. If it is denied, it covers
+// everything.
 bool is_uncertain(std::string_view path) {
     std::vector<std::string_view> parts = base::split(path, '/');
     bool is_of_other = path.starts_with('~') && path != "~" && !path.starts_with("~/");
@@ -35,7 +36,7 @@ bool is_uncertain(std::string_view path) {
     return is_of_other || (is_rooted && std::ranges::find(parts, "..") != parts.end());
 }
 
-// "/data//x/./y" as /data/x/y, and what lies in the home directory from ~.
+// Turns "/data//x/./y" into /data/x/y, and a path in the home directory into one with ~.
 std::string plain_path(std::string_view path, std::string_view home) {
     std::string plain(path.substr(0, path.starts_with('~') ? 1 : 0));
     for (std::string_view part : base::split(path.substr(plain.size()), '/')) {
@@ -58,13 +59,13 @@ std::string fixed_part_of_path(const std::string& path) {
 }
 
 SrtSpot classify_srt_path(std::string_view raw, std::string_view home) {
-    // "src/**" and "src/" are src; Claude Code wrote "//data" for what is /data.
+    // "src/**" and "src/" mean src; Claude Code wrote "//data" for /data.
     while (raw.ends_with("/**")) raw.remove_suffix(3);
     while (raw.size() > 1 && raw.ends_with('/')) raw.remove_suffix(1);
     while (raw.starts_with("//")) raw.remove_prefix(1);
     while (raw.starts_with("./")) raw.remove_prefix(2);
     bool is_anywhere = raw.starts_with("**/");
-    // A name without a slash counts at any depth as it is.
+    // A name without a slash already matches at any depth.
     if (is_anywhere && raw.find('/', 3) == std::string_view::npos) raw.remove_prefix(3);
     if (is_uncertain(raw)) return {Region::root, std::string(raw)};
     bool is_rooted = raw.starts_with('/') || raw.starts_with('~');

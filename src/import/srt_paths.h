@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Paths as sandbox-runtime writes them: which part of the machine one means, and how they lie to each other.
+// Paths in the notation of sandbox-runtime: the part of the machine that a path means, and which path
+// contains another.
 #pragma once
 
 #include <set>
@@ -12,17 +13,17 @@ enum class SrtRegion { project, in_project, home, in_home, temporary, device, sy
 
 struct SrtSpot {
     SrtRegion region;
-    std::string path;          // from / or ~, or from the project on
-    bool is_anywhere = false;  // at any depth of the project
+    std::string path;          // from / or ~, or relative to the project
+    bool is_anywhere = false;  // at any depth in the project
 };
 
-// A path whose meaning is not certain counts as the root, which covers everything. `home` may be empty.
+// A path whose meaning is unknown counts as the root, which covers everything. `home` may be empty.
 SrtSpot classify_srt_path(std::string_view raw, std::string_view home);
 
-// At `directory` or below it.
+// Whether `path` is `directory` or below it.
 bool is_path_within(std::string_view path, std::string_view directory);
 
-// Up to the first component that is a pattern.
+// The path up to the first component that is a pattern.
 std::string fixed_part_of_path(const std::string& path);
 
 // Paths that begin with / or ~.

@@ -10,12 +10,12 @@
 namespace config {
 namespace {
 
-// A comment ends with its line, and what stands in it came from outside.
+// A comment ends with its line, so make text from outside printable: it must not contain a line break.
 std::string comment(std::string_view text) {
     return "# " + base::printable(text) + "\n";
 }
 
-// More than that nobody reads.
+// A user does not read more than this.
 constexpr size_t kMostLeftOut = 10000;
 constexpr size_t kLongestShown = 200;
 
@@ -125,7 +125,7 @@ void ImportWriter::drop(const Tagged& value, const base::Error& reason) {
     if (list->second.entries.empty()) lists_.erase(list);
 }
 
-// Takes one value after the other out, until a run starts with the rest.
+// Removes one value at a time until a run starts with the rest.
 void ImportWriter::drop_what_prevents_starts() {
     while (options_.starts) {
         std::vector<Tagged> tagged = tagged_values();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where all importers put what they found: it keeps what is a valid value of ours, lists the rest, and writes
-// both down.
+// The output of all importers: it keeps valid values, lists the rest, and writes both to the file.
 #pragma once
 
 #include <map>
@@ -17,23 +16,23 @@ class ImportWriter {
   public:
     explicit ImportWriter(const ImportOptions& options) : options_(options) {}
 
-    // Where something stands in the file that is read.
+    // The place of an entry in the imported file.
     struct Source {
         int line = 0;
         std::string text;
     };
 
-    // One value of a scalar, or one more entry of a list. False: it is no value of the setting, and was left
-    // out. A variable that is set twice has its last value; any other entry is wanted once.
+    // Sets a scalar or adds an entry to a list. False: the value is invalid for the setting and was left out.
+    // A variable that is set twice keeps its last value; other entries are added only once.
     bool set(const Setting& setting, std::string_view raw, const Source& source);
     bool set(std::string_view key, std::string_view raw, const Source& source);
 
     void leave_out(const Source& source, std::string_view reason);
-    // Something to know about the file as a whole; a comment at its top.
+    // A remark about the file as a whole; it becomes a comment at its top.
     void remark(std::string text) { remarks_.push_back(std::move(text)); }
 
-    // [match] project. False where no file of this kind can have it, or it has another one already that is
-    // not wider.
+    // Sets [match] project. False for an administrator's file, or if the file already has a pattern and
+    // neither contains the other. Of two nested patterns the narrower one stays.
     bool match(const std::string& pattern);
 
     bool is_for_administrator() const { return options_.for_administrator; }
@@ -41,14 +40,14 @@ class ImportWriter {
     Imported finish(std::string_view origin);
 
   private:
-    // In the order in which they were set last.
+    // Entries in the order in which they were last set.
     struct List {
-        std::map<std::string, size_t> places;  // of an entry, or of NAME=
+        std::map<std::string, size_t> places;  // by entry, or by NAME=
         std::map<size_t, std::string> entries;
         size_t next = 0;
     };
 
-    // A value as `starts` sees it: its origin names it.
+    // A value as passed to `starts`. Its origin identifies it in an error.
     struct Tagged {
         const Setting* setting;
         std::string text;
@@ -63,7 +62,7 @@ class ImportWriter {
 
     const ImportOptions& options_;
     Imported result_;
-    std::multimap<int, LeftOut> left_out_;  // by line, and in order
+    std::multimap<int, LeftOut> left_out_;  // by line, then in order
     std::vector<std::string> remarks_;
     std::optional<std::string> match_;
     std::map<const Setting*, std::string> scalars_;
