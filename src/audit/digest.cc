@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threat: an agent asks for a million different names, to fill memory or to push out of sight what it asked
-// for before. So many different ones are kept, of one kind so many; of the rest the number is.
+// Threat: an agent asks for a million different names, to fill the memory or to hide its earlier requests. So
+// the number of different entries is limited, in total and for each kind; further ones are only counted.
 // (tests/audit/digest_test.cc, fuzz_record)
 #include "audit/digest.h"
 
@@ -18,7 +18,7 @@ constexpr size_t kMostOfKind = 500;
 constexpr size_t kMostSessions = 64;
 constexpr size_t kLongestShown = 120;
 
-// Kinds of events, what they are in a digest, and how that is counted in words.
+// Kinds of events, their kind in a digest, and the name for counting.
 struct Kind {
     std::string_view event, kind, name;
 };
@@ -119,7 +119,7 @@ void Gathering::add_refusal(const Event& event, DigestEntry entry) {
         entry.first = event.value("time");
         known = entries_.emplace(std::move(key), std::move(entry)).first;
     }
-    // The newest rule is the one that counts: it may have changed in between.
+    // Keep the newest rule: it may have changed in between.
     DigestEntry& found = known->second;
     add_to(found.count, count);
     found.last = event.value("time");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What was refused in a session, or in several, by cause: each with how often, the rule, where that was
-// written, and the smallest change that would allow it.
+// The refusals of one or several sessions, by cause: each with its count, the rule, the origin of the rule,
+// and the smallest change that would allow it.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ struct DigestEntry {
     std::string kind;     // "network", "file", "syscall", "mail", "slurm", "limit"
     std::string what;     // host:port, a path, a name; untrusted
     std::string access;   // of a file: "read" or "write"
-    std::string verdict;  // "deny", or "observed": it was let through
+    std::string verdict;  // "deny", or "observed": it was allowed
     uint64_t count = 0;
     std::string rule, origin, reason;
-    std::string change;  // that may be recommended; empty: nothing may, or nothing would help
+    std::string change;  // the change to recommend; empty: not recommended, or it would not help
     std::string first, last;
 };
 
 struct Digest {
     std::vector<DigestEntry> entries;  // the most frequent first
     uint64_t total = 0;                // events
-    uint64_t beyond = 0;               // events about names that are not among the entries
+    uint64_t beyond = 0;               // events for names that are not in the entries
     uint64_t not_needed = 0;           // entries that the user has marked
     PassedOver passed_over;
 };
@@ -40,7 +40,7 @@ class Gathering {
     explicit Gathering(Surroundings surroundings) : surroundings_(std::move(surroundings)) {}
 
     void add(const Event& event);
-    // All of a record. Where none was given, the first one's start says which project it was.
+    // Adds all parts of a record. If no project was given, the start of the first record determines it.
     base::Status add_record(const std::string& first_part);
     const std::string& project() const { return project_; }
     const Surroundings& surroundings() const { return surroundings_; }
@@ -61,7 +61,7 @@ class Gathering {
 
 base::Json to_json(const Digest& digest, const std::vector<std::string>& sessions);
 
-// One line each, at most `most`; what comes from a jail is made printable.
+// One line each, at most `most`. Text from a jail is made printable.
 std::vector<std::string> to_lines(const Digest& digest, size_t most);
 
 // "network 3, files 1"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Threat: names that the agent chose become lines of a file that a user may take as it is. A name is escaped
-// by TOML's rules, a comment is made printable and stays one line, and only what the settings' own check
-// takes is written at all. (tests/audit/draft_test.cc: a hostile record makes a file with no more entries
-// than comments say)
+// Threat: names that the agent chose become lines of a file that a user may copy unchanged. A name is escaped
+// by TOML's rules, a comment is made printable and stays on one line, and only entries that pass the
+// settings' own check are written. (tests/audit/draft_test.cc: a hostile record makes a file with no more
+// entries than comments say)
 #include "audit/draft.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace audit {
 namespace {
 
-// Files that read as empty are so because of what is in them: opened by hand or not at all.
+// Masked files are masked because of their content. A user opens them by hand or not at all.
 constexpr std::string_view kNeverDrafted[] = {"project.unmask"};
 
 std::string how_often(const DigestEntry& entry) {
@@ -63,13 +63,13 @@ std::vector<DraftEntry> draft_of(const Digest& digest, const Surroundings& surro
         } else {
             draft.comment = why_not(entry, objection);
         }
-        // One entry opens a host at all its ports, a path for all who asked: it is written once.
+        // One entry opens a host for all its ports, or a path for all processes, so write it once.
         bool is_known = !draft.key.empty() && std::ranges::any_of(entries, [&](const DraftEntry& known) {
             return known.key == draft.key && known.value == draft.value;
         });
         if (!is_known) entries.push_back(std::move(draft));
     }
-    // What is writable is readable.
+    // A writable path is also readable.
     std::erase_if(entries, [&](const DraftEntry& entry) {
         return entry.key == "mounts.readonly" && std::ranges::any_of(entries, [&](const DraftEntry& other) {
                    return other.key == "mounts.writable" && other.value == entry.value;

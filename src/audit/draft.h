@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// From what was refused, or let through while observing, the smallest configuration that would allow it, for
-// somebody to read before it is used. What no setting may open stands there as a comment.
+// The smallest configuration that would allow the refusals, or the accesses that were only observed. The user
+// reads it before using it. A refusal that no setting may open becomes a comment.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace audit {
 
 struct DraftEntry {
     std::string key;      // "network.allow"; empty: no setting opens it
-    std::string value;    // of a list: one entry
-    std::string comment;  // how often, since when; or why there is no setting
+    std::string value;    // one entry, for a list
+    std::string comment;  // how often, since when; or why no setting opens it
     std::string kind, what;
 };
 

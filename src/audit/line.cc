@@ -12,7 +12,7 @@ constexpr size_t kLongestPath = 4096;
 
 }  // namespace
 
-// By arithmetic alone: the C library would look for files of time zones.
+// By arithmetic only: the C library would open time zone files.
 std::string time_text() {
     using namespace std::chrono;
     auto now = floor<milliseconds>(system_clock::now());

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLargestFile = 4u << 20;
 
-// "udp:example.org:53" and "example.org:443" are of that host.
+// The host of "udp:example.org:53" or "example.org:443".
 std::string_view host_in(std::string_view what) {
     if (what.starts_with("udp:")) what.remove_prefix(4);
     size_t colon = what.rfind(':');
@@ -27,7 +27,7 @@ base::Result<NotNeeded> NotNeeded::read(const std::string& path) {
     base::Result<std::string> text = base::read_file(path, kLargestFile);
     if (!text) return text.error();
     for (std::string_view line : base::split(*text, '\n')) {
-        // One that somebody spoiled costs itself alone.
+        // Skip a damaged line and keep the others.
         base::Result<base::Json> json = base::Json::parse(line);
         if (!json || !json->is_object() || json->text("what").empty()) continue;
         result.rows_.push_back({json->text("project"), json->text("kind"), json->text("what")});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Refusals that the user does not want to hear of again: a command works without them. One JSON object a line
-// in the state directory: project, kind (none: any) and what.
+// Refusals that the user has marked as not needed, because a command works without them. One JSON object a
+// line in the state directory: project, kind (absent: any) and what.
 #pragma once
 
 #include <string>
@@ -15,15 +15,15 @@ class NotNeeded {
   public:
     NotNeeded() = default;
 
-    // A file that is not there is an empty one.
+    // A missing file counts as empty.
     static base::Result<NotNeeded> read(const std::string& path);
     base::Status write(const std::string& path) const;
 
-    // `what` as a digest shows it; a host without its port means all of them.
+    // `what` in the form of a digest; a host without a port means all its ports.
     bool has(std::string_view project, std::string_view kind, std::string_view what) const;
-    // False: it is known already.
+    // False: it is already marked.
     bool add(std::string_view project, std::string_view kind, std::string_view what);
-    // False: there was none.
+    // False: it was not marked.
     bool remove(std::string_view project, std::string_view what);
 
     size_t size() const { return rows_.size(); }

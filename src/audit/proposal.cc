@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threat: the agent chooses which names it asks for, and so what is proposed to a user who may follow a
-// proposal without much thought: reading / once would otherwise propose it. (tests/audit/proposal_test.cc)
+// Threat: the agent chooses the names that it requests, and so the proposals to a user, who may follow one
+// without much thought. Reading / once would otherwise propose /. (tests/audit/proposal_test.cc)
 #include "audit/proposal.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace audit {
 namespace {
 
-// What a refusal may be answered with. All else is a decision about the whole jail, not about one thing.
+// Settings that a proposal may change. All others decide about the whole jail, not about one refusal.
 constexpr std::string_view kProposable[] = {
     "network.allow",
     "network.private",
@@ -36,7 +36,7 @@ bool is_proposable(const config::Setting* setting) {
     return setting != nullptr && std::ranges::find(kProposable, setting->key) != std::end(kProposable);
 }
 
-// One word as base::shell_word writes it; none: there are more, or it has no end.
+// One word in the form of base::shell_word; nothing if there are more words or the quote is not closed.
 std::optional<std::string> unquoted(std::string_view word) {
     if (!word.starts_with('\'')) {
         if (word.empty() || word.find_first_of(" '\"\\") != std::string_view::npos) return std::nullopt;
@@ -57,7 +57,7 @@ std::optional<std::string> unquoted(std::string_view word) {
     return std::nullopt;
 }
 
-// ["x"] or a bare word.
+// The value of ["x"] or of a bare word.
 std::optional<std::string> written_value(std::string_view text) {
     if (text.starts_with("[\"") && text.ends_with("\"]") && text.size() > 4) {
         text = text.substr(2, text.size() - 4);
@@ -118,10 +118,10 @@ std::optional<Proposal> proposal_in(std::string_view change) {
 std::string objection_to(const Proposal& proposal, const Surroundings& surroundings) {
     const config::Setting& setting = *proposal.setting;
     if (!config::canonical_text(setting, proposal.value)) return "it can't be written as a setting";
-    // Nor may what is read differ from what is written.
+    // The displayed value must be the same as the written one.
     if (base::printable(proposal.value) != proposal.value)
         return "its name has characters that can't be shown";
-    // What is too long for a line was cut there.
+    // A name that is too long for a line was cut there.
     if (proposal.value.ends_with("...")) return "its name is too long";
     if (is_path(setting.type)) return objection_to_path(proposal.value, surroundings);
     bool is_raw = setting.key == "network.allow" && proposal.value.starts_with("raw:");
@@ -138,7 +138,7 @@ std::string vetted_change(const std::string& change, std::string_view origin,
         !surroundings.admin_directory.empty() && origin.starts_with(surroundings.admin_directory + "/");
     if (change.empty() || is_the_administrators || origin == "administrator") return {};
     std::optional<Proposal> proposal = proposal_in(change);
-    // Words, such as where an entry of the user's own stands, open nothing by themselves.
+    // A plain sentence, such as the place of the user's own entry, does not open anything.
     if (!proposal) return change.starts_with("--") || change.find(" = ") != std::string::npos ? "" : change;
     return objection_to(*proposal, surroundings).empty() ? change : "";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a refusal's "change" would set. A record only reports it; whether it may be recommended is judged here
-// once more, for all who show it: nothing that opens the home directory, the root, a directory above the
-// project or a whole top-level directory, nothing that holds credentials, no pattern of hosts.
+// The setting that a refusal's "change" would set. A record only reports the change; this part checks again,
+// for every printer, whether it may be recommended. It never recommends the home directory, the root, a
+// directory above the project, a whole top-level directory, a path with credentials, or a pattern of hosts.
 #pragma once
 
 #include <optional>
@@ -16,22 +16,22 @@ namespace audit {
 struct Surroundings {
     std::optional<base::Path> home;
     std::optional<base::Path> project;
-    std::string admin_directory;  // what was written there is not the user's to change
+    std::string admin_directory;  // the user can't change settings from there
 };
 
 struct Proposal {
     const config::Setting* setting = nullptr;
-    std::string value;  // of a list: one entry
+    std::string value;  // one entry, for a list
 };
 
-// "--allow-host example.org", "--ro '/a b'", "network.allow = [\"x\"]", "isolation.allow_perf = true". None:
-// it is an instruction in words, or no setting may be proposed so.
+// "--allow-host example.org", "--ro '/a b'", "network.allow = [\"x\"]", "isolation.allow_perf = true".
+// Nothing if the change is a sentence, or if the setting may not be proposed.
 std::optional<Proposal> proposal_in(std::string_view change);
 
-// Why it is not recommended; empty: it may be.
+// Why the proposal is not recommended; empty if it may be.
 std::string objection_to(const Proposal& proposal, const Surroundings& surroundings);
 
-// The change as it may be shown: itself, or empty.
+// The change if it may be shown, else empty.
 std::string vetted_change(const std::string& change, std::string_view origin,
                           const Surroundings& surroundings);
 

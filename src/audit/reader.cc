@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Threat: what is recorded was chosen by the jail as far as names and paths go, and a record may have been
-// sent by somebody else: a line without end, a million parts, numbers beyond any range. Nothing here grows
-// with the record, and nothing that can't be read ends the reading. (tests/audit/reader_test.cc, fuzz_record)
+// Threat: the jail chooses names and paths in a record, and a record may come from another user: a line
+// without end, a million parts, numbers out of range. The memory used here does not grow with the record, and
+// a line that can't be read does not stop the reading. (tests/audit/reader_test.cc, fuzz_record)
 #include "audit/reader.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ bool is_id(std::string_view text) {
     return text.size() == kIdLength && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// STAMP-SESSION.jsonl: the first part alone has no number.
+// STAMP-SESSION.jsonl: only the first part has no number.
 std::string_view session_in(std::string_view name) {
     if (!name.ends_with(kSuffix)) return {};
     name.remove_suffix(kSuffix.size());
@@ -73,8 +73,8 @@ unsigned part_number(std::string_view name, std::string_view stem) {
     return is_whole ? number : 0;
 }
 
-// A writer whose disk was full leaves a beginning, or a line without its end, and the line of another goes
-// right behind it. No text of ours holds this mark: quotes in one are escaped.
+// On a full disk a writer leaves a partial line or a line without its line break, and the line of another
+// writer follows directly. No text in a record contains this mark, because quotes in it are escaped.
 constexpr std::string_view kBeginning = "{\"v\":";
 
 std::optional<base::Json> object_in(std::string_view line) {
@@ -184,7 +184,7 @@ void Reader::note_damaged() {
     if (passed_over_.damaged++ == 0) passed_over_.first_damaged = path_ + ":" + std::to_string(number_);
 }
 
-// False: nothing more is there for now.
+// False: no more data at the moment.
 bool Reader::fill() {
     buffer_.erase(0, used_);
     used_ = 0;
@@ -228,12 +228,12 @@ bool Reader::open_next_part() {
         if (number > part_ && (next == 0 || number < next)) next = number;
     }
     if (next == 0) return false;
-    // A part's last line may still be on its way.
+    // Another writer may still write the last line of a part.
     if (is_live_ && waits_++ < kLooksAtOldPart) return false;
     std::string path = stem_ + "." + std::to_string(next) + std::string(kSuffix);
     base::Fd file = open_part(path);
     if (!file) return false;
-    // What was begun here is not ended there, but it may miss nothing but its end.
+    // A partial line does not continue in the next part, but it may miss only its line break.
     if (is_skipping_ || used_ < buffer_.size()) {
         std::string rest = buffer_.substr(used_);
         std::optional<base::Json> json = is_skipping_ ? std::nullopt : object_in(rest);
@@ -258,13 +258,13 @@ bool Reader::open_next_part() {
     return true;
 }
 
-// What stands in the next line: one object, or several where a writer did not come to its end.
+// The content of the next line: one object, or several if a writer could not write its line break.
 std::optional<Reader::Object> Reader::next_object() {
     while (pieces_.empty()) {
         std::optional<std::string> line = next_line();
         if (!line) return std::nullopt;
         waits_ = 0;
-        // The line break of a writer that could not know whether there is one.
+        // A writer adds a line break if it is not certain that the last line has one.
         if (line->empty()) continue;
         if (std::optional<base::Json> json = object_in(*line))
             return Object{*std::move(json), *std::move(line)};
@@ -316,7 +316,7 @@ void follow(Reader& reader, const std::function<bool(const Event&)>& on_event,
             if (!on_event(*event) || event->kind() == "end") return;
         }
         if (is_over) return;
-        // What was written until the session was gone is still read.
+        // Read once more what the session wrote before it ended.
         is_over = !goes_on();
         if (is_over) {
             reader.set_live(false);

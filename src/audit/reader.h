@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A record as who looks at it later reads it, line by line and part by part. What does not belong there is
-// passed over and counted: half a line of a writer that was killed, lines of a version that is not known yet,
-// anything that is no JSON. However large the record is, one line of it is held.
+// Reads a record line by line and part by part. It skips and counts everything unknown: half a line of a
+// killed writer, lines of a newer version, text that is not JSON. It keeps only one line in memory, however
+// large the record is.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace audit {
 
-// The longest line that a writer makes is far below.
+// The longest line of a writer is far shorter.
 inline constexpr size_t kLongestLine = 256u << 10;
 
 struct RecordFile {
@@ -29,18 +29,18 @@ struct RecordFile {
 // The records in this directory, newest first.
 std::vector<RecordFile> records_in(const std::string& directory);
 
-// By the session's id or a unique beginning of it; "last" or nothing: the newest one. A word with a slash is
-// the path of a record.
+// By the session's id or a unique prefix of it; "last" or nothing means the newest one. A word with a slash
+// is the path of a record.
 base::Result<RecordFile> find_record(const std::string& directory, std::string_view text);
 
-// The bytes that were recorded: a line has every byte beyond ASCII as a character of its own.
+// The original bytes: a line stores every byte beyond ASCII as a character of its own.
 std::string recorded_bytes(std::string_view text);
 
 struct Event {
     base::Json json;
-    std::string text;     // as it stands in the file, without its end
-    std::string file;     // the part that it stands in
-    uint64_t number = 0;  // of the line there, from 1
+    std::string text;     // unchanged from the file, without its line break
+    std::string file;     // the part that contains it
+    uint64_t number = 0;  // of the line in this part, from 1
 
     std::string kind() const { return json.text("kind"); }
     std::string value(std::string_view key) const;
@@ -49,16 +49,16 @@ struct Event {
     std::string place() const;
 };
 
-// Parts between those that are there.
+// Missing parts between existing ones.
 struct Gap {
     unsigned first = 0;
     unsigned last = 0;
 };
 
 struct PassedOver {
-    uint64_t damaged = 0;        // no JSON, no object, or too long
+    uint64_t damaged = 0;        // not JSON, not an object, or too long
     uint64_t newer = 0;          // of a higher version
-    uint64_t missing_parts = 0;  // between those that are there
+    uint64_t missing_parts = 0;  // between existing ones
     bool has_unfinished_line = false;
     std::string first_damaged;  // file:line
 };
@@ -67,17 +67,17 @@ class Reader {
   public:
     explicit Reader(std::string first_part);
 
-    // Whether there is such a file at all.
+    // Opens the first part; fails if it does not exist.
     base::Status open();
 
-    // The next event. None: there is no more, for now; a writer may go on, and then so does this.
+    // The next event. Nothing: no more at the moment; when a writer adds lines, later calls return them.
     std::optional<Event> next();
 
-    // While the session goes on, a part is left only when its successor has been there for a while: another
-    // writer may still have something to add.
+    // While the session runs, the reader leaves a part only when the next part has existed for a while,
+    // because another writer may still add lines.
     void set_live(bool is_live) { is_live_ = is_live; }
 
-    // For who checks lines without reading what they say.
+    // Also returns lines of a newer version, for checks that do not depend on their content.
     void take_newer() { takes_newer_ = true; }
 
     const PassedOver& passed_over() const { return passed_over_; }
@@ -97,10 +97,10 @@ class Reader {
     void note_damaged();
 
     std::string stem_;
-    std::string path_;  // of the part that is read
+    std::string path_;  // the current part
     base::Fd file_;
     std::string buffer_;
-    size_t used_ = 0;           // of the buffer
+    size_t used_ = 0;           // bytes of the buffer that are consumed
     bool is_skipping_ = false;  // the rest of a line that is too long
     uint64_t number_ = 0;
     unsigned part_ = 1;
@@ -108,12 +108,12 @@ class Reader {
     bool is_live_ = false;
     bool takes_newer_ = false;
     std::vector<Gap> gaps_;
-    std::deque<Object> pieces_;  // of a line that holds several, without a line break between them
+    std::deque<Object> pieces_;  // from a line with several objects without a line break between them
     PassedOver passed_over_;
 };
 
-// Hands on each event as it comes, until the last one of the session came, `goes_on` says no, or `on_event`
-// does. `goes_on` is asked whenever there is nothing new.
+// Passes each event to `on_event` until the session's last event, or until `goes_on` or `on_event` returns
+// false. It calls `goes_on` whenever there is no new event.
 void follow(Reader& reader, const std::function<bool(const Event&)>& on_event,
             const std::function<bool()>& goes_on);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Threat: a command line with a password in it ends in the record, in a list of sessions or in a report. The
-// words are walked in order, as a secret is often the word after its option or after a word such as
-// "password"; a text of several words is walked the same way and hidden whole where anything was found. What
-// is encoded for an address is looked at as it is decoded, too. (tests/audit/secrets_test.cc)
+// Threat: a command line with a password is stored in the record, in a list of sessions or in a report. The
+// words are examined in order, because a secret is often the word after its option or after a word such as
+// "password". A text of several words is examined in the same way and hidden as a whole if anything is found.
+// Percent-encoded text is also examined in decoded form. (tests/audit/secrets_test.cc)
 #include "audit/secrets.h"
 
 #include <algorithm>
@@ -20,13 +20,13 @@
 namespace audit {
 namespace {
 
-// No more of a word is looked at, nor shown.
+// Longer words are examined and shown only up to this length.
 constexpr size_t kLongestWord = 4096;
 constexpr std::string_view kHidden = "***";
-// What divides a text into words: a shell's, an address's and a JSON object's punctuation.
+// Separators of words in a text: the punctuation of a shell, an address and a JSON object.
 constexpr std::string_view kSeparators = " \t\r\n;|&()<>\"'`{}[],?#";
 
-// Options without a telling name. The value may follow in the same word.
+// Options for secrets whose name does not show it. The value may follow in the same word.
 struct ShortOption {
     std::string_view program;
     std::string_view option;
@@ -41,21 +41,21 @@ constexpr ShortOption kShortOptions[] = {
     {"zip", "-P"},           {"unzip", "-P"},      {"xfreerdp", "/p"},   {"wget", "--user"},
 };
 
-// What stands behind these is a secret where it has a colon: USER:PASSWORD. Many programs have -u for
-// something else.
+// After these options a word with a colon is a secret: USER:PASSWORD. Many programs use -u for something
+// else.
 constexpr std::string_view kLoginOptions[] = {"-u", "-U", "--user", "--proxy-user"};
 
-// How names end, as variables, that no list of variables has: those of addresses, headers and options.
+// Endings of secret names that the lists of variables do not contain: from addresses, headers and options.
 constexpr std::string_view kSecretEndings[] = {
     "SIG",     "SIGNATURE", "STOREPASS", "KEYPASS",  "AUTH",         "AUTHORIZATION", "PW",
     "PASS",    "PASSWD",    "PASSCODE",  "PASSWORT", "CREDENTIAL",   "CREDENTIALS",   "ACCESSKEY",
     "AUTHKEY", "SAS",       "TOKEN",     "SECRET",   "FROM_LITERAL", "BEARER",        "JWT",
 };
 
-// Words of prose and of small languages (netrc, SQL, headers) that announce the next one.
+// Words of prose and of small languages (netrc, SQL, headers) whose next word is a secret.
 constexpr std::string_view kAnnouncing[] = {"password", "passwd", "bearer", "basic", "token", "secret"};
 
-// "accessToken", "access-token" and "access.token" are ACCESS_TOKEN.
+// Turns "accessToken", "access-token" and "access.token" into ACCESS_TOKEN.
 std::string as_variable(std::string_view name) {
     while (name.starts_with('-')) name.remove_prefix(1);
     std::string result;
@@ -110,7 +110,7 @@ std::string percent_decoded(std::string_view text) {
     return result;
 }
 
-// scheme://USER@host, with a password or without: a token may be in the user's place.
+// scheme://USER@host, with or without a password: the user may be a token.
 bool has_user_in_address(std::string_view text) {
     for (size_t at = text.find("://"); at != std::string_view::npos; at = text.find("://", at + 3)) {
         std::string_view rest = text.substr(at + 3);
@@ -171,7 +171,7 @@ class Walk {
   public:
     explicit Walk(std::string program = {}) : program_(std::move(program)) {}
 
-    // The word as it may be shown, and what the ones after it mean.
+    // The word as it may be shown. Also records what it means for the next words.
     std::string shown(const std::string& word) {
         bool is_value = std::exchange(next_is_secret_, false);
         bool is_login = std::exchange(next_may_be_login_, false) && word.find(':') != std::string::npos &&
@@ -181,7 +181,7 @@ class Walk {
         std::string result = considered(word);
         listen(word);
         if (!is_value && !is_login) return result;
-        // The secret may come behind what only divides it from its name, or behind the kind of the header.
+        // The secret may follow a separator, or the scheme of an authorization header.
         bool is_divider = word == "--" || word == "=" || word == ":";
         if (is_divider || (is_authorization && is_letters(word))) next_is_secret_ = true;
         if (is_divider) return word;
@@ -191,7 +191,7 @@ class Walk {
     bool found_any() const { return found_; }
 
   private:
-    // Words that mean something for the next one, whatever else they are.
+    // Words that announce a secret in the next word.
     void listen(const std::string& word) {
         if (is_announcing(word)) next_is_secret_ = is_announced_ = true;
         // SET PASSWORD FOR user = secret
@@ -312,7 +312,7 @@ class Walk {
 bool is_secret_name(std::string_view name) {
     std::string variable = as_variable(name);
     if (variable.empty()) return false;
-    // "--key" alone is what "*_KEY" means.
+    // "--key" alone also counts as "*_KEY".
     std::string_view whole = variable;
     std::string joined = variable;
     std::erase(joined, '_');

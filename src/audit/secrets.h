@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Command lines for the record, without what may be a secret in them. Rather too much is hidden than too
-// little: a record lies on disk for weeks, and is sent along with reports.
+// Command lines for the record, without possible secrets. It hides too much rather than too little: a record
+// stays on disk for weeks, and users send it with reports.
 #pragma once
 
 #include <span>
@@ -9,11 +9,10 @@
 
 namespace audit {
 
-// "***" stands for the value of an option, of an assignment or of a header whose name is one of a secret's
-// (the patterns that keep variables out of a jail, and what is usual in addresses), for the word after one
-// such as "password" or "bearer", for words that look like a key or a token, for USER:PASSWORD behind -u, and
-// for the user of an address. A word that is itself a text of several words (`sh -c TEXT`) and holds any of
-// these is hidden whole.
+// "***" replaces the value of an option, an assignment or a header with a secret's name (the patterns that
+// block variables from a jail, and usual names in addresses), the word after one such as "password" or
+// "bearer", words that look like a key or a token, USER:PASSWORD after -u, and the user of an address. A word
+// that is itself a text of several words (`sh -c TEXT`) and contains any of these is hidden as a whole.
 std::vector<std::string> without_secrets(std::span<const std::string> command);
 
 // Whether the value of an option, a variable or a header of this name is a secret: "API_KEY", "--token",

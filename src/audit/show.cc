@@ -14,7 +14,7 @@ using base::Style;
 constexpr size_t kKindWidth = 10;
 constexpr size_t kVerdictWidth = 8;
 
-// "2024-02-29T23:59:59.123Z" without the day: a record is of one session.
+// "2024-02-29T23:59:59.123Z" without the day, because a record is about one session.
 std::string time_of(const Event& event) {
     std::string time = event.value("time");
     size_t begin = time.find('T');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One event as one line for people: when, what kind, what became of it, what it was about and why.
+// One event as one line for people: time, kind, verdict, subject and reason.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace audit {
 
-// Without an end. Everything that was recorded is made printable.
+// Without a line break. All recorded text is made printable.
 std::string to_line(const Event& event, bool is_coloured);
 
 }  // namespace audit

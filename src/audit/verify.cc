@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The chains are followed side by side, one for each writer. A part that was dropped on purpose leaves a gap
-// in each of them: the record names it, in a line that is itself in a chain, and after it a chain is taken up
-// where it goes on. As such lines are dropped with the part that they stand in, each names all that went
-// before it. Threat: who deletes a part by hand and says it was dropped needs a line that says so, and that
-// line would have to be in the supervisor's chain. Threat: who puts a line in under the name of a writer that
-// there never was has a chain that holds, and the end does not name it. (tests/audit/verify_test.cc)
+// Follows the chains side by side, one for each writer. A part that was dropped on purpose leaves a gap in
+// each chain: a line of the record names the part, that line is itself in a chain, and after the gap the
+// check continues with the next line of each chain. Such lines are dropped with their own part, so each names
+// all parts dropped before. Threat: an attacker deletes a part and claims that it was dropped. This needs a
+// line in the supervisor's chain. Threat: an attacker inserts lines of an invented writer. Their chain is
+// valid, but the end of the record does not name this writer. (tests/audit/verify_test.cc)
 #include "audit/verify.h"
 
 #include <algorithm>
@@ -18,16 +18,16 @@ namespace {
 
 constexpr size_t kMostWriters = 64;
 constexpr int64_t kMostCounted = int64_t{1} << 32;
-// It writes the start and the end.
+// The writer of the start and the end.
 constexpr std::string_view kSupervisor = "supervisor";
-// It goes on by itself while jobs are submitted, so that the end can't say how far it came.
+// This writer continues while jobs are submitted, so the end can't name its last line.
 constexpr std::string_view kUnnamed = "slurm";
 
 using Outcome = Verification::Outcome;
 
 class Check {
   public:
-    // False: it is broken, and no more is to be read.
+    // False: the record is broken; stop reading.
     bool take(const Event& event, size_t gaps) {
         std::string writer = event.json.text("writer");
         if (is_first_) {
@@ -70,10 +70,10 @@ class Check {
   private:
     struct Chain {
         Head head;
-        size_t gaps = 0;  // of the record that were before its last line
+        size_t gaps = 0;  // gaps in the record before its last line
     };
 
-    // What the record says of itself: {"from":2,"part":5} are four parts, {"part":5} is one.
+    // Dropped parts that the record names: {"from":2,"part":5} means four parts, {"part":5} means one.
     void note(const Event& event, const std::string& writer) {
         int64_t part = std::min(event.json.number("part"), kMostCounted);
         if (part > 0 && writer == kSupervisor) {
@@ -86,7 +86,7 @@ class Check {
         }
     }
 
-    // The first part of the gap that no line names; behind its last one: all are named.
+    // The first part of the gap that no line names; greater than gap.last if all are named.
     int64_t first_unsaid(const Gap& gap) const {
         int64_t part = gap.first;
         for (const auto& [from, last] : said_dropped_) {
@@ -123,7 +123,7 @@ class Check {
         return true;
     }
 
-    // The end names how far each of the others had come: a line that was cut off behind is missed.
+    // The end names the last line of each other writer, so that removed lines at the end are detected.
     bool ends(const Event& event, const std::string& writer, size_t gaps) {
         has_ended_ = true;
         if (writer != kSupervisor) return broken(event, "it is not the supervisor that writes the end");
@@ -134,7 +134,7 @@ class Check {
             auto chain = chains_.find(name);
             uint64_t lines = chain == chains_.end() ? 0 : chain->second.head.lines;
             size_t gaps_before = chain == chains_.end() ? 0 : chain->second.gaps;
-            // Its last ones may have been in a part that was dropped.
+            // The writer's last lines may have been in a dropped part.
             if (gaps > gaps_before && static_cast<uint64_t>(head.number("lines")) > lines) {
                 unnamed(name);
                 continue;
@@ -176,7 +176,7 @@ class Check {
     bool has_ended_ = false;
     std::string seed_;
     std::map<std::string, Chain> chains_;
-    std::map<int64_t, int64_t> said_dropped_;  // from which part to which
+    std::map<int64_t, int64_t> said_dropped_;  // first to last part
     Verification result_;
 };
 

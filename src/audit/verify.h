@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Whether a record is as it was written (writer.h). What this shows: no line was altered, removed, put in or
-// moved by somebody who could not write the whole record anew. There is no key: who can replace all of it can
-// make a chain that holds, and only a head that was noted elsewhere tells. The same goes for the last line:
-// none comes after it that would hold its hash.
+// Checks whether a record is unchanged since it was written (writer.h). It detects lines that were altered,
+// removed, inserted or moved, unless the attacker rewrote the whole record. There is no key: an attacker who
+// can replace the whole record can make a valid chain, and only a head that was stored elsewhere reveals
+// this. The same is true for the last line, because no later line contains its hash.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +19,28 @@ namespace audit {
 struct Verification {
     enum class Outcome {
         intact,
-        unfinished,  // in order as far as it goes; the session's end is not there
+        unfinished,  // valid so far; the session's end is missing
         broken,
         unchained,  // the record was made without a chain
     };
 
     Outcome outcome = Outcome::unchained;
     std::string where;           // file:line of the first bad line; empty: the record as a whole
-    std::string problem;         // of a broken one
-    uint64_t lines = 0;          // that were checked
-    uint64_t damaged = 0;        // that can't be read and that no chain misses: of a disk that was full
-    uint64_t dropped_parts = 0;  // as the record itself says
-    uint64_t lost = 0;           // that could not be written, as the record itself says
-    // Of an unfinished one, for who knows the sessions to set: it has no end yet.
+    std::string problem;         // for a broken record
+    uint64_t lines = 0;          // checked lines
+    uint64_t damaged = 0;        // unreadable, but missing in no chain: from a full disk
+    uint64_t dropped_parts = 0;  // as the record itself reports
+    uint64_t lost = 0;           // lines that could not be written, as the record itself reports
+    // For an unfinished record: the caller sets this if the session still runs, so that the end is not
+    // written yet.
     bool is_running = false;
-    std::map<std::string, Head> heads;  // of each writer, as far as the lines go
-    std::vector<std::string> unnamed;   // writers whose last lines can't be told to be there
+    std::map<std::string, Head> heads;  // of each writer, at its last line
+    std::vector<std::string> unnamed;   // writers whose last lines can't be checked
 };
 
 base::Result<Verification> verify(const std::string& first_part);
 
-// Whether all is as it should be: intact, or of a session that still runs.
+// Whether the record is valid: intact, or of a session that still runs.
 bool holds(const Verification& verification);
 
 std::string to_text(const Verification& verification);

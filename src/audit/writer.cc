@@ -22,7 +22,8 @@ void Writer::write(Line line) {
         about.number("count", unsaid_).text("reason", kLinesLost);
         if (append(std::move(about))) unsaid_ = 0;
     }
-    // Where the line about the lost ones does not go, no shorter one may either: it would stand before it.
+    // If the line about lost lines can't be written, don't write this one either, even if it is shorter: it
+    // would come before that line.
     if (unsaid_ == 0 && append(std::move(line))) return;
     ++lost_;
     ++unsaid_;
@@ -35,7 +36,8 @@ bool Writer::append(Line line) {
     ssize_t count = 0;
     while ((count = ::write(file_.get(), text.data(), text.size())) < 0 && errno == EINTR) continue;
     if (count <= 0) return false;
-    // A line that misses nothing but its end is read as a whole one, once it has that.
+    // A line that misses only its line break counts as written; the next line then begins with the line
+    // break.
     is_torn_ = static_cast<size_t>(count) != text.size() && static_cast<size_t>(count) != begin;
     written_ += static_cast<size_t>(count);
     if (part_size_ != 0 && written_ >= part_size_) is_full_ = true;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The record of a session as one of its processes writes it. Several write to one file: each line goes in one
-// call, and a chain of hashes is each writer's own, so that nobody waits for anybody:
+// One process's writer for the record of a session. Several processes write to one file. Each writes a line
+// with one call and has its own chain of hashes, so that no process waits for another:
 //
-//   "writer":"gateway","line":7,"previous":HASH    the hash of this writer's line before, as it stands in the
-//                                                  file without its end; before the first line, of the seed
+//   "writer":"gateway","line":7,"previous":HASH    the hash of this writer's previous line, without its
+//                                                  line break; for the first line, the hash of the seed
 //
-// The last line of the session names how far each of the others had come.
+// The last line of the session names the last line of each other writer.
 //
-// A disk that is full costs lines, and may leave the beginning of one. The chain goes on from the last whole
-// line; the next one that can be written begins with a line break where a beginning may stand, and comes
-// after a line that says how many were lost.
+// On a full disk lines are lost, and a partial line may remain. The chain continues from the last whole line.
+// The next line that can be written begins with a line break if a partial line may precede it, and it follows
+// a line with the number of lost lines.
 #pragma once
 
 #include <cstdint>
@@ -21,33 +21,34 @@
 
 namespace audit {
 
-// The reason of the `journal` line that counts them.
+// The reason in the `journal` line that counts lost lines.
 inline constexpr std::string_view kLinesLost = "lines could not be written";
 
-// Where a chain stands.
+// The end of a chain.
 struct Head {
     uint64_t lines = 0;
-    std::string hash;  // empty: there is no chain
+    std::string hash;  // empty: no chain
 };
 
 class Writer {
   public:
     Writer() = default;
-    // Opened for appending. An empty name: no chain. `part_size`: after how many bytes is_full is true.
+    // `file` is open for appending. An empty name means no chain. `part_size`: the number of bytes after
+    // which is_full() is true.
     Writer(base::Fd file, std::string_view name, std::string_view seed, uint64_t part_size);
 
-    // A disk that is full costs the line, never what it is about.
+    // On a full disk the line is lost; the recorded action continues.
     void write(Line line);
 
     explicit operator bool() const { return static_cast<bool>(file_); }
     int descriptor() const { return file_.get(); }
-    // This part of the record has reached its size; what is written until there is another still goes to it.
+    // This part of the record has reached its size. Lines go to it until go_on() sets the next part.
     bool is_full() const { return is_full_; }
     void go_on(base::Fd next_part);
     void close() { file_.reset(); }
 
     Head head() const { return {lines_, hash_}; }
-    // Lines that could not be written, from the beginning.
+    // Lines that could not be written since the start.
     uint64_t lost() const { return lost_; }
 
   private:
@@ -60,8 +61,8 @@ class Writer {
     uint64_t written_ = 0;
     uint64_t part_size_ = 0;
     uint64_t lost_ = 0;
-    uint64_t unsaid_ = 0;   // of those, which no line tells of yet
-    bool is_torn_ = false;  // the file may end in the beginning of a line
+    uint64_t unsaid_ = 0;   // those that no line in the record counts yet
+    bool is_torn_ = false;  // the file may end with a partial line
     bool is_full_ = false;
 };
 
