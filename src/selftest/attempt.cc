@@ -25,7 +25,7 @@ bool holds_secret(const World& world, std::string_view text) {
     return text.find(world.secret) != std::string_view::npos;
 }
 
-// Not base::read_file: only what the kernel itself says is a reason here.
+// Not base::read_file: the reason in a finding must be the kernel's own error.
 std::string read_some(int fd) {
     std::string text;
     char bytes[4096];
@@ -35,7 +35,7 @@ std::string read_some(int fd) {
     return text;
 }
 
-// The directories above `path` that were missing and could be made, outermost first.
+// Creates the missing directories above `path`; returns those that it made, outermost first.
 std::vector<std::string> make_parents(const std::string& path) {
     std::vector<std::string> made;
     for (size_t slash = path.find('/', 1); slash != std::string::npos; slash = path.find('/', slash + 1)) {
@@ -150,7 +150,7 @@ Finding connect_to(const World& world, int type, const struct sockaddr* address,
         ::setsockopt(fd.get(), SOL_SOCKET, option, &kPatience, sizeof kPatience);
     }
     if (::connect(fd.get(), address, length) != 0) return held(errno);
-    // A datagram must be sent to be answered; a stream is greeted.
+    // The service answers a datagram only when it receives one; on a stream it sends a greeting.
     if (::send(fd.get(), "?", 1, MSG_NOSIGNAL) < 0) return held(errno);
     char bytes[256];
     ssize_t got = ::recv(fd.get(), bytes, sizeof bytes, 0);

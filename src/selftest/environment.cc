@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// With env.mode = inherit everything passes but what a rule takes out, so that each rule stands alone; with
-// the standard mode only what is on a list passes.
+// With env.mode = inherit, every variable passes unless a rule removes it, so that each rule is tested alone.
+// In the standard mode only listed variables pass.
 #include <dirent.h>
 #include <unistd.h>
 
@@ -47,7 +47,7 @@ Finding find_variable(const World& world, std::string_view name) {
     return held("not set");
 }
 
-// Every process that can be seen, our own aside: its environment is ours to see.
+// Every visible process except this one and its parent, whose environment we may read.
 Finding search_processes(const World& world) {
     DIR* listing = ::opendir("/proc");
     if (listing == nullptr) return held(ENOENT);
@@ -73,7 +73,7 @@ std::span<const PlantedVariable> planted_variables() {
 std::string value_of(const PlantedVariable& variable, const World& world) {
     std::string value;
     for (size_t i = 0; i < variable.value.size(); ++i) {
-        // A doubled @ is the secret and an @.
+        // "@@" is the secret followed by an @.
         if (variable.value[i] != '@') {
             value += variable.value[i];
             continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reading what is hidden: credentials in every mode that shows more of the home directory, and one private
-// key by every other way than its name.
+// Reads hidden files: credentials in every mode that shows more of the home directory, and one private key by
+// every way other than its path.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -23,7 +23,7 @@ std::string key_of(const World& world) {
     return world.home + "/" + std::string(kPrivateKey);
 }
 
-// Another way to the private key, as a path.
+// Reads the private key by another path.
 Attempt read_by(const std::string& prefix) {
     return [prefix](const World& world) { return read_secret(world, prefix + key_of(world)); };
 }
@@ -44,7 +44,7 @@ Finding read_by_hard_link(const World& world) {
     return finding;
 }
 
-// A descriptor that only names a file can be opened again through /proc.
+// An O_PATH descriptor can be opened again through /proc.
 Finding read_by_reopening(const World& world) {
     base::Fd name(::open(key_of(world).c_str(), O_PATH | O_CLOEXEC));
     if (!name) return held(errno);
@@ -68,7 +68,8 @@ Finding read_inherited_file(const World& world) {
     return read_secret_from(world, kSecretDescriptor);
 }
 
-// What came through an exec has no close-on-exec mark; everything of the probe's own has.
+// Descriptors that were inherited through exec have no close-on-exec flag; all descriptors of the probe have
+// one.
 Finding find_descriptors(const World&) {
     std::string found;
     for (int fd = STDERR_FILENO + 1; fd < kMostDescriptors; ++fd) {
@@ -88,7 +89,7 @@ Finding open_by_handle(const World& world) {
     return fd ? read_secret_from(world, fd.get()) : held(errno);
 }
 
-// The loader runs whatever it can read, also what has no permission to be executed.
+// The loader runs any file that it can read, also without execute permission.
 Finding run_by_loader(const World& world) {
     for (const char* loader :
          {"/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1", "/lib64/ld64.so.2"}) {
@@ -120,7 +121,7 @@ void add_ways(Probes& probes) {
         std::string_view name;
         std::string_view what;
         Attempt attempt;
-        bool is_for_shown_home = false;  // where one cover stands between the name and the key
+        bool is_for_shown_home = false;  // also where the home is visible and one mount covers the key
         std::string_view excuse = {};
     };
     const Way kWays[] = {
@@ -168,7 +169,7 @@ void add_ways(Probes& probes) {
     }
 }
 
-// A start-up file is shown, its lines with a secret are not.
+// A start-up file is visible, but not its lines with a secret.
 void add_start_up(Probes& probes) {
     struct Row {
         std::string_view name;

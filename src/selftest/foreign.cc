@@ -19,7 +19,7 @@ namespace {
 
 constexpr int kExitStatus = 42;
 
-// Programs that make one call, exit(42), by the 32-bit convention.
+// Machine code that makes one system call, exit(42), by the 32-bit convention.
 #if defined(__x86_64__)
 constexpr Elf32_Half kMachine = EM_386;
 constexpr unsigned char kCode[] = {0xb8, 1, 0, 0, 0, 0xbb, kExitStatus, 0, 0, 0, 0xcd, 0x80};
@@ -47,7 +47,7 @@ Image make_image() {
     image.header.e_version = EV_CURRENT;
     image.header.e_entry = kPlace + offsetof(Image, code);
     image.header.e_phoff = offsetof(Image, segment);
-    image.header.e_flags = kMachine == EM_ARM ? 0x05000000 : 0;  // version 5 of its convention
+    image.header.e_flags = kMachine == EM_ARM ? 0x05000000 : 0;  // version 5 of the EABI
     image.header.e_ehsize = sizeof image.header;
     image.header.e_phentsize = sizeof image.segment;
     image.header.e_phnum = 1;
@@ -81,7 +81,7 @@ Finding run_32_bit_program(const World&) {
 
 #if defined(__x86_64__)
 Finding call_32_bit(const World&) {
-    long result = 20;  // getpid of the old table
+    long result = 20;  // getpid in the 32-bit table
     asm volatile("int $0x80" : "+a"(result) : : "memory", "r8", "r9", "r10", "r11");
     return result > 0 ? escaped("the call was carried out") : held(static_cast<int>(-result));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls by another convention than that of this program (32-bit, x32), which a filter that knows only its own
-// would let through.
+// System calls by another convention than this program's (32-bit, x32). A filter that checks only its own
+// convention would allow them.
 #pragma once
 
 #include "selftest/catalogue.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Around the gateway, which every connection of the jail goes through. Inside, each attempt addresses the
-// gateway, in its own words or in those of a program that was deceived; outside there is none, and the same
-// words go to a service of the neighbour's, which answers everybody: so it is shown that they arrive.
+// Attacks on the gateway, which handles every connection of the jail. Inside, each attempt sends a request to
+// the gateway, directly or as a deceived program would. Outside there is no gateway: the same request goes to
+// a service of the neighbour, which answers every client. This proves that the request arrives.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::string_view kOpen = "network.mode=open";
 
-// Fixed addresses of the jail's network (network/netns/addresses.h), and one of those that are kept for
-// examples and belong to nobody (RFC 5737).
+// Fixed addresses of the jail's network (network/netns/addresses.h), and an address from a range that is
+// reserved for documentation (RFC 5737).
 constexpr const char* kGateway = "198.18.0.1";
 constexpr const char* kHost = "198.18.0.3";
 constexpr const char* kNobody = "203.0.113.25";
@@ -53,7 +53,7 @@ std::string hear(int fd) {
     return got > 0 ? std::string(bytes.data(), static_cast<size_t>(got)) : std::string();
 }
 
-// Says the words one after the other, waits for an answer to each, and returns the last.
+// Sends the words one after the other, waits for an answer to each, and keeps the last answer.
 struct Talk {
     std::string answer;
     int error = 0;
@@ -77,7 +77,7 @@ bool holds_secret(const World& world, const std::string& text) {
     return !world.secret.empty() && text.find(world.secret) != std::string::npos;
 }
 
-// The neighbour's answer, or how the gateway refused.
+// Escaped if the neighbour answered, else held with the gateway's refusal.
 Finding judge(const World& world, const Talk& said, std::string_view refusal) {
     if (holds_secret(world, said.answer)) return escaped("the service answered");
     if (!said.answer.empty()) return held(std::string(refusal));
@@ -88,7 +88,7 @@ Place neighbour(const World& world) {
     return {"127.0.0.1", world.tcp_port};
 }
 
-// "CONNECT address:port", and then what the service says.
+// Sends "CONNECT address:port" and reads the answer.
 Finding ask_proxy(const World& world, const std::string& address, int64_t port) {
     if (port == 0) return absent("no such address here");
     std::string target = address + ":" + std::to_string(port);
@@ -114,7 +114,7 @@ Finding reach_host(const World& world) {
     return judge(world, talk(SOCK_STREAM, place, {"?"}), "refused by the gateway");
 }
 
-// A host that is no service of anybody's by its name, at the address of one that is.
+// The URL has the loopback address of a service, but the Host header is localhost.
 Finding deceive_by_name(const World& world) {
     std::string request =
         "GET http://127.0.0.1:" + std::to_string(world.tcp_port) + "/ HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -123,7 +123,7 @@ Finding deceive_by_name(const World& world) {
     return judge(world, said, said.answer.substr(0, said.answer.find('\r')));
 }
 
-// A question of DNS whose name carries data out, to a host of the list that is shipped.
+// Builds a DNS query for these labels. The probe sends data in the name of a host on the built-in block list.
 std::string question_for(std::initializer_list<std::string_view> labels) {
     std::string message("\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00", 12);
     for (std::string_view label : labels) {

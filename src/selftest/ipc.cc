@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ways from process to process that are no files of the home directory: shared memory, queues, sockets, keys.
+// Channels between processes that are not files of the home directory: shared memory, queues, sockets, keys.
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <mqueue.h>

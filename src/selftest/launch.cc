@@ -29,7 +29,7 @@ base::Error interrupted(int signal) {
             .exit_code = static_cast<base::ExitCode>(128 + signal)};
 }
 
-// Ends a child that was started here, and waits for it.
+// Kills a child that was started here, and waits for it.
 class Child {
   public:
     explicit Child(pid_t process) : process_(process) {}
@@ -37,7 +37,7 @@ class Child {
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 
-    // Its wait status, when it ends by itself.
+    // The wait status of a child that exits by itself.
     int wait() {
         int status = 0;
         while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) continue;
@@ -54,7 +54,7 @@ class Child {
     pid_t process_;
 };
 
-// As a command that a person starts: a session with a terminal, standard input there, results into the pipe.
+// Like a command that a user starts: a session with a terminal, standard input from it, results to the pipe.
 void settle_in(const Planted& planted, int results, pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(0);
@@ -76,12 +76,12 @@ base::Result<std::string> Launcher::run_outside(const Planted& planted,
 
 base::Result<std::string> Launcher::run_inside(const Planted& planted, const Jail& jail) {
     return collect(planted, [&] {
-        // Several jails within a second, each with a log of its own.
+        // Several jails start within a second, so each needs its own session ID for its record.
         session::Surroundings surroundings{.state_directory = jail.state_directory,
                                            .session = "selftest-" + std::to_string(::getpid())};
         base::Result<session::Ending> ending = session::run(jail.plan, jail.facts, surroundings);
         if (ending) ::_exit(ending->exit_code);
-        // Told on standard output, which the probes have not touched.
+        // Print to standard output, because the probes have not used it.
         (void)base::write_all(STDOUT_FILENO, ending.error().line());
         ::_exit(static_cast<int>(base::ExitCode::jail_failed));
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Starts the probes, outside or in a jail, in a session of their own with a terminal of their own, and
-// collects what they say. While it lives, a signal that would end the program ends the probes instead, so
-// that what was planted is taken away.
+// Starts the probes, outside or in a jail, in their own session with their own terminal, and collects their
+// output. While an instance exists, a signal that would end the program ends the probes instead, so that the
+// planted files are removed.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@ namespace selftest {
 
 class Launcher {
   public:
-    // What the probes wrote, as it is.
+    // The unchanged output of the probes.
     base::Result<std::string> run_outside(const Planted& planted, const std::vector<std::string>& words);
     base::Result<std::string> run_inside(const Planted& planted, const Jail& jail);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// New namespaces give their maker every capability inside: the way to most holes of the kernel, and to a
-// mount of one's own over what the jail shows.
+// The creator of a user namespace has every capability inside. This opens the way to most kernel bugs, and to
+// mounts over the files that the jail shows.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -34,7 +34,7 @@ constexpr Kind kKinds[] = {
     {"ipc", CLONE_NEWIPC},   {"uts", CLONE_NEWUTS},  {"cgroup", CLONE_NEWCGROUP},
 };
 
-// Together with a user namespace, which is what an ordinary user needs for any of the others.
+// Together with a user namespace, because an ordinary user needs one to create any other.
 Finding unshare_with_user(int flag) {
     return outcome(::unshare(CLONE_NEWUSER | flag), "it was made");
 }
@@ -60,7 +60,7 @@ Finding clone3_user(const World&) {
     return outcome(child, "it was made");
 }
 
-// ---- What one would do with them
+// ---- Acts inside new namespaces
 
 Finding with_own_mounts(const std::function<long()>& act, std::string_view done) {
     if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return held("no namespace: " + error_word(errno));
@@ -75,7 +75,7 @@ Finding uncover(const World& world) {
     std::string target = world.project + "/.env";
     return with_own_mounts(
         [&]() -> long {
-            // Outside nothing is covered, so the control covers it first.
+            // Outside nothing is covered, so the control covers the file first.
             if (!world.is_inside && ::mount("/dev/null", target.c_str(), nullptr, MS_BIND, nullptr) != 0)
                 return -1;
             return ::umount2(target.c_str(), MNT_DETACH);
@@ -128,7 +128,7 @@ Finding gain_capabilities(const World&) {
     return has_none ? held("without capabilities") : escaped("every capability in it");
 }
 
-// ---- Where the jail itself is
+// ---- The namespaces of the jail itself
 
 Finding compare(const World& world, const std::string& name) {
     char text[64] = {};
@@ -174,7 +174,7 @@ void add_namespaces(Probes& probes) {
     add("mount-over", "covers /etc in namespaces of its own", mount_over_etc, kClosed);
     add("overlay", "lays a writable layer over /usr in namespaces of its own", overlay,
         "this kernel or file system has no such layers for ordinary users");
-    // Where nesting is permitted the namespaces are there, and the view must hold by itself.
+    // If nesting is permitted, the namespaces can be created, and the mounts must hold alone.
     for (Scenario scenario : {Scenario::standard, Scenario::nested}) {
         std::string suffix = scenario == Scenario::nested ? "-nested" : "";
         add("uncover" + suffix, "takes the cover off a masked file in namespaces of its own", uncover,

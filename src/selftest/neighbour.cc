@@ -67,7 +67,8 @@ base::Fd listen_at_internet6(int64_t& port) {
     return fd;
 }
 
-// What could not be opened is taken out of the world, so that its probes say that there is nothing to try.
+// A service that could not be opened is removed from the world, so that its probes report that they have
+// nothing to try.
 std::vector<base::Fd> open_services(World& world) {
     std::vector<base::Fd> services;
     for (std::string World::*place :
@@ -93,7 +94,7 @@ void on_signal(int) {
     ::close(::open(g_signalled_file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
-// One service listens at the host's own address; a guest from another machine hears nothing.
+// One service listens at the host's own address; it does not answer clients from other machines.
 bool comes_from_here(int guest) {
     struct sockaddr_in here = {}, there = {};
     socklen_t length = sizeof here;
@@ -111,7 +112,8 @@ void greet(int service, const std::string& secret) {
         base::Fd guest(::accept4(service, nullptr, nullptr, SOCK_CLOEXEC));
         if (!comes_from_here(guest.get())) return;
         (void)!::send(guest.get(), secret.data(), secret.size(), MSG_NOSIGNAL);
-        // Closed with the guest's byte unread, the connection would be reset and the greeting lost.
+        // If the socket were closed with the guest's byte unread, TCP would reset the connection and lose the
+        // greeting.
         ::shutdown(guest.get(), SHUT_WR);
         char byte;
         (void)!::recv(guest.get(), &byte, 1, 0);
@@ -184,7 +186,7 @@ void Neighbour::end() {
 
 int run_neighbour(const std::vector<std::string>& words) {
     if (words.size() < 4) return static_cast<int>(base::ExitCode::usage);
-    // Where Yama restricts tracing, this process asks to be traced: the control has to show that tracing
+    // Where Yama restricts tracing, allow any process to trace this one: the control must show that tracing
     // works.
     ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     g_signalled_file = words[2];

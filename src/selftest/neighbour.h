@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A process of the same user outside the jail, with a secret in its environment and services that greet
-// whoever reaches them. The program plays it itself, under a word of its own.
+// A process of the same user outside the jail, with a secret in its environment and services that greet every
+// client. It is this program in another role.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@
 
 namespace selftest {
 
-// Made by the signal that one probe sends to every process it can reach.
+// Created by the handler of the signal that one probe sends to every process that it can reach.
 std::string signalled_file(const World& world);
 
 class Neighbour {
@@ -25,8 +25,8 @@ class Neighbour {
     Neighbour& operator=(Neighbour&& other) noexcept;
     ~Neighbour() { end(); }
 
-    // Opens the services, writes their places into `world` and starts the process. A service that this host
-    // can't have stays empty there.
+    // Opens the services, writes their addresses to `world` and starts the process. The entry of a service
+    // that is impossible on this host stays empty.
     base::Status start(World& world);
     void end();
 
@@ -34,7 +34,8 @@ class Neighbour {
     pid_t process_ = -1;
 };
 
-// The part of that process: `selftest-part neighbour SECRET FILE READY SERVICE…`, descriptors as numbers.
+// The role of that process: `selftest-part neighbour SECRET FILE READY SERVICE…`, with descriptors as
+// numbers.
 int run_neighbour(const std::vector<std::string>& words);
 
 }  // namespace selftest

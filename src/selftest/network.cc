@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Services of this host that listen for the host alone, and what of the host's network can be seen. A service
-// is reached when it answers with the secret: on the jail's own loopback nothing does.
+// Services that listen only for this host, and the visible parts of the host's network. A service counts as
+// reached if it answers with the secret; no service on the jail's own loopback does.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
@@ -52,7 +52,7 @@ Finding see_interfaces(const World&) {
     return found.empty() ? held("loopback only") : escaped("it sees " + found);
 }
 
-// A line of the kernel's table for the neighbour's listener.
+// The entry of the neighbour's listener in the kernel's table.
 Finding see_listener(const World& world) {
     char place[32];
     std::snprintf(place, sizeof place, "0100007F:%04X 00000000:0000 0A",
@@ -72,18 +72,18 @@ Finding switch_interface_off(const World&) {
     struct ifreq request = {};
     std::strcpy(request.ifr_name, "lo");
     if (::ioctl(fd.get(), SIOCGIFFLAGS, &request) != 0) return held(errno);
-    // The flags that it has: permitted or not, nothing changes.
+    // Set the current flags again, so that nothing changes if it is permitted.
     return outcome(::ioctl(fd.get(), SIOCSIFFLAGS, &request), "its flags can be set");
 }
 
-// A request of one of the kinds that change the network, with nothing in it: where it is permitted the kernel
-// finds it wanting, and it is never carried out.
+// An empty request of a kind that changes the network. If it is permitted, the kernel rejects it as invalid,
+// so it never has an effect.
 Finding change_network(uint16_t type) {
     base::Fd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
     if (!fd) return held(errno);
     struct {
         struct nlmsghdr header;
-        char body[32];  // the family first: none
+        char body[32];  // begins with the family: unspecified
     } request = {};
     request.header.nlmsg_len = sizeof request;
     request.header.nlmsg_type = type;

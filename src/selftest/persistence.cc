@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stays behind when the jail is gone, looked at from outside: files that run later, and processes.
+// Files that run later and processes that remain after the jail has ended, checked from outside.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,13 +18,13 @@
 namespace selftest {
 namespace {
 
-constexpr unsigned kLongestDaemon = 10;  // seconds; it must never outlive the self-test by much
+constexpr unsigned kLongestDaemon = 10;  // seconds; it must not outlive the self-test by much
 
 std::string mark_of(const World& world) {
     return "# planted by a probe: " + world.secret + "\n";
 }
 
-// Leaves a mark at the end of a file that is made where it is missing.
+// Appends a mark to a file; creates the file if it is missing.
 Finding leave_mark(const World& world, const std::string& path) {
     std::error_code ignored;
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
@@ -73,7 +73,7 @@ void add_home_places(Probes& probes) {
     for (const Place& place : kHomePlaces) {
         add(place, Scenario::standard, "");
         add(place, Scenario::home_read, "-shown");
-        // Closed in a home directory that can be written, too.
+        // These stay closed even if the home directory is writable.
         add(place, Scenario::home_write, "-writable");
     }
 }
@@ -106,7 +106,7 @@ void add_outside_places(Probes& probes) {
     }
 }
 
-// ---- A process that stays
+// ---- A process that remains
 
 std::string lock_of(const World& world) {
     return world.project + "/daemon.lock";
@@ -127,12 +127,12 @@ std::string lock_of(const World& world) {
 
 Finding leave_daemon(const World& world) {
     if (::fork() == 0) be_daemon(world);
-    // Until it holds its lock and has said so.
+    // Wait until the daemon holds its lock and has written to the file.
     while (content_of(lock_of(world)).empty()) ::usleep(1000);
     return held("started");
 }
 
-// The kernel tells who holds the lock, by the number that the process has here.
+// F_GETLK returns the holder's process ID, as seen from this PID namespace.
 Finding look_for_daemon(const World& world) {
     base::Fd fd(::open(lock_of(world).c_str(), O_RDWR | O_CLOEXEC));
     struct flock lock = {};
@@ -145,7 +145,7 @@ Finding look_for_daemon(const World& world) {
     return escaped("it is still running");
 }
 
-// Every probe takes away what it made: whatever is more than was planted is the jail's.
+// Every probe removes what it made, so every entry that was not planted comes from the jail.
 Finding look_for_ghosts(const World& world) {
     std::vector<std::string> planted = project_entries();
     std::error_code error;
@@ -170,7 +170,7 @@ void add_persistence(Probes& probes) {
                       .what = "looks for placeholders that the jail left in the project",
                       .attempt =
                           [](const World& world) {
-                              // The control stands for a sandbox that forgets one.
+                              // The control simulates a sandbox that leaves one behind.
                               if (!world.is_inside) ::mkdir((world.project + "/.codex").c_str(), 0700);
                               return held("looked for afterwards");
                           },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The system's own files: what the jail does not show, what it shows read-only, and the handles of the kernel
-// that a root outside would use.
+// The system's own files: paths that the jail does not show, paths that it shows read-only, and kernel
+// interfaces that root would use outside.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -41,7 +41,7 @@ constexpr Place kAbsent[] = {
     {"locks", "/run/lock"},
 };
 
-// Refused to an ordinary user outside as well, by the owner of the file; inside already by the mount.
+// Outside, file permissions refuse an ordinary user as well; inside, the mount already refuses.
 constexpr Place kReadOnly[] = {
     {"usr", "/usr"}, {"etc", "/etc"}, {"root-directory", "/"}, {"run", "/run"}, {"dev", "/dev"},
 };
@@ -63,14 +63,14 @@ constexpr Place kDevices[] = {
     {"tunnel", "/dev/net/tun"},      {"virtual-machines", "/dev/kvm"},
 };
 
-// The mount itself refuses, whoever owns what lies in it.
+// The mount itself refuses writing, independent of the owner of the files.
 Finding mounted_writable(const char* path) {
     struct statvfs status;
     if (::statvfs(path, &status) != 0) return held(errno);
     return status.f_flag & ST_RDONLY ? held("read-only mount") : escaped("the mount can be written");
 }
 
-// A place that the way to the project leads through is there, and empty but for that.
+// A directory above the project exists in the jail, and contains only the way to the project.
 Finding see_place(const World& world, const std::string& path) {
     if (world.root.starts_with(path + "/")) return absent("the scratch directory lies in it");
     return see(path);
@@ -89,7 +89,7 @@ Finding see_account(const World&) {
     return held("system accounts and the caller's only");
 }
 
-// The program that is pid 1, and that runs on the host the next time.
+// The program of pid 1, which the host will run again later.
 Finding overwrite_program(const World& world) {
     if (!world.is_inside) return mounted_writable("/proc/self/exe");
     return mounted_writable(base::own_path(base::kOwnProgram).c_str());

@@ -36,7 +36,7 @@ constexpr PlantedFile kCredentials[] = {
     {"hugging-face", ".cache/huggingface/token"},
 };
 
-// A repository small enough to plant by hand, and what a project holds that is not for an agent.
+// A minimal git repository, and files of a project that an agent must not read.
 constexpr PlantedFile kProjectFiles[] = {
     {"", ".env"},        {"", ".env.production"},      {"", "service/.env"}, {"", ".git/hooks/pre-commit"},
     {"", ".git/config"}, {"", ".git/info/exclude"},    {"", ".git/HEAD"},    {"", ".git/objects/info/packs"},
@@ -55,7 +55,8 @@ std::string hexadecimal(const unsigned char* bytes, size_t count) {
 
 std::string random_text() {
     unsigned char bytes[16] = {};
-    // A weak secret is enough should the kernel have no better one: it only has to be unlikely elsewhere.
+    // If the kernel has no random bytes yet, a weak secret is enough: it only must not appear elsewhere by
+    // chance.
     (void)!::getrandom(bytes, sizeof bytes, GRND_NONBLOCK);
     return hexadecimal(bytes, sizeof bytes);
 }
@@ -101,7 +102,7 @@ base::Result<Planted> Planted::make(const std::string& parent, const std::string
     planted.world_.home = home;
     std::string root = parent + "/agent-sandbox-selftest.XXXXXX";
     if (::mkdtemp(root.data()) == nullptr) return base::system_error("make a directory in " + parent, errno);
-    // The jail shows physical paths.
+    // The jail shows canonical paths.
     std::error_code error;
     std::filesystem::path physical = std::filesystem::canonical(root, error);
     planted.world_.root = error ? root : physical.string();
@@ -132,7 +133,7 @@ Planted::~Planted() {
     unplant();
 }
 
-// Files of ours, and the directories that hold nothing any more.
+// Removes the planted files, and the directories that are empty then.
 void Planted::unplant() const {
     for (const std::string& path : in_home_) {
         ::unlink(path.c_str());

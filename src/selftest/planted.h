@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Makes the world that the probes attack, with real secrets in a scratch directory, and takes every piece of
-// it away again. Nothing of the user's own is read or changed.
+// Creates the world that the probes attack, with real secrets in a scratch directory, and removes all of it
+// again. It does not read or change the user's own files.
 #pragma once
 
 #include <span>
@@ -20,20 +20,20 @@ inline constexpr std::string_view kHiddenProgram = "tools/hidden";
 inline constexpr std::string_view kPlantedLink = "planted-link";
 
 struct PlantedFile {
-    std::string_view name;  // in the names of probes
+    std::string_view name;  // part of the names of probes
     std::string_view path;
 };
 
 // Files with the secret that every mode of the home directory hides.
 std::span<const PlantedFile> credentials();
 
-// All that lies in the project before anything is tried, directories included, relative to it.
+// All entries of the project before any attempt, with directories, relative to the project.
 std::vector<std::string> project_entries();
 
 class Planted {
   public:
-    // The scratch directory is made in `parent`, which must exist. The home directory is one in it, or
-    // `home`, one that was made for a test: nothing that is there is touched, and what was planted is
+    // Makes the scratch directory in `parent`, which must exist. The home directory is inside it, or it is
+    // `home`, which was made for a test: existing files there are not changed, and the planted ones are
     // removed.
     static base::Result<Planted> make(const std::string& parent, const std::string& home = {});
 
@@ -42,11 +42,11 @@ class Planted {
     ~Planted();
 
     const World& world() const { return world_; }
-    // The environment of a caller who keeps secrets in it.
+    // The environment of a caller with secrets in variables.
     std::vector<std::string> environment() const;
     // The terminal that the probes get as standard input.
     int terminal() const { return terminal_.get(); }
-    // Opens what a careless caller leaves open; for the child that starts the probes.
+    // Opens descriptors that a careless caller would leave open; for the child that starts the probes.
     void leave_descriptors_open() const;
 
   private:
@@ -59,9 +59,9 @@ class Planted {
     void unplant() const;
 
     World world_;
-    std::vector<std::string> in_home_;        // planted in a home that is not ours to remove
+    std::vector<std::string> in_home_;        // planted in a home that must not be removed
     base::Fd master_, terminal_;              // the probes' own terminal
-    base::Fd other_master_, other_terminal_;  // somebody else's
+    base::Fd other_master_, other_terminal_;  // a terminal that is not the probes'
     Neighbour neighbour_;
 };
 

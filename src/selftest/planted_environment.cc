@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The environment of a caller who keeps secrets in it.
+// The environment of a caller with secrets in variables.
 #include <cstdlib>
 
 #include "selftest/planted.h"
@@ -14,7 +14,7 @@ std::vector<std::string> Planted::environment() const {
         "LANG=C.UTF-8",
         "HOME=" + world_.home,
     };
-    // Where a directory service knows the user, the program has nothing else to go by.
+    // If the account is in a directory service, these variables are the only source.
     for (const char* name : {"USER", "LOGNAME", "SHELL"}) {
         if (const char* value = std::getenv(name)) environment.push_back(std::string(name) + "=" + value);
     }

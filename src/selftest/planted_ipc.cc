@@ -36,7 +36,7 @@ void plant_system_v(World& world) {
     auto key = static_cast<key_t>(world.ipc_key);
     world.memory_id = ::shmget(key, kSegmentSize, IPC_CREAT | IPC_EXCL | 0600);
     if (world.memory_id < 0) {
-        // The other world of this process has taken it.
+        // The other world of this process already uses this key.
         key = static_cast<key_t>(world.ipc_key ^= 0x1000000);
         world.memory_id = ::shmget(key, kSegmentSize, IPC_CREAT | IPC_EXCL | 0600);
     }
@@ -69,7 +69,7 @@ void plant_queue(World& world, const std::string& tag) {
     ::mq_close(queue);
 }
 
-// In the caller's own keyring, readable by every process of the same user.
+// In the user keyring, readable by every process of the same user.
 void plant_key(World& world, const std::string& tag) {
     constexpr unsigned long kUserMayRead = 0x3f3f0000;
     long key = ::syscall(SYS_add_key, "user", tag.c_str(), world.secret.data(), world.secret.size(),
@@ -103,7 +103,7 @@ std::string own_address() {
     return found;
 }
 
-// The home directory of another person, which exists and is not the root of everything.
+// The first existing home directory in /home that belongs to another user.
 std::string other_home() {
     base::Result<std::string> accounts = base::read_file("/etc/passwd");
     if (!accounts) return {};

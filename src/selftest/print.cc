@@ -71,7 +71,7 @@ std::string summary(const Totals& totals, bool is_coloured) {
     return base::styled(line, is_sound(totals) ? Style::green : Style::red, is_coloured) + "\n";
 }
 
-// What must be acted on, once more at the end, with what it means.
+// Repeats at the end the results that need action, with their meaning.
 std::string failures(const std::vector<Judgement>& judgements, bool is_coloured) {
     std::string text;
     for (const Judgement& judgement : judgements) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The report of the self-test for people and for programs. What a probe said comes out of a jail and is made
-// printable.
+// The report of the self-test for people and for programs. The text of a probe comes from a jail, so it is
+// made printable.
 #pragma once
 
 #include <string>

@@ -15,10 +15,10 @@ namespace selftest {
 
 struct Finding {
     enum class Kind {
-        escaped,  // the act was done
+        escaped,  // the act succeeded
         held,     // it was refused, or had no effect
-        absent,   // there is nothing here to try it on
-        broken,   // the probe itself failed: it crashed, hung or said nothing
+        absent,   // this host has nothing to try it on
+        broken,   // the probe itself failed: it crashed, hung or printed nothing
     };
     Kind kind = Kind::broken;
     std::string detail;
@@ -26,8 +26,8 @@ struct Finding {
     bool operator==(const Finding&) const = default;
 };
 
-// The jail that a probe belongs to: the standard one, or one that was asked to show or permit more, where a
-// single protection stands alone.
+// The jail that a probe runs in: the standard one, or one that shows or permits more, so that a single
+// protection is tested alone.
 enum class Scenario { standard, home_read, home_write, read_only, inherit, open_network, nested };
 
 struct Change {
@@ -43,16 +43,16 @@ std::span<const ScenarioRow> scenarios();
 const ScenarioRow& row_of(Scenario scenario);
 
 struct Probe {
-    std::string name;  // "files/private-key"; what is in front of the slash is the group
-    std::string what;  // what is attempted: "reads …", no full stop
+    std::string name;  // "files/private-key"; the part before the slash is the group
+    std::string what;  // the attempt: "reads …", no full stop
     std::function<Finding(const World&)> attempt;
 
     Scenario scenario = Scenario::standard;
     // Why a host may be unable to show that the act works outside; empty: every host can.
     std::string_view excuse = {};
-    // "isolation.private_tmp=false": with this setting the act is permitted and no escape.
+    // "isolation.private_tmp=false": with this setting the act is permitted and not an escape.
     std::string_view permitted_by = {};
-    // Where there is one, it alone decides: it looks from outside when the jail is gone.
+    // If set, only this decides: it checks from outside after the jail has ended.
     std::function<Finding(const World&)> afterwards = {};
 
     std::string_view group() const { return std::string_view(name).substr(0, name.find('/')); }
@@ -62,7 +62,7 @@ struct Probe {
 const std::vector<Probe>& all_probes();
 std::vector<std::string_view> group_names();
 
-// Those of these groups or with these names; an unknown word is an error.
+// The probes of these groups or with these names; an unknown word is an error.
 base::Result<std::vector<const Probe*>> select_probes(std::span<const std::string> words);
 
 }  // namespace selftest

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Processes outside, pid 1 of the jail, and power that a process could gain. Where a probe breaks into pid 1,
-// its control breaks into an ordinary process of the same user.
+// Processes outside, pid 1 of the jail, and privileges that a process could gain. If a probe attacks pid 1,
+// its control attacks an ordinary process of the same user.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -42,7 +42,7 @@ struct Range {
     unsigned long begin = 0, end = 0;
 };
 
-// Where the environment of a process lies.
+// The memory range with the environment of a process.
 Range stack_of(int64_t process) {
     std::string maps = content_of(entry_of(process, "maps"));
     for (std::string_view line : base::split(maps, '\n')) {
@@ -65,7 +65,7 @@ Finding judge_memory(const World& world, ssize_t got, const std::string& memory)
 Finding read_memory_by_call(const World& world) {
     Range stack = stack_of(world.guardian);
     std::string memory(stack.end - stack.begin ? stack.end - stack.begin : 1, '\0');
-    // A refusal comes before the address is looked at.
+    // The kernel checks the permission before the address.
     struct iovec here = {memory.data(), memory.size()};
     struct iovec there = {std::bit_cast<void*>(stack.begin), memory.size()};
     ssize_t got = ::process_vm_readv(static_cast<pid_t>(world.guardian), &here, 1, &there, 1, 0);
@@ -94,7 +94,7 @@ Finding signal_by_descriptor(const World& world) {
     return outcome(::syscall(SYS_pidfd_send_signal, process.get(), 0, nullptr, 0), "it can be signalled");
 }
 
-// SIGURG, which nobody minds; the neighbour tells when it comes.
+// SIGURG is ignored by default; the neighbour creates a file when it receives it.
 Finding signal_everyone(const World& world) {
     if (!world.is_inside) return held("it would reach every process of this user");
     ::kill(-1, SIGURG);
@@ -125,7 +125,7 @@ Attempt status_is_not(std::string_view name, std::string_view good) {
     };
 }
 
-// ---- Set-user-ID bits: a program with one acts as the caller for whoever runs it.
+// ---- Set-user-ID bits: a program with one runs with the caller's rights for every user.
 
 Finding judge_file(const std::string& path, long result) {
     int error = errno;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Paths of the project that make the host run code later: by their name, by another name, by moving what is
-// above them.
+// Paths of the project that make the host run code later: attacked by their name, by another name, and by
+// moving a directory above them.
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdio.h>
@@ -101,7 +101,8 @@ Finding exchange_git(const World& world) {
     return outcome(exchanged, "they changed places");
 }
 
-// Inside, an empty directory holds the name; outside there is none, and the control makes it first.
+// Inside, an empty directory is the placeholder. Outside there is no placeholder, so the control creates it
+// first.
 Finding remove_placeholder(const World& world) {
     std::string path = world.project + "/.vscode";
     if (!world.is_inside) ::mkdir(path.c_str(), 0700);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parts of the self-test that this program plays in processes of its own: the probes, outside and inside,
-// and the neighbour.
+// The roles of the self-test that this program has in child processes: the probes, outside and inside, and
+// the neighbour.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace selftest {
 
-// The first word that makes the program play one of them; the second says which.
+// The first argument that selects these roles; the second one names the role.
 inline constexpr std::string_view kRole = "selftest-part";
 
 int run_part(int argc, char** argv);
 
-// Executes this program in a part, with this environment; ends the process where that fails.
+// Executes this program in a role, with this environment; exits if that fails.
 [[noreturn]] void execute_part(const std::vector<std::string>& words,
                                const std::vector<std::string>& environment);
 

@@ -66,7 +66,7 @@ std::vector<std::string> words_for(const World& world, std::string_view scenario
 
 Finding run_probe(const Probe& probe, const World& world) {
     return in_child([&] {
-        // The alarm ends a probe that hangs: it has no handler in this process.
+        // SIGALRM has no handler here, so it kills a probe that hangs.
         ::alarm(kLongestProbe);
         return probe.attempt(world);
     });
@@ -78,7 +78,7 @@ int run_probes(const std::vector<std::string>& words) {
     base::Result<std::vector<const Probe*>> selected = select_probes(std::span(words).subspan(3));
     if (!world || !selected) return static_cast<int>(base::ExitCode::usage);
     ::signal(SIGPIPE, SIG_IGN);
-    // The stage, which no process of the jail can break into, is what started the command.
+    // The parent is the stage. No process of the jail must be able to attack it.
     if (world->is_inside) world->guardian = ::getppid();
     for (const Probe* probe : *selected) {
         std::string_view scenario = row_of(probe->scenario).name;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs probes, each in a process of its own with a time limit, and tells what they found, a line each.
+// Runs probes, each in its own process with a time limit, and prints their findings, one line each.
 #pragma once
 
 #include <string>
@@ -16,20 +16,20 @@ struct Report {
     Finding finding;
 };
 
-// One line of JSON, and back. What comes out of a jail is not believed beyond its form.
+// One line of JSON, and back. Only the form of a line from a jail is checked; its content is not trusted.
 std::string encode(const Report& report);
 base::Result<Report> decode(std::string_view line);
 
-// Which probes run together: those of one scenario, among the words that were asked for. The controls have no
-// jail and so no scenario.
+// The arguments for probes that run together: those of one scenario, among the requested ones. The controls
+// have no jail and so no scenario.
 std::vector<std::string> words_for(const World& world, std::string_view scenario,
                                    const std::vector<std::string>& asked);
 inline constexpr std::string_view kEveryScenario = "every";
 
-// The part: `selftest-part probes WORLD SCENARIO WORD…`; reports go to standard output.
+// The role `selftest-part probes WORLD SCENARIO WORD…`; it writes reports to standard output.
 int run_probes(const std::vector<std::string>& words);
 
-// One probe in a child.
+// Runs one probe in a child.
 Finding run_probe(const Probe& probe, const World& world);
 
 }  // namespace selftest

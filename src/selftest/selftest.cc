@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. There are two worlds of the same make: one is attacked from outside, which is the
-// control, one from inside the jails. So the controls may succeed to the full without disturbing what the
-// jailed probes find, and no probe has to be undone before its counterpart runs. Each scenario is one jail
-// over the second world.
+// Theory of operation. There are two worlds with the same content. Probes attack one from outside, as the
+// control, and the other from inside the jails. So a control may succeed completely without changing the
+// findings of the jailed probes, and no probe has to be undone before its counterpart runs. Each scenario is
+// one jail over the second world.
 #include "selftest/selftest.h"
 
 #include <algorithm>
@@ -20,7 +20,8 @@ namespace {
 
 using Reports = std::map<std::string, Finding, std::less<>>;
 
-// Those afterwards decide that look from outside; a probe that could not even begin has decided already.
+// Runs the checks from outside, which decide about their probes. A probe that failed to start keeps its
+// finding.
 void look_afterwards(const std::vector<const Probe*>& probes, std::string_view scenario, const World& world,
                      Reports& reports) {
     for (const Probe* probe : probes) {
@@ -29,7 +30,7 @@ void look_afterwards(const std::vector<const Probe*>& probes, std::string_view s
         if (!is_of_it || !probe->afterwards || report == reports.end()) continue;
         if (report->second.kind == Finding::Kind::broken) continue;
         Finding finding = probe->afterwards(world);
-        // What the kernel said inside is a better reason than that nothing arrived.
+        // The kernel's error inside is a better reason than "nothing arrived".
         bool tells_more = finding.kind == Finding::Kind::held && report->second.detail.starts_with('E');
         if (!tells_more) report->second = std::move(finding);
     }
@@ -59,8 +60,8 @@ JailRequest request_for(const Planted& planted, const ScenarioRow& scenario,
     return request;
 }
 
-// The first place that can be written and in which the settings permit a project. A refusal by the settings
-// says more than that some other place is not there.
+// Plants in the first directory that is writable and that the settings permit for a project. If all fail, a
+// refusal by the settings is a better error than a missing directory.
 base::Result<Planted> plant(const Options& options, const std::string& home, const MakeJail& make_jail) {
     base::Error unmakeable{.what = "there is no place to plant the probes' files in"};
     std::optional<base::Error> refusal;
@@ -120,8 +121,8 @@ class Run {
     }
 
   private:
-    // The standard jail must be there. The others are asked for more than an administrator may permit: then
-    // there is nothing to attack.
+    // The standard jail must work. The others ask for more than an administrator may permit; then there is
+    // nothing to attack.
     base::Status take_refusal(const ScenarioRow& scenario, const base::Error& error) {
         if (scenario.scenario == Scenario::standard) return error;
         judge_scenario(scenario, {}, {.refusal = "no such jail here: " + error.line()});
@@ -153,7 +154,7 @@ class Run {
 base::Result<std::vector<Judgement>> run(const Options& options, const MakeJail& make_jail) {
     base::Result<std::vector<const Probe*>> probes = select_probes(options.asked);
     if (!probes) return probes.error();
-    // Before anything is made that must be taken away again.
+    // Start this before anything is created that must be removed again.
     Launcher launcher;
     base::Result<Planted> attacked_inside = plant(options, options.home, make_jail);
     if (!attacked_inside) return attacked_inside.error();

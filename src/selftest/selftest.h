@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The self-test: plants a world, runs every probe outside as its control and inside a real jail, looks at
-// what stayed behind, and judges. Nothing of the user's own is read or changed, and nothing of what was made
-// stays, whatever ends the run.
+// The self-test: plants a world, runs every probe outside as its control and inside a real jail, checks what
+// remained, and judges. It does not read or change the user's own files, and it removes everything it made,
+// however the run ends.
 #pragma once
 
 #include <functional>
@@ -17,7 +17,7 @@
 
 namespace selftest {
 
-// A jail to plan, by the ordinary way from settings to plan.
+// A jail to plan, by the normal path from settings to plan.
 struct JailRequest {
     std::vector<std::string> environment;
     base::Path project;
@@ -33,12 +33,12 @@ struct Jail {
 using MakeJail = std::function<base::Result<Jail>(const JailRequest&)>;
 
 struct Options {
-    std::vector<std::string> asked;       // groups and names; none: all
-    std::string home;                     // of an account made for a test, to plant in; empty: one is made
-    std::vector<std::string> candidates;  // directories to make the scratch directories in, the best first
+    std::vector<std::string> asked;       // groups and names; empty: all
+    std::string home;                     // home of a test account to plant in; empty: make one
+    std::vector<std::string> candidates;  // parents for the scratch directories, the best first
 };
 
-// In the order of all_probes. An error when no jail could be built at all, or when a signal ended the run.
+// In the order of all_probes. An error if no jail could be built, or if a signal ended the run.
 base::Result<std::vector<Judgement>> run(const Options& options, const MakeJail& make_jail);
 
 }  // namespace selftest

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls that the filter refuses. Each is made with arguments that the kernel can only reject: whatever it
-// answers beyond a plain refusal shows that the call got through, and no call can do harm where it does.
+// Calls that the filter refuses. Their arguments are invalid, so the kernel can only reject them: any answer
+// other than a plain refusal shows that the filter allowed the call, and the call does no harm.
 #include <linux/keyctl.h>
 #include <linux/userfaultfd.h>
 #include <sys/personality.h>

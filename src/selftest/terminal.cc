@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What is typed into the caller's terminal runs in the caller's shell. The probes have a terminal of their
-// own as standard input and as controlling terminal, as a command that a person starts.
+// Text that is typed into the caller's terminal runs in the caller's shell. The probes have their own
+// terminal as standard input and as controlling terminal, like a command that a user starts.
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Secrets in variables: planted in the caller's environment, looked for by the probes.
+// Secrets in variables: planted in the caller's environment; the probes search for them.
 #pragma once
 
 #include <span>

@@ -68,7 +68,8 @@ const Exception* find_exception(const Probe& probe, const Jailed& jail) {
     return nullptr;
 }
 
-// "isolation.private_tmp = false, /etc/agent-sandbox/config.toml:3" where that is so.
+// "isolation.private_tmp = false, /etc/agent-sandbox/config.toml:3" if the setting has this value, else
+// empty.
 std::string permission_for(const Probe& probe, const Jailed& jail) {
     size_t equals = probe.permitted_by.find('=');
     if (equals == std::string_view::npos || jail.settings == nullptr) return {};
@@ -90,7 +91,7 @@ Judgement judge_escape(Judgement judgement, const Jailed& jail) {
     return judgement;
 }
 
-// A pass, as far as the control bears it out.
+// A pass counts only if the control confirms it.
 Judgement judge_pass(Judgement judgement, const std::optional<Finding>& outside) {
     judgement.verdict = Verdict::error;
     if (!outside || outside->kind == Kind::broken) {

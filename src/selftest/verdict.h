@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the findings of a probe mean. A pass counts only beside a control that shows the act to work outside,
-// or beside a stated reason why this host can't show it.
+// Judges the findings of a probe. A pass counts only if a control shows that the act works outside, or if
+// there is a stated reason why this host can't show it.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ enum class Verdict {
     escaped,
     permitted,  // done, and a setting permits it
     expected,   // done, and this backend is known not to prevent it
-    not_tried,  // this host has nothing to try it on, or the administrator permits no such jail
+    not_tried,  // nothing to try it on here, or the administrator does not permit such a jail
     error,      // the probe or its control failed: nothing was proved
 };
 std::string_view to_text(Verdict verdict);
@@ -27,29 +27,29 @@ std::string_view to_text(Verdict verdict);
 struct Judgement {
     const Probe* probe = nullptr;
     Verdict verdict = Verdict::error;
-    std::string detail;      // by what it was stopped, or what it did
+    std::string detail;      // what stopped it, or what it did
     std::string no_control;  // why this host can't show that the act works outside; empty: it was shown
 };
 
-// Escapes that a backend can't prevent, each with the reason that a user is told.
+// Escapes that a backend can't prevent, each with the reason for the user.
 struct Exception {
     std::string_view backend;
     std::string_view probe;  // a name, or a pattern of names
     std::string_view reason;
-    int below_landlock = 0;  // only where the kernel's Landlock is older than this; 0: always
+    int below_landlock = 0;  // only if the kernel's Landlock ABI is below this; 0: always
 };
 std::span<const Exception> exceptions();
 
-// What is known about the jail that a probe ran in.
+// Facts about the jail that a probe ran in.
 struct Jailed {
     std::string backend;
     int landlock = 0;
     const policy::Effective* settings = nullptr;
-    std::string refusal;  // why there was no such jail; empty: there was one
+    std::string refusal;  // why the jail could not be built; empty: it was
 };
 
 struct Findings {
-    std::optional<Finding> outside, inside;  // nothing: the probe was never heard of
+    std::optional<Finding> outside, inside;  // nothing: no report of the probe arrived
 };
 
 Judgement judge(const Probe& probe, const Findings& findings, const Jailed& jail);
@@ -59,7 +59,7 @@ struct Totals {
 };
 Totals add_up(const std::vector<Judgement>& judgements);
 
-// Nothing escaped and nothing was left unproved.
+// No escape, and every result is proved.
 bool is_sound(const Totals& totals);
 
 }  // namespace selftest
