@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# A clean Debian, for scripts that run as root and must not prove anything on a machine where everything is installed. Sourced, not run.
+# A clean Debian, for scripts that run as root and must not depend on programs that happen to be installed here. Sourced, not run.
 #
-# The tree is made once, below build/. Whoever enters it gets a copy to write on, in memory, and namespaces of its own: /proc, a network
-# with nothing but its loopback, a host name. It is entered by pivot_root: in a chroot nobody can make a user namespace.
+# The tree is made once, below build/. Each user of it gets a writable copy in memory and its own namespaces: /proc, a network with only
+# loopback, a host name. It is entered by pivot_root, because in a chroot the kernel refuses new user namespaces.
 
-# make_clean_root NAME PACKAGE...: the tree build/roots/NAME with these packages beside the essential ones. Made anew when the list changes.
+# make_clean_root NAME PACKAGE...: makes the tree build/roots/NAME with the essential packages and these. Rebuilds it when the list changes.
 make_clean_root() {
     local name=$1 root=build/roots/$1 sources=() file wanted
     shift
@@ -12,7 +12,7 @@ make_clean_root() {
     [[ ! -e $root/etc/agent-sandbox-root || $(<"$root/etc/agent-sandbox-root") != "$wanted" ]] || return 0
     command -v mmdebstrap >/dev/null || { echo "scripts/clean-root.bash: mmdebstrap is missing; run: scripts/setup packages" >&2; return 1; }
     mkdir -p build/roots
-    # Others may be at it.
+    # Another run may be building it at the same time.
     exec 8>"$root.lock"
     flock 8
     [[ ! -e $root/etc/agent-sandbox-root || $(<"$root/etc/agent-sandbox-root") != "$wanted" ]] || { exec 8>&-; return 0; }
@@ -27,7 +27,8 @@ make_clean_root() {
     exec 8>&-
 }
 
-# in_clean_root NAME COMMAND...: as its root, in /. What the checkout has lies below /checkout, read-only. Descriptors and variables pass.
+# in_clean_root NAME COMMAND...: runs the command as root of the tree, in /. The checkout is mounted read-only at /checkout. Descriptors and
+# variables pass.
 in_clean_root() {
     local name=$1 stage status=0
     shift
