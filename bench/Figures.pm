@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Tables of figures, as bench/record.bash keeps them, for bench/plot.pl and scripts/promises.
+# Tables of figures in the format of bench/record.bash, for bench/plot.pl and scripts/promises.
 package Figures;
 use strict;
 use warnings;
@@ -23,7 +23,7 @@ sub read_table {
     }
     $table{$_} // die "$path has no $_\n" for qw(title unit columns);
     @{$table{rows}} or die "$path has no rows\n";
-    # Where columns were chosen to be drawn, they are those of the unit; the others count something else.
+    # If the table names columns to draw, only those have its unit; the others count something else.
     my @chosen = split /,\s*/, $table{shown} // '';
     $table{has_unit} = {map { $_ => 1 } @chosen ? @chosen : grep { !is_ratio($_) } @{$table{columns}}};
     return \%table;
@@ -31,10 +31,10 @@ sub read_table {
 
 sub is_number { return $_[0] =~ /^-?\d+(?:\.\d+)?$/ }
 
-# Columns without the table's unit: they are written, not drawn.
+# Columns without the table's unit: they are printed, not drawn.
 sub is_ratio { return $_[0] =~ /\bratio\b/ }
 
-# bars, lines or nothing. Where each column has a ratio of its own ("ratio of getppid"), the ratios are what can be compared.
+# bars, lines or nothing. If each column has its own ratio ("ratio of getppid"), the ratios are drawn, because only they can be compared.
 sub kind_of_plot {
     my $table = shift;
     return $table->{plot} if defined $table->{plot};
@@ -43,7 +43,7 @@ sub kind_of_plot {
     return 'bars';
 }
 
-# Three digits that mean something; whole numbers stay whole, with their thousands apart.
+# Three significant digits; whole numbers stay whole, with a separator for thousands.
 sub formatted {
     my $cell = shift;
     return $cell eq '-' ? '–' : $cell if !is_number($cell);
@@ -55,7 +55,7 @@ sub formatted {
     return $cell;
 }
 
-# The cell of a row and a column by their names; nothing where there is none.
+# The cell of a row and a column by their names; nothing if it does not exist.
 sub value_of {
     my ($table, $row, $column) = @_;
     my ($place) = grep { $table->{columns}[$_] eq $column } 1 .. $#{$table->{columns}} or return undef;

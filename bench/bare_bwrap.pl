@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# perl bare_bwrap.pl DIRECTORY <plan.json: the bwrap command line with the mounts of a plan, for the comparison of bench/launch. Files
-# that the program would make are stood in for by files of the same size in DIRECTORY.
+# perl bare_bwrap.pl DIRECTORY <plan.json: prints the bwrap command line with the mounts of a plan, for the comparison in bench/launch.
+# Files of the same size in DIRECTORY replace the files that the program would make.
 use strict;
 use warnings;
 use JSON::PP;
@@ -9,7 +9,7 @@ my $directory = shift;
 my $plan = decode_json(do { local $/; <STDIN> });
 my $made = 0;
 
-# Holds what a mount kind needs: a file of so many bytes.
+# Makes a file of this size, for a mount that needs one.
 sub stand_in {
     my $name = "$directory/made." . $made++;
     open(my $file, '>', $name) or die "$name: $!\n";
@@ -31,13 +31,13 @@ my %render = (
     proc => sub { ('--proc', $_[0]{target}) },
     dev => sub { ('--dev', $_[0]{target}) },
     queues => sub { ('--mqueue', $_[0]{target}) },
-    # Of a process beside the jail, which a bare one does not have: a file takes its place.
+    # The socket of a helper process, which a bare jail does not have; a file replaces it.
     helper_socket => sub { ('--ro-bind', '/dev/null', $_[0]{target}) },
     seal => sub { ('--remount-ro', $_[0]{target}) },
 );
 
 my @words = qw(bwrap --unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --unshare-net --die-with-parent --cap-drop ALL);
-# A placeholder is made by the program while it runs; here it stands for the length of the measurement.
+# The program makes a placeholder while it runs; here it exists during the whole measurement.
 use File::Path 'make_path';
 make_path($_->{path}) for @{$plan->{files}{placeholders}}, @{$plan->{files}{new_directories}};
 for my $mount (@{$plan->{files}{mounts}}) {

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-# perl calls.pl [BEFORE] TRACE: the system calls of traces by `strace -f`, by what they are for. (Its own summary leaves out calls that it has no name for.)
+# perl calls.pl [BEFORE] TRACE: counts the system calls in traces of `strace -f`, by purpose. (strace's own summary omits calls without a
+# name.)
 use strict;
 use warnings;
 
-# A call that is in no group is counted as "other", so that the sum is always that of strace.
+# A call in no group counts as "other", so that the sum is always that of strace.
 my @groups = (
     ['mounts', qw(mount umount2 move_mount open_tree open_tree_attr mount_setattr fsopen fsconfig fsmount fspick pivot_root chroot statfs fstatfs statmount listmount)],
     ['links', qw(symlink symlinkat link linkat)],
@@ -25,10 +26,11 @@ my @groups = (
 my %group_of;
 for my $group (@groups) { my ($name, @calls) = @$group; $group_of{$_} = $name for @calls }
 
-# Newer than the names that strace knows; from 424 on numbers are the same everywhere.
+# Newer than strace's list of names; from 424 on, the numbers are the same on all architectures.
 my %named = (syscall_0x1d3 => 'open_tree_attr');
 
-# Of one trace: how many of each group, in all, and programs that were executed. A call that is told in two lines counts once.
+# For one trace: the number of calls in each group and in total, and of executed programs. A call that strace prints in two lines counts
+# once.
 sub counted {
     my ($file) = @_;
     open my $trace, '<', $file or die "$file: $!\n";

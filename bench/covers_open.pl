@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# perl covers_open.pl FILE READY OVER: makes READY, looks whether FILE has a size until there is OVER, and prints for how many milliseconds
-# it had one, a line each time.
+# perl covers_open.pl FILE READY OVER: makes READY, checks whether FILE has a size until OVER exists, and prints for how many milliseconds
+# it had one, one line each time.
 use strict;
 use warnings;
 use Time::HiRes qw(time);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// egress_floor PORT ADDRESS TARGET-PORT: the least that a relay can do. Accepts on loopback, connects to one
-// fixed address, splices both ways; asks nobody, checks nothing, remembers nothing. The floor that
-// bench/egress measures against.
+// egress_floor PORT ADDRESS TARGET-PORT: a minimal relay. It accepts on loopback, connects to one fixed
+// address and splices both ways, without checks, questions or state. bench/egress compares with it.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A load generator and the server that it asks, for bench/egress.
+// A load generator and its server, for bench/egress.
 //
 //   egress_load serve ADDRESS PORT          answers "GET /N" with N bytes; keeps the connection
 //   egress_load stream BYTES WAY HOST PORT  one large answer: MB/s
 //   egress_load first COUNT WAY HOST PORT   one connection after the other: microseconds to the first byte,
 //                                           median and 99th
-//   egress_load idle COUNT WAY HOST PORT    opens them, asks once on each, says "ready", waits
+//   egress_load idle COUNT WAY HOST PORT    opens them, sends one request on each, prints "ready", waits
 //   egress_load tunnels SECONDS CLIENTS WAY HOST PORT   a connection for each request of a byte
 //   egress_load requests SECONDS CLIENTS WAY HOST PORT  a connection for each client, kept
 //                                           both: how many requests a second, and how many failed
 //
-// WAY is "direct", where HOST is simply connected to, or ADDRESS:PORT of a proxy that is asked by CONNECT.
+// WAY is "direct", which connects to HOST directly, or ADDRESS:PORT of a proxy that receives CONNECT.
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -128,7 +128,7 @@ Target target_of(const std::string& way, const std::string& host, const std::str
     return target;
 }
 
-// Reads a head; what follows it stays in `rest`.
+// Reads a head; the bytes after it stay in `rest`.
 bool read_head(int connection, std::string& rest) {
     char buffer[65536];
     size_t end;
@@ -146,7 +146,7 @@ bool read_head(int connection, std::string& rest) {
 int open_tunnel(const Target& target) {
     const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
     setsockopt(connection, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    // A relay that forgets an answer fails; it does not hold up the others.
+    // A relay that never answers counts as failed and does not block the others.
     const timeval patience{10, 0};
     setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     if (connect(connection, reinterpret_cast<const sockaddr*>(&target.first_hop), target.size) != 0) {
@@ -174,7 +174,7 @@ bool exchange_once(const Target& target) {
     if (connection < 0) return false;
     std::string rest;
     const bool is_good = ask(connection, target, 1) && read_head(connection, rest);
-    // A reset leaves no port waiting behind.
+    // A reset leaves no port in TIME_WAIT.
     const linger at_once{1, 0};
     setsockopt(connection, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     close(connection);
@@ -198,11 +198,11 @@ int stream(size_t bytes, const Target& target) {
     return 0;
 }
 
-// What a client does over and over: false when that failed.
+// The repeated action of a client; false if it failed.
 using Step = std::function<bool()>;
 
-// So many clients at once, each with a step of its own, until the time is over: how many steps a second, and
-// how many failed.
+// Runs this many clients at the same time, each with its own step, until the time is over. Prints the steps a
+// second and the number of failures.
 int rate(double seconds, int clients, const std::function<Step()>& make_step) {
     std::atomic<uint64_t> done{0}, failed{0};
     std::vector<std::thread> threads;
@@ -235,7 +235,7 @@ int requests(double seconds, int clients, const Target& target) {
         if (connection < 0) give_up("connect");
         return [&target, connection, rest = std::string()]() mutable {
             if (!ask(connection, target, 1) || !read_head(connection, rest)) return false;
-            // The byte itself may come alone, and must not be taken for the next answer's.
+            // The byte of the body may arrive alone, and must not be read as part of the next answer.
             char byte;
             return !rest.empty() || recv(connection, &byte, 1, 0) == 1;
         };

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# perl egress_table.pl FOLDER most|least MEASURE...: of FOLDER/MEASURE.CONTESTANT the best round, as a table of tabs; the ratio is that of the first
-# measure to the floor's.
+# perl egress_table.pl FOLDER most|least MEASURE...: the best round of each FOLDER/MEASURE.CONTESTANT, as a table with tabs. The ratio is
+# that of the first measure to the floor's.
 use strict;
 use warnings;
 
@@ -19,7 +19,7 @@ my %shown = (
     pasta => 'pasta, no rules',
 );
 
-# The round that the machine disturbed least.
+# The best round: the machine disturbed it least.
 sub best {
     my ($measure, $contestant) = @_;
     open(my $file, '<', "$folder/$measure.$contestant") or return undef;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What single system calls and whole commands cost where this program runs, for bench/inside.
+// Measures the cost of single system calls and of whole commands where this program runs, for bench/inside.
 //
-//   inside_calls calls FOLDER               nanoseconds of each call, "NAME<TAB>NUMBER"; writes one file in
-//   FOLDER inside_calls time COUNT COMMAND...      milliseconds of a command, the least of COUNT runs; its
-//   output is not shown
+//   inside_calls calls FOLDER            nanoseconds of each call, "NAME<TAB>NUMBER"; writes a file in FOLDER
+//   inside_calls time COUNT COMMAND...   milliseconds of a command, the minimum of COUNT runs; output dropped
 //
-// The measurement is made inside, so that the start of the jail is no part of it.
+// It measures inside, so that the start of the jail is not included.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/stat.h>
@@ -34,7 +33,7 @@ double nanoseconds_since(Clock::time_point start) {
     std::exit(1);
 }
 
-// The least of some batches, each of about 8 ms: what disturbs only ever adds.
+// The minimum of some batches of about 8 ms each, because disturbances only add time.
 double cost_of(const std::function<void()>& act) {
     constexpr double kBatch = 8e6;
     constexpr int kBatches = 7;
@@ -53,7 +52,7 @@ double cost_of(const std::function<void()>& act) {
     return least;
 }
 
-// Its status; the output goes to /dev/null.
+// Returns its status; the output goes to /dev/null.
 int run(char** command) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -75,7 +74,7 @@ int calls(const std::string& folder) {
     const std::string program = "/usr/bin/true";
     char* const command[] = {const_cast<char*>(program.c_str()), nullptr};
     const std::vector<std::pair<const char*, std::function<void()>>> table = {
-        // Nothing but the way into the kernel and back, and what a filter adds to it.
+        // Only the way into the kernel and back, and the cost of a filter.
         {"getppid", [] { syscall(SYS_getppid); }},
         {"stat",
          [&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// make_files FOLDER COUNT [flat]: that many empty files below a folder, for bench/growth: a hundred in a
-// directory and a hundred directories in each, or all in one.
+// make_files FOLDER COUNT [flat]: makes this many empty files below a folder, for bench/growth: a hundred in
+// each directory and a hundred directories in each, or all in one.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# perl medians.pl FILE REFERENCE WHAT...: FILE has lines of "WHO<TAB>WHAT<TAB>NUMBER". Prints a table with a row for each of those who were measured, and
-# for each WHAT its median and the ratio to that of REFERENCE; "-" where there is none.
+# perl medians.pl FILE REFERENCE WHAT...: FILE has lines of "WHO<TAB>WHAT<TAB>NUMBER". Prints a table with one row for each WHO and, for
+# each WHAT, its median and the ratio to that of REFERENCE; "-" if it is missing.
 use strict;
 use warnings;
 

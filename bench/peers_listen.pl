@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# perl peers_listen.pl SOCKET ADDRESS:PORT...: answers "here" to everyone, for bench/peers.
+# perl peers_listen.pl SOCKET ADDRESS:PORT...: answers "here" to every client, for bench/peers.
 use strict;
 use warnings;
 use IO::Select;
@@ -15,7 +15,7 @@ $SIG{PIPE} = 'IGNORE';
 while (my @some = $ready->can_read) {
     for my $listener (@some) {
         my $client = $listener->accept or next;
-        # A mail server and a Docker engine's client differ in who speaks first; here it is always this side.
+        # Protocols differ in which side sends first; here it is always the server.
         print $client "HTTP/1.0 200 OK\r\nContent-Length: 4\r\n\r\nhere";
         close $client;
     }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# perl peers_probe.pl SOCKET: a dozen attempts from inside a tool, for bench/peers. "probe NAME open" where one succeeded, "held" where
-# it did not. What is written is judged outside. A proxy that the environment names is used for HTTP, as clients do.
+# perl peers_probe.pl SOCKET: a dozen attempts from inside a tool, for bench/peers. Prints "probe NAME open" for a success, "held" for a
+# failure. Writes are judged outside. For HTTP it uses the proxy in the environment, as clients do.
 use strict;
 use warnings;
 use IO::Socket::INET;
@@ -23,10 +23,10 @@ for my $path (glob('/proc/[0-9]*/cmdline')) {
     ($outside) = $path =~ m{/proc/(\d+)/} if reads($path, "sleep\00098765");
 }
 answer('see-process', defined $outside);
-# Asks for the right that ptrace asks for.
+# Needs the same permission as ptrace.
 answer('trace-process', defined $outside && reads("/proc/$outside/environ", 'of-a-process-outside'));
 
-# Through the proxy that the tool gives, or directly.
+# Through the tool's proxy, or directly.
 sub web {
     my ($host, $port) = @_;
     my $proxy = $ENV{http_proxy} // $ENV{HTTP_PROXY};
@@ -65,7 +65,7 @@ answer('mail-port', direct('mail.example:25'));
 my $engine = IO::Socket::UNIX->new(Peer => $socket);
 answer('unix-socket', $engine && join('', <$engine>) =~ /here$/);
 
-# Types a letter into the terminal that it was started from.
+# Types a letter into the terminal from which it was started.
 my $letter = 'x';
 my $terminal;
 answer('type', open($terminal, '+<', '/dev/tty') && ioctl($terminal, 0x5412, $letter));

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# perl peers_table.pl FOLDER NAME...: the results of bench/peers as a table of Markdown.
+# perl peers_table.pl FOLDER NAME...: the results of bench/peers as a Markdown table.
 use strict;
 use warnings;
 

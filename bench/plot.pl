@@ -1,11 +1,11 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# bench/plot.pl FILE.tsv >FILE.svg: a table of figures (bench/record.bash) as a drawing.
+# bench/plot.pl FILE.tsv >FILE.svg: draws a table of figures (bench/record.bash).
 #
-# bars: a group for each row, its name above its bars, so that long names and a narrow screen go together; each value is written, with
-# its ratio behind it where the table has one. lines: the first column is x, and each other column is a line with marks of its own.
-# 460 units wide with letters of 14: on a telephone they are still ten high. Colours follow the reader's light or dark screen, and no line
-# is told apart by its colour alone.
+# bars: a group for each row, with its name above its bars, so that long names fit on a narrow screen. Each value is printed, with its ratio
+# after it if the table has one. lines: the first column is x, and each other column is a line with its own marks. 460 units wide with
+# letters of size 14: on a telephone they are still ten units high. Colours follow the reader's light or dark screen, and no line is
+# distinguished by its colour alone.
 use strict;
 use warnings;
 use utf8;
@@ -22,18 +22,18 @@ my $margin = 14;
 my @light = map { "#$_" } qw(2b6cb0 c05621 2f855a 805ad5 b83280 5f6b7a 8a6d00 0f7d86);
 my @dark = map { "#$_" } qw(63a4e8 f0975a 63c28c b794f4 f687b3 a9b4c3 d9bd4a 5ec4cd);
 my @dashes = ('none', '7 4', '2 3', '9 3 2 3', '4 4', '1 4', '12 3', '5 2 1 2');
-my $letter = 8.2;    # What a letter of 14 takes, on the safe side of the usual fonts.
+my $letter = 8.2;    # The width of a letter of size 14, with a margin for usual fonts.
 
 my $table = read_table(shift // die "usage: plot.pl FILE.tsv\n");
 my $kind = kind_of_plot($table) // die "$table->{path} says no kind of plot\n";
 my ($first, @columns) = @{$table->{columns}};
 my %scale = map { $_ => 1 } split /,\s*/, $table->{scale} // '';
 my %named = map { $_ => 1 } split /,\s*/, $table->{shown} // '';
-# Places of the columns that are drawn: those that the table names, its medians, or all that have its unit.
+# Indices of the drawn columns: those that the table names, its medians, or all with its unit.
 %named = (median => 1) if !%named && grep { $_ eq 'median' } @columns;
 my @drawn = grep { %named ? $named{$columns[$_ - 1]} : !is_ratio($columns[$_ - 1]) && $columns[$_ - 1] !~ /^(?:aim|runs)\b/ } 1 .. @columns;
 @drawn or die "$table->{path} has no column to draw\n";
-# The ratio that belongs to the whole row is written behind its value, or behind its name where there are several values.
+# The ratio of a whole row is printed after its value, or after its name if there are several values.
 my ($ratio) = $kind eq 'bars' ? grep { $columns[$_ - 1] =~ /^ratio$/ } 1 .. @columns : ();
 
 # ---- Text and numbers ----------------------------------------------------------------------------------------------------
@@ -58,13 +58,13 @@ sub text {
     push @body, sprintf '<text class="%s" x="%.1f" y="%.1f">%s</text>', $class, $x, $at, escape($text);
 }
 
-# A scale from values to places: {place, ticks}.
+# A scale from values to positions: {place, ticks}.
 sub scale_of {
     my ($logarithmic, $from_zero, $tight, $start, $end, @values) = @_;
     my ($least, $most) = (sort { $a <=> $b } @values)[0, -1];
     if ($logarithmic) {
         my @positive = sort { $a <=> $b } grep { $_ > 0 } @values or die "$table->{path}: a logarithmic scale without a positive value\n";
-        # Bars need a visible stump for the least value; lines need no room below it.
+        # Bars need a visible stump for the lowest value; lines need no space below it.
         my $low = floor(log($positive[0]) / log(10) - ($from_zero ? 0.3 : 0));
         my $high = log($positive[-1]) / log(10);
         $high = ceil($high - 1e-9) if !$tight;
@@ -84,7 +84,7 @@ sub scale_of {
     my $step = 10 ** floor(log($rough) / log(10));
     $step *= (grep { $step * $_ >= $rough } 1, 2, 5, 10)[0];
     my $top = ceil($most / $step - 1e-9) * $step;
-    # An axis of x ends with its data, one of values at a round number.
+    # An x axis ends with its data, a value axis at a round number.
     $top = $most if $tight;
     return {
         ticks => [grep { $_ <= $top + 1e-9 } map { $least + $_ * $step } 0 .. ceil(($top - $least) / $step - 1e-9)],
@@ -111,7 +111,7 @@ sub heading {
     $y += 8;
 }
 
-# A mark for each series: its shape says which, should its colour not.
+# A mark for each series: its shape identifies it without the colour.
 sub mark {
     my ($number, $x, $at) = @_;
     my @shapes = (
@@ -199,11 +199,11 @@ sub lines {
             grep { is_number($_->[$drawn[$number]]) } @{$table->{rows}};
         next if !@points;
         push @body, sprintf '<path class="line%d" d="M%s"/>', $number % @light, join 'L', map { sprintf '%.1f %.1f', @$_[0, 1] } @points;
-        # Marks on each of many points would be a band.
+        # With many points, marks on each would form a band.
         push @body, map { mark($number, @$_[0, 1]) } @points <= 30 ? @points : $points[-1];
         push @ends, [$points[-1][0], $points[-1][1] - 7, formatted($points[-1][2])];
     }
-    # Values of lines that end close to each other stand below each other.
+    # If lines end close to each other, print their values below each other.
     my @placed;
     for my $end (sort { $a->[1] <=> $b->[1] } @ends) {
         my ($x, $at, $value) = @$end;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# perl sessions.pl COUNT FOLDER COMMAND...: starts the command COUNT times at once, in FOLDER/1, FOLDER/2 …; "%" among its words is that folder. Each has
-# to write "up". Prints the milliseconds until the last has done so, or what was said instead; then waits for a line of its standard input, ends them
-# all, and prints "gone" when they are. For bench/sessions.
+# perl sessions.pl COUNT FOLDER COMMAND...: starts the command COUNT times at once, in FOLDER/1, FOLDER/2 …; "%" in its words is replaced by
+# that folder. Each must write "up". Prints the milliseconds until the last one has done so, or the other output; then waits for a line of
+# standard input, ends all, and prints "gone" when they have exited. For bench/sessions.
 use strict;
 use warnings;
 use Time::HiRes qw(time sleep);
@@ -39,7 +39,7 @@ if ($up == $count) { printf "%.1f\n", 1000 * (time - $began) }
 elsif ($up >= 0) { print "only $up of $count came up\n" }
 my $line = <STDIN>;
 kill TERM => @started;
-# A tool that does not heed the first signal.
+# Some tools ignore the first signal; kill them.
 my $late = time + 20;
 for my $child (@started) {
     until (waitpid($child, 1) != 0) {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Sourced by the benchmarks: an ordinary user to measure as, a place for the programs, rounds of measurement, and tables.
+# Sourced by the benchmarks: an ordinary user to measure as, a folder for the programs, rounds of measurement, and tables.
 #
 #     . bench/stage.bash
-#     begin launch                  # $user, $home, $stage (programs, read by all), $results (the user's); all of it goes at the end
+#     begin launch                  # $user, $home, $stage (programs, readable by everyone), $results (the user's); all of it is removed at the end
 #     measure all 5 --command-name plain /bin/true …
 #     rows all plain | TITLE=… UNIT=ms record_and_show launch
 #
-# Rounds: every round measures all contestants in turn, so that a slow moment of the machine meets all of them.
+# Rounds: every round measures all contestants in turn, so that a slow moment of the machine affects all of them.
 . scripts/throwaway.bash
 . bench/record.bash
 
@@ -17,7 +17,7 @@ stage=
 results=
 services=()
 
-# What a benchmark has to take away besides; it may define its own.
+# Additional cleanup; a benchmark may define its own.
 remove_work() { :; }
 
 clean_up() {
@@ -26,9 +26,9 @@ clean_up() {
     remove_work
     umount "$stage/npm" 2>/dev/null || true
     [[ -z $results ]] || rm -rf -- "$results"
-    # Other tools leave theirs there; the next account may have the same number.
+    # Other tools leave files there, and the next account may have the same uid.
     ((EUID != 0)) || find /tmp /dev/shm -maxdepth 1 -user "$user" -exec rm -rf -- {} + 2>/dev/null || true
-    # An account can't be removed before the last of its processes is gone.
+    # An account can't be removed before its last process has exited.
     ((EUID != 0)) || wait_for 10 user_is_gone || echo "the user $user is still there" >&2
     [[ -z $stage ]] || rm -rf -- "$stage"
 }
@@ -56,7 +56,7 @@ begin() { # NAME
     ours="$stage/agent-sandbox --quiet"
 }
 
-# in_own_mounts WORDS...: the script once more, as root, in a mount namespace that takes what is mounted along when it ends.
+# in_own_mounts WORDS...: runs the script again, as root, in a mount namespace that removes its mounts when it ends.
 in_own_mounts() {
     local name=bench/${0##*/}
     [[ -z ${BENCH_OWN_MOUNTS:-} ]] || return 0
@@ -69,8 +69,8 @@ in_own_mounts() {
 
 as_caller() { if ((EUID == 0)); then as_throwaway "$user" "$@"; else env "$@"; fi; }
 
-# measure NAME ROUNDS WORDS_OF_HYPERFINE...: the times of these commands, in rounds of $runs each. A command that fails once is measured all the
-# same: firejail loses a race with itself now and then.
+# measure NAME ROUNDS WORDS_OF_HYPERFINE...: the times of these commands, in rounds of $runs each. A command that fails once is still
+# measured: firejail sometimes loses a race with itself.
 measure() {
     local folder=$results/$1 count=$2 round
     shift 2
@@ -80,10 +80,10 @@ measure() {
     done
 }
 
-# rows NAME REFERENCE: what was measured under this name as a table, in milliseconds, with the ratio to one of the commands.
+# rows NAME REFERENCE: the measurements of this name as a table, in milliseconds, with the ratio to one of the commands.
 rows() { perl bench/summary.pl "$2" "$results/$1"/*.json; }
 
-# record_and_show NAME: keeps the table and prints it.
+# record_and_show NAME: stores the table and prints it.
 record_and_show() {
     local table
     table=$(cat)
@@ -93,11 +93,11 @@ record_and_show() {
     echo
 }
 
-# The command line of a process, a blank after each word; nothing where it has just ended.
+# The command line of a process, with a blank after each word; nothing if it has just exited.
 words_of() { { tr '\0' ' ' <"/proc/$1/cmdline"; } 2>/dev/null || true; }
 
-# memory_of_user PATTERN: KiB of all processes that the user has now, but for those whose whole command line matches. Proportional set size: a
-# page that is shared counts once.
+# memory_of_user PATTERN: KiB of all current processes of the user, except those whose whole command line matches. Proportional set size: a
+# shared page counts once.
 memory_of_user() {
     local process sum=0 size
     for process in $(pgrep -U "$user"); do
@@ -108,7 +108,7 @@ memory_of_user() {
     echo "$sum"
 }
 
-wait_for() { # SECONDS COMMAND...: false where it did not come true
+wait_for() { # SECONDS COMMAND...: false if it did not succeed in time
     local end=$((SECONDS + $1))
     shift
     until "$@" >/dev/null 2>&1; do

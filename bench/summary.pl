@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# perl summary.pl REFERENCE ROUND.json...: the rounds of hyperfine together, as one table of tabs in milliseconds; the ratio is that of the
-# medians to REFERENCE's.
+# perl summary.pl REFERENCE ROUND.json...: combines the rounds of hyperfine into one table with tabs, in milliseconds. The ratio is that of
+# the medians to REFERENCE's.
 use strict;
 use warnings;
 use JSON::PP;

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
-# Sourced by the benchmarks that put comparable tools side by side: how each is called, and which of them start here. As root, after `begin`, in a
-# mount namespace of the benchmark's own (in_own_mounts).
+# Sourced by the benchmarks that compare tools: how each is called, and which of them start here. As root, after `begin`, in the benchmark's
+# own mount namespace (in_own_mounts).
 #
 #     fetch_tools; prepare_tools PROJECT; choose_tools nothing bubblewrap podman …
 #     as_user ${tool[podman]} true
 #
-# "nothing" is the command itself. Bubblewrap and firejail are called in the way that is often written; the others as they come.
+# "nothing" is the command itself. Bubblewrap and firejail are called with commonly used options; the others with their defaults.
 
 tools_folder=build/peers
 declare -A tool=()
 working=()
 
-# Debian's packages, and what npm has; from the registry that npm knows, and only for the comparison.
+# Debian's packages and packages from npm, from the registry that npm uses, and only for the comparison.
 fetch_tools() {
     scripts/setup peers
     [[ ! -x $tools_folder/node_modules/.bin/srt || ! -x $tools_folder/node_modules/.bin/codex ]] || return 0
@@ -22,7 +22,7 @@ fetch_tools() {
         echo "npm can't fetch sandbox-runtime and codex: they are left out"
 }
 
-# Networks of ordinary users ask for a device that udev opens to everyone where it runs.
+# Networks of ordinary users need a device that udev makes writable for everyone where it runs.
 open_tun() { # FOLDER
     [[ -c /dev/net/tun && $(stat -c %a /dev/net/tun) != 666 ]] || return 0
     mknod -m 0666 "$1/tun" c 10 200
@@ -32,16 +32,16 @@ open_tun() { # FOLDER
 prepare_tools() { # PROJECT
     local name programs=$stage/npm/node_modules/.bin
     project=$1
-    # Container engines ask for one hierarchy of control groups; in this mount namespace there is one.
+    # Container engines need the unified control group hierarchy; this mount namespace gets it.
     if [[ -d /sys/fs/cgroup/unified ]]; then
         umount --recursive /sys/fs/cgroup
         mount -t cgroup2 none /sys/fs/cgroup
     fi
     open_tun "$stage"
-    # The checkout may lie where the user can't read.
+    # The user may be unable to read the checkout.
     mkdir -p "$stage/npm" "$tools_folder"
     mount --bind "$tools_folder" "$stage/npm"
-    # Whoever removes the stage must not remove these.
+    # Read-only, so that removing the stage does not remove these files.
     mount -o remount,bind,ro "$stage/npm"
     mkdir -p "$stage/root"/{usr,proc,dev,sys,tmp,run,etc,var,home}
     for name in bin lib sbin lib64; do [[ ! -L /$name ]] || ln -s "usr/$name" "$stage/root/$name"; done
@@ -82,14 +82,14 @@ as_user() {
     (cd "$project" && as_throwaway "$user" AWS_SECRET_ACCESS_KEY=the-secret TERM=dumb XDG_RUNTIME_DIR="$stage/runtime" "$@")
 }
 
-# choose_tools NAME...: those that start `true` here are `working`; the others are named with their own words. BENCH_TOOLS, a list of names, leaves out
-# all but these.
+# choose_tools NAME...: those that start `true` here are `working`; for the others it prints their own message. BENCH_TOOLS, a list of
+# names, selects only these.
 choose_tools() {
     local name said
     working=()
     for name in "$@"; do
         [[ -z ${BENCH_TOOLS:-} || " nothing bubblewrap $BENCH_TOOLS " == *" $name "* ]] || continue
-        # Words that are to be split.
+        # Word splitting is intended.
         # shellcheck disable=SC2086
         if ! said=$(as_user timeout 60 ${tool[$name]} true 2>&1 </dev/null); then
             printf '%-16s does not start here: %s\n' "$name" "$(tail -n 1 <<<"$said")"
