@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Answers that were looked up a moment ago. Between the lookup of a program and its connection nothing is
-// asked again: what was judged is what is dialled. Pure; the caller brings the time.
+// Recent DNS answers. A program looks a name up and connects a moment later: the gateway then dials the
+// addresses that it judged and does not query again. Pure; the caller passes the time.
 #pragma once
 
 #include <chrono>
@@ -15,13 +15,12 @@ class AnswerCache {
   public:
     using Time = std::chrono::steady_clock::time_point;
     static constexpr size_t kMost = 4096;
-    static constexpr std::chrono::seconds kShortest{
-        5};  // and how long a name without addresses is remembered
+    static constexpr std::chrono::seconds kShortest{5};  // also the lifetime of an answer without addresses
     static constexpr std::chrono::seconds kLongest{60};
 
-    // Null where there is none that still holds. Good until the next change.
+    // Null if there is no entry or it has expired. The pointer is valid until the next change.
     const Resolution* find(const HostName& name, Time now);
-    // `lifetime` is brought within the bounds above. The oldest gives way where all places are taken.
+    // `lifetime` is clamped to the bounds above. If the cache is full, the oldest entry is dropped.
     void keep(const HostName& name, Resolution resolution, std::chrono::seconds lifetime, Time now);
     void clear();
     size_t size() const { return entries_.size(); }

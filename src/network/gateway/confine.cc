@@ -28,7 +28,7 @@ constexpr int kEpollWait2 = SYS_epoll_pwait2;
 constexpr int kEpollWait2 = -1;
 #endif
 
-// The busiest first: the filter is walked from the top.
+// The most frequent calls first: the kernel runs the filter from the top.
 constexpr int kCalls[] = {SYS_recvfrom,       SYS_sendto,
                           SYS_splice,         SYS_epoll_pwait,
                           kEpollWait,         kEpollWait2,

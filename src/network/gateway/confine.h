@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The gateway reads bytes that a jailed program chose, so it gives up all that it does not need before it
-// reads the first one: files, new programs, other processes, listening. What stays: sockets of IPv4 and IPv6,
-// and the descriptors that it was given.
+// The gateway reads bytes that a jailed program chose. Before it reads the first one, it gives up everything
+// that it does not need: files, new programs, other processes, listening. It keeps IPv4 and IPv6 sockets and
+// the descriptors that it was given.
 #pragma once
 
 #include "base/result.h"
@@ -12,7 +12,7 @@ struct Confinement {
     bool has_landlock = false;  // this kernel offers it
 };
 
-// An error means that nothing may be served.
+// On an error the gateway must not serve.
 base::Result<Confinement> confine();
 
 }  // namespace network::gateway

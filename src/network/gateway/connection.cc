@@ -20,7 +20,7 @@ constexpr uint16_t kNameServerPort = 53;
 constexpr seconds kFirstFlight{10};  // from the first byte to the verdict
 constexpr seconds kProxyIdle{60};    // until the first byte of a request to the proxy
 
-// How a failed route is said.
+// The replies to a client whose route failed.
 struct FailureRow {
     RouteFailure::Kind kind;
     int http_status;
@@ -35,12 +35,12 @@ constexpr FailureRow kFailures[] = {
     {RouteFailure::Kind::proxy, 502, wire::Socks5Code::general_failure},
 };
 
-// Not only let through to see what it needs.
+// Allowed by the rules, and not only because of network.observe.
 bool is_opened(const Verdict& verdict) {
     return verdict.is_allowed() && !verdict.is_observed;
 }
 
-// The client has sent the end of its side, or all of it is gone.
+// The client has closed its sending side, or the whole connection is closed.
 bool has_ended(const Stream& client) {
     struct tcp_info information = {};
     socklen_t size = sizeof information;
@@ -135,8 +135,8 @@ void Connection::open(const Translation& asked) {
 
 void Connection::on_ready(uint32_t events, int) {
     if (!route_) return;
-    // One that is held for the user's answer may wait for minutes: who has ended its side by then has most
-    // likely given up, and a question for nobody would stay in the user's list.
+    // A connection that waits for the user's answer may wait for minutes. A client that has closed its side
+    // by then has most likely given up, and its question would stay in the user's list.
     uint32_t ends = EPOLLERR | EPOLLHUP | (route_->is_held() ? EPOLLRDHUP : 0u);
     if ((events & ends) != 0) lose_client("the client left before the connection stood");
 }
@@ -151,7 +151,7 @@ void Connection::lose_client(std::string_view reason) {
 std::unique_ptr<Guard> Connection::guard_for(const Arrival& arrival) {
     const Address* address = arrival.address ? &*arrival.address : nullptr;
     Verdict raw = hall_.desk.engine.decide_raw(target_->host, target_->port, address);
-    // A request in absolute form has to be rewritten, and so read.
+    // A request in absolute form must be rewritten, so it must be read.
     is_raw_ = raw.is_allowed() && raw.cause == Cause::rule && face_ != Face::absolute;
     if (is_raw_) return nullptr;
     bool is_open_by_address =
@@ -197,7 +197,7 @@ void Connection::record_relay(const Relay::Counts& counts) const {
     record(std::move(entry));
 }
 
-// What was refused is recorded when it is refused, and a request that never came asked for nothing.
+// A refusal is recorded when it happens. A connection without a request has nothing to record.
 void Connection::record_unfinished() {
     if (relay_) {
         record_relay(relay_->counts());
@@ -206,7 +206,8 @@ void Connection::record_unfinished() {
     }
 }
 
-// By name, port and address as when it was made, and by what the client said within it.
+// Judges name, port and address as when the connection was made, and the names that the client sent within
+// it.
 Verdict Connection::verdict_now() const {
     const Engine& engine = hall_.desk.engine;
     const auto* name = std::get_if<HostName>(&target_->host);
@@ -237,8 +238,8 @@ bool Connection::judge_again() {
     return !relay_;
 }
 
-// Told in words only where nothing was said in either direction: everything else would be taken for a part of
-// what the server says.
+// Explains the refusal only if neither side has sent anything. After that the client would take the text for
+// a part of the server's data, so it gets a reset.
 void Connection::close_for(const Verdict& verdict) {
     Relay::Counts counts = relay_->counts();
     Entry entry = entry_of(verdict);
@@ -273,8 +274,8 @@ std::optional<ConnectionFacts> Connection::facts() const {
     return facts;
 }
 
-// What the rules say about a host, to whoever asks from inside. Nothing is looked up, and nothing recorded:
-// nobody wants to go anywhere.
+// Answers a program in the jail that asks about the rules for a host. Nothing is looked up and nothing is
+// recorded, because no connection is wanted.
 void Connection::explain(Stream client, const std::string& subject, bool answers_head) {
     loop_.bury(std::move(proxy_));
     speak(std::make_unique<Refusal>(loop_, std::move(client), explanation(hall_.desk, subject, answers_head),
@@ -317,8 +318,8 @@ void Connection::fail(const RouteFailure& failure) {
            row.socks_code);
 }
 
-// A port's own protocol is spoken for refusals by policy alone: an unreachable host is not what mailers and
-// ssh would report it as.
+// Refusals by policy use the port's own protocol. Other failures do not: mail programs and ssh would not
+// report an unreachable host that way.
 void Connection::answer(RefusalWords words, wire::Socks5Code code) {
     auto done = [this] { leave(); };
     if (face_ == Face::transparent) {
@@ -339,7 +340,7 @@ void Connection::sweep(Loop::Clock::time_point now) {
         if (now - began_ >= (proxy_->has_begun() ? kFirstFlight : kProxyIdle)) proxy_->expire();
         return;
     }
-    // A socket that changed hands makes no event for what came before.
+    // epoll does not repeat an event that the socket's previous watcher received.
     if (route_ && route_->is_held() && has_ended(client_))
         return lose_client("the client left before the connection stood");
     const Guard* guard = relay_ ? relay_->guard() : nullptr;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // One connection of the jail, from accept to the line in the journal:
 //
-//   what was asked for (by address, or as a proxy) → may it be made, and to which address (route.h) → bytes,
-//   the client's judged (relay.h, guard.h) → a line in the journal
+//   the requested target (by address, or as a proxy) → may it be opened, and to which address (route.h) →
+//   bytes, the client's judged (relay.h, guard.h) → a line in the journal
 //
-// or at any step a refusal (refusal.h). Each step is an object of its own that has the client's socket; this
-// one only hands it on.
+// or at any step a refusal (refusal.h). Each step is an object that owns the client's socket while it works.
+// A Connection only passes the socket from one step to the next.
 #pragma once
 
 #include <functional>
@@ -40,8 +40,8 @@ struct Hall {
     std::function<void(Connection&)> leave;  // buries the connection
 };
 
-// An address that a client asked for, as what it stands for: a name, the host, or itself. A verdict where it
-// stands for nothing.
+// Translates the address that a client connected to: into a name, the host, or the address itself. A verdict
+// if a synthetic address has no name.
 struct Translation {
     std::optional<Target> target;
     Verdict verdict;
@@ -53,16 +53,17 @@ class Connection : public Watcher {
     Connection(Hall& hall, Stream client, const Endpoint& destination);
     void start();
 
-    // While the route is made: whether the client is still there.
+    // While the route is being made: detects that the client has left.
     void on_ready(uint32_t events, int which) override;
-    // Once a second: ends what waits too long.
+    // Once a second: ends a connection that waits too long.
     void sweep(Loop::Clock::time_point now);
-    // The session ends with it still open: its line is written now.
+    // The session ends while the connection is open: writes its line now.
     void record_unfinished();
 
-    // The rules are new. True: they do not open this one, and it was closed.
+    // The rules have changed. True: they do not allow this connection, and it was closed.
     bool judge_again();
-    // For whoever looks at the session; nothing where nobody was asked for yet, or it is being refused.
+    // Status for `inspect` and `monitor`. Nothing before a target is known or while the connection is being
+    // refused.
     std::optional<ConnectionFacts> facts() const;
 
   private:
@@ -90,19 +91,19 @@ class Connection : public Watcher {
 
     Hall& hall_;
     Loop& loop_;
-    Stream client_;  // while nobody below has it
+    Stream client_;  // empty while one of the steps below owns it
     Endpoint destination_;
     Loop::Clock::time_point began_;
     uint64_t id_;
 
     Face face_ = Face::transparent;
     bool answers_head_ = false;
-    std::string said_;  // by the client of a proxy, beyond the request
+    std::string said_;  // bytes of a proxy's client that follow its request
     std::optional<Target> target_;
     std::optional<Address> dialled_;
     std::vector<HostName> opened_names_;  // Expectation::opened_names
-    bool is_raw_ = false;                 // a rule says so: nothing that is sent is read
-    size_t said_by_us_ = 0;               // to the client, before the server's first byte
+    bool is_raw_ = false;                 // a rule allows it: the client's bytes are not read
+    size_t said_by_us_ = 0;               // bytes to the client before the server's first byte
     Verdict verdict_;
 
     std::unique_ptr<ProxyFace> proxy_;
@@ -113,7 +114,7 @@ class Connection : public Watcher {
 
     Loop::Clock::time_point waiting_since_;
     bool is_waiting_ = false;
-    unsigned verdicts_ = 0;  // when the wait began
+    unsigned verdicts_ = 0;  // at the start of the wait
 };
 
 }  // namespace network::gateway

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A connection or a flow of datagrams as whoever looks at the session sees it.
+// A connection or a UDP flow as `inspect` and `monitor` show it.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 namespace network::gateway {
 
 struct ConnectionFacts {
-    uint64_t id = 0;  // connections and flows are numbered apart
+    uint64_t id = 0;  // connections and flows have separate counters
     std::string name;
     std::string address;
     uint16_t port = 0;

@@ -55,7 +55,8 @@ void prepare_datagram_socket(int socket) {
     ::getsockopt(socket, SOL_SOCKET, SO_DOMAIN, &domain, &length);
     if (domain == AF_INET6) {
         ::setsockopt(socket, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on);
-        // For IPv4 a local route makes an address our own; IPv6 wants it on a device, or this.
+        // For IPv4 a local route makes an address ours. For IPv6 the address must be on a device, or this
+        // option set.
         ::setsockopt(socket, IPPROTO_IPV6, IPV6_FREEBIND, &on, sizeof on);
     } else {
         ::setsockopt(socket, IPPROTO_IP, IP_PKTINFO, &on, sizeof on);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// UDP sockets that are bound to a port of every address in the jail's world. The kernel tells which address a
-// datagram was sent to, and answers leave from that one: a program that asked 8.8.8.8 takes no answer from
-// anybody else.
+// UDP sockets that are bound to one port of every address in the jail's network namespace. The kernel reports
+// the address that a datagram was sent to, and the reply leaves from that address: a program that queried
+// 8.8.8.8 accepts a reply only from there.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,12 @@
 
 namespace network::gateway {
 
-// Makes the kernel tell, and lets answers leave from addresses that no device has. Not blocking from here on.
+// Makes the kernel report that address, and allows replies from addresses that no device has. Sets
+// O_NONBLOCK.
 void prepare_datagram_socket(int socket);
 
 struct ReceivedDatagram {
-    std::string_view payload;  // in the buffer that was given
+    std::string_view payload;  // points into the caller's buffer
     SocketAddress from;
     Address to;
 };
@@ -25,11 +26,10 @@ struct Receipt {
     ReceiveStep step = ReceiveStep::nothing_left;
     ReceivedDatagram datagram;
 };
-// Skipped: an error of an earlier answer, a datagram that was cut or one that does not say where it was sent
-// to.
+// Skipped: the error of an earlier reply, a truncated datagram, or one without its destination address.
 Receipt receive_datagram(int socket, std::span<char> buffer);
 
-// Best effort, as UDP is.
+// Best effort: UDP may drop the datagram.
 bool send_datagram(int socket, std::string_view payload, const SocketAddress& to, const Address& from);
 
 }  // namespace network::gateway

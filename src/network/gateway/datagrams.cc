@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The life of a flow: judged by name or literal address; where it has a name, looked up, with its first
-// datagrams in a queue; connected to the first address that the policy opens and the kernel has a way to;
-// checked once more by what the kernel says the way is; then bytes in both directions until it falls silent.
-// A flow that is over is taken out of the books and closed at once, and destroyed when the events at hand are
-// through.
+// The life of a flow. It is judged by name or literal address. A name is looked up while the flow's first
+// datagrams wait in a queue. The flow connects to the first address that the policy allows and the kernel has
+// a route to. It is then checked against the source address that the kernel chose. Bytes pass in both
+// directions until the flow is silent for kIdle. A flow that ends is removed from the table and closed at
+// once. It is destroyed after the current events.
 #include "network/gateway/datagrams.h"
 
 #include <sys/epoll.h>
@@ -20,7 +20,7 @@
 namespace network::gateway {
 namespace {
 
-constexpr int kMostPerTurn = 64;  // datagrams of one socket before others have their turn
+constexpr int kMostPerTurn = 64;  // datagrams of one socket before other sockets are served
 constexpr size_t kLargestDatagram = 65'536;
 
 struct FlowKey {
@@ -29,7 +29,7 @@ struct FlowKey {
     auto operator<=>(const FlowKey&) const = default;
 };
 
-// Why an address of ours leads nowhere over UDP.
+// The reason why one of the gateway's addresses cannot be reached over UDP.
 Verdict verdict_on_nameless(const Address& address) {
     Verdict verdict{.cause = Cause::literal, .reason = "no name has this address in this session"};
     if (is_fixed(address, Fixed::host)) verdict.reason = "services of the host are reached over TCP alone";
@@ -49,7 +49,7 @@ struct Datagrams::State {
     explicit State(Desk& its_desk) : desk(its_desk), buffer(kLargestDatagram) {}
 
     Desk& desk;
-    std::vector<char> buffer;  // of all sockets: nothing stays in it
+    std::vector<char> buffer;  // shared by all sockets; empty between two calls
     std::vector<std::unique_ptr<Listener>> listeners;
     std::map<FlowKey, std::shared_ptr<Flow>> flows;
     OncePerSecond refusals;
@@ -73,10 +73,10 @@ class Datagrams::Flow : public Watcher {
     void begin(const Verdict& verdict, std::string_view first);
     void send(std::string_view payload);
     void on_ready(uint32_t events, int which) override;
-    // Closes, records and takes itself out of the books.
+    // Closes, records and removes itself from the table.
     void end(std::string_view cause, std::string reason);
 
-    // By name and address, as when it was made.
+    // Judges name and address again, as when the flow was made.
     Verdict verdict_now() const;
     void end_for(const Verdict& verdict);
     ConnectionFacts facts() const;
@@ -115,7 +115,7 @@ void Datagrams::Flow::begin(const Verdict& verdict, std::string_view first) {
     queue_.emplace_back(first);
     watch_for_silence(kIdle);
     if (!name_) return connect_to({key_.destination.address});
-    // May call at once, and then there is no ticket.
+    // May call back before it returns; it then returns no ticket.
     ticket_ = state_.desk.resolver.look_up(*name_, [this](const Resolution& resolution) {
         ticket_ = 0;
         switch (resolution.outcome) {
@@ -145,7 +145,7 @@ void Datagrams::Flow::connect_to(const std::vector<Address>& addresses) {
         }
         if (way == Way::none) continue;
         real_address_ = address;
-        // What the address adds to the name's verdict stands in the record as well.
+        // Record the verdict on name and address, not the one on the name alone.
         entry_ = entry_of(verdict);
         slot_ = state_.desk.loop.watch(socket_.get(), EPOLLIN, *this);
         std::vector<std::string> queued = std::exchange(queue_, {});
@@ -157,7 +157,7 @@ void Datagrams::Flow::connect_to(const std::vector<Address>& addresses) {
     refuse(std::move(closed));
 }
 
-// Where the way to an address begins at that address, it is this host's own.
+// If the kernel's source address for a destination is the destination itself, it is an address of this host.
 Datagrams::Flow::Way Datagrams::Flow::connect_socket(const Address& address) {
     SocketAddress peer(Endpoint{address, key_.destination.port});
     base::Fd socket(::socket(peer.family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -261,7 +261,7 @@ void Datagrams::Flow::refuse(Entry entry) {
     state_.remove(key_);
 }
 
-// ---- What comes from the jail
+// ---- Datagrams from the jail
 
 class Datagrams::Listener : public Watcher {
   public:
@@ -343,7 +343,7 @@ void Datagrams::State::record_refused(const HostName* name, const Endpoint& dest
 Datagrams::Datagrams(Desk& desk) : state_(std::make_unique<State>(desk)) {}
 
 Datagrams::~Datagrams() {
-    // The record has one entry for each flow, and these end now.
+    // The record has one entry per flow. Write the entries of the flows that are still open.
     while (!state_->flows.empty()) std::shared_ptr<Flow>(state_->flows.begin()->second)->end({}, {});
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// UDP of the jail to ports that a rule opens. Each pair of a client's socket and a destination is a flow with
-// a connected socket of its own in the host's network; what is not opened is dropped and recorded.
+// UDP from the jail to ports that a rule allows. Each pair of client socket and destination is a flow with a
+// connected socket of its own in the host's network. Other datagrams are dropped and recorded.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ namespace network::gateway {
 class Datagrams {
   public:
     static constexpr size_t kMostFlows = 256;
-    static constexpr size_t kMostQueued = 16;  // of a flow whose name is being looked up
+    static constexpr size_t kMostQueued = 16;  // per flow, while its name is looked up
     static constexpr std::chrono::seconds kIdle{60};
-    // A flow that was silent for this long gives way where all places are taken.
+    // If there are kMostFlows flows, one that was silent for this long may be closed for a new one.
     static constexpr std::chrono::seconds kGivesWay{5};
 
     explicit Datagrams(Desk& desk);
@@ -26,11 +26,11 @@ class Datagrams {
     Datagrams(const Datagrams&) = delete;
     Datagrams& operator=(const Datagrams&) = delete;
 
-    // Bound to this port of all addresses inside the jail; one per family.
+    // The socket is bound to this port of all addresses inside the jail. One per address family.
     void listen(base::Fd socket, uint16_t port);
 
     size_t flows() const;
-    // The rules are new: ends what they do not open any more. How many that were.
+    // The rules have changed: closes the flows that they do not allow. Returns how many.
     size_t judge_again();
     std::vector<ConnectionFacts> list() const;
 

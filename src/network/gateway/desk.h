@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What all faces of the gateway share. The rules may be exchanged for others at any time (steering.h), in the
-// same place: whoever keeps a reference sees the new ones, and no verdict is older than the round of the loop
-// that it was made in.
+// Shared by all parts of the gateway. The rules may be replaced at any time (steering.h), in place: every
+// reference sees the new ones. No decision uses a verdict from an earlier turn of the loop.
 #pragma once
 
 #include "network/gateway/journal.h"

@@ -11,7 +11,7 @@
 namespace network::gateway {
 namespace {
 
-// Families in turn, each in its own order.
+// Alternates the two address families. Each family keeps its order.
 std::vector<Endpoint> alternate(const std::vector<Endpoint>& endpoints) {
     bool is_first_v4 = endpoints.front().address.is_v4();
     std::vector<Endpoint> first, other, mixed;

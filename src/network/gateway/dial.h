@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Connects to the first of several addresses that answers. They were all judged; no name is looked up here.
-// The next one is tried when one fails, and beside it when it does not answer at once: broken IPv6 is common.
+// Connects to the first of several addresses that answers. All of them were judged; no name is looked up
+// here. The next address is tried when one fails, and in parallel when one does not answer at once: broken
+// IPv6 is common.
 #pragma once
 
 #include <chrono>
@@ -13,7 +14,7 @@
 
 namespace network::gateway {
 
-// connect(2) to an endpoint: 0, or -1 and errno. A seam: tests lead public addresses to loopback.
+// connect(2) to an endpoint: 0, or -1 and errno. Tests replace it to redirect public addresses to loopback.
 using Connect = std::function<int(int socket, const Endpoint& endpoint)>;
 int connect_socket(int socket, const Endpoint& endpoint);
 
@@ -25,11 +26,11 @@ class Dial : public Watcher {
     static constexpr size_t kMostAddresses = 16;
 
     struct Result {
-        Stream stream;  // none: nobody answered
+        Stream stream;  // empty: no address answered
         Endpoint endpoint;
         int error = 0;  // of the last attempt
     };
-    // Called once, now or later. The dial is to be buried in it, not destroyed.
+    // Called once, from start() or later. The callback must bury the dial (Loop::bury), not destroy it.
     using Done = std::function<void(Result)>;
 
     Dial(Loop& loop, const Connect& connect, std::vector<Endpoint> endpoints, Done done);
@@ -43,7 +44,7 @@ class Dial : public Watcher {
         Endpoint endpoint;
         Loop::Clock::time_point began;
     };
-    // False: it failed at once.
+    // False: the attempt failed at once.
     bool begin(const Endpoint& endpoint);
     void begin_next();
     void tick();

@@ -50,7 +50,8 @@ void DnsStream::serve() {
         if (frame.state == wire::DnsFrame::State::refused) return finish();
         if (frame.state == wire::DnsFrame::State::need_more) break;
         ++outstanding_;
-        // The answer may come at once, and the message lies in what is cut only later.
+        // The answer may arrive within this call. The message points into received_, which is cut only after
+        // the loop.
         name_server_.serve(frame.message, [this, alive = std::weak_ptr(token_)](const std::string& reply) {
             if (!alive.expired()) answer(reply);
         });
@@ -64,7 +65,8 @@ void DnsStream::answer(const std::string& reply) {
     bool was_full = outstanding_ + 1 == kMostOutstanding;
     if (!reply.empty()) unsent_ += wire::dns_frame(reply);
     send();
-    // There may be bytes that no event will tell of; not from here, where a frame may be in use.
+    // Unread bytes may be left for which epoll sends no event. Read them later: a caller may still use a
+    // frame.
     bool may_go_on = was_full || has_ended_;
     if (!may_go_on || is_finished_) return;
     loop_.later([this, alive = std::weak_ptr(token_)] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// DNS over TCP: messages in frames, answered in the order in which answers come.
+// DNS over TCP: length-prefixed messages, answered in the order in which the answers arrive.
 #pragma once
 
 #include <functional>
@@ -16,9 +16,9 @@ class DnsStream : public Watcher {
   public:
     static constexpr std::chrono::seconds kIdle{10};
     static constexpr size_t kMostOutstanding = 32;
-    static constexpr size_t kMostUnsent = 64 << 10;  // of a client that asks and does not read
+    static constexpr size_t kMostUnsent = 64 << 10;  // for a client that sends queries and does not read
 
-    // Called once, from the loop's deferred acts.
+    // Called once, from the loop's deferred calls.
     using Done = std::function<void()>;
 
     DnsStream(Loop& loop, NameServer& name_server, Stream client, Done done);
@@ -43,7 +43,7 @@ class DnsStream : public Watcher {
     bool has_ended_ = false;
     bool is_finished_ = false;
     Loop::Clock::time_point last_heard_;
-    std::shared_ptr<char> token_ = std::make_shared<char>();  // answers may come when this is gone
+    std::shared_ptr<char> token_ = std::make_shared<char>();  // answers may outlive this object
 };
 
 }  // namespace network::gateway

@@ -20,11 +20,11 @@ namespace {
 constexpr int kMostAtOnce = 64;
 constexpr std::chrono::milliseconds kPause{100};
 constexpr std::chrono::milliseconds kSweep{1000};
-// linux/netfilter_ipv4.h and netfilter_ipv6/ip6_tables.h, which do not go together with the C library's.
+// From linux/netfilter_ipv4.h and netfilter_ipv6/ip6_tables.h, which conflict with the C library's headers.
 constexpr int kOriginalDestination = 80;
 
 std::optional<Endpoint> original_destination(int socket) {
-    // A socket of the IPv6 family may carry an IPv4 connection, whose memory is IPv4's.
+    // An IPv6 socket may carry an IPv4 connection. The kernel then stores its destination at the IPv4 level.
     for (int level : {SOL_IP, SOL_IPV6}) {
         SocketAddress address;
         address.length = sizeof address.room;
@@ -71,7 +71,7 @@ Door::Door(Desk& desk, NameServer& name_server, Connect connect)
 }
 
 void Door::read_services() {
-    // The engine was made from the same entries, so they can be read.
+    // The engine was made from the same entries, so they are valid.
     if (auto services = parse_host_services(state_->hall.desk.egress.rules.host_services))
         state_->hall.services = std::move(*services);
 }
@@ -87,7 +87,7 @@ Door::~Door() {
 }
 
 void Door::listen(base::Fd listener, Origin origin) {
-    // Accepted sockets inherit it, which saves a call for each.
+    // Accepted sockets inherit it. This saves one call per connection.
     int yes = 1;
     ::setsockopt(listener.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     int index = static_cast<int>(state_->listeners.size());
@@ -112,12 +112,12 @@ void Door::accept_from(size_t index) {
         }
         bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
         if (is_short) return pause(index);
-        // Of a client that left meanwhile there is nothing to say; others may wait behind it.
+        // This client has left; others may wait behind it.
         if (errno != ECONNABORTED && errno != EINTR) return;
     }
 }
 
-// Out of descriptors: the listener would be ready all the time and nothing could be done about it.
+// Out of descriptors. The listener would stay ready, and accept(2) would fail each time.
 void Door::pause(size_t index) {
     Loop& loop = state_->hall.desk.loop;
     State::Listener& listener = state_->listeners[index];
@@ -168,7 +168,7 @@ void Door::sweep() {
     }
 }
 
-// A copy: what leaves must not move what is gone through. Who leaves lives until the end of the round.
+// A copy, because a connection that leaves changes the map. It is destroyed only at the end of the turn.
 std::vector<Connection*> Door::all() const {
     std::vector<Connection*> all;
     all.reserve(state_->connections.size());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where connections of the jail come in. Each becomes a Connection (connection.h) and later a Relay
-// (relay.h).
+// Accepts the jail's connections. Each becomes a Connection (connection.h) and later a Relay (relay.h).
 #pragma once
 
 #include <memory>
@@ -18,24 +17,24 @@ class Connection;
 
 class Door : public Watcher {
   public:
-    // `connect` is connect(2) but for tests.
+    // Only tests pass another function than connect(2).
     Door(Desk& desk, NameServer& name_server, Connect connect = connect_socket);
     ~Door() override;
 
-    // How the address that the client asked for is found: by the accepted socket's own address (a listener
-    // that is bound to it, or TPROXY), or by what the kernel remembers of a redirection.
+    // How to find the address that the client connected to: it is the accepted socket's own address (a
+    // listener bound to it, or TPROXY), or the kernel's record of a redirection (SO_ORIGINAL_DST).
     enum class Origin { own_address, redirected };
     void listen(base::Fd listener, Origin origin);
 
-    // A connection that was accepted already, to this destination.
+    // A connection that another process accepted, to this destination.
     void admit(base::Fd client, const Endpoint& destination);
 
     void on_ready(uint32_t events, int which) override;
 
     size_t connections() const;
-    // The rules are new: closes what they do not open any more. How many that were.
+    // The rules have changed: closes the connections that they do not allow. Returns how many.
     size_t judge_again();
-    // For whoever looks at the session: those that want to go somewhere, the oldest first.
+    // For `inspect` and `monitor`: the connections that have a target, the oldest first.
     std::vector<ConnectionFacts> list() const;
 
   private:

@@ -21,7 +21,7 @@ std::optional<Objection> judge_host(const Expectation& expected, const Host& sai
                                    ", the connection was opened to " + in_quotes(host_text(expected.host)),
                          .alert = wire::TlsAlert::unrecognized_name};
     }
-    // The address is open; the name that hides behind it is judged like any other.
+    // The address is allowed. The name that the client sends is judged like any other.
     Verdict verdict = expected.engine.decide({said, expected.port, Transport::tcp});
     if (verdict.is_allowed()) {
         const auto& name = std::get<HostName>(said);
@@ -50,7 +50,7 @@ std::optional<Objection> judge_server_name(const Expectation& expected, const wi
     }
     base::Result<HostName> name = HostName::parse(*hello.server_name);
     if (!name) {
-        // Some clients put an address there, which says nothing that the connection does not.
+        // Some clients send an address there. It must be the connection's own.
         base::Result<Address> address = Address::parse(*hello.server_name);
         if (address) return judge_host(expected, *address, "the TLS server name (SNI)");
         return Objection{.reason = "the TLS server name (SNI) is no host name: " + name.error().what,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a connection was opened for, and whether a name that the client says within it agrees. Otherwise a
-// name that is permitted would be the door to all others that the same server answers for. Pure.
+// The target that a connection was opened for, and whether a name that the client sends within it agrees.
+// Without this check an allowed name would give access to every other name on the same server. Pure.
 #pragma once
 
 #include <optional>
@@ -18,36 +18,37 @@ struct Expectation {
     const Engine& engine;
     Host host;
     uint16_t port = 0;
-    // A rule or a host service opens the address itself: a client that says no name asks for nothing else.
+    // A rule or a host service allows the address itself. A client that sends no name then requests nothing
+    // else.
     bool is_open_by_address = false;
-    // A host service: other names are judged instead of refused, since no name led there.
+    // A host service: other names are judged instead of refused, because no name led there.
     bool takes_other_names = false;
-    // That was dialled, where it is known.
+    // The dialled address, if it is known.
     std::optional<Address> address = std::nullopt;
-    // Where names that rules opened within the connection are remembered, for when the rules change.
+    // Records the names that rules allowed within the connection, for when the rules change.
     std::vector<HostName>* opened_names = nullptr;
 };
 
-// Why a client's words are not passed on, and how it is said in each protocol.
+// Why a client's bytes are not forwarded, and the error code for each protocol.
 struct Objection {
     std::string_view cause = "protocol";  // of the journal's entry
-    Verdict verdict;                      // of a rule, where one was asked
+    Verdict verdict;                      // of the rule that decided, if one did
     std::string reason;
     int http_status = 403;
     wire::TlsAlert alert = wire::TlsAlert::access_denied;
 };
 
-// Nothing: it agrees. A hello within another protocol (STARTTLS) may lack a name, as many clients' do.
+// Nothing: the name agrees. A hello within another protocol (STARTTLS) may lack a name, because many clients
+// send none.
 enum class Hello { first, within_other_protocol };
 std::optional<Objection> judge_server_name(const Expectation& expected, const wire::ClientHello& hello,
                                            Hello where = Hello::first);
 std::optional<Objection> judge_authority(const Expectation& expected, const wire::Authority& said);
 
-// Whether a protocol in which no name can be judged may be spoken: by rules, by port, or because a rule opens
+// Whether a protocol that carries no name to judge may be used: by rules, by port, or because a rule allows
 // the address itself.
 Verdict judge_unknown_protocol(const Expectation& expected);
-// `what` was sent, and is refused whatever the port: the entry that would let it through is part of the
-// reason.
+// `what` was sent and is refused on every port. The reason includes the entry that would allow it.
 Objection object_to_bytes(const Expectation& expected, std::string_view what);
 
 }  // namespace network::gateway

@@ -10,7 +10,7 @@
 namespace network::gateway {
 namespace {
 
-// The only letters of a question that a path can't hold.
+// Brackets are the only characters of a question that a URL path cannot contain.
 std::string with_brackets(std::string text) {
     for (auto [escape, letter] : {std::pair("%5B", "["), std::pair("%5D", "]")}) {
         size_t at = text.find(escape);

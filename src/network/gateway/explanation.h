@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the rules say about a host right now, as the gateway tells it to programs in the jail. The rules as
-// they were at the start lie in the jail as a file; this answer knows what has changed since, and the user's
-// own answers (questions.h).
+// The current rules for a host, as text for programs in the jail. A file in the jail has the rules as they
+// were at the start. This answer includes later changes and the user's answers (questions.h).
 #pragma once
 
 #include <string>
@@ -10,7 +9,7 @@
 
 namespace network::gateway {
 
-// A whole HTTP response. The subject is as in question_text.h, and untrusted.
+// A complete HTTP response. `subject` has the syntax of question_text.h and is untrusted.
 std::string explanation(const Desk& desk, const std::string& subject, bool answers_head);
 
 }  // namespace network::gateway

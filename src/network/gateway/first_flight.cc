@@ -13,11 +13,11 @@ using wire::Protocol;
 
 constexpr uint8_t kChangeCipherSpec = 20;
 constexpr uint8_t kApplicationData = 23;
-constexpr size_t kMostSkipped = 64 << 10;  // early data that the server did not want
+constexpr size_t kMostSkipped = 64 << 10;  // early data that the server rejected
 constexpr size_t kPostgresRequest = 8;     // bytes
 constexpr int kMostPostgresRequests = 2;   // one for GSSAPI, one for TLS
 
-// As the words of a refusal show it.
+// A byte as the text of a refusal shows it.
 std::string shown(char letter) {
     constexpr std::string_view kDigits = "0123456789abcdef";
     auto byte = static_cast<unsigned char>(letter);
@@ -89,7 +89,7 @@ FirstFlight::State FirstFlight::decide(std::string_view received, const Expectat
 FirstFlight::State FirstFlight::look_at_end(std::string_view received, const Expectation& expected) {
     if (protocol_ != Protocol::undecided) return State::need_more;
     protocol_ = guess_.at_end();
-    // A request that ends within its line.
+    // A request that ends within its first line.
     if (protocol_ == Protocol::http1)
         return refuse({.reason = "the request ends within its first line", .http_status = 400});
     if (takes_unknown_ || received.empty()) return State::pass;
@@ -97,7 +97,7 @@ FirstFlight::State FirstFlight::look_at_end(std::string_view received, const Exp
     return decide(received, expected);
 }
 
-// A second hello stands behind what the server does not look at.
+// Records that the server ignores may precede a second hello.
 FirstFlight::State FirstFlight::look_at_hello(std::string_view received, const Expectation& expected) {
     while (step_ == Step::second_hello && skipped_ < received.size()) {
         wire::Cursor record(received.substr(skipped_));
@@ -168,7 +168,8 @@ FirstFlight::State FirstFlight::look_at_git_request(std::string_view received, c
     return State::wait;
 }
 
-// Packets, each with its length in four digits in front. Only git's server answers so.
+// The answer is packets, each with its length in four hexadecimal digits. Only git's server answers like
+// this.
 FirstFlight::State FirstFlight::take_git_answer(std::string_view bytes) {
     constexpr size_t kDigits = 4;
     git_answer_ += bytes.substr(0, kDigits - git_answer_.size());
@@ -185,7 +186,8 @@ FirstFlight::State FirstFlight::take_postgres_answer(char answer, const Expectat
         hello_is_ = Hello::within_other_protocol;
         return State::wait;
     }
-    // In clear, or the other request.
+    // 'G': GSSAPI encryption follows. 'E': the server supports neither request. Nothing is left to judge.
+    // After 'N' the client continues unencrypted or sends the other request.
     if (answer == kGss || answer == kError) return State::pass;
     if (answer != kNeither)
         return refuse({.reason = "the server does not answer as a server of PostgreSQL does"});

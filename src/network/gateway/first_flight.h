@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// What a client says first, held until it is known to agree with what the connection was opened for. Pure.
+// The client's first bytes, held until they are known to agree with the connection's target. Pure.
 //
-// TLS: the server name must agree; then everything goes on, since nothing more can be read. Only where the
-// server asks for a second ClientHello (HelloRetryRequest), that one is judged too: it could name another
-// host. HTTP/1: handed to HttpStream, which judges every request. PostgreSQL: the ClientHello behind its
-// request for TLS is judged. HTTP/2 in clear, hellos of SSL 2 and PROXY headers are refused: a request behind
-// them could not be judged. git's own protocol: the host of the request must agree. ssh goes on: it names no
-// host. Other protocols go on where judge_unknown_protocol lets them. What a lenient server would take for
-// TLS or HTTP counts as that, and is refused by the strict reader.
+// TLS: the server name must agree. Everything after it passes, because it is encrypted. If the server
+// requests a second ClientHello (HelloRetryRequest), that one is judged too: it could name another host.
+// HTTP/1: goes to HttpStream, which judges every request. PostgreSQL: the ClientHello after its request for
+// TLS is judged. HTTP/2 without TLS, SSL 2 hellos and PROXY headers are refused: a request behind them could
+// not be judged. git's own protocol: the host of the request must agree. ssh passes: it names no host. Other
+// protocols pass where judge_unknown_protocol allows them. Bytes that a lenient server would accept as TLS or
+// HTTP count as that, and the strict reader refuses them.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ class FirstFlight {
   public:
     enum class State {
         need_more,
-        wait,  // the first `judged` bytes go on; those behind are looked at when the server has answered
+        wait,  // the first `judged` bytes pass; the rest is looked at after the server has answered
         pass,
         http,
         refused,
@@ -32,30 +32,30 @@ class FirstFlight {
 
     explicit FirstFlight(const Expectation& expected);
 
-    // `received` is everything that came so far: what was shown before, and more.
+    // `received` is everything so far: the bytes of the last call, and more.
     State look(std::string_view received, const Expectation& expected);
-    // After `wait`, what the server says from then on. need_more: show more of it. wait: `look` is to be
-    // called again, with what the client sent behind the judged bytes.
+    // After `wait`: the server's bytes from then on. need_more: pass more of them. wait: call `look` again,
+    // with the client's bytes after the judged ones.
     State look_at_reply(std::string_view bytes, const Expectation& expected);
-    // Nothing follows what was looked at.
+    // The client has closed its side: no bytes follow `received`.
     State look_at_end(std::string_view received, const Expectation& expected);
-    // While undecided: the next `received` begins behind what was looked at.
+    // While undecided: the next `received` starts after the bytes that were looked at.
     void drop_looked() { looked_ = 0; }
 
     wire::Protocol protocol() const { return protocol_; }
-    // An unknown protocol may be spoken here; so the beginning of one may go on before it is known.
+    // An unknown protocol is allowed here, so its first bytes may pass before the protocol is known.
     bool takes_unknown() const { return takes_unknown_; }
     size_t judged() const { return judged_; }                  // after wait
     const Objection& objection() const { return objection_; }  // after refused
 
   private:
     enum class Step {
-        opening,          // nothing is known
+        opening,          // the protocol is not known
         first_hello,      // TLS
-        after_hello,      // the server says whether it wants another
-        second_hello,     // and does
-        postgres_answer,  // to a request for TLS
-        git_answer,       // to a request
+        after_hello,      // the server's answer shows whether it wants another hello
+        second_hello,     // the server wants one
+        postgres_answer,  // the answer to a request for TLS
+        git_answer,       // the answer to a request
     };
 
     State decide(std::string_view received, const Expectation& expected);

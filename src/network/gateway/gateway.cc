@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. The order is the protection:
 //
-//   1. the rules are read, ports of the host are opened, where the user published some, and the resolver's
-//      files are read, while the jail's namespaces are still being made
-//   2. the network namespace is set up and its sockets come out     (by who makes the jail, or by a child
-//   that
-//      enters it and ends; where connections are handed over by the inner stage, there is nothing to set up)
-//   3. the gateway confines itself: no file, no program, no other process
-//   4. it tells the supervisor, which lets the jail start
-//   5. the first byte of the jail is read
+//   1. While the jail's namespaces are being created: read the rules, open published ports on the host, read
+//      the resolver's files.
+//   2. Set up the network namespace and receive its sockets. The process that creates the jail does this, or
+//      a child that enters the namespace and exits. Skipped if the inner stage passes connections.
+//   3. Confine the gateway: no files, no programs, no other processes.
+//   4. Send the ready message to the supervisor, which starts the jail.
+//   5. Read the first byte from the jail.
 //
 // One thread, one loop. When this process dies, its listeners die with it: the kernel then refuses every
 // connection of the jail.
@@ -46,7 +45,7 @@ ResolverFiles read_resolver_files() {
     return {.hosts = text_of("/etc/hosts"), .resolv_conf = text_of("/etc/resolv.conf")};
 }
 
-// Tunnels need descriptors: two each, and four more while a stream is moved.
+// A tunnel needs two descriptors, and four more for its pipes while splice(2) moves a stream.
 void raise_open_files() {
     struct rlimit limit;
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -58,7 +57,7 @@ Door::Origin origin_of(netns::Capture capture) {
     return capture == netns::Capture::redirect ? Door::Origin::redirected : Door::Origin::own_address;
 }
 
-// Nothing: all of them.
+// Nothing: all ports.
 std::optional<std::vector<uint16_t>> listened_ports(const Egress& egress, const netns::Listeners& listeners) {
     bool has_each_its_own = !listeners.tcp.empty() && listeners.capture == netns::Capture::listeners;
     if (!has_each_its_own) return std::nullopt;
@@ -68,7 +67,7 @@ std::optional<std::vector<uint16_t>> listened_ports(const Egress& egress, const 
     return ports;
 }
 
-// Everything that has to be had before the confinement.
+// Everything that must be opened before the confinement.
 struct Prepared {
     Engine engine;
     netns::Listeners listeners;
@@ -76,7 +75,7 @@ struct Prepared {
     ResolverFiles files;
 };
 
-// While the namespaces are being made.
+// Prepared while the namespaces are being created.
 struct Early {
     Engine engine;
     std::vector<base::Fd> published;
@@ -98,7 +97,7 @@ base::Result<Prepared> prepare(const Egress& egress, const Surroundings& surroun
         if (!early) return early.error();
         return Prepared{std::move(early->engine), {}, {}, std::move(early->files)};
     }
-    // Waited for in any case: whoever makes the namespaces stumbles when nobody hears what it says.
+    // Wait even after a failure: the process that creates the namespaces fails if its messages are not read.
     base::Result<netns::Listeners> listeners = surroundings.await_listeners(wanted_of(egress));
     if (!early) return early.error();
     if (!listeners) return listeners.error();
@@ -124,7 +123,7 @@ int serve(Egress egress, Prepared prepared, Surroundings surroundings, bool has_
         Door::Origin origin = origin_of(prepared.listeners.capture);
         for (base::Fd& listener : prepared.listeners.tcp) door.listen(std::move(listener), origin);
         for (base::Fd& socket : prepared.listeners.name_servers) name_server.listen(std::move(socket));
-        // All ports of one family, then all of the other.
+        // First all ports of one address family, then all of the other.
         for (size_t i = 0; i < prepared.listeners.udp.size(); ++i) {
             datagrams.listen(std::move(prepared.listeners.udp[i]),
                              egress.udp_ports[i % egress.udp_ports.size()]);
@@ -142,7 +141,7 @@ int serve(Egress egress, Prepared prepared, Surroundings surroundings, bool has_
         loop.run();
         supervision.steer(nullptr);
     }
-    // By now every connection that was still open has been recorded.
+    // Every connection that was still open has been recorded above.
     journal.finish();
     if (supervision.is_asked_to_end())
         supervision.say(encode(summary_of(journal.refusals(), journal.head())));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The process beside the jail through which all that leaves it goes: from the namespace that has just been
-// made to the last byte.
+// The process beside the jail that carries all of the jail's traffic, from the new network namespace to the
+// last byte.
 #pragma once
 
 #include <functional>
@@ -13,19 +13,19 @@
 namespace network::gateway {
 
 struct Surroundings {
-    // Waits for the jail's network namespace and brings its listeners.
+    // Waits for the jail's network namespace and returns its listeners.
     std::function<base::Result<netns::Listeners>(const netns::Wanted&)> await_listeners;
-    audit::Writer record;  // without a file: nothing is recorded
+    audit::Writer record;  // without a file, nothing is recorded
     base::Fd control;      // to the supervisor (messages.h)
-    // Where the inner stage hands connections over (handed_door.h). There is no namespace to set up then, and
-    // nobody is waited for.
+    // The inner stage passes connections here (handed_door.h). There is then no namespace to set up or to
+    // wait for.
     base::Fd handed;
 };
 
-// What the jail's network namespace must offer for these rules.
+// The sockets that these rules need in the jail's network namespace.
 netns::Wanted wanted_of(const Egress& egress);
 
-// Runs until the supervisor says that the jail has ended, or is gone itself. The exit status of the process.
+// Runs until the supervisor reports that the jail has ended, or exits itself. Returns the exit status.
 int run(const Egress& egress, Surroundings surroundings);
 
 }  // namespace network::gateway

@@ -79,7 +79,7 @@ Guard::State Guard::take_answer(std::string_view bytes, std::string& onward) {
     return state_ = State::refused;
 }
 
-// The head as it goes on must begin with what is there already.
+// The forwarded head must begin with the bytes that have passed already.
 Guard::State Guard::pass_on_http(std::string_view bytes, std::string& onward) {
     if (released_.empty()) return adopt(http_->take(bytes, expected_, onward));
     std::string head;
@@ -91,7 +91,7 @@ Guard::State Guard::pass_on_http(std::string_view bytes, std::string& onward) {
     return state_;
 }
 
-// All but a target with a scheme: that one is written anew.
+// Passes everything but a target with a scheme, which is rewritten.
 void Guard::release_beginning(std::string& onward) {
     constexpr std::string_view kScheme = "http:";
     if (!first_flight_.takes_unknown()) {
@@ -119,7 +119,7 @@ Guard::State Guard::take_reply(std::string_view bytes, std::string& onward) {
 
 Guard::State Guard::take_end(std::string& onward) {
     bool is_waiting = state_ == State::waiting_for_reply && !http_;
-    // Nothing more is to be judged, and the server must see the end.
+    // Nothing is left to judge, and the server must see the end of file.
     if (is_waiting && held_.empty()) return state_ = State::passed;
     if (is_waiting || first_flight_.protocol() != Protocol::undecided) return state_;
     if (first_flight_.look_at_end(held_, expected_) == FirstFlight::State::refused)

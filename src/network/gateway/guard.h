@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Stands on the way from the client to the server until nothing is left to judge. Pure.
+// Judges the bytes from the client to the server until nothing is left to judge. Pure.
 //
-// Where unknown protocols may be spoken, the beginning of a first line goes on before it is known what it
-// becomes: a word without an end is a whole message in some protocols, and in those that are judged a server
-// does nothing before the line has ended. The verdict is still about all of it, however long it grows.
+// Where unknown protocols are allowed, the beginning of a first line passes before the protocol is known. In
+// some protocols a word without a line end is a complete message. In the protocols that are judged, a server
+// does nothing before the line ends. The verdict still covers the whole line, however long it grows.
 #pragma once
 
 #include <memory>
@@ -21,26 +21,26 @@ class Guard {
   public:
     enum class State {
         judging,
-        waiting_for_reply,  // what the server says must be shown; nothing is wanted from the client
-        passed,             // everything that follows goes on
+        waiting_for_reply,  // the server's bytes must be passed in; none are needed from the client
+        passed,             // everything that follows passes
         refused,
     };
 
     Guard(Expectation expected, HttpStream::Requests requests)
         : expected_(std::move(expected)), requests_(requests), first_flight_(expected_) {}
 
-    // Appends to `onward` what may go on.
+    // Appends to `onward` the bytes that may pass.
     State take(std::string_view bytes, std::string& onward);
     State take_reply(std::string_view bytes, std::string& onward);
-    // The client ended: what could still have become anything is judged as what it is.
+    // The client has closed its side: bytes that could still become several protocols are judged as they are.
     State take_end(std::string& onward);
 
     State state() const { return state_; }
-    // What the client sends can be taken. In a TLS handshake it is, although the server has not answered:
-    // that the client has ended must be seen, once everything before went on.
+    // Whether to read from the client. In a TLS handshake this is true before the server has answered: the
+    // client's end of file must be seen once everything before it has passed.
     bool wants_client() const;
-    // Bytes are held that more have to follow. The number changes with each verdict, so that the same one
-    // seen twice is the same wait.
+    // The guard holds bytes and needs more. The number changes with each verdict, so an equal number means
+    // the same wait.
     bool is_holding() const;
     unsigned verdicts() const { return http_ ? http_->requests() : 0; }
 
@@ -48,7 +48,7 @@ class Guard {
     std::string_view protocol() const;
 
     const Objection& objection() const;
-    // The refusal in the client's protocol; empty where it has no words for it.
+    // The refusal in the client's protocol. Empty if the protocol has no message for it.
     std::string words(std::string_view text) const;
 
   private:
@@ -65,8 +65,8 @@ class Guard {
     State state_ = State::judging;
     FirstFlight first_flight_;
     std::string held_;
-    std::string released_;  // the beginning of what is held, or of the first request, that went on already
-    bool is_long_ = false;  // more went on than a request's head can have; it is not kept
+    std::string released_;  // the beginning of held_, or of the first request, that has passed already
+    bool is_long_ = false;  // more has passed than a request's head may have; it is not kept
     std::unique_ptr<HttpStream> http_;
     std::optional<Objection> objection_;
 };

@@ -45,8 +45,8 @@ void HandedDoor::close() {
 void HandedDoor::on_ready(uint32_t events, int) {
     if (!stage_) return;
     base::Result<base::PassedDescriptors> passed = base::receive_descriptors(stage_.get());
-    // Without a free descriptor the message comes without its own, and its client is turned away: closed on
-    // the way, it sees the end of its connection.
+    // Without a free descriptor the kernel delivers the message without the client's socket and closes it.
+    // The client sees the end of its connection.
     bool has_ended = passed ? passed->note.empty() : (events & EPOLLHUP) != 0;
     if (has_ended) return close();
     if (!passed) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Connections that come from the inner stage, one by one, where the jail has no network namespace of its own
-// (doorman/doorman.h): each with a note that says where its client wanted to go.
+// Connections that the inner stage passes one by one if the jail has no network namespace of its own
+// (doorman/doorman.h). Each comes with a note that contains its destination.
 #pragma once
 
 #include "base/file.h"
@@ -15,7 +15,7 @@ class HandedDoor : public Watcher {
     ~HandedDoor() override;
 
     void on_ready(uint32_t events, int which) override;
-    // False: the stage is gone and nothing more will come.
+    // False: the stage has exited and no more connections will come.
     bool is_open() const { return bool(stage_); }
 
   private:

@@ -35,7 +35,7 @@ void HttpStream::refuse(int status, std::string_view reason) {
 
 HttpStream::State HttpStream::take(std::string_view bytes, const Expectation& expected, std::string& onward) {
     while (!bytes.empty() && state_ == State::open) {
-        // The server stops reading behind a request that closes, and so do we.
+        // After a request that closes the connection the server stops reading, and so does this reader.
         if (is_last_ && !body_) return state_;
         bytes = body_ ? take_body(bytes, onward) : take_head(bytes, expected, onward);
     }
@@ -81,7 +81,7 @@ void HttpStream::judge(const HttpRequest& request, const Expectation& expected) 
         return refuse(400, "a websocket needs a connection of its own here");
     }
     const std::optional<wire::Authority>& said = request.target ? request.target : request.host;
-    // HTTP/1.0 may say nothing, and then asks for nothing else.
+    // HTTP/1.0 may lack a host; the request is then for the connection's target.
     if (!said) return;
     wire::Authority authority = *said;
     constexpr uint16_t kUsualPort = 80;

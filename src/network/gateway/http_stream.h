@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The requests of one HTTP/1 connection, each judged before a byte of it goes on. Pure.
+// The requests of one HTTP/1 connection. Each is judged before a byte of it is forwarded. Pure.
 //
-// A server reads requests one behind the other, so where one ends is as much a matter of trust as its host:
-// bodies are counted, and whatever the strict reader does not understand ends the connection. Requests in
-// origin form go on as they came; absolute form, and upgrades other than to a websocket, are rewritten.
-// Behind a websocket's request nothing goes on before the server has agreed to it; from then on everything
-// does. A websocket needs a connection of its own: only then is the first reply certainly its answer.
+// A server reads requests one after the other, so the end of a request matters as much as its host. Bodies
+// are counted, and anything that the strict reader does not understand ends the connection. Requests in
+// origin form are forwarded unchanged. Absolute form, and upgrades other than to a websocket, are rewritten.
+// After a websocket's request nothing is forwarded before the server has accepted it, and everything
+// afterwards. A websocket needs a connection of its own: only then is the first reply certainly its answer.
 #pragma once
 
 #include <optional>
@@ -22,25 +22,23 @@ namespace network::gateway {
 class HttpStream {
   public:
     enum class State { open, waiting_for_reply, raw, refused };
-    enum class Requests { many, one };  // one: it is the last, and the server is told so
+    enum class Requests { many, one };  // one: it is the last, and its header tells the server so
 
     explicit HttpStream(Requests requests) : takes_many_(requests == Requests::many) {}
 
-    // Appends to `onward` what may go on.
+    // Appends to `onward` the bytes that may be forwarded.
     State take(std::string_view bytes, const Expectation& expected, std::string& onward);
-    // The server's bytes, while waiting for a reply; they go on to the client in any case.
+    // The server's bytes, while waiting for a reply. The client receives them in any case.
     State take_reply(std::string_view bytes, const Expectation& expected, std::string& onward);
 
     State state() const { return state_; }
     bool is_within_head() const { return !head_.empty(); }
-    bool answers_head() const {
-        return answers_head_;
-    }                                                // the request that was refused asked for a head alone
-    unsigned requests() const { return requests_; }  // that went on
+    bool answers_head() const { return answers_head_; }  // the refused request was a HEAD request
+    unsigned requests() const { return requests_; }      // forwarded so far
     const Objection& objection() const { return objection_; }
 
   private:
-    // What is left of the bytes.
+    // Returns the rest of the bytes.
     std::string_view take_body(std::string_view bytes, std::string& onward);
     std::string_view take_head(std::string_view bytes, const Expectation& expected, std::string& onward);
     void judge(const wire::HttpRequest& request, const Expectation& expected);
@@ -56,7 +54,7 @@ class HttpStream {
     std::string head_;
     wire::HttpHeadReader reader_;
     std::optional<wire::HttpBody> body_;
-    std::string held_;  // behind a websocket's request
+    std::string held_;  // bytes after a websocket's request
     std::string reply_;
     wire::HttpResponseReader reply_reader_;
     Objection objection_;
