@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the gateway writes to the session's record (audit/line.h): where connections went, never what was
-// sent.
+// Writes the gateway's lines to the session's record (audit/line.h): connections and their targets, never
+// their contents.
 #pragma once
 
 #include <chrono>
@@ -20,10 +20,10 @@ struct Entry {
     std::string_view kind;      // "lookup", "connection", "datagrams", "publish"
     std::string_view protocol;  // "tls", "http", "ssh", "dns", "tcp", "udp", "socks5", "connect"
     std::string name;           // as it was judged; untrusted
-    std::string address;        // dialled, or asked for where there was no name
+    std::string address;        // dialled, or requested if there was no name
     uint16_t port = 0;
     bool is_allowed = false;
-    bool is_observed = false;  // it is allowed although the rules refuse it
+    bool is_observed = false;  // allowed although the rules refuse it
     std::string_view cause;    // to_text(Cause), or "protocol", "unreachable", "limit", "policy change"
     std::string rule;
     std::string origin;
@@ -34,37 +34,37 @@ struct Entry {
     std::chrono::milliseconds duration{0};
 };
 
-// An entry filled with what a verdict says.
+// An entry filled from a verdict.
 Entry entry_of(const Verdict& verdict);
 
-// Something that was asked of the user, or the answer to it.
+// A question to the user, or the answer to it.
 struct QuestionEntry {
     uint64_t id = 0;
     std::string name;
     uint16_t port = 0;
-    bool is_allowed = false;  // of an answer, as the rest
+    bool is_allowed = false;  // only for an answer, as the reason
     std::string reason;
 };
 
 class Journal {
   public:
-    // A writer without a file: nothing is written, refusals are still counted.
+    // With a writer without a file nothing is written; refusals are still counted.
     explicit Journal(audit::Writer writer) : writer_(std::move(writer)) {}
 
-    // Connections that were made are always written. Of refusals and lookups, which a jail can make by the
-    // ten thousand to push its deeds out of the record, so many: first kBurst, then kPerSecond; how many were
-    // left out is written when there is room again, and by finish().
+    // Connections that were made are always written. A jail can cause ten thousand refusals and lookups to
+    // push its own actions out of the record. So these are limited: first kBurst, then kPerSecond. The number
+    // of omitted lines is written when there is room again, and by finish().
     static constexpr double kBurst = 5000, kPerSecond = 20;
     void record(const Entry& entry);
     void finish();
     void record_ask(const QuestionEntry& question);
     void record_answer(const QuestionEntry& answer);
 
-    // Called once for each part of the record that has reached its size.
+    // Called once for each part of the record that reaches its maximum size.
     void when_full(std::function<void()> act) { when_full_ = std::move(act); }
     void go_on(base::Fd next_part);
 
-    // For the end of the session: what was refused, by name or address and port, with how often; the first
+    // For the end of the session: refusals by name or address and port, with their count. The first
     // `kMostRefusals` different ones.
     static constexpr size_t kMostRefusals = 64;
     struct Refusals {

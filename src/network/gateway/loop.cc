@@ -34,7 +34,7 @@ void Loop::change(Slot slot, int fd, uint32_t events) {
 
 void Loop::forget(Slot slot, int fd) {
     if (slot == nullptr) return;
-    // A loop that has ended waits for nothing more.
+    // A stopped loop waits for no more events.
     if (!is_stopped_) ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
     forget_closing(slot);
 }
@@ -88,7 +88,7 @@ void Loop::turn(milliseconds longest) {
     }
     run_timers();
     run_deferred();
-    // Destroying one may bury another.
+    // The destructor of one object may bury another.
     while (!buried_.empty()) std::vector<std::shared_ptr<void>>(std::exchange(buried_, {})).clear();
     retired_.clear();
 }
@@ -103,7 +103,7 @@ void Loop::run_timers() {
 }
 
 void Loop::run_deferred() {
-    // What an act puts off is for the next round.
+    // Calls that are deferred here run in the next turn.
     std::vector<std::function<void()>> acts = std::exchange(deferred_, {});
     for (auto& act : acts) act();
 }

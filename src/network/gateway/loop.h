@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One thread, one epoll: who waits for what. Everything in the gateway is a watcher of this loop; nothing in
-// it blocks.
+// One thread, one epoll. Every part of the gateway is a watcher of this loop, and none of them blocks.
 #pragma once
 
 #include <chrono>
@@ -19,14 +18,14 @@ namespace network::gateway {
 class Watcher {
   public:
     virtual ~Watcher() = default;
-    // EPOLL bits. `which` is what watch() was given, for those who watch several descriptors.
+    // EPOLL bits. `which` is the value given to watch(), for a watcher of several descriptors.
     virtual void on_ready(uint32_t events, int which) = 0;
 };
 
 class Loop {
   public:
     using Clock = std::chrono::steady_clock;
-    using TimerId = uint64_t;  // 0 is none
+    using TimerId = uint64_t;  // 0: no timer
 
     Loop() = default;
     Loop(const Loop&) = delete;
@@ -34,29 +33,29 @@ class Loop {
 
     base::Status open();
 
-    // The slot ties a descriptor to a watcher until it is forgotten, which must happen before the descriptor
-    // is closed. EPOLLET is the caller's to add.
+    // The slot ties a descriptor to a watcher until forget(). Call forget() before the descriptor is closed.
+    // The caller adds EPOLLET.
     using Slot = void*;
     Slot watch(int fd, uint32_t events, Watcher& watcher, int which = 0);
     void change(Slot slot, int fd, uint32_t events);
     void forget(Slot slot, int fd);
-    // The same for a descriptor that is closed right after and that no other process shares: the kernel then
-    // forgets it by itself.
+    // The same for a descriptor that is closed right after this call and that no other process shares. The
+    // kernel then removes it from epoll by itself.
     void forget_closing(Slot slot);
-    // Another watcher from now on; costs no system call. Edges that the former one saw are not repeated.
+    // Replaces the watcher without a system call. Edges that the former watcher received are not repeated.
     void hand_over(Slot slot, Watcher& watcher, int which);
 
     TimerId after(std::chrono::milliseconds delay, std::function<void()> act);
     void cancel(TimerId& timer);  // sets it to 0
 
-    // Runs after the events at hand: the place to destroy a watcher from within its own on_ready.
+    // Runs after the current events: the place to destroy a watcher from within its own on_ready.
     void later(std::function<void()> act) { deferred_.push_back(std::move(act)); }
-    // Destroyed at the end of the round, for what is done but may still be on the stack.
+    // Destroyed at the end of the turn, for objects that have finished but may still be on the stack.
     void bury(std::shared_ptr<void> thing) { buried_.push_back(std::move(thing)); }
 
     void run();
     void stop() { is_stopped_ = true; }
-    // One round; for tests. Waits at most this long.
+    // One turn, for tests. Waits at most this long.
     void turn(std::chrono::milliseconds longest);
 
   private:

@@ -48,7 +48,7 @@ std::optional<uint64_t> whole_number(std::string_view text) {
     return is_whole ? std::optional(number) : std::nullopt;
 }
 
-// Up to the next blank, which is taken too.
+// Returns the text before the next space, and removes both.
 std::string_view next_word(std::string_view& text) {
     size_t blank = std::min(text.find(' '), text.size());
     std::string_view word = text.substr(0, blank);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the gateway and its supervisor say to each other, over a socket that keeps messages apart. Both ends
-// are ours.
+// The messages between the gateway and its supervisor, over a socket that preserves message boundaries. Both
+// ends are ours.
 //
 //   supervisor                                    gateway
 //                                                 serves … | failed TEXT       once, first
@@ -25,26 +25,25 @@
 
 namespace network::gateway {
 
-// The gateway's first message: it serves, or it does not and says why. The jail waits for it.
+// The gateway's first message: it serves, or why it does not. The jail waits for it.
 struct Start {
     std::string failure;  // empty: it serves
     netns::Capture capture = netns::Capture::tproxy;
     bool has_landlock = false;
 };
 
-// Its last one, asked for when the jail has ended: what was refused, most frequent first.
+// The gateway's last message, requested when the jail has ended: the refusals, the most frequent first.
 struct Summary {
     uint64_t refused = 0;
-    std::vector<std::pair<std::string, uint64_t>>
-        targets;         // "pastebin.com:443"; not all where there are many
-    uint64_t lines = 0;  // of the record that are the gateway's
-    std::string hash;    // of its chain's last line; empty: there is no chain
+    std::vector<std::pair<std::string, uint64_t>> targets;  // "pastebin.com:443"; not all if there are many
+    uint64_t lines = 0;                                     // number of the gateway's lines in the record
+    std::string hash;  // of the last line in its chain; empty: there is no chain
 };
 
 // From the supervisor.
 struct Order {
     enum class Kind {
-        end,      // the jail is gone: say the last word and end
+        end,      // the jail has ended: send the summary and exit
         files,    // with two descriptors: /etc/hosts, /etc/resolv.conf
         rules,    // with one
         state,    // with one
@@ -52,7 +51,7 @@ struct Order {
         journal,  // with one
     };
     Kind kind = Kind::end;
-    uint64_t number = 0;  // the ticket, or of `deny` the question's
+    uint64_t number = 0;  // the ticket; of `deny`: the question's id
     std::string reason;   // of `deny`
 };
 
@@ -60,12 +59,12 @@ struct Order {
 struct Reply {
     uint64_t ticket = 0;
     std::string text;     // of rules: how many connections they closed
-    std::string failure;  // not empty: nothing was done, and why
+    std::string failure;  // if not empty: nothing was done, for this reason
 };
 
-// From the gateway, besides these.
-inline constexpr std::string_view kAskForFiles = "files?";      // the host's may have changed
-inline constexpr std::string_view kAskForJournal = "journal?";  // for the next part
+// Other messages from the gateway.
+inline constexpr std::string_view kAskForFiles = "files?";      // the host's files may have changed
+inline constexpr std::string_view kAskForJournal = "journal?";  // requests the next part
 
 std::string encode(const Start& start);
 std::optional<Start> decode_start(std::string_view message);

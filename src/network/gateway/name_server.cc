@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The way of a question: is it understood, is the name one of our own, does the policy open the name, is the
-// type one that is answered here, passed on or declined, and last the real lookup, whose addresses are judged
-// one by one. What is answered is never a real address: a name that has one usable address gets its synthetic
-// ones, in both families, since the gateway dials whatever the name really has. A name that the user is to be
-// asked about gets them without a lookup: the question is asked when somebody connects.
+// The steps for a query: is it well-formed, is the name one of our own, does the policy allow the name, is
+// the type answered here, passed on or declined, and last the real lookup, whose addresses are judged one by
+// one. The reply never contains a real address. A name with at least one usable address gets its synthetic
+// addresses, in both families, because the gateway dials the real ones. A name that the user must decide
+// about gets them without a lookup: the user is asked when a program connects.
 #include "network/gateway/name_server.h"
 
 #include <sys/epoll.h>
@@ -25,8 +25,8 @@ using wire::DnsQuery;
 using wire::DnsType;
 using wire::ExtendedCode;
 
-constexpr size_t kMostRemembered = 65'536;  // names whose lookup is in the record already
-constexpr int kMostPerTurn = 64;            // datagrams of one socket before others have their turn
+constexpr size_t kMostRemembered = 65'536;  // names whose lookup is already in the record
+constexpr int kMostPerTurn = 64;            // datagrams of one socket before other sockets are served
 
 std::string failure(const DnsQuery& query, DnsCode code, ExtendedCode extended, const std::string& text) {
     return wire::answer_failure(query, code, wire::ExtendedError{extended, "agent-sandbox: " + text});
@@ -54,7 +54,7 @@ bool is_localhost(const HostName& name) {
     return name.str() == "localhost" || name.str().ends_with(".localhost");
 }
 
-// The reply without its records and with the bit that sends the asker to TCP.
+// The reply without its records, and with the TC bit that makes the client use TCP.
 std::string cut(std::string_view reply) {
     size_t end = wire::kDnsHeader;
     if (!wire::DnsName::read(reply, end, wire::DnsName::Pointers::refused) || end + 4 > reply.size())
@@ -76,7 +76,7 @@ struct NameServer::State : std::enable_shared_from_this<State> {
     std::unordered_set<HostName> recorded;
     OncePerSecond refusals;
 
-    // A question that was understood and whose name can be judged.
+    // A well-formed query whose name can be judged.
     struct Asked {
         DnsQuery query;
         HostName name;
@@ -102,9 +102,9 @@ struct NameServer::State : std::enable_shared_from_this<State> {
 
 // ---- UDP
 
-// For the second name server of the jail. A refusal makes some resolvers (musl) ask again until their time is
-// up, seconds later; they ask both servers at once, or one after the other as glibc does, and take this
-// answer.
+// For the jail's second name server. After REFUSED some resolvers (musl) retry until their time-out, seconds
+// later. They query both servers at once, or one after the other as glibc does, and accept NXDOMAIN from this
+// one.
 void deny(std::string& reply) {
     constexpr size_t kCodeByte = 3;
     constexpr unsigned kCodeBits = 0x0f;
@@ -151,7 +151,7 @@ class NameServer::Socket : public Watcher {
     }
 
     State& state_;
-    std::shared_ptr<base::Fd> socket_;  // answers under way look whether it is still open
+    std::shared_ptr<base::Fd> socket_;  // a pending reply checks whether it is still open
     Loop::Slot slot_ = nullptr;
 };
 
@@ -171,7 +171,7 @@ void NameServer::serve(std::string_view message, Answer answer) {
     state_->serve(wire::parse_dns_query(message), std::move(answer));
 }
 
-// ---- The way of a question
+// ---- The steps for a query
 
 void NameServer::State::serve(const wire::ParsedDnsQuery& parsed, Answer answer) {
     if (parsed.verdict != wire::DnsVerdict::query)
@@ -231,7 +231,7 @@ void NameServer::State::judge(Asked asked) {
         return asked.answer(failure(asked.query, DnsCode::not_implemented, ExtendedCode::not_supported,
                                     "ask for one type at a time"));
     }
-    // Clients ask for these beside A and AAAA, and are content with none.
+    // Clients query these types beside A and AAAA, and accept an empty answer.
     if (type == DnsType::https || type == DnsType::svcb)
         return asked.answer(wire::answer_no_data(asked.query));
     asked.answer(failure(asked.query, DnsCode::no_error, ExtendedCode::filtered,
@@ -239,14 +239,14 @@ void NameServer::State::judge(Asked asked) {
                                    : "network.dns_types does not let this type through"));
 }
 
-// Other types would have to be looked up.
+// A and AAAA get synthetic addresses. Other types would need a lookup, which the user has not allowed yet.
 void NameServer::State::answer_unasked(const Asked& asked, const Verdict& verdict) {
     DnsType type = asked.query.question->type;
     if (type == DnsType::a || type == DnsType::aaaa) return answer_synthetic(asked, verdict, {});
     asked.answer(failure(asked.query, DnsCode::no_error, ExtendedCode::filtered, verdict.reason));
 }
 
-// The site's proxy is told the name and looks it up itself.
+// The site's proxy receives the name and looks it up itself.
 bool NameServer::State::is_without_lookup(const HostName& name) const {
     return desk.egress.upstream && desk.egress.upstream->is_for(name);
 }
@@ -281,7 +281,7 @@ void NameServer::State::pass_on(Asked asked) {
         std::shared_ptr<State> state = weak.lock();
         if (!state) return;
         --state->outstanding;
-        // Judged again: the rules may have changed meanwhile.
+        // Judge again: the rules may have changed during the query.
         Verdict verdict = state->desk.engine.decide_lookup(asked.name);
         if (verdict.decision == Decision::ask) return state->answer_unasked(asked, verdict);
         if (!verdict.is_allowed()) return state->refuse(asked, verdict);
@@ -292,7 +292,7 @@ void NameServer::State::pass_on(Asked asked) {
 }
 
 void NameServer::State::conclude(const Asked& asked, const Resolution& resolution) {
-    // Judged again: an answer can take its time, and the verdict goes into the record.
+    // Judge again: a lookup can take long, and the verdict goes into the record.
     Verdict verdict = desk.engine.decide_lookup(asked.name);
     if (verdict.decision == Decision::ask) return answer_unasked(asked, verdict);
     if (!verdict.is_allowed()) return refuse(asked, verdict);
@@ -348,7 +348,7 @@ void NameServer::State::record_refused(const std::string& name, Entry entry) {
 
 void NameServer::State::record_allowed(const HostName& name, const Verdict& verdict, std::string address,
                                        std::string reason) {
-    // Rather some names twice than any name not at all.
+    // When the set is full, record some names twice rather than omit any.
     if (recorded.size() >= kMostRemembered) recorded.clear();
     if (!recorded.insert(name).second) return;
     Entry entry = entry_of(verdict);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The jail's DNS. The policy is asked before anything leaves the host: a lookup carries data out already.
+// The jail's DNS server. The policy decides before a query leaves the host, because a query already carries
+// data out.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,7 @@ namespace network::gateway {
 
 class NameServer {
   public:
-    // Questions that wait for the host's resolvers; beyond that the answer is a failure, at once.
+    // Queries that wait for the host's resolvers. Beyond that number the answer is an immediate failure.
     static constexpr size_t kMostOutstanding = 512;
 
     explicit NameServer(Desk& desk);
@@ -22,22 +23,22 @@ class NameServer {
     NameServer(const NameServer&) = delete;
     NameServer& operator=(const NameServer&) = delete;
 
-    // One message in, one message out, now or later; empty for a message to be ignored. Serves UDP and TCP.
-    // When the asker goes away before, `answer` is still called and must cope.
+    // One reply per message, now or later; an empty reply means that the message is ignored. For UDP and TCP.
+    // `answer` is called even after the client has left, and must handle that.
     using Answer = std::function<void(std::string reply)>;
     void serve(std::string_view message, Answer answer);
 
-    // UDP sockets bound to port 53 of all addresses inside the jail; one per family. Answers leave from the
-    // address that was asked.
+    // UDP sockets bound to port 53 of all addresses inside the jail, one per address family. A reply leaves
+    // from the address that was queried.
     void listen(base::Fd socket);
 
-    // The rules are new: names that are in the record already stand there with an old verdict.
+    // The rules have changed: names must be recorded again, because the record has their old verdicts.
     void judge_again();
 
   private:
     class Socket;
     struct State;
-    std::shared_ptr<State> state_;  // lookups under way look whether it is still there
+    std::shared_ptr<State> state_;  // a running lookup checks whether it still exists
 };
 
 }  // namespace network::gateway

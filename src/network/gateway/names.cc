@@ -10,7 +10,7 @@ constexpr std::array<uint8_t, 12> kPrefixV6 = {0xfd, 0x61, 0x67, 0x65, 0x6e, 0x7
 constexpr size_t kRangeBytesV6 = 8;  // a /64
 constexpr uint32_t kPrefixV4 = 198u << 24 | 18u << 16;
 constexpr uint32_t kMaskV4 = 0xfffe0000;  // a /15
-constexpr uint32_t kFirstName = 256;      // smaller numbers are fixed ones, or kept for more of them
+constexpr uint32_t kFirstName = 256;      // smaller numbers are fixed ones, or reserved
 
 uint32_t last_four(const Address& address) {
     const Address::Bytes& bytes = address.bytes();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Synthetic addresses: the address that a name has inside the jail, by which a connection tells the gateway
-// the name that was meant. One per name for the life of the session and never given to another: an address
-// that a program kept must not lead to another host. Pure.
+// Synthetic addresses: the address of a name inside the jail. From the address of a connection the gateway
+// finds the name that was meant. A name keeps its address for the whole session, and no other name gets it:
+// an address that a program stored must not lead to another host. Pure.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ namespace network::gateway {
 // 198.18.0.0/15 (RFC 2544) and fd61:6765:6e74::/64 belong to the gateway inside the jail. The first ones are
 // fixed.
 enum class Fixed : uint32_t {
-    gateway = 1,  // answers DNS, and CONNECT and SOCKS5 for those who ask for a proxy
-    jail = 2,     // the jail's own address that is no loopback: AI_ADDRCONFIG wants one
+    gateway = 1,  // answers DNS, and CONNECT and SOCKS5 as a proxy
+    jail = 2,     // the jail's own address outside of loopback, which AI_ADDRCONFIG needs
     host = 3,     // host.agent-sandbox.internal
-    denier = 4,   // answers DNS too, and says "no such name" where the gateway says "refused"
+    denier = 4,   // answers DNS too, with "no such name" where the gateway answers "refused"
 };
 Address fixed_v4(Fixed which);
 Address fixed_v6(Fixed which);
@@ -31,23 +31,23 @@ inline constexpr std::string_view kHostName = "host.agent-sandbox.internal";
 
 class Names {
   public:
-    // Beyond this a session gets no new name; the refusal says so.
+    // The limit of names per session. The refusal beyond it gives this reason.
     static constexpr uint32_t kMost = 65'536;
 
     struct Pair {
         Address v4, v6;
     };
 
-    // Assigns one where there is none yet. Nothing: all are used.
+    // Assigns addresses to a new name. Nothing: all addresses are used.
     std::optional<Pair> addresses_of(const HostName& name);
-    // The name behind an address of ours that was given out; null for every other.
+    // The name of a synthetic address. Null for every other address.
     const HostName* name_of(const Address& address) const;
 
-    // Lies in one of the two ranges, given out or not.
+    // The address is in one of the two ranges, assigned or not.
     static bool is_ours(const Address& address);
 
   private:
-    std::deque<HostName> names_;  // pointers to them are given out
+    std::deque<HostName> names_;  // callers keep pointers to the elements
     std::unordered_map<HostName, uint32_t> numbers_;
 };
 

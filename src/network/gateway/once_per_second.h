@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Keeps a program that tries again and again from filling the record: one line per second and subject. Pure.
+// Limits the record to one line per second and subject, so that a program that retries cannot fill it. Pure.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ class OncePerSecond {
     void make_room(Time now) {
         std::erase_if(last_,
                       [&](const auto& entry) { return now - entry.second >= std::chrono::seconds(1); });
-        // So many different ones within a second: rather some lines twice than none.
+        // Too many different subjects within a second: write some lines twice rather than omit any.
         if (last_.size() >= kMost) last_.clear();
     }
     std::unordered_map<std::string, Time> last_;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Pipes for splice(2). They cost pages and two descriptors each, so a relay holds one only while bytes are in
-// it.
+// Pipes for splice(2). Each costs pages and two descriptors, so a relay holds one only while bytes are in it.
 #pragma once
 
 #include <vector>
@@ -18,13 +17,13 @@ struct Pipe {
 
 class PipePool {
   public:
-    static constexpr int kSize = 256 << 10;  // asked for; a user's pipes together may be limited to less
+    static constexpr int kSize = 256 << 10;  // requested; the kernel may limit the total of a user's pipes
     static constexpr size_t kMostKept = 32;
-    static constexpr size_t kMostOut = 256;  // descriptors are for connections
+    static constexpr size_t kMostOut = 256;  // the other descriptors are for connections
 
-    // None when the kernel or the bound says so: then bytes are copied.
+    // Empty if the kernel or the limit refuses; the caller then copies bytes.
     Pipe take();
-    // Empty; one with bytes in it is the taker's to close, and counted with lose().
+    // give_back() takes an empty pipe for reuse. lose() closes one that still has bytes.
     void give_back(Pipe pipe);
     void lose(Pipe pipe);
 

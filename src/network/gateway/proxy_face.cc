@@ -76,7 +76,7 @@ bool ProxyFace::look_at_socks() {
     if (state == wire::Socks5Reader::State::refused) {
         return fail(Face::socks5, socks_.fault(), std::move(reply));
     }
-    // A few bytes on a fresh connection always fit.
+    // A few bytes always fit into the send buffer of a new connection.
     if (!reply.empty()) (void)::send(client_.fd(), reply.data(), reply.size(), MSG_NOSIGNAL);
     if (state == wire::Socks5Reader::State::need_more) return true;
     return ask({.face = Face::socks5,

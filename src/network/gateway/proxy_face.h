@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The gateway as a proxy, for programs that ask for one: SOCKS5 or HTTP, told apart by the first byte. Reads
-// one request and says what was asked for; whether it is granted is decided like everything else. A request
-// to the gateway itself may ask one thing, what the rules say about a host: GET /why/HOST:PORT.
+// The gateway as a proxy, for programs that use one: SOCKS5 or HTTP, distinguished by the first byte. It
+// reads one request and reports the target. The target is then judged like any other. One request is for the
+// gateway itself: GET /why/HOST:PORT returns the rules for a host.
 #pragma once
 
 #include <functional>
@@ -15,9 +15,9 @@
 
 namespace network::gateway {
 
-// How the client came, and so how it is answered.
+// How the client connected, and so how it is answered.
 enum class Face {
-    transparent,  // it believes that it speaks with the server
+    transparent,  // it connects as if to the server itself
     socks5,
     connect,
     absolute,  // an HTTP request for the proxy to make
@@ -28,7 +28,7 @@ struct ProxyRequest {
     Face face = Face::connect;
     std::string host;  // as it was written; without brackets
     uint16_t port = 0;
-    std::string rest;  // what the server is to get: what followed, or the request itself
+    std::string rest;  // bytes for the server: those after the request, or the request itself
     bool answers_head = false;
 };
 
@@ -40,7 +40,8 @@ struct ProxyFault {
 
 class ProxyFace : public Watcher {
   public:
-    // One of them is called, once, now or later; the face is to be buried in it, not destroyed.
+    // One of them is called, once, now or later. The callback must bury the face (Loop::bury), not destroy
+    // it.
     struct Calls {
         std::function<void(Stream client, const std::string& subject, bool answers_head)> about;
         std::function<void(Stream client, ProxyRequest request)> asked;
@@ -51,13 +52,13 @@ class ProxyFace : public Watcher {
     void start();
     void on_ready(uint32_t events, int which) override;
 
-    // For whoever watches the time.
+    // For the owner, which enforces the time limits.
     bool has_begun() const { return !received_.empty(); }
     void expire();
 
   private:
     void read();
-    bool look();  // true: more is needed
+    bool look();  // true: more bytes are needed
     bool look_at_socks();
     bool look_at_http();
     bool fail(Face face, std::string_view reason, std::string last_words);

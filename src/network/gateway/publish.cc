@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A visitor's connection: accepted on the host's loopback; a socket of the jail's namespace is asked for from
-// the connector and connects to the jail's 127.0.0.1, then to its ::1 where only that listens; then the two
-// are relayed.
+// A visitor's connection is accepted on the host's loopback. The connector provides a socket of the jail's
+// namespace. It connects to the jail's 127.0.0.1, or to its ::1 if that fails. Then a relay joins the two.
 #include "network/gateway/publish.h"
 
 #include <arpa/inet.h>
@@ -20,7 +19,7 @@ namespace {
 constexpr int kBacklog = 128;
 constexpr std::chrono::milliseconds kPause{100};
 
-// "--publish 8080:80" for port 80.
+// For port 80: "--publish 8080:80".
 std::string above_roots_ports(const Published& published) {
     return "--publish " + std::to_string(8000 + published.host_port) + ":" +
            std::to_string(published.jail_port);
@@ -66,7 +65,7 @@ class Publish::Visit : public Watcher {
         if (inside_) owner_.desk_.loop.forget(slot_, inside_.get());
     }
 
-    // False: nobody listens in the jail, in either family.
+    // False: no program listens in the jail, in either address family.
     bool connect(bool is_v6) {
         base::Result<base::Fd> inside =
             netns::connect_inside(owner_.connector_.get(), published_.jail_port, is_v6);
@@ -89,7 +88,7 @@ class Publish::Visit : public Watcher {
     }
 
     void record_unreachable() const { record({}, false); }
-    // The session ends with it still open: its line is written now.
+    // The session ends while the visit is open: writes its line now.
     void record_unfinished() const {
         if (relay_) record(relay_->counts(), true);
     }
@@ -153,7 +152,7 @@ class Publish::Port : public Watcher {
     }
 
   private:
-    // Out of descriptors: the listener would be ready all the time and nothing could be done about it.
+    // Out of descriptors. The listener would stay ready, and accept(2) would fail each time.
     void pause() {
         Loop& loop = owner_.desk_.loop;
         loop.change(slot_, listener_.get(), 0);

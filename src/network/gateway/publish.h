@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ports of the jail that the host sees, and only its own loopback: the one case in which the gateway listens
-// on the host's network, because the user asked for it by name.
+// Ports of the jail that are reachable on the host's loopback. This is the only case in which the gateway
+// listens on the host's network, because the user requested the port.
 #pragma once
 
 #include <list>
@@ -22,7 +22,7 @@ class Publish {
     Publish(const Publish&) = delete;
     Publish& operator=(const Publish&) = delete;
 
-    // The listeners, opened before the gateway confines itself. A port that is taken is an error.
+    // Opens the listeners before the gateway confines itself. A port in use is an error.
     static base::Result<std::vector<base::Fd>> open(const std::vector<Published>& published);
 
     void listen(base::Fd listener, const Published& published);

@@ -10,11 +10,11 @@ namespace network::gateway {
 namespace {
 
 constexpr int kMostTurns = 64;
-constexpr uint64_t kCopied = 128 << 10;  // of a direction; what goes on longer is worth a pipe
+constexpr uint64_t kCopied = 128 << 10;  // bytes per direction; a longer stream gets a pipe
 constexpr size_t kBuffer = 64 << 10;
 constexpr size_t kKeptCapacity = 512;
 
-// One thread, and nothing stays in it between two calls.
+// There is one thread, and the buffer is empty between two calls.
 char buffer[kBuffer];
 
 bool is_only_busy(int error) {
@@ -74,7 +74,7 @@ Pump::Step Pump::receive_copy(int from, int to, Filter* filter) {
     if (count <= 0) return failed_read(count);
     auto size = static_cast<size_t>(count);
     moved_ += size;
-    // Less than was asked for: there was no more, and what comes makes an event.
+    // A short read: no more bytes were there, and epoll will report new ones.
     if (size < kBuffer && !reads_to_the_end_) is_drained_ = true;
     if (filter != nullptr) {
         filter->take({buffer, size}, pending_);
@@ -114,7 +114,7 @@ Pump::State Pump::run(int from, int to, PipePool& pipes, Filter* filter) {
         Step step = pending_.empty() ? Step::on : send_pending(to);
         if (step == Step::on && in_pipe_ > 0) step = send_pipe(to);
         if (step != Step::on) {
-            // Bytes may be left on the reading side that no event will tell of.
+            // Bytes may be left on the reading side for which epoll sends no event.
             reads_to_the_end_ = true;
             return step == Step::wait ? State::waiting : State::broken;
         }

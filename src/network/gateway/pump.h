@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One direction between two sockets. Edge-triggered: a run reads until nothing is there or the other side
-// takes no more, and only a new event makes a new run worth while.
+// One direction between two sockets. Edge-triggered: a run reads until no bytes are left or the other side
+// accepts no more. Only a new event makes another run useful.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ class Pump {
   public:
     enum class State {
         waiting,  // for bytes, for room, or for the filter
-        yielded,  // there is more, and others' turn has come
-        through,  // the end was read and everything before it sent; to pass the end on is the caller's
+        yielded,  // more bytes are there, but it is the turn of others
+        through,  // the end was read and everything before it sent; the caller passes the end on
         broken,
     };
 
-    // Sees what was read and says what goes on. While there is one, nothing is spliced.
+    // Reads the bytes and decides which of them pass. With a filter, splice(2) is not used.
     class Filter {
       public:
         virtual ~Filter() = default;
-        // Appends to `onward` what may go on.
+        // Appends to `onward` the bytes that may pass.
         virtual void take(std::string_view bytes, std::string& onward) = 0;
         virtual void take_end(std::string& onward) = 0;
         virtual bool wants_more() const = 0;
@@ -32,12 +32,12 @@ class Pump {
 
     State run(int from, int to, PipePool& pipes, Filter* filter = nullptr);
 
-    // To be sent before what is read.
+    // Sent before the bytes that are read.
     void prepend(std::string bytes) { pending_ = std::move(bytes); }
     void append(std::string_view bytes) { pending_ += bytes; }
-    // The event said that an end or an error is to come: a short read is not the last.
+    // The event announced an end or an error, so a short read is not the last one.
     void expect_end() { reads_to_the_end_ = true; }
-    // Bytes wait for room on the receiving side.
+    // Bytes wait until the receiving side accepts more.
     bool is_blocked() const { return in_pipe_ > 0 || !pending_.empty(); }
     bool is_through() const { return is_through_; }
     uint64_t moved() const { return moved_; }
@@ -56,7 +56,7 @@ class Pump {
     Pipe pipe_;
     size_t in_pipe_ = 0;
     uint64_t moved_ = 0;
-    bool reads_to_the_end_ = true;  // what was there before the first run made no event for us
+    bool reads_to_the_end_ = true;  // epoll sent no event for bytes that arrived before the first run
     bool is_drained_ = false;
     bool has_ended_ = false;
     bool is_through_ = false;

@@ -86,7 +86,7 @@ void Questions::deny(uint64_t id, std::string_view reason) {
     if (found == questions_.end()) return;
     HostName name = found->second.name;
     uint16_t port = found->second.port;
-    // It goes into lines of several protocols.
+    // The reason becomes part of lines in several protocols.
     std::string shown = base::printable(reason.substr(0, kLongestReason));
     denied_[{name.str(), port}] = shown;
     answer(id, false, shown, denial_of(name, port));
@@ -110,14 +110,14 @@ void Questions::judge_again() {
     }
     for (uint64_t id : decided) {
         auto found = questions_.find(id);
-        // Its clients may have left while others were told.
+        // The clients may have left while others were called back.
         if (found == questions_.end()) continue;
         Verdict verdict = engine_.decide({found->second.name, found->second.port, Transport::tcp});
         answer(id, verdict.is_allowed(), verdict.is_allowed() ? "" : verdict.reason, std::nullopt);
     }
 }
 
-// Out of the books first: what is called may ask for something else.
+// Remove it from the maps first: a callback may ask another question.
 void Questions::answer(uint64_t id, bool is_allowed, const std::string& reason,
                        const std::optional<Verdict>& refusal) {
     auto found = questions_.find(id);

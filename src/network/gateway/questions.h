@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Hosts that the user is asked about (network.ask). Whoever wants to connect to one is held: not answered,
-// nothing dialled, nothing looked up. All who want the same port of the same name wait for one answer, which
-// is one of
+// Hosts that the user is asked about (network.ask). A connection to such a host is held: it gets no answer,
+// and the gateway neither dials nor looks up the name. All connections to the same port of the same name wait
+// for one answer, which is one of
 //
-//   rules that decide about it   whether they open or close it, everyone is judged again by them
+//   new rules about the host     all are judged again by them
 //   the user's "no"              for the rest of the session, with the reason
-//   none within the time         refused; the next try asks again
+//   no answer within the time    refused; the next attempt asks again
 //
-// Who leaves takes its place in the queue with it, and a question that nobody waits for is asked no more.
+// A connection that leaves gives up its place. A question without waiting connections is withdrawn.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,12 @@ namespace network::gateway {
 
 class Questions {
   public:
-    // A jail can ask for any name: neither the user's list nor the gateway's descriptors may fill up.
+    // A jail can request any name. These limits protect the user's list and the gateway's descriptors.
     static constexpr size_t kMost = 64;
     static constexpr size_t kMostHeld = 1024;
 
-    using Ticket = uint64_t;  // 0 is none
-    // A verdict that refuses; or nothing: there are rules about it now. Called once, not from hold().
+    using Ticket = uint64_t;  // 0: no ticket
+    // A verdict that refuses, or nothing: there are rules about the host now. Called once, not from hold().
     using Done = std::function<void(const std::optional<Verdict>& refusal)>;
 
     Questions(Loop& loop, const Engine& engine, const Egress& egress, Journal& journal)
@@ -41,18 +41,18 @@ class Questions {
     Questions(const Questions&) = delete;
     Questions& operator=(const Questions&) = delete;
 
-    // What the user said about it already.
+    // The user's earlier denial of this host, if there is one.
     std::optional<Verdict> denial_of(const HostName& name, uint16_t port) const;
-    // Why nobody more can be held for it: the denial, or that there is no place left.
+    // Why no more connections can be held for it: the denial, or a limit is reached.
     std::optional<Verdict> obstacle_to(const HostName& name, uint16_t port) const;
-    // Only where there is no obstacle.
+    // Only if obstacle_to() returns nothing.
     Ticket hold(const HostName& name, uint16_t port, Done done);
-    // The callback will not be called. Sets the ticket to 0.
+    // The callback is then not called. Sets the ticket to 0.
     void cancel(Ticket& ticket);
 
-    // An answer to a question that is no longer there says nothing.
+    // An answer to a question that no longer exists is ignored.
     void deny(uint64_t id, std::string_view reason);
-    // The rules are new.
+    // The rules have changed.
     void judge_again();
 
     struct Pending {
@@ -85,8 +85,8 @@ class Questions {
     uint64_t last_id_ = 0;
     Ticket last_ticket_ = 0;
     std::map<uint64_t, Question> questions_;  // by id
-    std::map<Key, uint64_t> by_target_;       // the id of each
-    std::map<Ticket, uint64_t> held_;         // whom each waits for
+    std::map<Key, uint64_t> by_target_;       // the id of each question
+    std::map<Ticket, uint64_t> held_;         // the question that each ticket waits for
     std::map<Key, std::string> denied_;       // with the user's reason
 };
 

@@ -19,12 +19,12 @@ using std::chrono::milliseconds;
 using wire::Protocol;
 
 constexpr milliseconds kFirstWord{30};
-constexpr milliseconds kReading{1000};  // for the client to take the last word
+constexpr milliseconds kReading{1000};  // for the client to read the refusal
 constexpr milliseconds kMailTalk{10'000};
 constexpr size_t kMostFirst = 512;
 constexpr size_t kMostDrained = 1 << 20;
 
-// Where the server speaks first. 465 is not among them: it begins with TLS.
+// Ports where the server sends first. 465 is not one of them: it begins with TLS.
 constexpr uint16_t kMailPorts[] = {24, 25, 587, 2525};
 constexpr uint16_t kShellPort = 22;
 
@@ -88,7 +88,7 @@ void Refusal::listen() {
         if (count > 0) {
             hear({bytes, static_cast<size_t>(count)});
         } else if (count == 0) {
-            // The client has read the last word, or will hear no other.
+            // The client has closed its side, after the refusal or before it.
             if (!is_last_said_) return reset();
             if (unsent_.empty()) finish();
             return;
@@ -114,7 +114,7 @@ void Refusal::hear(std::string_view bytes) {
 void Refusal::hear_first(std::string_view bytes) {
     first_ += bytes.substr(0, kMostFirst - std::min(first_.size(), kMostFirst));
     Protocol protocol = wire::ProtocolGuess(true).take(first_);
-    // A long request line is one for certain before its end.
+    // Treat a line that is undecided after kMostFirst bytes as an HTTP request line.
     bool is_long_line = protocol == Protocol::undecided && first_.size() == kMostFirst;
     switch (is_long_line ? Protocol::http1 : protocol) {
         case Protocol::undecided:

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// How a client is told that it gets no connection, in the words of the protocol that it speaks, within
-// milliseconds: a program that understands reports the policy instead of trying again.
+// Refuses a connection in the client's own protocol, within milliseconds. A program that understands it
+// reports the policy instead of retrying.
 //
-// Mail and ssh wait for the server, so they are told at once. Others are told when they have spoken: HTTP
-// with a JSON body, TLS with an alert. Who says nothing for a moment, or something unknown, is reset. After
-// the last word the client is given a moment to read: a close with bytes unread would take the word back.
+// Mail clients and ssh wait for the server, so they get the refusal at once. Others get it after their first
+// bytes: HTTP with a JSON body, TLS with an alert. A client that sends nothing for a moment, or an unknown
+// protocol, is reset. After the refusal the client gets some time to read: closing a socket with unread bytes
+// resets it, and the client would lose the refusal.
 #pragma once
 
 #include <functional>
@@ -21,10 +22,10 @@
 
 namespace network::gateway {
 
-// One sentence or two: what was refused, by which rule and where it is written, that it is policy and no
-// fault, what can be done.
+// One or two sentences: the target, the rule and its origin, that this is policy and not a fault, and the
+// remedy.
 std::string refusal_text(const Verdict& verdict, std::string_view target);
-// The same for what a client said within a connection.
+// The same for bytes that a client sent within a connection.
 std::string refusal_text(std::string_view reason, std::string_view target);
 
 struct RefusalWords {
@@ -36,12 +37,12 @@ struct RefusalWords {
 
 class Refusal : public Watcher {
   public:
-    // Called once, from the loop's deferred acts.
+    // Called once, from the loop's deferred calls.
     using Done = std::function<void()>;
 
-    // In the words of the port's protocol, or of the one that the client speaks.
+    // In the protocol of the port, or in the one that the client uses.
     Refusal(Loop& loop, Stream client, RefusalWords words, uint16_t port, Done done);
-    // The words are known. Empty: a reset.
+    // With a known text. Empty: a reset.
     Refusal(Loop& loop, Stream client, const std::string& last_words, Done done);
     ~Refusal() override;
 
@@ -61,7 +62,7 @@ class Refusal : public Watcher {
     RefusalWords words_;
     Done done_;
     std::optional<wire::SmtpRefusal> smtp_;
-    std::string first_;  // what the client said so far
+    std::string first_;  // the client's bytes so far
     std::string unsent_;
     size_t drained_ = 0;
     bool is_last_said_ = false;

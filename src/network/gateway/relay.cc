@@ -21,7 +21,7 @@ class Relay::ClientFilter : public Pump::Filter {
     Guard& guard_;
 };
 
-// Bytes of the server go on whatever they are; what the client held back for them goes the other way.
+// All of the server's bytes pass. The guard may then release the client's bytes that it held for this reply.
 class Relay::ReplyFilter : public Pump::Filter {
   public:
     ReplyFilter(Guard& guard, Pump& to_server) : guard_(guard), to_server_(to_server) {}
@@ -56,8 +56,8 @@ Relay::Relay(Loop& loop, PipePool& pipes, Stream first, Stream second, const Pen
     }
     ends_[0].watch(*this, 0);
     ends_[1].watch(*this, 1);
-    // A socket that changed hands makes no event for what it holds already. What the client is told comes
-    // first: it may be refused in the next moment, and then that was the beginning of the answer.
+    // epoll sends no event for bytes that arrived before the new watcher. Send the client's pending bytes
+    // first: they are the beginning of the answer if the guard refuses a moment later.
     run(1);
     if (!is_finished_) run(0);
 }
@@ -76,7 +76,7 @@ void Relay::on_ready(uint32_t events, int which) {
     if (events & kEnds) pumps_[which].expect_end();
     if (events & (EPOLLIN | kEnds)) run(which);
     if (!is_finished_ && pumps_[1 - which].is_blocked() && events & (EPOLLOUT | kEnds)) run(1 - which);
-    // An error that no reading met, since the end had been read before.
+    // An error that no read returned, because the end had been read before.
     if (!is_finished_ && events & EPOLLERR) fail();
 }
 
@@ -93,7 +93,7 @@ Pump::State Relay::pump(int direction) {
         ReplyFilter filter(*guard_, pumps_[0]);
         Pump::State state = pump.run(from, to, pipes_, &filter);
         if (guard_->state() == Guard::State::waiting_for_reply || state != Pump::State::waiting) return state;
-        // The client's side goes on as well.
+        // The client's side continues as well.
         run_later();
         if (guard_->state() == Guard::State::passed) dismiss_guard();
     }
@@ -118,14 +118,14 @@ void Relay::run(int direction) {
         case Pump::State::yielded:
             return run_later();
         case Pump::State::through:
-            // Closing says the same to both.
+            // Closing sends the end to both sides.
             if (pumps_[1 - direction].is_through()) return finish();
             ::shutdown(ends_[1 - direction].fd(), SHUT_WR);
             return;
         case Pump::State::broken:
             break;
     }
-    // What the other side said before is still worth delivering.
+    // Still deliver what the other side sent before.
     pump(1 - direction);
     fail();
 }
@@ -152,7 +152,7 @@ void Relay::finish() {
     is_owed_bytes_ = pumps_[1].is_blocked();
     for (Pump& pump : pumps_) pump.release(pipes_);
     bool may_answer = guard_ && guard_->state() == Guard::State::refused;
-    // A server must not take the beginning of what was refused for all of it.
+    // Reset the server, so that it does not take the beginning of a refused request for all of it.
     may_answer ? ends_[1].reset() : ends_[1].close();
     if (!may_answer) ends_[0].close();
     if (!token_) token_ = std::make_shared<char>();

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Bytes between two sockets, both ways, until both are through: the part that has to be fast. Short exchanges
-// are copied through one buffer of the loop's; a stream that goes on is moved by splice(2) through a pipe,
-// and never seen by this process. Half-close, reset and a reader that does not read are passed on; memory per
-// relay is bounded. A guard, where there is one, judges what the first end sends; what the second sends flows
-// at once, so that protocols whose server speaks first need no time-out.
+// Moves bytes between two sockets, both ways, until both have ended. This part has to be fast. Short
+// exchanges are copied through one static buffer. A longer stream is moved by splice(2) through a pipe, and
+// this process never reads it. Half-close, reset and backpressure are passed on, and the memory per relay is
+// bounded. A guard, if there is one, judges the first end's bytes. The second end's bytes pass at once, so
+// protocols whose server sends first need no time-out.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ namespace network::gateway {
 
 class PipePool;
 
-// What was read before the relay began and has still to be sent.
+// Bytes that were read before the relay began and must still be sent.
 struct Pending {
     std::string to_first;
-    std::string to_second;  // without a guard; otherwise it is shown to the guard first
+    std::string to_second;  // with a guard, it passes the guard first
 };
 
 class Relay : public Watcher {
@@ -33,13 +33,13 @@ class Relay : public Watcher {
         uint64_t from_first = 0;
         uint64_t from_second = 0;
     };
-    // Called once, from the loop's deferred acts: the relay may be destroyed in it.
+    // Called once, from the loop's deferred calls. The callback may destroy the relay.
     using Done = std::function<void(const Counts&)>;
 
-    // The sockets are not blocking.
+    // The sockets must be non-blocking.
     Relay(Loop& loop, PipePool& pipes, Stream first, Stream second, const Pending& pending, Done done,
           std::unique_ptr<Guard> guard = nullptr);
-    // For descriptors that are watched by nobody yet.
+    // For descriptors that have no watcher yet.
     Relay(Loop& loop, PipePool& pipes, base::Fd first, base::Fd second, const Pending& pending, Done done);
     ~Relay() override;
     void on_ready(uint32_t events, int which) override;
@@ -48,13 +48,13 @@ class Relay : public Watcher {
 
     // Null once nothing is left to judge.
     const Guard* guard() const { return guard_.get(); }
-    // As far as the guard knew: "tls", "http", "ssh", "tcp".
+    // As far as the guard found out: "tls", "http", "ssh", "tcp".
     std::string_view protocol() const { return guard_ ? guard_->protocol() : protocol_; }
-    // After the guard refused, for whoever is called back: the first end, to be told so. Empty where no
-    // answer fits, because an earlier one is still under way.
+    // For the callback after the guard refused: the first end, to send it the refusal. Empty if an earlier
+    // answer is still being sent, because no refusal fits into it.
     Stream take_first();
-    // Ends it here and now; nobody is called back. The server sees a reset. The first end, to be told or
-    // reset.
+    // Ends the relay at once without the callback. The server sees a reset. Returns the first end, to be
+    // refused or reset.
     Stream give_up();
 
   private:
@@ -70,15 +70,15 @@ class Relay : public Watcher {
     Loop& loop_;
     PipePool& pipes_;
     Stream ends_[2];
-    Pump pumps_[2];  // by the end that is read
+    Pump pumps_[2];  // by the end that is read from
     std::unique_ptr<Guard> guard_;
     std::string_view protocol_ = "tcp";
     Done done_;
-    uint64_t received_at_request_ = 0;  // when the last request went on
+    uint64_t received_at_request_ = 0;  // when the last request was forwarded
     bool is_finished_ = false;
-    bool is_owed_bytes_ = false;  // the client, of an answer, when it ended
+    bool is_owed_bytes_ = false;  // part of an answer was unsent when the relay ended
     bool will_run_ = false;
-    std::shared_ptr<char> token_;  // deferred acts hold it weakly: nothing is done for a relay that is gone
+    std::shared_ptr<char> token_;  // deferred calls hold it weakly and stop if the relay is destroyed
 };
 
 }  // namespace network::gateway

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A lookup is two queries, one per family, and a list of those who wait for it. Its life: waiting for a
-// place, at work, over; it is taken out of the books before anybody is told, so that a callback may ask
-// again, or cancel somebody else's ticket.
+// A lookup is two queries, one per address family, and a list of the callers that wait for it. It waits for a
+// place, runs, and ends. It is removed from the maps before any callback runs, so that a callback may start a
+// new lookup or cancel another ticket.
 #include "network/gateway/resolver.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ bool is_localhost(const HostName& name) {
     return name.str() == "localhost" || name.str().ends_with(".localhost");
 }
 
-// What a lookup found, and for how long it holds; nothing where it must be asked again.
+// The result of a lookup and how long it is valid; no lifetime: do not cache it.
 struct Conclusion {
     Resolution resolution;
     std::optional<std::chrono::seconds> lifetime;
@@ -46,7 +46,7 @@ Conclusion conclude(const Outcome& v4, const Outcome& v6) {
         uint32_t seconds = UINT32_MAX;
         if (!v4.reply.ipv4.empty()) seconds = std::min(seconds, v4.reply.time_to_live);
         if (!v6.reply.ipv6.empty()) seconds = std::min(seconds, v6.reply.time_to_live);
-        // Half an answer is better than none, and not worth keeping.
+        // Half an answer is better than none. Lifetime 0: the cache keeps it for its shortest time only.
         conclusion.lifetime = std::chrono::seconds(are_both_answered ? seconds : 0);
         return conclusion;
     }
@@ -65,7 +65,7 @@ Conclusion conclude(const Outcome& v4, const Outcome& v6) {
 }  // namespace
 
 struct Resolver::State {
-    // A lookup of a name, or one question that is passed on.
+    // A lookup of a name, or one query that is passed on.
     struct Work {
         std::optional<HostName> name;
         std::vector<Ticket> askers;
@@ -92,7 +92,7 @@ struct Resolver::State {
     size_t next_server = 0;
     AnswerCache cache;
 
-    std::unordered_map<HostName, WorkPointer> lookups;  // waiting and at work
+    std::unordered_map<HostName, WorkPointer> lookups;  // waiting and running
     std::deque<WorkPointer> waiting;
     size_t at_work = 0;
     std::map<Ticket, Asker> askers;
@@ -124,7 +124,7 @@ void Resolver::State::take(const ResolverFiles& files) {
     ++generation;
 }
 
-// Without asking anybody.
+// Without a query to a server.
 std::optional<Resolution> Resolver::State::known(const HostName& name) {
     if (is_localhost(name)) return Resolution{.outcome = Resolution::Outcome::no_such_name};
     if (auto listed = hosts.find(name); listed != hosts.end())
@@ -143,7 +143,7 @@ Resolver::Ticket Resolver::State::enlist(const WorkPointer& work, Asker asker) {
 
 void Resolver::State::add_query(const WorkPointer& work, const wire::DnsQuestion& question, bool has_edns,
                                 std::function<void(Work&, Outcome)> act) {
-    // The query is the work's own: it can't outlive what it points to.
+    // The work owns the query, so the query cannot outlive its target.
     auto done = [target = work.get(), act = std::move(act)](Outcome outcome) {
         act(*target, std::move(outcome));
     };
@@ -175,8 +175,8 @@ void Resolver::State::start_waiting() {
     }
 }
 
-// Takes a work out of the books. Its queries live until the events at hand are over: one of them may be
-// calling.
+// Removes the work from the maps. Its queries live until the current events are over: one of them may be the
+// caller.
 void Resolver::State::close(const WorkPointer& work) {
     work->is_over = true;
     if (work->name) lookups.erase(*work->name);
@@ -192,7 +192,7 @@ void Resolver::State::close(const WorkPointer& work) {
 void Resolver::State::tell(const WorkPointer& work, const std::function<void(Asker&)>& say) {
     for (Ticket ticket : std::vector(work->askers)) {
         auto found = askers.find(ticket);
-        if (found == askers.end()) continue;  // cancelled by one who was told before
+        if (found == askers.end()) continue;  // an earlier callback has cancelled it
         Asker asker = std::move(found->second);
         askers.erase(found);
         say(asker);
@@ -292,7 +292,7 @@ void Resolver::cancel(Ticket& ticket) {
     Ticket gone = found->first;
     state_->askers.erase(found);
     std::erase(work->askers, gone);
-    // A lookup whose results nobody wants is given up: its sockets count.
+    // Nothing waits for this lookup any more: end it and free its sockets.
     if (!work->askers.empty() || work->is_over) return;
     work->queries.clear();
     state_->close(work);

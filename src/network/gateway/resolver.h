@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Names to real addresses, in the host's network: /etc/hosts first, then the resolvers of /etc/resolv.conf
-// over UDP, and TCP where an answer was cut. Written out because a static program can't use the C library's,
-// and because nothing in the gateway may block. The policy was asked before anybody comes here.
+// Resolves names to real addresses in the host's network: /etc/hosts first, then the servers of
+// /etc/resolv.conf over UDP, and over TCP if an answer was truncated. Our own code, because a static program
+// cannot use the C library's resolver, and because the gateway must not block. The caller has asked the
+// policy before.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace network::gateway {
 struct Resolution {
     enum class Outcome { found, no_such_name, no_address, failed };
     Outcome outcome = Outcome::failed;
-    std::vector<Address> addresses;  // as they came, IPv4 first; every one is still to be judged
+    std::vector<Address> addresses;  // as received, IPv4 first; every one must still be judged
     std::string reason;              // of a failure: "no answer from 10.0.0.53"
 };
 
@@ -29,12 +30,12 @@ struct Resolution {
 struct ResolverFiles {
     std::string hosts;
     std::string resolv_conf;
-    uint16_t server_port = 53;  // which resolv.conf has no word for; tests have a server of their own
+    uint16_t server_port = 53;  // resolv.conf cannot set it; tests use a server of their own
 };
 
 class Resolver {
   public:
-    using Ticket = uint64_t;  // 0 is none
+    using Ticket = uint64_t;  // 0: no ticket
     using Done = std::function<void(const Resolution&)>;
     using DoneRaw = std::function<void(std::string_view reply)>;  // empty: no answer
 
@@ -43,21 +44,21 @@ class Resolver {
     Resolver(const Resolver&) = delete;
     Resolver& operator=(const Resolver&) = delete;
 
-    // Lookups at work at once; as many more wait for their turn, and beyond that they fail at once.
+    // Lookups that run at once. The same number may wait; beyond that a lookup fails at once.
     static constexpr size_t kMostAtWork = 256;
 
-    // Takes new files, after the host moved to another network; what is cached is forgotten.
+    // Takes new files after the host moved to another network, and clears the cache.
     void renew(const ResolverFiles& files);
-    // Called for each lookup that no server answered: the host may have moved, and the files with it.
+    // Called for each lookup that no server answered: the host may have moved, and its files changed.
     void when_unanswered(std::function<void()> act);
 
-    // Both families at once. May call back before it returns (cached answers); then the ticket is 0. Askers
-    // for the same name share one lookup.
+    // Looks up both address families at once. May call back before it returns (cached answers); the ticket is
+    // then 0. Callers for the same name share one lookup.
     Ticket look_up(const HostName& name, Done done);
-    // A question of another type, passed on as it is; the reply has the asker's id and was checked to answer
-    // the question.
+    // Passes on a query of another type unchanged. The reply has the caller's id and was checked to answer
+    // the query.
     Ticket ask(const wire::DnsQuery& query, DoneRaw done);
-    // The callback will not be called. Sets the ticket to 0.
+    // The callback is then not called. Sets the ticket to 0.
     void cancel(Ticket& ticket);
 
   private:

@@ -26,7 +26,7 @@ std::string_view without_comment(std::string_view line, std::string_view marks) 
     return line.substr(0, line.find_first_of(marks));
 }
 
-// "timeout:3" for "timeout:".
+// The number behind a key: 3 for "timeout:3" and "timeout:".
 std::optional<int> option(std::string_view word, std::string_view key, int most) {
     if (!word.starts_with(key)) return std::nullopt;
     word.remove_prefix(key.size());
@@ -69,7 +69,7 @@ HostsTable parse_hosts(std::string_view text) {
 ServerSettings parse_resolv_conf(std::string_view text) {
     ServerSettings settings;
     for (std::string_view line : base::split(text, '\n')) {
-        // A comment is a line of its own, yet a mark behind an address is seen in the wild.
+        // A comment must be on a line of its own, but some files have one after an address.
         std::vector<std::string_view> words = words_of(without_comment(line, "#;"));
         if (words.size() < 2) continue;
         if (words.front() == "options") read_options(words, settings);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What /etc/hosts and /etc/resolv.conf say, as data. Lines that say nothing to us are left out, as the C
-// library does: these files belong to the host, and a host whose names resolve must have them resolve here
-// too. Pure.
+// Parses /etc/hosts and /etc/resolv.conf. Lines that cannot be used are skipped, as the C library does. These
+// files belong to the host: a name that resolves on the host must resolve here too. Pure.
 #pragma once
 
 #include <chrono>
@@ -29,7 +28,7 @@ struct ServerSettings {
     int rounds = 2;
     bool rotates = false;
 };
-// Search domains are for those who ask, inside the jail. A server with a zone (fe80::1%eth0) is left out.
+// Search domains are for the resolvers inside the jail. A server with a zone (fe80::1%eth0) is skipped.
 ServerSettings parse_resolv_conf(std::string_view text);
 
 }  // namespace network::gateway

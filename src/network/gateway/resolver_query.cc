@@ -14,7 +14,7 @@
 namespace network::gateway {
 namespace {
 
-constexpr size_t kLargestDatagram = 4096;  // we ask for 1232; what is larger is cut and makes no sense
+constexpr size_t kLargestDatagram = 4096;  // we request 1232; a larger one is truncated and malformed
 constexpr size_t kLengthBytes = 2;         // before each message over TCP
 
 bool is_soon(int number) {
@@ -61,7 +61,7 @@ void ResolverQuery::start(size_t first_server) {
         whole_timer_ = 0;
         finish({.reason = step_ == Step::idle ? reason_ : "no answer from " + server().str()});
     });
-    // Through a timer, so that the caller is done with its own books before anything can fail.
+    // Through a timer, so that the caller has stored its state before the query can fail.
     try_timer_ = loop_.after(std::chrono::milliseconds(0), [this] {
         try_timer_ = 0;
         if (!open_udp()) try_next("cannot reach " + server().str());
@@ -155,12 +155,12 @@ void ResolverQuery::on_ready(uint32_t, int) {
 
 void ResolverQuery::read_udp() {
     char buffer[kLargestDatagram];
-    // Every message may finish the query, or open a socket that has to be waited for.
+    // Every message may finish the query or open another socket.
     for (size_t try_at_start = tries_; step_ == Step::udp && tries_ == try_at_start;) {
         ssize_t count = ::recv(socket_.get(), buffer, sizeof buffer, 0);
         if (count < 0 && is_soon(errno)) return;
         if (count < 0) {
-            // What ICMP brought: nobody listens there, or there is no way.
+            // An ICMP error: no program listens there, or there is no route.
             try_next("cannot reach " + server().str() + " (" + std::strerror(errno) + ")");
             return;
         }
@@ -205,7 +205,7 @@ void ResolverQuery::take(std::string message) {
     wire::DnsReply reply = wire::parse_dns_reply(message, id_, question_);
     bool is_udp = step_ == Step::udp;
     if (reply.verdict == Verdict::not_ours) {
-        // Over TCP nobody else can have said it.
+        // Over TCP only the server itself can have sent it.
         if (!is_udp) try_next(server().str() + " answers another question");
         return;
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// One question to the host's resolvers, one after the other until one answers.
+// One query to the host's resolvers, one resolver after the other until one answers.
 //
-// Order: over UDP, from a fresh socket with a port of the kernel's choice and a random id, connected, so that
-// only that server's datagrams arrive; an answer with another id or question is a forger's and is passed over
-// while the time runs; a cut answer is asked for again over TCP; a server that refuses, fails, makes no sense
-// or stays silent is followed by the next one at once. All servers in each round, and all rounds within a
-// fixed time.
+// The query is sent over UDP from a new socket, with a port of the kernel's choice and a random id. The
+// socket is connected, so that only that server's datagrams arrive. An answer with another id or question is
+// a forgery and is ignored while the time runs. A truncated answer is requested again over TCP. If a server
+// refuses, fails, sends nonsense or does not answer, the next one is tried at once. Each round tries all
+// servers, and all rounds together have a fixed time limit.
 #pragma once
 
 #include <array>
@@ -25,13 +25,13 @@ class ResolverQuery : public Watcher {
     static constexpr std::chrono::milliseconds kLongest{10'000};
 
     struct Outcome {
-        bool is_answered = false;  // with addresses, with none, or with "no such name"
+        bool is_answered = false;  // with addresses, without any, or with "no such name"
         wire::DnsReply reply;
-        std::string message;  // the reply as it came
-        std::string reason;   // where nobody answered: "no answer from 10.0.0.53"
+        std::string message;  // the reply as received
+        std::string reason;   // if no server answered: "no answer from 10.0.0.53"
     };
-    // Called once, never from within start(). The query may be destroyed after the call has returned, not in
-    // it.
+    // Called once, never from within start(). The query may be destroyed after the callback has returned, not
+    // in it.
     using Done = std::function<void(Outcome)>;
 
     ResolverQuery(Loop& loop, std::shared_ptr<const ServerSettings> settings, wire::DnsQuestion question,
@@ -75,7 +75,7 @@ class ResolverQuery : public Watcher {
     Loop::TimerId try_timer_ = 0;
     Loop::TimerId whole_timer_ = 0;
     std::string received_;  // over TCP
-    std::string reason_;    // why the last server was no use
+    std::string reason_;    // why the last server did not help
 };
 
 }  // namespace network::gateway

@@ -65,7 +65,7 @@ void Route::stop() {
 }
 
 void Route::judge_again() {
-    // Questions are judged by who keeps them.
+    // Questions judges the held routes itself.
     if (is_held()) return;
     Verdict verdict = judge(std::nullopt);
     if (verdict.is_allowed()) return;
@@ -73,7 +73,7 @@ void Route::judge_again() {
     start();
 }
 
-// By what is known: the name alone, or the address that it led to as well.
+// Judges the name alone, or the name and its address if one is known.
 Verdict Route::judge(const std::optional<Address>& address) const {
     const auto* name = std::get_if<HostName>(&target_.host);
     if (name != nullptr && address) return desk_.engine.decide_resolved(*name, *address, target_.port);
@@ -110,7 +110,7 @@ void Route::start() {
 }
 
 void Route::go_to_host() {
-    // Whatever a rule about names may say, only services that were named are behind this name.
+    // Whatever the rules for names are, this name reaches only services that the user named.
     if (!is_service(std::nullopt)) {
         return refuse({.cause = Cause::address_floor,
                        .reason = "port " + std::to_string(target_.port) + " of the host is not opened",

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-// From what a client asked for to a connected socket, or to the reason why there is none.
+// From a requested target to a connected socket, or to the reason why there is none.
 //
-//   host.agent-sandbox.internal   the host's own loopback, for services that were named
+//   host.agent-sandbox.internal   the host's own loopback, for services that the user named
 //   through the site's proxy      judged by name, not looked up, CONNECT
-//   a name                        judged, looked up once, each address judged, the good ones dialled
-//   literally an address                    judged, dialled
+//   a name                        judged, looked up once, each address judged, the allowed ones dialled
+//   a literal address             judged, dialled
 //
-// After the connection stands it is checked once more: an address that turns out to be this host's own is
-// closed, unless it is a service of the host that was named. The rules are asked once more too: they may have
-// changed on the way. A name that the user is asked about (questions.h) waits before the first of these
-// steps.
+// After connect(2) the connection is checked again: if the address is this host's own, it is closed, unless
+// it is a host service that the user named. The rules are also checked again, because they may have changed
+// meanwhile. A name that the user must decide about (questions.h) waits before the first of these steps.
 #pragma once
 
 #include <functional>
@@ -35,9 +34,9 @@ struct Target {
 
 struct Arrival {
     Stream stream;
-    std::optional<Address> address;  // none behind a proxy
+    std::optional<Address> address;  // empty behind a proxy
     bool is_host_service = false;
-    std::string early;  // what the server said already
+    std::string early;  // the server's bytes so far
 };
 
 struct RouteFailure {
@@ -50,7 +49,8 @@ struct RouteFailure {
 
 class Route {
   public:
-    // Exactly one is set. Called once, now or later; the route is to be buried in it, not destroyed.
+    // Exactly one is set. Called once, now or later. The callback must bury the route (Loop::bury), not
+    // destroy it.
     using Done = std::function<void(std::optional<Arrival>, const RouteFailure&)>;
 
     Route(Desk& desk, const Connect& connect, const std::vector<HostService>& services, Target target,
@@ -59,12 +59,12 @@ class Route {
     Route(const Route&) = delete;
     Route& operator=(const Route&) = delete;
     void start();
-    // The rules are new: what they do not open is not gone on with.
+    // The rules have changed: stops a route that they do not allow.
     void judge_again();
-    // The user is asked, and nothing has left.
+    // The route waits for the user's answer, and nothing was sent.
     bool is_held() const { return question_ != 0; }
 
-    // What allowed it, for the record.
+    // The verdict that allowed it, for the record.
     const Verdict& verdict() const { return verdict_; }
 
   private:

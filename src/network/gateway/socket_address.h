@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Addresses and ports in the kernel's form and in ours.
+// Converts addresses and ports between the kernel's types and ours.
 #pragma once
 
 #include <netinet/in.h>
@@ -32,7 +32,7 @@ struct SocketAddress {
     explicit SocketAddress(const Endpoint& endpoint);
 
     int family() const { return any.sa_family; }
-    // Nothing for families that are neither.
+    // Nothing if the family is neither IPv4 nor IPv6.
     std::optional<Endpoint> endpoint() const;
 };
 

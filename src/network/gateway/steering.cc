@@ -38,7 +38,7 @@ base::Json json_of(const Questions::Pending& question) {
 
 }  // namespace
 
-// Listeners are made inside the jail's network before it starts; there is no way back in.
+// Listeners are created in the jail's network before it starts. The gateway cannot enter that network again.
 base::Status Steering::check_ports(const Egress& wanted) const {
     if (std::optional<uint16_t> port = first_new(wanted.udp_ports, rules_.egress.udp_ports))
         return needs_restart("UDP port " + std::to_string(*port));
@@ -63,7 +63,7 @@ base::Result<size_t> Steering::renew(std::string_view text) {
     rules_.egress.rules = std::move(wanted.rules);
     rules_.egress.passed_types = std::move(settings->passed_types);
     name_server_.judge_again();
-    // Connections first: what the answered questions let go on needs no second look.
+    // Connections first: those that the answered questions release need no second check.
     size_t closed = door_.judge_again() + datagrams_.judge_again();
     desk_.questions.judge_again();
     return closed;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What can be done to a gateway that serves: other rules, and a look at what it does. New rules take the
-// place of all others in one step of the loop, in which everything that is open is judged by them as well;
-// rules that can't be obeyed change nothing.
+// Changes and inspects a running gateway. New rules replace the old ones in one step of the loop, and all
+// open connections are judged by them in the same step. Rules that cannot be applied change nothing.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +18,11 @@
 
 namespace network::gateway {
 
-// The rules that all others refer to.
+// The rules that the other parts refer to.
 struct Rules {
     Engine& engine;
-    Egress& egress;  // with the ports of UDP that have a listener
-    // The same for TCP, sorted; nothing: connections to all ports come here.
+    Egress& egress;  // with the UDP ports that have a listener
+    // The same for TCP, sorted. Nothing: the gateway receives connections to all ports.
     std::optional<std::vector<uint16_t>> tcp_ports;
 };
 
@@ -36,7 +35,7 @@ class Steering {
           datagrams_(datagrams),
           name_server_(name_server) {}
 
-    // The text of network/rules/settings_text.h. How many connections and flows were closed.
+    // `text` is as in network/rules/settings_text.h. Returns how many connections and flows were closed.
     base::Result<size_t> renew(std::string_view text);
     // A JSON object: connections (the oldest kMostListed of them), connection_count, pending, refused.
     static constexpr size_t kMostListed = 256;

@@ -30,7 +30,7 @@ void Stream::watch(Watcher& watcher, int which) {
 
 void Stream::close() {
     if (!socket_) return;
-    // Sockets of connections are shared with nobody: the gateway starts no process once it serves.
+    // No other process shares these sockets: the gateway starts no process while it serves.
     if (slot_ != nullptr) loop_->forget_closing(std::exchange(slot_, nullptr));
     socket_.reset();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A TCP socket that is tied to the loop once, edge-triggered and for all events, and changes hands between
-// watchers without a system call.
+// A TCP socket that is added to epoll once, edge-triggered and for all events. It moves between watchers
+// without a system call.
 #pragma once
 
 #include "base/file.h"
@@ -11,7 +11,7 @@ namespace network::gateway {
 class Stream {
   public:
     Stream() = default;
-    // Not blocking.
+    // The socket must be non-blocking.
     Stream(Loop& loop, base::Fd socket) : loop_(&loop), socket_(std::move(socket)) {}
     Stream(Stream&& other) noexcept;
     Stream& operator=(Stream&& other) noexcept;
@@ -20,11 +20,12 @@ class Stream {
     int fd() const { return socket_.get(); }
     explicit operator bool() const { return bool(socket_); }
 
-    // A stream that somebody watched before only changes hands: what is readable by then must be asked for.
+    // If the stream had a watcher before, the new one gets no event for bytes that arrived earlier: it must
+    // read once.
     void watch(Watcher& watcher, int which = 0);
 
     void close();
-    // The peer sees a reset instead of an end.
+    // The peer sees a reset instead of an end of file.
     void reset();
 
   private:

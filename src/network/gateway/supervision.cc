@@ -37,7 +37,7 @@ void Supervision::ask_for_files() {
 void Supervision::on_ready(uint32_t, int) {
     base::Result<base::PassedDescriptors> passed = base::receive_descriptors(control_.get());
     std::optional<Order> order = passed ? decode_order(passed->note) : std::nullopt;
-    // The other end is gone, or no longer one of ours.
+    // The supervisor has exited, or sent a message that is not ours.
     if (!order) return end(false);
     obey(*order, passed->descriptors);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The supervisor's end of the conversation (messages.h).
+// The gateway's end of the socket to its supervisor (messages.h).
 #pragma once
 
 #include <string_view>
@@ -18,14 +18,14 @@ class Supervision : public Watcher {
     ~Supervision() override;
 
     void say(std::string_view message) const;
-    // Who carries out its orders, while the gateway serves.
+    // Carries out the supervisor's orders while the gateway serves.
     void steer(Steering* steering) { steering_ = steering; }
 
-    // The host may have moved to another network; a confined process can't look at its files again.
+    // The host may have moved to another network. The confined gateway cannot read its files again.
     void ask_for_files();
 
     void on_ready(uint32_t events, int which) override;
-    // Not by the supervisor's death.
+    // False if the supervisor died.
     bool is_asked_to_end() const { return is_asked_; }
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A tunnel through the site's proxy: CONNECT on a connection to it, until it agrees.
+// A tunnel through the site's proxy: sends CONNECT and waits until the proxy accepts it.
 #pragma once
 
 #include <functional>
@@ -14,15 +14,15 @@ namespace network::gateway {
 
 class UpstreamTunnel : public Watcher {
   public:
-    static constexpr std::chrono::milliseconds kPatience{30'000};  // the proxy dials the host meanwhile
+    static constexpr std::chrono::milliseconds kPatience{30'000};  // the proxy connects to the host meanwhile
 
     struct Result {
-        Stream stream;       // none: the proxy refused
-        std::string early;   // what the server said already
-        int status = 0;      // of the proxy; 0 where it did not answer
+        Stream stream;       // empty: the proxy refused
+        std::string early;   // the server's bytes so far
+        int status = 0;      // the proxy's; 0 if it did not answer
         std::string reason;  // of a failure
     };
-    // Called once, now or later. The tunnel is to be buried in it, not destroyed.
+    // Called once, now or later. The callback must bury the tunnel (Loop::bury), not destroy it.
     using Done = std::function<void(Result)>;
 
     // `authority` is "name:port".
