@@ -34,11 +34,11 @@ std::optional<int> small_number(std::string_view text) {
     return is_whole && !has_leading_zero && number >= 0 ? std::optional(number) : std::nullopt;
 }
 
-// Where a form of IPv6 keeps an IPv4 address.
+// The position of the IPv4 address in a form of IPv6.
 struct Form {
     std::string_view prefix;
     size_t offset;
-    uint8_t mask;  // Teredo hides its client from clumsy translators by inverting it
+    uint8_t mask;  // Teredo inverts its client's address, so that translators do not rewrite it
     bool is_same_host;
     std::string_view name;
 };
@@ -49,8 +49,8 @@ constexpr Form kForms[] = {
     {"2001::/32", 4, 0, false, "Teredo server"}, {"::/96", 12, 0, false, "v4-compatible"},
 };
 
-// The local-use NAT64 prefix may hold the address in four places (RFC 6052); only the usual one, at the end
-// of a /96, can be told from the others, and what is not in it stays closed with ::/8.
+// The local-use NAT64 prefix may contain the address in four places (RFC 6052). Only the usual one, at the
+// end of a /96, can be recognised. The other places stay closed with ::/8.
 bool is_readable(const Form& form, const Address::Bytes& bytes) {
     bool is_local_nat64 = form.prefix == "64:ff9b:1::/48";
     return !is_local_nat64 ||
@@ -84,7 +84,7 @@ Address Address::from_v6(const Bytes& bytes) {
 Result<Address> Address::parse(std::string_view text) {
     Error error{.what = in_quotes(text) + " is no address",
                 .advice = "write an IPv4 address as four decimal numbers, an IPv6 address without a zone"};
-    // inet_pton stops at a NUL byte, and would take what stands before it.
+    // inet_pton stops at a NUL byte and would accept the text before it.
     if (text.size() >= INET6_ADDRSTRLEN || text.find('\0') != std::string_view::npos) return error;
     char terminated[INET6_ADDRSTRLEN] = {};
     std::ranges::copy(text, terminated);
@@ -124,7 +124,7 @@ Result<Prefix> Prefix::parse(std::string_view text) {
     if (!address) return address.error();
     if (slash == std::string_view::npos) return Prefix(*address);
 
-    // ::ffff:10.0.0.0/104 counts in the bits of IPv6; 10.0.0.0/8 in those of IPv4.
+    // ::ffff:10.0.0.0/104 counts IPv6 bits, 10.0.0.0/8 counts IPv4 bits.
     bool counts_v4 = text.find(':') == std::string_view::npos;
     std::optional<int> bits = small_number(text.substr(slash + 1));
     if (!bits || *bits > (counts_v4 ? 32 : 128)) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Addresses and prefixes of both families in one type. An IPv4 address is kept as its v4-mapped IPv6 form, so
-// that 10.0.0.1 and ::ffff:10.0.0.1 are one value and no rule can be walked around by choosing the other
-// spelling.
+// Addresses and prefixes of both families in one type. An IPv4 address is stored as its v4-mapped IPv6 form:
+// 10.0.0.1 and ::ffff:10.0.0.1 are one value, and the other spelling cannot bypass a rule.
 #pragma once
 
 #include <array>
@@ -22,11 +21,11 @@ class Address {
 
     // The unspecified address ::
     Address() = default;
-    // As they come from the kernel: 4 bytes or 16, in network order.
+    // The kernel's form: 4 or 16 bytes, in network order.
     static Address from_v4(const std::array<uint8_t, 4>& bytes);
     static Address from_v6(const Bytes& bytes);
 
-    // Four decimal numbers without leading zeros, or RFC 4291 without a zone. Nothing else is an address.
+    // Four decimal numbers without leading zeros, or RFC 4291 without a zone. Other text is an error.
     static base::Result<Address> parse(std::string_view text);
 
     bool is_v4() const;
@@ -45,14 +44,14 @@ class Prefix {
     Prefix() = default;
     // The single address.
     explicit Prefix(const Address& address) : address_(address), length_(128) {}
-    // The network of `length` bits, counted in the 128 of the kept form, around an address.
+    // The network of `length` bits around an address. The length counts in the 128 bits of the stored form.
     static Prefix around(const Address& address, int length);
 
-    // "10.0.0.0/8", "2001:db8::/32", or an address alone. Bits beyond the length are an error that names what
-    // was meant.
+    // "10.0.0.0/8", "2001:db8::/32", or an address alone. Bits beyond the length are an error, which contains
+    // the corrected network.
     static base::Result<Prefix> parse(std::string_view text);
 
-    // Families are kept apart: ::/0 has no IPv4 address in it.
+    // The families are separate: ::/0 contains no IPv4 address.
     bool contains(const Address& address) const;
     bool contains(const Prefix& other) const { return other.length_ >= length_ && contains(other.address_); }
 
@@ -69,15 +68,15 @@ class Prefix {
     int length_ = 0;
 };
 
-// An IPv4 address that an IPv6 address carries.
+// An IPv4 address inside an IPv6 address.
 struct Embedded {
     Address address;
     std::string_view form;  // "NAT64", "6to4" …
-    bool is_same_host;      // a translator delivers to the IPv4 host itself; not so for tunnels
+    bool is_same_host;      // a translator delivers to the IPv4 host itself; a tunnel does not
 };
 
-// For NAT64, 6to4, Teredo and v4-compatible addresses; empty for others. A v4-mapped address is an IPv4
-// address already.
+// For NAT64, 6to4, Teredo and v4-compatible addresses; empty for others. A v4-mapped address counts as an
+// IPv4 address.
 std::vector<Embedded> embedded_addresses(const Address& address);
 
 }  // namespace network

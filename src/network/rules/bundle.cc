@@ -45,7 +45,7 @@ struct Expansion {
     const std::vector<Bundle>& found;
     std::vector<Rule> rules;
 
-    // Bundles in bundles are few and shipped; the depth only ends a circle.
+    // Bundles in bundles are few and shipped. The limit only stops a circular reference.
     base::Status add(std::string_view bundle, int depth = 0) {
         constexpr int kDeepest = 4;
         std::optional<std::vector<Row>> rows = depth < kDeepest ? rows_of(bundle, found) : std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Named groups of hosts that one purpose needs: "@github" in network.allow. They lie in
-// share/bundles/NAME.list, each host with its reason, and share/network/bundles.list says what each is for. A
-// row of a bundle may name another bundle.
+// Named groups of hosts for one purpose: "@github" in network.allow. They are in share/bundles/NAME.list,
+// each host with its reason. share/network/bundles.list contains the purpose of each. A row of a bundle may
+// name another bundle.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@
 
 namespace network {
 
-// Hosts that were read from the user's own client configuration (.npmrc, pip.conf …). It takes the place of
-// the shipped bundle of that name, so that a site's mirror works and no other host is opened.
+// Hosts from the user's own client configuration (.npmrc, pip.conf …). Such a bundle replaces the shipped one
+// of the same name, so that a site's mirror works and no other host is opened.
 struct Bundle {
     std::string name;
     std::vector<std::string> entries;
 };
 
-// What an entry of a list means: one rule, or all rules of the bundle that it names. Errors name the entry's
-// origin and, for an unknown bundle, the nearest known one.
+// The rules of a list's entry: one rule, or all rules of the named bundle. Errors contain the entry's origin
+// and, for an unknown bundle, the nearest known name.
 base::Result<std::vector<Rule>> rules_of(const config::Item& item, Side side,
                                          const std::vector<Bundle>& found = {});
 

@@ -10,7 +10,7 @@
 namespace network {
 namespace {
 
-// Entries in their order, each once.
+// Entries in their order, without duplicates.
 class Entries {
   public:
     // Whether the text was a URL with a host.
@@ -48,7 +48,7 @@ std::string_view unquoted(std::string_view text) {
     return is_quoted ? text.substr(1, text.size() - 2) : text;
 }
 
-// "key = value" or "key: value"; nothing for remarks and sections.
+// "key = value" or "key: value". Nothing for comments and section headers.
 std::optional<Pair> pair_in(std::string_view line, char separator) {
     line = base::trim(line);
     if (line.empty() || line[0] == '#' || line[0] == ';' || line[0] == '[') return std::nullopt;
@@ -75,7 +75,7 @@ std::string entry_of_url(std::string_view url) {
     std::string_view authority = rest.substr(0, rest.find_first_of("/?#\"'"));
     size_t at = authority.rfind('@');
     if (at != std::string_view::npos) authority.remove_prefix(at + 1);
-    // A variable in braces, a local file, or something else that is no host.
+    // A variable in braces, a local file or other text that is not a host.
     base::Result<Rule> rule = parse_rule(authority, Side::allow);
     bool is_host = rule && (rule->target == Target::host ||
                             (rule->target == Target::network && rule->prefix.length() == 128));
@@ -113,13 +113,13 @@ std::vector<std::string> pip_entries(std::string_view pip_conf) {
         entries.add_urls(pair->value);
         has_index = has_index || pair->key == kKeys[0] || pair->key == kKeys[3];
     }
-    // The packages of the public index lie on another host.
+    // The packages of the public index are on another host.
     bool is_public = entries.has("pypi.org");
     if (is_public || (!entries.is_empty() && !has_index)) entries.add("@pypi");
     return entries.take();
 }
 
-// As much of YAML as people write here: keys at the margin, items and pairs below them.
+// Parses the part of YAML that is common here: keys at the margin, items and pairs below them.
 std::vector<std::string> conda_entries(std::string_view condarc) {
     Entries entries;
     std::string_view section;
@@ -154,7 +154,7 @@ std::vector<std::string> conda_entries(std::string_view condarc) {
     }
     if (names_channels && !has_alias) entries.add("conda.anaconda.org");
     if (wants_defaults && !has_defaults) entries.add("repo.anaconda.com");
-    // The packages of the public channels lie on other hosts.
+    // The packages of the public channels are on other hosts.
     if (entries.has("conda.anaconda.org")) {
         entries.add("conda-static.anaconda.org");
         entries.add("binstar-cio-packages-prod.s3.amazonaws.com");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Hosts that a package manager's own configuration names, so that @npm, @pip, @conda, @cargo and @apt open
-// the site's mirror and none has to be guessed. Pure: text in, entries of a bundle out. A line that can't be
-// read is passed over: these files are not ours to judge, and what is not read stays closed.
+// Hosts from a package manager's own configuration, so that @npm, @pip, @conda, @cargo and @apt open the
+// site's mirror without guessing. Pure: text in, entries of a bundle out. A line that cannot be parsed is
+// skipped: other programs own these files, and a skipped host stays closed.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace network {
 
-// "host" or "host:port" of a URL; empty where there is none. A user and a password are left out.
+// "host" or "host:port" of a URL, without user and password. Empty if the URL has no host.
 std::string entry_of_url(std::string_view url);
 
-// One reader for each client. Where a file only adds to the client's default, the entry "@bundle" of that
-// default is among the result.
+// One reader per client. If a file only adds to the client's default, the result contains the entry "@bundle"
+// of that default.
 std::vector<std::string> npm_entries(std::string_view npmrc);
 std::vector<std::string> pip_entries(std::string_view pip_conf);
 std::vector<std::string> conda_entries(std::string_view condarc);

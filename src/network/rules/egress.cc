@@ -9,7 +9,7 @@
 namespace network {
 namespace {
 
-// Each is a pair of sockets in the gateway.
+// Each port needs a pair of sockets in the gateway.
 constexpr size_t kMostUdpPorts = 256;
 constexpr size_t kMostTcpPorts = 1024;
 
@@ -29,7 +29,7 @@ base::Status add_udp(const Rule& rule, std::set<uint16_t>& ports) {
     return base::success();
 }
 
-// Only kernels without nf_tables need these one by one; what is beyond the number is closed there.
+// Only kernels without nf_tables need a listener per port. Ports beyond the limit stay closed there.
 void add_tcp(const Rule& rule, std::set<uint16_t>& ports) {
     if (!rule.names_ports()) return;
     for (int port = rule.ports.first; port <= rule.ports.last && ports.size() < kMostTcpPorts; ++port)
@@ -49,7 +49,7 @@ base::Status find_ports(Egress& egress) {
             return added;
         }
     }
-    // The name server has this port.
+    // The name server uses this port.
     udp.erase(53);
     egress.udp_ports.assign(udp.begin(), udp.end());
     egress.tcp_ports.assign(tcp.begin(), tcp.end());

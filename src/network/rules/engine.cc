@@ -106,7 +106,7 @@ void Engine::warn_of_no_effect(const Rule& rule) {
                             kAskAdministrator);
     }
     if (rule.target != Target::network) return;
-    // Where the first address of a network is closed by a row that contains all of it, so is the whole.
+    // If one row of the floor contains the whole network, the network is closed.
     bool is_service =
         rule.ports.is_single() && this->is_service(rule.prefix.address(), rule.ports.first, Transport::tcp);
     if (is_service) return;
@@ -133,7 +133,8 @@ bool Engine::is_service(const Address& address, uint16_t port, Transport transpo
            });
 }
 
-// Behind the host's name inside stand the services that were named, whatever a wider rule opens.
+// The host's name inside the jail reaches only services that the user named, even if a wider rule allows
+// more.
 std::optional<Verdict> Engine::closed_host_port(const Asked& asked) const {
     if (!asked.name || asked.name->str() != kHostServiceName) return std::nullopt;
     bool is_open =
@@ -165,7 +166,7 @@ std::optional<Verdict> Engine::closed_address(const Address& address, uint16_t p
                    .change = change};
 }
 
-// A network that the site calls its own has hosts without names.
+// Hosts in a network that the site declared private may have no names.
 const config::Origin* Engine::opened_as_private(const Asked& asked) const {
     bool can_be = mode_ == NetworkMode::filtered && asked.transport == Transport::tcp && asked.address;
     for (size_t i = 0; can_be && i < private_networks_.size(); ++i)
@@ -200,7 +201,7 @@ Verdict Engine::default_verdict(const Asked& asked) const {
                        .advice = advice,
                        .change = change};
     }
-    // Addresses are not asked about: whoever answers could not tell what they are.
+    // The user is not asked about addresses, because a number alone does not show what it is.
     if (is_asking_ && !is_observing_ && !is_literal) {
         return Verdict{.decision = Decision::ask,
                        .cause = Cause::ask,
@@ -229,9 +230,9 @@ Verdict Engine::judge(const Asked& asked) const {
     return decisive ? verdict_by(*decisive, asked) : default_verdict(asked);
 }
 
-// Threat: a setting of the user's that lets refusals through must not lift what the administrator closed. A
-// mode that the administrator chose and that opens only what is named closes all the rest, whatever a verdict
-// gives as its cause. (tests/network_rules/engine_ask_test.cc)
+// Threat: a user setting that turns refusals into allows must not open what the administrator closed. If the
+// administrator chose a mode that opens only named hosts, everything else stays closed, whatever cause a
+// verdict gives. (tests/network_rules/engine_ask_test.cc)
 Verdict Engine::observed(Verdict verdict) const {
     bool is_floor = verdict.cause == Cause::port_floor || verdict.cause == Cause::address_floor;
     bool is_admins = verdict.origin.layer == config::Layer::admin ||
@@ -304,7 +305,7 @@ Verdict Engine::decide_resolved(const HostName& name, const Address& resolved, u
                                 Transport transport) const {
     Verdict by_name = decide({name, port, transport});
     if (!by_name.is_allowed() || mode_ == NetworkMode::open) return by_name;
-    // Its port was named, and what is behind the name is the host's own loopback.
+    // The user named its port, and the target is the host's own loopback.
     bool is_loopback = resolved == *Address::parse("127.0.0.1") || resolved == *Address::parse("::1");
     if (is_loopback && name.str() == kHostServiceName) return by_name;
     if (std::optional<Verdict> closed = closed_address(resolved, port, transport)) return *closed;
@@ -314,7 +315,7 @@ Verdict Engine::decide_resolved(const HostName& name, const Address& resolved, u
     return says_more ? by_both : by_name;
 }
 
-// A range that is open may begin with ports of the floor.
+// An open range may begin with ports of the floor.
 Verdict Engine::first_above_floor(const HostName& name, uint32_t port, Transport transport) const {
     for (Verdict verdict; port <= 65535; ++port) {
         verdict = decide({name, static_cast<uint16_t>(port), transport});
@@ -326,7 +327,7 @@ Verdict Engine::first_above_floor(const HostName& name, uint32_t port, Transport
 Verdict Engine::decide_lookup(const HostName& name) const {
     Verdict usual = decide({name, 443, Transport::tcp});
     if (usual.is_allowed() || mode_ == NetworkMode::isolated) return usual;
-    // Open ports begin where some rule begins, or behind where one ends.
+    // A range of open ports begins at the first port of a rule or after its last port.
     std::vector<uint32_t> ports = {1};
     bool may_be_open = mode_ == NetworkMode::filtered || is_asking_ || is_observing_;
     std::optional<Verdict> question;

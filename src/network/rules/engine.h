@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: MIT
 // The egress rules as one question: may this connection be made? Pure: no socket, no resolver, no clock. The
-// gateway asks three times, and each answer stands by itself.
+// gateway asks three times, and each answer is independent:
 //
-//   1. decide_lookup(name)        before a name is looked up anywhere, since a lookup carries data out
-//   already
-//   2. decide(question)           when a port is known, for names and for literal addresses
-//   3. decide_resolved(…)         for each address that a name resolved to, before it is dialled; it can only
-//   take away
+//   1. decide_lookup(name)     before a name is looked up, because a lookup already carries data out
+//   2. decide(question)        when a port is known, for names and for literal addresses
+//   3. decide_resolved(…)      for each address of a name, before it is dialled; it can only refuse more
 //
-// Order of authority: the port floor and the address floor; the administrator's blocks, which nothing that a
-// user writes can pass; then the most specific rule of all, where a block wins against an equally specific
-// allow, except that the list that is shipped gives way; then the default of the mode. A user may always be
+// Order of authority: first the port floor and the address floor. Then the administrator's blocks, which no
+// user setting can override. Then the most specific rule, where a block wins against an equally specific
+// allow; a block of the shipped list loses against it. Then the default of the mode. A user may always be
 // stricter than the administrator.
 //
-// Two settings change what comes out, never what is closed by the administrator or the floors. network.ask: a
-// name that only the default of the mode decides about is a question for the user (Decision::ask), and until
-// it is answered nothing is looked up. network.observe: a refusal is let through and says what it would have
-// been.
+// Two settings change the result, but never for targets that the administrator or a floor closes.
+// network.ask: if only the default of the mode decides about a name, the user is asked (Decision::ask). The
+// name is not looked up before the answer. network.observe: a refusal becomes an allow that contains the
+// reason of the refusal.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +38,7 @@ namespace network {
 
 using Host = std::variant<HostName, Address>;
 
-// A name or an address as a client writes it; an IPv6 address may stand in brackets.
+// A name or an address as a client writes it. An IPv6 address may be in brackets.
 base::Result<Host> parse_host(std::string_view text);
 
 struct Question {
@@ -49,7 +47,7 @@ struct Question {
     Transport transport = Transport::tcp;
 };
 
-enum class Decision { allow, deny, ask, inject };  // the last one has no rule yet
+enum class Decision { allow, deny, ask, inject };  // no rule uses the last one yet
 
 // What made the decision.
 enum class Cause { mode, rule, shipped_list, port_floor, address_floor, literal, udp, ask, protocol };
@@ -63,10 +61,11 @@ struct Verdict {
     std::string rule;  // "*.example.org", "@github: api.github.com", "port 25"; empty for a default
     config::Origin origin;
     std::string reason;  // a clause: "telnet: passwords and sessions in clear text"
-    std::string advice;  // what the user can do; empty where nothing can be done
-    // The smallest flag or line that would allow it: "--allow-host example.org"; empty where none does.
+    std::string advice;  // what the user can do; may be empty
+    // The smallest flag or line that would allow it: "--allow-host example.org". Empty if no change does.
     std::string change;
-    // network.observe: it is allowed although these rules refuse it; the rest says why they do.
+    // network.observe: allowed although the rules refuse it. The other fields give the reason for the
+    // refusal.
     bool is_observed = false;
 
     bool is_allowed() const { return decision == Decision::allow; }
@@ -82,35 +81,35 @@ struct EngineSettings {
     config::Origin literals_origin;
     bool has_shipped_list = true;             // share/network/blocked_names.list
     std::vector<Bundle> bundles;              // read from client configurations
-    std::vector<config::Item> host_services;  // network.host_services: exceptions from the address floor
-    bool is_asking = false;         // network.ask: what only the mode decides is the user's to answer
-    bool is_observing = false;      // network.observe
-    std::vector<config::Item> udp;  // network.udp: entries as of `allow`, for UDP alone
+    std::vector<config::Item> host_services;  // network.host_services: exceptions to the address floor
+    bool is_asking = false;                   // network.ask: the user decides where only the mode would
+    bool is_observing = false;                // network.observe
+    std::vector<config::Item> udp;            // network.udp: entries as in `allow`, for UDP alone
 };
 
-// The rules of `allow`, `udp` and `host_services`, bundles expanded.
+// The rules of `allow`, `udp` and `host_services`, with bundles expanded.
 base::Result<std::vector<Rule>> opening_rules(const EngineSettings& settings);
 
 class Engine {
   public:
-    // An entry that can't be understood is an error, never a rule less.
+    // An entry that cannot be parsed is an error. It is never skipped.
     static base::Result<Engine> make(const EngineSettings& settings);
 
     Verdict decide(const Question& question) const;
     // `resolved` is one of the addresses of `name`.
     Verdict decide_resolved(const HostName& name, const Address& resolved, uint16_t port,
                             Transport transport = Transport::tcp) const;
-    // Whether a protocol in which no name can be judged may be spoken on a connection that is open otherwise.
-    // By a rule (Cause::rule): the bytes are not read at all. Else by the port: closed where HTTP or TLS is
-    // usual. `resolved` is the address of a name, where one is known.
+    // Whether an allowed connection may use a protocol that carries no name to judge. If a rule decides
+    // (Cause::rule), the bytes are not read at all. Otherwise the port decides: closed where HTTP or TLS is
+    // usual. `resolved` is the address of a name, if it is known.
     Verdict decide_raw(const Host& host, uint16_t port, const Address* resolved = nullptr) const;
-    // Whether some port of the name is open; ask: none is, but one could be opened by an answer, and the name
-    // is not to be looked up before.
+    // Whether any port of the name is open. ask: no port is open, but the user's answer could open one. The
+    // name must not be looked up before.
     Verdict decide_lookup(const HostName& name) const;
-    // The same for one of its addresses, as far as it can be said before a port is known: the address floor.
+    // The same for one of its addresses, before a port is known: checks the address floor.
     Verdict decide_address(const HostName& name, const Address& resolved) const;
 
-    // Entries that open something and can have no effect, one line each.
+    // Allow entries that can have no effect, one line each.
     const std::vector<std::string>& warnings() const { return warnings_; }
 
   private:
@@ -134,11 +133,11 @@ class Engine {
     bool is_asking_ = false;
     bool is_observing_ = false;
     std::vector<Prefix> private_networks_;
-    std::vector<config::Origin> private_origins_;  // of each of them
+    std::vector<config::Origin> private_origins_;  // the origin of each private network
     std::vector<HostService> services_;
     RuleTable admin_;
     RuleTable others_;
-    RuleTable lifted_ports_;  // the administrator's allows that name a port
+    RuleTable lifted_ports_;  // the administrator's allow rules that name a port
     std::vector<std::string> warnings_;
 };
 

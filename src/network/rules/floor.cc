@@ -19,8 +19,7 @@ struct FloorText {
     std::string_view reason;
 };
 
-// The first row that contains the address decides, so that single addresses come before the ranges around
-// them.
+// The first row that contains the address decides, so single addresses come before the ranges around them.
 constexpr FloorText kAddressFloor[] = {
     {"100.100.100.200/32", Opening::never, "instance metadata of Alibaba Cloud: credentials of the machine"},
     {"168.63.129.16/32", Opening::never, "the platform's own service in Azure: secrets of the machine"},
@@ -121,7 +120,7 @@ std::optional<ClosedAddress> find_closed(const Address& address, std::span<const
                                  .reason = std::string(row->reason),
                                  .can_be_opened = false};
         }
-        // A site without IPv4 reaches all of it through NAT64, whose prefixes lie in ::/8.
+        // A site without IPv4 reaches all of IPv4 through NAT64, whose prefixes are within ::/8.
         reaches_open_host = reaches_open_host || inner.is_same_host;
     }
     if (reaches_open_host) return std::nullopt;

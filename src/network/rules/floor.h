@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What is closed in every mode that filters, whatever a rule about names says.
+// Addresses and ports that are closed in every filtering mode, whatever the rules for names are.
 //
-// The address floor is asked about the address that would be dialled, after the name was resolved: a name
-// that anybody may register can point to the host's loopback, to the instance metadata of a cloud or into the
-// site's network. The port floor closes mail, DNS over TLS and the clear-text services that an account's
-// trust is placed in.
+// The address floor checks the address that would be dialled, after the name was resolved. An attacker can
+// register a name that points to the host's loopback, to a cloud's instance metadata or into the site's
+// network. The port floor closes mail, DNS over TLS and the clear-text services that accounts are trusted
+// with.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@ struct ClosedAddress {
     bool can_be_opened;  // by network.private
 };
 
-// Why an address can't be dialled, or nothing. `opened` are the networks of network.private; a metadata
-// address within one stays closed, and an address that reaches a private network through a tunnel or
-// translator too.
+// Why an address cannot be dialled, or nothing. `opened` are the networks of network.private. A metadata
+// address within one stays closed. So does an address that reaches a private network through a tunnel or
+// translator.
 std::optional<ClosedAddress> find_closed(const Address& address, std::span<const Prefix> opened);
 
-// The entries of network.private: each lies within a private range. Loopback, link-local and metadata are
-// never opened.
+// The entries of network.private. Each must be within a private range. Loopback, link-local and metadata
+// addresses are never opened.
 base::Result<std::vector<Prefix>> parse_private_networks(const std::vector<config::Item>& items);
 
-// Why a port is closed, both for TCP and UDP; empty for the others.
+// Why a port is closed, for TCP and UDP. Empty for other ports.
 std::string_view reason_for_closed_port(uint16_t port);
 
 }  // namespace network

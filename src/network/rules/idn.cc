@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::string_view kPrefix = "xn--";
 
-// Scripts whose letters look alike are told apart; the others may stand beside any.
+// Scripts whose letters look alike are distinguished. The others may be mixed with any.
 enum class Script { latin, greek, cyrillic, other };
 
 enum class Letters {
     all,
-    odd,   // the alphabet alternates: upper case has even numbers
+    odd,   // upper and lower case alternate: upper case has even numbers
     even,  // upper case has odd ones
 };
 
@@ -110,7 +110,7 @@ void append_number(std::string& text, uint32_t number, uint32_t bias) {
     text += digit_letter(number);
 }
 
-// At most 63 points, so that no number here can overflow.
+// At most 63 code points, so no number here can overflow.
 std::string encode(const std::u32string& points) {
     std::string text;
     for (char32_t point : points) {
@@ -216,7 +216,7 @@ base::Result<std::string> a_label_of(std::string_view label) {
 bool is_genuine_a_label(std::string_view label) {
     if (!label.starts_with(kPrefix)) return false;
     std::string_view code = label.substr(kPrefix.size());
-    // A label has 63 bytes; what is longer is refused elsewhere, and never decoded.
+    // A label has at most 63 bytes. Longer ones are refused elsewhere and never decoded.
     if (code.empty() || code.size() > 59) return false;
     std::optional<std::u32string> points = decode(code);
     if (!points) return false;

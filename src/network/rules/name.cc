@@ -15,7 +15,7 @@ using base::Result;
 
 constexpr size_t kLongestLabel = 63;  // RFC 1035
 constexpr size_t kLongestName = 253;
-// UTF-8 is longer than its A-label by less than this; above it nothing is looked at.
+// UTF-8 text is longer than its A-label by less than this factor. Longer text is not parsed.
 constexpr size_t kLongestText = 4 * kLongestName;
 
 constexpr std::string_view kDigits = "0123456789";
@@ -25,7 +25,7 @@ struct Forbidden {
     std::string_view name;
 };
 
-// Named because each has been used to make two programs read one name differently.
+// Attackers have used each of these to make two programs read one name differently.
 constexpr Forbidden kForbidden[] = {
     {'\r', "a line break"}, {'\n', "a line break"}, {'\0', "a NUL byte"}, {' ', "a blank"}, {'@', "'@'"},
     {'#', "'#'"},           {'?', "'?'"},           {'/', "'/'"},         {'\\', "'\\'"},   {'*', "'*'"},
@@ -55,7 +55,7 @@ Error refusal(std::string_view text, std::string_view why, std::string advice = 
                  .advice = std::move(advice)};
 }
 
-// What is wrong with the bytes, or empty.
+// The problem with the bytes, or an empty text.
 std::string problem_with_bytes(std::string_view lower) {
     for (char letter : lower) {
         if (is_of_a_name(letter) || letter == '.' || static_cast<unsigned char>(letter) >= 0x80) continue;
@@ -67,10 +67,10 @@ std::string problem_with_bytes(std::string_view lower) {
     return {};
 }
 
-// The label as the DNS has it.
+// The label in the DNS's form.
 Result<std::string> canonical_label(std::string_view label) {
     if (label.empty()) return Error{.what = "a label is empty"};
-    // A hyphen in front turns a name into an option of the programs that it is given to.
+    // Programs that receive a name with a leading hyphen would read it as an option.
     if (label.front() == '-' || label.back() == '-') return Error{.what = "a label begins or ends with '-'"};
     std::string text(label);
     if (!is_ascii(label)) {
@@ -86,7 +86,7 @@ Result<std::string> canonical_label(std::string_view label) {
     return text;
 }
 
-// "7", "017", "0x7f": where the last label is one of these, some resolvers read the whole as an address.
+// "7", "017", "0x7f": if the last label is one of these, some resolvers read the whole name as an address.
 bool is_number(std::string_view label) {
     if (label.starts_with("0x"))
         return label.find_first_not_of("0123456789abcdef", 2) == std::string_view::npos;

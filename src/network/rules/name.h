@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Host names in the one form in which they are compared: lower case, IDN as A-labels, no dot at the end. What
-// could be read as two things is refused instead of guessed: a name that ends in two dots, a name whose last
-// label is a number (127.1, 0x7f000001 and 017700000001 are loopback to some resolvers), or bytes that end a
-// line, a request or an authority.
+// Host names in the one form in which they are compared: lower case, IDN as A-labels, no dot at the end.
+// Ambiguous text is refused: a name that ends in two dots, a name whose last label is a number (some
+// resolvers read 127.1, 0x7f000001 and 017700000001 as loopback), or bytes that end a line, a request or an
+// authority.
 #pragma once
 
 #include <compare>
@@ -17,7 +17,7 @@ namespace network {
 
 class HostName {
   public:
-    // One dot at the end is taken off. Never an address, in any spelling.
+    // Removes one dot at the end. An address in any spelling is an error.
     static base::Result<HostName> parse(std::string_view text);
 
     const std::string& str() const { return text_; }
@@ -30,7 +30,7 @@ class HostName {
     std::string text_;
 };
 
-// For messages about text that came from outside: printable, and cut where it is long.
+// For messages about untrusted text: printable, and shortened if it is long.
 std::string in_quotes(std::string_view untrusted);
 
 }  // namespace network

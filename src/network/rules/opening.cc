@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rules that open something, from the three settings that do.
+// The rules that allow something, from the three settings that do.
 #include "network/rules/engine.h"
 
 namespace network {
@@ -7,7 +7,7 @@ namespace {
 
 using base::Result;
 
-// What decides about a service of the host is a rule as any other, so that blocks have their say.
+// A host service becomes an ordinary rule, so that block rules apply to it.
 Rule rule_for(const HostService& service) {
     Rule rule{.side = Side::allow, .ports = {service.port, service.port}, .origin = service.origin};
     rule.reason = "network.host_services opens it";
@@ -25,7 +25,7 @@ Rule rule_for(const HostService& service) {
     return rule;
 }
 
-// An entry of network.udp speaks of UDP with and without "udp:" in front.
+// An entry of network.udp is for UDP, with or without "udp:" in front.
 Result<std::vector<Rule>> udp_rules_of(const config::Item& item, const std::vector<Bundle>& bundles) {
     bool is_plain = !item.text.starts_with('@') && !item.text.starts_with("udp:");
     config::Item prefixed{is_plain ? "udp:" + item.text : item.text, item.origin};

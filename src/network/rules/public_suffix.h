@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names below which anybody can have a name of their own: a wildcard over one would open a host to whoever
-// registers it.
+// Suffixes below which anyone can register a name. A wildcard over one would allow hosts that an attacker
+// registers.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 namespace network {
 
 // True for a single label (every top-level domain) and for the rows of share/network/public_suffixes.list,
-// which holds the common ones and not the whole of the public list. `suffix` is a normalised name.
+// which contains the common ones and not the whole public list. `suffix` is a normalised name.
 bool is_public_suffix(std::string_view suffix);
 
 }  // namespace network

@@ -15,7 +15,7 @@ base::Error unreadable(std::string_view text, std::string why) {
                        .exit_code = base::ExitCode::usage};
 }
 
-// Where the port begins, if there is one: an IPv6 address without brackets has none.
+// The position of the port's colon, if there is a port. An IPv6 address without brackets has no port.
 std::optional<size_t> port_colon(std::string_view text) {
     size_t colon = text.rfind(':');
     if (colon == std::string_view::npos || text.find(']', colon) != std::string_view::npos)
@@ -32,7 +32,7 @@ base::Result<Question> parse_question(std::string_view text) {
     Transport transport = Transport::tcp;
     for (Transport prefixed : {Transport::udp, Transport::raw}) {
         std::string prefix = std::string(to_text(prefixed)) + ":";
-        // "udp:53" is a host of that name, and its port.
+        // "udp:53" is a host with the name "udp" and its port.
         bool has_host = rest.find_first_not_of("0123456789", prefix.size()) != std::string_view::npos;
         if (!rest.starts_with(prefix) || !has_host) continue;
         transport = prefixed;

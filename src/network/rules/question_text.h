@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A question about the rules as people write it: HOST, HOST:PORT, [ADDRESS]:PORT, udp:HOST:PORT or
-// raw:HOST:PORT; without a port it is about 443.
+// A question about the rules in the user's syntax: HOST, HOST:PORT, [ADDRESS]:PORT, udp:HOST:PORT or
+// raw:HOST:PORT. The default port is 443.
 #pragma once
 
 #include <string>

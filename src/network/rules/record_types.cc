@@ -21,7 +21,7 @@ constexpr RecordType kPassable[] = {
     {"SSHFP", 44},  {"RRSIG", 46}, {"NSEC", 47},    {"DNSKEY", 48}, {"NSEC3", 50}, {"TLSA", 52},
     {"SMIMEA", 53}, {"CDS", 59},   {"CDNSKEY", 60}, {"URI", 256},   {"CAA", 257},
 };
-// Asked for by people who do not know that they are there already, or can't be.
+// Users name these although they are always answered, or never.
 constexpr std::string_view kAlwaysAnswered[] = {"A", "AAAA", "PTR"};
 constexpr std::string_view kNeverAnswered[] = {"HTTPS", "SVCB", "ANY"};
 

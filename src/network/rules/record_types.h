@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// DNS record types by name, for network.dns_types. A, AAAA and PTR are always answered and HTTPS and SVCB
-// never, since what they say would lead around the gateway; so none of these can be named.
+// DNS record types by name, for network.dns_types. A, AAAA and PTR are always answered, so naming them has no
+// effect. HTTPS, SVCB and ANY are an error, because their answers would bypass the gateway.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace network {
 
-// Names in either case. An unknown one is an error that names its origin.
+// Names in upper or lower case. An unknown name is an error that contains its origin.
 base::Result<std::vector<uint16_t>> parse_record_types(const std::vector<config::Item>& items);
 
 }  // namespace network

@@ -47,7 +47,7 @@ bool looks_like_ports(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789-") == std::string_view::npos;
 }
 
-// The two sides of the colon in front of the ports; no second one where there are no ports.
+// The parts before and after the colon that precedes the ports. Without ports there is no second part.
 struct Halves {
     std::string_view host;
     std::optional<std::string_view> ports;
@@ -66,7 +66,7 @@ Result<Halves> split_ports(std::string_view text) {
         if (rest.front() != ':') return Error{.what = "something follows the bracket", .advice = kAdvice};
         return Halves{host, rest.substr(1)};
     }
-    // In 2001:db8::/32:443 the colon that counts is the one behind the slash.
+    // In 2001:db8::/32:443 the colon after the slash precedes the port.
     size_t slash = text.find('/');
     size_t colon = text.find(':', slash == std::string_view::npos ? 0 : slash);
     if (colon == std::string_view::npos) return Halves{text, std::nullopt};
@@ -75,7 +75,7 @@ Result<Halves> split_ports(std::string_view text) {
     return Halves{text.substr(0, colon), text.substr(colon + 1)};
 }
 
-// "*.suffix" or "a.*.suffix", normalised label by label with an ordinary label in the star's place.
+// Parses "*.suffix" or "a.*.suffix". Normalises it as a name with an ordinary label in place of the star.
 Status read_wildcard(std::string_view host, Rule& rule) {
     constexpr const char* kAdvice = "write *.example.org, or a.*.example.org for one label";
     std::vector<std::string_view> labels = base::split(host, '.');
@@ -103,8 +103,8 @@ Status read_wildcard(std::string_view host, Rule& rule) {
     return base::success();
 }
 
-// Whether an address was meant, well written or not: "10.0.0/8" should be told about networks, "a.org/x"
-// about names.
+// Whether the text is meant as an address, valid or not: the error for "10.0.0/8" should explain networks,
+// the one for "a.org/x" names.
 bool looks_like_network(std::string_view host) {
     if (host.find(':') != std::string_view::npos) return true;
     size_t slash = host.find('/');
@@ -136,7 +136,7 @@ Status read_host(std::string_view host, Rule& rule) {
     return base::success();
 }
 
-// A URL is what people have in their clipboard.
+// For the error message: users often paste a URL.
 std::string host_of_url(std::string_view text) {
     text.remove_prefix(text.find("://") + 3);
     std::string_view host = text.substr(0, text.find_first_of("/?#"));

@@ -8,11 +8,11 @@
 //   udp:ENTRY            the same for UDP             *              every host
 //   raw:ENTRY            for TCP whose bytes are not read
 //
-// An entry without "udp:" that blocks closes TCP and UDP; one that allows opens TCP alone: UDP is open only
-// where it is named. "raw:" speaks of protocols in which no name can be judged: such an entry that allows
-// opens TCP too and nothing that is sent is read; one that blocks closes unknown protocols and leaves TLS,
-// HTTP and ssh. The most specific rule wins: host, longer network, shorter, longer wildcard, shorter, *, bare
-// port; within each of these, fewer ports before more.
+// A block without "udp:" closes TCP and UDP. An allow without it opens TCP alone: UDP is open only if it is
+// named. "raw:" is for protocols that carry no name to judge. A "raw:" allow also opens TCP, and the bytes
+// are not read. A "raw:" block closes unknown protocols but not TLS, HTTP and ssh. The most specific rule
+// wins: host, longer network, shorter network, longer wildcard, shorter wildcard, *, port alone. Within each
+// of these, fewer ports win against more.
 #pragma once
 
 #include <compare>
@@ -27,7 +27,7 @@
 namespace network {
 
 enum class Side { block, allow };
-// raw: TCP whose bytes are of a protocol in which no name can be judged.
+// raw: TCP with a protocol that carries no name to judge.
 enum class Transport { tcp, udp, raw };
 enum class Target { port, any, wildcard, network, host };  // least specific first
 
@@ -46,7 +46,7 @@ struct Ports {
 
 struct Specificity {
     Target target;
-    int length;  // of a network its bits, of a wildcard its fixed labels
+    int length;  // for a network its bits, for a wildcard its fixed labels
     int narrowness;
     auto operator<=>(const Specificity&) const = default;
 };
@@ -54,24 +54,24 @@ struct Specificity {
 struct Rule {
     Side side = Side::block;
     Target target = Target::any;
-    std::string name;  // of a host; of a wildcard with its star
+    std::string name;  // of a host, or of a wildcard with its star
     Prefix prefix;     // of a network
     Ports ports;
     bool is_udp_only = false;
     bool is_raw = false;
 
     std::string text;       // as it was written
-    std::string bundle;     // the bundle that it came with, or empty
+    std::string bundle;     // the bundle that contains it, or empty
     config::Origin origin;  // of the entry, or of the entry that named the bundle
-    std::string reason;     // of rules that are shipped
+    std::string reason;     // for shipped rules
 
     bool names_ports() const { return target == Target::port || !ports.is_any(); }
     bool is_for(Transport transport) const;
     Specificity specificity() const;
 };
 
-// What the text says; origin and reason are the caller's to fill in. The error says what is wrong and how it
-// is written. A wildcard over a public suffix is refused where it would open, and may close.
+// Parses the text; the caller fills in origin and reason. The error contains the fault and the correct
+// syntax. A wildcard over a public suffix is refused in an allow. It is accepted in a block.
 base::Result<Rule> parse_rule(std::string_view text, Side side);
 
 }  // namespace network

@@ -33,7 +33,8 @@ Error refusal(std::string_view setting, const config::Item& item, std::string_vi
 
 constexpr std::string_view kServices = "network.host_services";
 
-// What no service may be, whoever asks.
+// Refuses ports of the floor (except for the administrator), public addresses, and addresses that can never
+// be opened.
 base::Status check_service(const HostService& service, const config::Item& item) {
     std::string_view closed = reason_for_closed_port(service.port);
     if (!closed.empty() && item.origin.layer != config::Layer::admin) {
@@ -91,7 +92,7 @@ std::string decoded(std::string_view text) {
     return plain;
 }
 
-// Entries of no_proxy: separated by commas or blanks, perhaps with a port, perhaps with "*." in front.
+// Entries of no_proxy: separated by commas, semicolons or blanks, optionally with a port or a leading "*.".
 std::vector<std::string> direct_hosts_in(std::string_view no_proxy) {
     std::vector<std::string> hosts;
     std::string separated(no_proxy);

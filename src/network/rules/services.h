@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a user opens by hand between the jail and its surroundings: services of the host, ports of the jail
-// that the host sees, and the site's proxy. Pure.
+// Connections between the jail and its surroundings that the user opens: services of the host, ports of the
+// jail that are visible on the host, and the site's proxy. Pure.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace network {
 
-// The host itself, as programs in the jail call it. Only its services that were named are behind it.
+// The host's name inside the jail. It reaches only the services that the user named.
 inline constexpr std::string_view kHostServiceName = "host.agent-sandbox.internal";
 
 // network.host_services and --host-port. "5432": the host's own 127.0.0.1:5432, which is
-// host.agent-sandbox.internal:5432 inside. "10.1.2.3:5432": one address below the address floor at one port.
-// Never metadata; never a loopback address by its number.
+// host.agent-sandbox.internal:5432 inside. "10.1.2.3:5432": one port of one address that the address floor
+// closes. Never metadata; never a loopback address by its number.
 struct HostService {
     std::optional<Address> address;  // nothing: the host's loopback
     uint16_t port = 0;
@@ -38,11 +38,11 @@ struct Published {
 base::Result<std::vector<Published>> parse_published(const std::vector<config::Item>& items);
 
 // network.upstream_proxy, or the host's proxy variables. "http://proxy.example.org:3128", with "user:secret@"
-// where it asks for one. Only HTTP proxies that know CONNECT.
+// if the proxy requires it. Only HTTP proxies that support CONNECT.
 struct UpstreamProxy {
-    std::string host;  // a name or an address: the user's or the site's word, not the jail's
+    std::string host;  // a name or an address; set by the user or the site, not by the jail
     uint16_t port = 3128;
-    std::string authorization;  // of Proxy-Authorization, "Basic …"; empty for none. Never printed.
+    std::string authorization;  // value of Proxy-Authorization, "Basic …"; may be empty. Never printed.
     std::vector<std::string> direct_hosts;  // from no_proxy: names, ".suffix", addresses, CIDR, or "*"
     config::Origin origin;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rules as a text of fields (base/fields.h), for whoever obeys or explains them in another process. An
-// origin is kept as its layer and what it describes itself as: nobody there opens its file.
+// The rules as a text of fields (base/fields.h), for another process that enforces or explains them. Of an
+// origin, only its layer and its description are stored: that process does not open the origin's file.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace network {
 void write_origin(base::FieldWriter& writer, const config::Origin& origin);
 config::Origin read_origin(base::FieldReader& reader);
 
-// As a part of another text.
+// As a part of a larger text.
 void write_settings(base::FieldWriter& writer, const EngineSettings& settings);
 EngineSettings read_settings(base::FieldReader& reader);
 

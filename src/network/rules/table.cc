@@ -7,7 +7,7 @@
 namespace network {
 namespace {
 
-// At equal specificity.
+// Order at equal specificity.
 int rank(const Rule& rule) {
     if (rule.side == Side::allow) return 1;
     return rule.origin.layer == config::Layer::builtin ? 2 : 0;
@@ -61,8 +61,8 @@ RuleTable::Slot& RuleTable::slot_for(const Rule& rule) {
 void RuleTable::arrange(Slot& slot) {
     std::ranges::sort(slot.numbers, [&](uint32_t left, uint32_t right) {
         const Rule &a = rules_[left], &b = rules_[right];
-        // Ranges of one width may overlap, and then block and allow decide; single ports only meet their
-        // equals.
+        // Ranges of one width may overlap; then block or allow decides. A single port only overlaps with an
+        // equal one.
         if (a.ports.is_single() && b.ports.is_single() && a.ports.first != b.ports.first) {
             return a.ports.first < b.ports.first;
         }
@@ -127,8 +127,7 @@ const Rule* RuleTable::find(const Asked& asked) const {
     if (!asked.address) return best;
     visit_address(*asked.address, consider);
     for (const Embedded& inner : embedded_addresses(*asked.address)) {
-        // The end of a tunnel is another host than the one that was allowed, and may still be one that was
-        // blocked.
+        // The end of a tunnel is a different host from the allowed one, but it may be a blocked one.
         now.only_blocks = asked.only_blocks || !inner.is_same_host;
         visit_address(inner.address, consider);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Rules arranged so that the one that decides is found without walking them all: names by hash, wildcards by
-// hash of each suffix of the name, networks by hash of the address cut to each length in use. Building takes
-// time in proportion to the rules, asking in proportion to the labels of the name.
+// Finds the rule that decides without a walk over all rules: names by hash, wildcards by the hash of each
+// suffix of the name, networks by the hash of the address cut to each length in use. Building takes time in
+// proportion to the rules, a query in proportion to the labels of the name.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@
 
 namespace network {
 
-// A connection that somebody wants. With a name and an address, the address is what the name was resolved to.
+// A requested connection. With a name and an address, the address is the result of resolving the name.
 struct Asked {
     const HostName* name = nullptr;
     const Address* address = nullptr;
     uint16_t port = 0;
     Transport transport = Transport::tcp;
-    // For an address without a name: rules that allow every host or a port do not speak of it.
+    // For an address without a name: rules that allow every host or a port do not apply to it.
     bool only_networks_allow = false;
     bool only_blocks = false;
 };
 
-// Whether `rule` decides before `other` where both match: by specificity, then blocks before allows, then the
-// administrator's first. Blocks that are shipped come last, so that an equally specific entry undoes them.
+// Whether `rule` decides before `other` if both match: by specificity, then blocks before allows, then the
+// administrator's first. Shipped blocks come last, so that an equally specific entry overrides them.
 bool decides_before(const Rule& rule, const Rule& other);
 
 class RuleTable {
@@ -37,10 +37,10 @@ class RuleTable {
     RuleTable() = default;
     explicit RuleTable(std::vector<Rule> rules);
 
-    // The rule that decides, or null where none matches. It lives as long as the table.
+    // The rule that decides, or null if no rule matches. Valid as long as the table.
     const Rule* find(const Asked& asked) const;
 
-    // Every rule about this name on some port, for questions in which the port is still open.
+    // Every rule about this name on some port, for questions without a port.
     std::vector<const Rule*> about(const HostName& name) const;
 
   private:

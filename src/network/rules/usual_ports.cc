@@ -6,9 +6,9 @@
 namespace network {
 namespace {
 
-// Registered for HTTP or TLS, or the default of a widespread server. Left out: ports that another protocol
-// uses as often (9000: FastCGI and ClickHouse; 50051: gRPC in clear, which is HTTP/2 and refused as such),
-// and services that begin in clear and change to TLS within (PostgreSQL, MySQL, LDAP, FTP, XMPP, IMAP, POP3).
+// Registered for HTTP or TLS, or the default of a widespread server. Not listed: ports that another protocol
+// uses as often (9000: FastCGI and ClickHouse; 50051: gRPC without TLS, which is HTTP/2 and refused as such),
+// and services that begin unencrypted and switch to TLS (PostgreSQL, MySQL, LDAP, FTP, XMPP, IMAP, POP3).
 struct UsualPort {
     uint16_t first;
     uint16_t last;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ports whose services speak HTTP or TLS from the first byte. What is neither is refused there on a
-// connection by name, unless a rule says "raw:": the server could read it as a request for another name.
+// Ports whose services use HTTP or TLS from the first byte. On a connection by name, other protocols are
+// refused there unless a "raw:" rule allows them: the server could read the bytes as a request for another
+// name.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@ bool is_shipped(const Rule& rule) {
     return rule.side == Side::block && rule.origin.layer == config::Layer::builtin;
 }
 
-// An entry for the host itself decides before everything wider, and before the list that is shipped; one for
-// a port of it before the user's own entry for all of them.
+// An entry for the host itself decides before wider entries and before the shipped list. An entry for one
+// port of the host decides before the user's own entry for all ports.
 std::string change_against(const Rule& rule, const Asked& asked) {
     if (rule.origin.layer == config::Layer::admin || !asked.name || asked.transport == Transport::udp)
         return {};
