@@ -20,7 +20,7 @@ bool is_host_character(char letter) {
 }
 
 bool is_ipv6_text(std::string_view text) {
-    // inet_pton stops at a NUL.
+    // inet_pton stops at a NUL byte.
     if (text.size() >= INET6_ADDRSTRLEN || text.find('\0') != std::string_view::npos) return false;
     in6_addr address;
     return inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Hosts as the protocols spell them. Only the spelling is judged here; what a name means, its normal form and
-// whether it may be reached are for the rules.
+// Hosts as the protocols spell them. This file only checks the spelling. The rules decide about the meaning,
+// the normal form and the permission.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ using Ipv6 = std::array<uint8_t, 16>;
 constexpr size_t kMaximumHostName = 253;
 constexpr size_t kMaximumLabel = 63;
 
-// Letters, digits, '-', '_' in labels of 1 to 63; one dot at the end is let through for the rules to drop.
+// Letters, digits, '-', '_' in labels of 1 to 63. One dot at the end is accepted; the rules remove it.
 bool is_host_name(std::string_view text);
 
 struct Authority {
@@ -30,7 +30,7 @@ struct Authority {
 std::optional<Authority> parse_authority(std::string_view text);
 std::string authority_text(const Authority& authority);
 
-// Letters compare without case, as host names and header names do.
+// Compares letters without case, as for host names and header names.
 bool equals_ignoring_case(std::string_view a, std::string_view b);
 
 }  // namespace network::wire

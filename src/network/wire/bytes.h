@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Numbers in network order. A cursor never reads past its end: what is missing reads as zero or empty and is
-// remembered as a failure, so that a parser may ask once, after a row of fields.
+// Numbers in network order. A cursor never reads past its end: missing bytes read as zero or empty and set a
+// failure flag. A parser may check the flag once, after several fields.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ class Cursor {
     }
 
     bool has_failed() const { return has_failed_; }
-    // Everything was there and nothing is left.
+    // All fields were present and no bytes are left.
     bool is_spent() const { return !has_failed_ && rest_.empty(); }
     size_t left() const { return rest_.size(); }
 

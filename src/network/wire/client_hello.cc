@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records carry fragments; the fragments joined are one handshake message; its body is the hello. The first
-// three bytes tell TLS from everything else; after them every fault is a refusal.
+// Records carry fragments. The joined fragments are one handshake message, whose body is the hello. The first
+// three bytes distinguish TLS from everything else. After them every fault is a refusal.
 #include "network/wire/client_hello.h"
 
 #include <bitset>
@@ -26,9 +26,9 @@ constexpr size_t kMaximumSession = 32;
 constexpr uint16_t kServerNameExtension = 0;
 constexpr uint16_t kProtocolsExtension = 16;
 constexpr uint16_t kEncryptedHelloExtension = 0xfe0d;
-constexpr uint16_t kEncryptedNameExtension = 0xffce;  // the draft before, still sent by old browsers
+constexpr uint16_t kEncryptedNameExtension = 0xffce;  // an earlier draft, still sent by old browsers
 
-using Fault = std::string_view;  // empty: none
+using Fault = std::string_view;  // empty: no fault
 
 Fault read_server_name(std::string_view data, ClientHello& hello) {
     Cursor list(data);
@@ -102,7 +102,7 @@ ClientHelloReader::State ClientHelloReader::finish(State state, std::string_view
     return state;
 }
 
-// Byte by byte, so that garbage is known for what it is before more of it is waited for.
+// Checks each byte at once, so that garbage is refused before more of it is awaited.
 ClientHelloReader::State ClientHelloReader::read_record_header(std::string_view header) {
     State unlike = records_ == 0 ? State::not_tls : State::refused;
     for (; checked_ < header.size(); ++checked_) {

@@ -15,7 +15,7 @@ constexpr uint16_t kRecursionDesired = 0x0100;
 constexpr uint16_t kCheckingDisabled = 0x0010;
 constexpr uint32_t kDnssecOk = 0x8000;
 
-// Behind the name of a record: type, class, time to live, length and data.
+// The fields after a record's name. Length and data are only skipped.
 struct Record {
     DnsType type{};
     uint16_t dns_class = 0;
@@ -62,7 +62,7 @@ bool read_additional(std::string_view message, size_t& at, unsigned count, DnsQu
     return true;
 }
 
-// The labels of `name` before `suffix`, the nearest to it first; empty when it does not end so.
+// The labels of `name` before `suffix`, the nearest one first. Empty if the name has another suffix.
 std::vector<std::string_view> labels_below(std::string_view name, std::string_view suffix) {
     if (name.size() <= suffix.size() || name[name.size() - suffix.size() - 1] != '.') return {};
     if (!equals_ignoring_case(name.substr(name.size() - suffix.size()), suffix)) return {};
@@ -138,13 +138,13 @@ std::string DnsName::text() const {
 
 std::optional<std::string> DnsName::host_name() const {
     std::string name = text();
-    // An escape holds a backslash, which no host name has.
+    // An escape contains a backslash, which no host name has.
     if (!is_host_name(name)) return std::nullopt;
     return name;
 }
 
 bool DnsName::equals_ignoring_case(const DnsName& other) const {
-    // Lengths of labels are below 64 and so never letters.
+    // Length bytes are below 64, so they never compare as letters.
     return wire::equals_ignoring_case(wire_, other.wire_);
 }
 

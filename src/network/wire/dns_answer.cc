@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint16_t kAnswerFlags = 0x8080;  // an answer, recursion available
 constexpr uint16_t kQuestionPointer = 0xc000 | kDnsHeader;
-constexpr uint16_t kOwnPayload = 1232;  // the size that no path fragments
+constexpr uint16_t kOwnPayload = 1232;  // no path fragments this size
 constexpr uint16_t kExtendedErrorOption = 15;
 
 struct Answer {
@@ -24,8 +24,8 @@ struct Answer {
     std::optional<ExtendedError> error;
 };
 
-// Cut where a character begins: a few bytes more are looked at than kept, since a character that the first
-// cut divides is shown as escapes.
+// Cuts at the start of a character. Looks at a few bytes more than it keeps, because a character that the
+// first cut divides would become escapes.
 std::string error_text(std::string_view text) {
     constexpr size_t kLongestCharacter = 4;
     std::string shown = base::printable(text.substr(0, kMaximumErrorText + kLongestCharacter));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Answers to the jail's queries. Every answer fits into the 512 bytes that any asker takes over UDP, repeats
-// the question as it was put, and speaks EDNS only to those who did.
+// Answers to the jail's queries. Every answer fits into the 512 bytes that any client accepts over UDP,
+// repeats the question unchanged, and uses EDNS only if the query did.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace network::wire {
 constexpr size_t kMaximumDnsAnswer = 512;
 constexpr size_t kMaximumErrorText = 200;
 constexpr uint32_t kShortTimeToLive =
-    10;  // seconds; a name keeps its address, yet nothing outlives the session long
+    10;  // seconds; a name keeps its address, but caches should not outlive the session by much
 
 enum class DnsCode : uint16_t {
     no_error = 0,
@@ -27,7 +27,7 @@ enum class DnsCode : uint16_t {
     bad_version = 16,
 };
 
-// RFC 8914. Blocked is the word for the policy of whoever runs the server.
+// RFC 8914. "Blocked" is the code for a policy of the server's operator.
 enum class ExtendedCode : uint16_t {
     other = 0,
     blocked = 15,
@@ -47,17 +47,17 @@ std::string answer_address(const DnsQuery& query, const Ipv4& address,
 std::string answer_address(const DnsQuery& query, const Ipv6& address,
                            uint32_t time_to_live = kShortTimeToLive);
 
-// PTR. A question so long that the answer would not fit (none that spells an address is) gets SERVFAIL.
+// PTR. SERVFAIL for a question so long that the answer would not fit; no name of an address is that long.
 std::string answer_pointer(const DnsQuery& query, const DnsName& target,
                            uint32_t time_to_live = kShortTimeToLive);
 
-// The name is there, this type of record is not: the polite answer to HTTPS, SVCB and to AAAA without IPv6.
+// The name exists, this type of record does not: for HTTPS, SVCB, and AAAA without IPv6.
 std::string answer_no_data(const DnsQuery& query);
 
 std::string answer_failure(const DnsQuery& query, DnsCode code,
                            const std::optional<ExtendedError>& error = std::nullopt);
 
-// What a query that was not understood is answered; nothing for one that is to be ignored.
+// The answer to a query that could not be parsed. Nothing for one that is ignored.
 std::optional<std::string> answer_fault(const ParsedDnsQuery& parsed);
 
 }  // namespace network::wire

@@ -19,7 +19,7 @@ struct Record {
     DnsType type{};
     uint32_t time_to_live = 0;
     std::string_view data;
-    std::optional<DnsName> alias;  // of a CNAME, which may point anywhere before itself in the message
+    std::optional<DnsName> alias;  // of a CNAME, which may point to any earlier place in the message
 };
 
 bool read_record(std::string_view message, size_t& at, Record& record) {
@@ -39,7 +39,7 @@ bool read_record(std::string_view message, size_t& at, Record& record) {
     return record.alias && alias_at == at;
 }
 
-// The name behind all aliases. A resolver that follows RFC 1034 puts them in order, but not all do.
+// The name at the end of all aliases. RFC 1034 requires them in order, but not all resolvers comply.
 const DnsName* final_name(const std::vector<Record>& records, const DnsName& asked, uint32_t& time_to_live) {
     const DnsName* name = &asked;
     for (unsigned hops = 0; hops <= kMaximumAliases; ++hops) {
@@ -68,7 +68,7 @@ void collect(const std::vector<Record>& records, const DnsName& name, uint32_t t
             time_to_live = std::min(time_to_live, record.time_to_live);
     }
     bool has_any = !reply.ipv4.empty() || !reply.ipv6.empty();
-    // RFC 2181: the highest bit set means none at all.
+    // RFC 2181: a time to live with the highest bit set counts as 0.
     reply.time_to_live = has_any && time_to_live <= INT32_MAX ? time_to_live : 0;
 }
 

@@ -14,7 +14,7 @@ constexpr std::string_view kHost = "host=";
 constexpr size_t kLengthDigits = 4;
 constexpr size_t kLongestRequest = 4096;
 
-// Behind the length.
+// Parses the packet after its length.
 bool read_parts(std::string_view text, GitRequest& request) {
     std::vector<std::string_view> parts = base::split(text, '\0');
     size_t blank = parts[0].find(' ');

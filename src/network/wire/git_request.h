@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The first packet to git's own server (git://, git-daemon(1)): "0033git-upload-pack
-// /a.git\0host=NAME:PORT\0". The server may choose a repository by the host.
+// /a.git\0host=NAME:PORT\0". The server may select a repository by the host.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct GitRequest {
 
 enum class GitRequestState { need_more, complete, refused };
 
-// `received` is everything that came so far. Refused: another service, several hosts, a host that is none,
-// the end of a line, which some server could take for a request of HTTP.
+// `received` is everything so far. Refused: another service, several hosts, an invalid host, or a line end,
+// because some server could read the line as an HTTP request.
 GitRequestState read_git_request(std::string_view received, GitRequest& request);
 
 }  // namespace network::wire

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tells where the body of a request ends, so that not a byte behind it reaches the server unjudged.
+// Finds the end of a request's body, so that no byte after it reaches the server without a check.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ class HttpBody {
 
     explicit HttpBody(const HttpRequest& request);
 
-    // How many of these bytes belong to the body and may be sent on. Fewer than all: the body is complete,
-    // and the rest is another request; or malformed, and nothing after them may be sent.
+    // Returns how many of these bytes belong to the body and may be forwarded. If fewer than all: the body is
+    // complete and the rest is another request, or it is malformed and nothing more may be forwarded.
     size_t take(std::string_view bytes);
 
     State state() const;
 
   private:
-    // The chunked coding, one step per byte outside the data. Extensions of chunks are refused: nobody sends
-    // them, and servers disagree about them.
+    // The chunked coding, one step per byte outside the data. Chunk extensions are refused: common programs
+    // do not send them, and servers disagree about them.
     enum class Step {
         size_first,
         size_digits,
@@ -48,7 +48,7 @@ class HttpBody {
 
     Step step_ = Step::complete;
     bool is_chunked_ = false;
-    uint64_t left_ = 0;  // of the data; while a size is read, the size so far
+    uint64_t left_ = 0;  // bytes of data; while a size is read, the size so far
     size_t digits_ = 0;
     size_t trailers_ = 0;
 };

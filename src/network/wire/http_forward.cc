@@ -7,8 +7,8 @@
 namespace network::wire {
 namespace {
 
-// Fields that end at this hop or that we write ourselves. Upgrade to anything but a websocket is dropped with
-// them: an upgrade to HTTP/2 would open a tunnel through which further hosts could be asked for.
+// Fields that end at this hop or that we write ourselves. Upgrade to anything but a websocket is also
+// dropped: an upgrade to HTTP/2 would open a tunnel in which a client could request other hosts.
 constexpr std::string_view kOwnFields[] = {
     "Host",
     "Connection",
@@ -26,7 +26,7 @@ bool is_own_field(std::string_view name) {
                                [&](std::string_view own) { return equals_ignoring_case(name, own); });
 }
 
-// Connection lists fields that are for the next hop alone, which is us.
+// Connection lists fields for the next hop alone. The gateway is that hop.
 bool is_named_by_connection(const HttpRequest& request, std::string_view name) {
     return std::ranges::any_of(request.fields, [&](const HttpField& field) {
         if (!equals_ignoring_case(field.name, "Connection")) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Scanning for the empty line checks every byte once; the lines are taken apart when all are there
+// The scan for the empty line checks every byte once. The lines are parsed when all are there
 // (http_parse.cc).
 #include "network/wire/http_head.h"
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Reads one HTTP/1 request head (RFC 9110, 9112), strictly: a gateway that reads a head otherwise than the
-// server behind it lets a second request through unseen. What a lenient reader would repair is refused here.
+// Parses one HTTP/1 request head (RFC 9110, 9112), strictly. If a gateway and its server parse a head
+// differently, a second request can pass without a check. Faults that a lenient parser would repair are
+// refused.
 //
 // Threat: request smuggling and hosts that differ. Refused: LF alone, CR alone, NUL and other controls,
 // folded lines, blanks before a colon, two Content-Length, Content-Length with Transfer-Encoding, a coding
-// other than chunked, several Host, a Host other than the target's, a Connection field that names what frames
-// the body.
+// other than chunked, several Host, a Host other than the target's, a Connection field that lists a field
+// which frames the body.
 #pragma once
 
 #include <cstdint>
@@ -33,28 +34,28 @@ struct HttpRequest {
 
     std::string method;
     Form form = Form::origin;
-    std::string path;                 // what a request to the server itself would ask for; empty for CONNECT
+    std::string path;                 // the path in origin form; empty for CONNECT
     std::optional<Authority> target;  // absolute and authority form
     std::optional<Authority> host;    // the Host field; HTTP/1.0 may lack it
     int minor_version = 1;
     bool keeps_alive = true;
-    bool wants_websocket = false;  // send nothing more from the client before the server's 101
+    bool wants_websocket = false;  // forward nothing more from the client before the server's 101
     Body body = Body::none;
     uint64_t length = 0;  // of a sized body
     std::vector<HttpField> fields;
     size_t head_size = 0;  // in bytes; the body starts there
 };
 
-// Why a head was refused, with the status to answer.
+// Why a head was refused, and the status of the answer.
 struct HttpFault {
     int status = 400;
     std::string_view reason;
 };
 
-// Finds the empty line that ends a head, request or response, and checks every byte on the way.
+// Finds the empty line that ends a head, of a request or a response, and checks every byte before it.
 class HttpHeadScanner {
   public:
-    // Null: no fault; `head_size` is set once the end was found, until then it is left alone.
+    // Null: no fault. `head_size` is set when the end is found and unchanged before.
     const HttpFault* look(std::string_view received, size_t& head_size);
 
   private:
@@ -68,7 +69,7 @@ class HttpHeadReader {
   public:
     enum class State { need_more, complete, refused };
 
-    // `received` is everything that came so far: what was shown before, and more. Work is done once per byte.
+    // `received` is everything so far: the bytes of the last call, and more. Each byte is processed once.
     State look(std::string_view received);
 
     const HttpRequest& request() const { return request_; }  // after complete
@@ -83,12 +84,12 @@ class HttpHeadReader {
     HttpHeadScanner scanner_;
 };
 
-// Lines are whole and free of stray controls. Null: `request` is filled.
+// The head has whole lines and no stray controls. Null: `request` is filled.
 const HttpFault* parse_http_head(std::string_view head, HttpRequest& request);
 
-// The head to send to the server: origin form, Host of the target, fields for proxies removed. It says
-// "Connection: close", so that the server reads exactly this request, unless `keeps_alive` is asked for by a
-// caller who counts the body (http_body.h) and judges every following head.
+// The head for the server: origin form, Host of the target, fields for proxies removed. It contains
+// "Connection: close", so that the server reads only this request. A caller may set `keeps_alive` if it
+// counts the body (http_body.h) and judges every following head.
 std::string forwarded_head(const HttpRequest& request, bool keeps_alive = false);
 
 }  // namespace network::wire

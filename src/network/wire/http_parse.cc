@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Takes a complete head apart: request line, fields, then what several fields mean together.
+// Parses a complete head: request line, fields, then combinations of fields.
 #include <algorithm>
 #include <charconv>
 
@@ -39,8 +39,8 @@ bool is_token(std::string_view text) {
     return !text.empty() && std::ranges::all_of(text, is_token_character);
 }
 
-// Bytes above ASCII are forbidden, yet sent by common programs for paths typed by people, and harmless. '#'
-// starts a fragment, which never travels.
+// Bytes above ASCII are forbidden, but common programs send them for paths that users type, and they are
+// harmless. '#' starts a fragment, which is never sent.
 bool is_path(std::string_view text) {
     return std::ranges::all_of(text, [](char letter) {
         auto byte = static_cast<unsigned char>(letter);
@@ -110,7 +110,7 @@ const HttpFault* parse_fields(std::string_view lines, HttpRequest& request) {
     return nullptr;
 }
 
-// Null when absent; `is_repeated` when there are several.
+// Null if absent. Sets `is_repeated` if there are several.
 const HttpField* find_field(const HttpRequest& request, std::string_view name, bool& is_repeated) {
     const HttpField* found = nullptr;
     for (const HttpField& field : request.fields) {
@@ -131,7 +131,7 @@ const HttpFault* read_host(HttpRequest& request) {
     if (!request.host) return &kHost;
     if (!request.target) return nullptr;
     uint16_t target_port = request.target->port.value_or(kDefaultPort);
-    // Some programs leave the port of a CONNECT out of Host.
+    // Some programs omit the port of a CONNECT in Host.
     uint16_t usual_port = request.form == HttpRequest::Form::authority ? target_port : kDefaultPort;
     bool agrees = equals_ignoring_case(request.host->host, request.target->host) &&
                   request.host->is_ipv6 == request.target->is_ipv6 &&

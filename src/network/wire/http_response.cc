@@ -4,7 +4,7 @@
 namespace network::wire {
 namespace {
 
-// "HTTP/1.x NNN", then a blank and a phrase or the end of the line; 0 for anything else.
+// "HTTP/1.x NNN", then a blank and a phrase or the end of the line. 0 for other text.
 int parse_status(std::string_view line) {
     constexpr std::string_view kVersion = "HTTP/1.";
     constexpr size_t kCode = kVersion.size() + 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the head of a response as far as the gateway needs it: whether a site's proxy opened the tunnel that
-// CONNECT asked for, or a server agreed to a websocket.
+// Parses the head of a response as far as the gateway needs it: whether a site's proxy opened the tunnel for
+// CONNECT, or a server accepted a websocket.
 #pragma once
 
 #include <string_view>
@@ -13,11 +13,11 @@ class HttpResponseReader {
   public:
     enum class State { need_more, complete, refused };
 
-    // `received` is everything that came so far: what was shown before, and more.
+    // `received` is everything so far: the bytes of the last call, and more.
     State look(std::string_view received);
 
     int status() const { return status_; }           // after complete: 100 to 599
-    size_t head_size() const { return head_size_; }  // what follows belongs to the tunnel or the body
+    size_t head_size() const { return head_size_; }  // bytes after it belong to the tunnel or the body
     std::string_view fault() const { return fault_; }
 
   private:

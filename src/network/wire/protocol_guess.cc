@@ -16,15 +16,15 @@ constexpr std::string_view kPreface = "PRI * HTTP/";
 constexpr size_t kLongestOpening = kProxyHeader.size();
 constexpr size_t kLongestWord = 8;
 
-// What ends a request line. Node's reader takes all three.
+// The end of a request line begins with one of these. Node's parser accepts all three.
 constexpr std::string_view kVersions[] = {"http/", "rtsp/", "ice/"};
-constexpr size_t kLongestVersion = 6;  // with the blank in front
+constexpr size_t kLongestVersion = 6;  // with the blank before it
 
 constexpr unsigned kFirstRecord = 20, kAlertRecord = 21, kHandshakeRecord = 22, kLastRecord = 24;
 
 struct Opening {
     Protocol protocol = Protocol::undecided;
-    bool may_come = false;  // more bytes could make it one
+    bool may_come = false;  // more bytes could complete it
 };
 
 unsigned at(std::string_view bytes, size_t index) {
@@ -37,7 +37,7 @@ Opening tls_opening(std::string_view bytes) {
     if (bytes.size() < 2) return {.may_come = true};
     if (at(bytes, 1) == 3) return {Protocol::tls};
     if (type != kAlertRecord && type != kHandshakeRecord) return {};
-    // Another version, and a warning, a ClientHello, or nothing and then another record.
+    // Another version, followed by a warning, a ClientHello, or an empty record and then another record.
     if (bytes.size() < 6) return {.may_come = true};
     bool is_empty = at(bytes, 3) == 0 && at(bytes, 4) == 0;
     unsigned next = at(bytes, 5);
@@ -45,7 +45,7 @@ Opening tls_opening(std::string_view bytes) {
     return {is_record ? Protocol::tls : Protocol::undecided};
 }
 
-// Two bytes of length with the highest bit set, the number of the hello, the version.
+// Two length bytes with the highest bit set, the type of the hello, the version.
 Opening ssl2_opening(std::string_view bytes) {
     if ((at(bytes, 0) & 0x80) == 0) return {};
     if (bytes.size() >= 3 && at(bytes, 2) != 1) return {};
@@ -53,7 +53,7 @@ Opening ssl2_opening(std::string_view bytes) {
     return {at(bytes, 3) <= 3 ? Protocol::ssl2 : Protocol::undecided};
 }
 
-// The length in four digits, then the name of a service.
+// The length in four hexadecimal digits, then the name of a service.
 Opening git_opening(std::string_view bytes) {
     constexpr std::string_view kService = "git-";
     constexpr size_t kDigits = 4;
@@ -83,7 +83,7 @@ Opening opening_of(std::string_view bytes) {
     return {.may_come = may_come};
 }
 
-// What some server takes for the end of a word: white space of Java and of Python's str.split.
+// Bytes that some server accepts as the end of a word: white space of Java and of Python's str.split.
 bool is_white(char byte) {
     return (byte >= '\t' && byte <= '\r') || (byte >= 0x1c && byte <= ' ') || byte == '\x85' ||
            byte == '\xa0';
@@ -167,7 +167,7 @@ void ProtocolGuess::count_word(char byte) {
     }
 }
 
-// As Java's own server cuts a line.
+// Splits a line as Java's own server does.
 void ProtocolGuess::count_target(char byte) {
     if (byte == ' ') {
         ++blanks_;
@@ -181,7 +181,7 @@ void ProtocolGuess::count_target(char byte) {
 bool ProtocolGuess::is_request_line() const {
     // HTTP/0.9: a method and a target.
     if (words_ == 2 && (first_word_ == "GET" || (is_capital_ && has_target_))) return true;
-    // Netty reads "ANY/1.0" as a version, Java anything.
+    // Netty accepts "ANY/1.0" as a version, Java any text.
     return (words_ > 2 && has_numbers_) || (blanks_ > 1 && is_target_ && is_target_text_);
 }
 

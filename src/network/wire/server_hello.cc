@@ -10,10 +10,10 @@ namespace {
 
 constexpr uint8_t kHandshakeRecord = 22;
 constexpr uint8_t kServerHelloMessage = 2;
-constexpr size_t kBeforeRandom = 6;  // of the message: type, length, version
+constexpr size_t kBeforeRandom = 6;  // bytes of the message: type, length, version
 constexpr size_t kMostReceived = 1024;
 
-// SHA-256 of "HelloRetryRequest", which stands where a ServerHello has its random bytes.
+// SHA-256 of "HelloRetryRequest", in place of a ServerHello's random bytes.
 constexpr std::string_view kRetryRandom(
     "\xcf\x21\xad\x74\xe5\x9a\x61\x11\xbe\x1d\x8c\x02\x1e\x65\xb8\x91"
     "\xc2\xa2\x11\x16\x7a\xbb\x8c\x5e\x07\x9e\x09\xe2\xc8\xa8\x33\x9c",
@@ -28,7 +28,7 @@ ServerHelloReader::State ServerHelloReader::take(std::string_view bytes) {
     return is_full ? State::refused : state;
 }
 
-// A server may cut its message into records as it likes.
+// A server may split its message into any records.
 ServerHelloReader::State ServerHelloReader::read(std::string_view records) {
     std::string message;
     Cursor cursor(records);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether a server's answer to a ClientHello asks for a second one (HelloRetryRequest, RFC 8446 4.1.3): that
-// one could name another host. Nothing else of the answer is read.
+// Whether a server's answer to a ClientHello requests a second one (HelloRetryRequest, RFC 8446 4.1.3). The
+// second one could name another host. Nothing else of the answer is parsed.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ class ServerHelloReader {
   public:
     enum class State {
         need_more,
-        retry,    // a second ClientHello is asked for
-        other,    // the handshake goes on or ends
-        refused,  // the answer stays unreadable
+        retry,    // the server requests a second ClientHello
+        other,    // the handshake continues or ends
+        refused,  // the answer cannot be parsed
     };
 
-    // The bytes that follow those of the calls before.
+    // The bytes after those of the earlier calls.
     State take(std::string_view bytes);
 
   private:

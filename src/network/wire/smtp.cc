@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kClosing = "221 closing\r\n";
 constexpr std::string_view kQuit = "QUIT";
-// "554-" and the line end take six of the 512 bytes; mailers show short lines better.
+// "554-" and the line end use six of the 512 bytes. Mail programs display short lines better.
 constexpr size_t kTextPerLine = 400;
 
 std::string ascii_text(std::string_view text) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A refusal spoken in SMTP (RFC 5321), so that a mailer reports the policy at once instead of trying again:
-// 554 as greeting, 554 to every command, 221 to QUIT.
+// A refusal in SMTP (RFC 5321), so that a mail program reports the policy at once instead of retrying: 554 as
+// greeting, 554 to every command, 221 to QUIT.
 #pragma once
 
 #include <string>
@@ -16,15 +16,15 @@ class SmtpRefusal {
   public:
     enum class State { open, close };
 
-    // The text is made fit for the protocol: ASCII, no line ends, cut at kMaximumSmtpText, several lines if
-    // long.
+    // Converts the text for the protocol: ASCII, no line ends, cut at kMaximumSmtpText, split into several
+    // lines if long.
     explicit SmtpRefusal(std::string_view policy_text);
 
-    // To be sent first, before a byte arrives; it is also the answer to every command.
+    // Sent before the client sends a byte. It is also the answer to every command.
     const std::string& greeting() const { return greeting_; }
 
-    // `received` is what came since the last call, in any pieces. Answers are appended to `reply`; after
-    // close they are sent and the connection ends.
+    // `received` is the bytes since the last call, split anywhere. Appends answers to `reply`. After close,
+    // send them and close the connection.
     State take(std::string_view received, std::string& reply);
 
   private:
@@ -32,7 +32,7 @@ class SmtpRefusal {
 
     State state_ = State::open;
     std::string greeting_;
-    std::string line_;  // what came of the current one, at most its first bytes
+    std::string line_;  // the first bytes of the current line
     size_t line_size_ = 0;
     size_t commands_ = 0;
 };

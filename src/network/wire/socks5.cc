@@ -54,7 +54,7 @@ Socks5Reader::State Socks5Reader::read_greeting(std::string_view received, std::
     return State::need_more;
 }
 
-// Each byte is judged as soon as it is there, so that a refusal never waits for the rest of an address.
+// Judges each field when it arrives, so that a refusal does not wait for the rest of an address.
 Socks5Reader::State Socks5Reader::read_request(std::string_view received, std::string& reply) {
     Cursor cursor(received.substr(consumed_));
     uint8_t version = cursor.u8();

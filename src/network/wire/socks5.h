@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The server's side of SOCKS5 (RFC 1928): no authentication, CONNECT alone. Names are handed on as names and
+// The server's side of SOCKS5 (RFC 1928): no authentication, CONNECT alone. Names are passed on as names and
 // never resolved here.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace network::wire {
 
-// 2 + 255 methods, then a request with the longest name.
+// 2 + 255 bytes for methods, then a request with the longest name.
 constexpr size_t kMaximumSocks5Bytes = 257 + 262;
 
 enum class Socks5Code : uint8_t {
@@ -35,13 +35,13 @@ class Socks5Reader {
   public:
     enum class State { need_more, complete, refused };
 
-    // `received` is everything that came so far: what was shown before, and more. What has to be sent now is
-    // appended to `reply`; after a refusal that is all, and the connection is closed. After complete the
-    // caller sends socks5_reply with the outcome.
+    // `received` is everything so far: the bytes of the last call, and more. Appends to `reply` the bytes to
+    // send now. After refused, send them and close the connection. After complete, the caller sends
+    // socks5_reply with the result.
     State look(std::string_view received, std::string& reply);
 
     const Socks5Request& request() const { return request_; }  // after complete
-    size_t consumed() const { return consumed_; }              // what follows is the client's own data
+    size_t consumed() const { return consumed_; }              // bytes after it are the client's own data
     std::string_view fault() const { return fault_; }          // after refused, for the log
 
   private:
@@ -57,7 +57,7 @@ class Socks5Reader {
     std::string_view fault_;
 };
 
-// The bound address in it is always 0.0.0.0:0: which address of the host was used is not the jail's to know.
+// The bound address in it is always 0.0.0.0:0, so that the jail does not learn the host's address.
 std::string socks5_reply(Socks5Code code);
 
 }  // namespace network::wire

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A packet in clear is length, padding length, payload, padding; all of it a multiple of eight bytes, at
-// least four of them padding.
+// An unencrypted packet is length, padding length, payload, padding. Its size is a multiple of eight bytes,
+// with at least four bytes of padding.
 #include "network/wire/ssh.h"
 
 #include "base/text.h"

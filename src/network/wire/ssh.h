@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A refusal spoken in SSH (RFC 4253): the server's identification and a disconnect message with the reason,
-// in clear, before any key exchange. The client prints it: "Received disconnect from … : text".
+// A refusal in SSH (RFC 4253): the server's identification and a disconnect message with the reason,
+// unencrypted, before any key exchange. The client prints it: "Received disconnect from … : text".
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace network::wire {
 
-constexpr size_t kMaximumSshText = 400;  // what OpenSSH shows of it
+constexpr size_t kMaximumSshText = 400;  // OpenSSH displays no more
 
-// Everything that has to be sent; it may go out before the client has said a word.
+// All bytes to send. They may be sent before the client's first byte.
 std::string ssh_refusal(std::string_view policy_text);
 
 }  // namespace network::wire
