@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The addresses of the gateway and the jail inside the namespace. Written here as the kernel takes them;
-// network/gateway/names.h has them as values, and a test holds the two together.
+// The addresses of the gateway and the jail inside the namespace, in the kernel's form.
+// network/gateway/names.h has them as values, and a test compares the two.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ inline constexpr std::array<uint8_t, 16> kGatewayV6 = {0xfd, 0x61, 0x67, 0x65, 0
 inline constexpr std::array<uint8_t, 16> kJailV6 = {0xfd, 0x61, 0x67, 0x65, 0x6e, 0x74, 0, 0,
                                                     0,    0,    0,    0,    0,    0,    0, 2};
 
-// Where the one listener of a capture stands: a port that nobody in the jail can take.
+// The port of the single listener of a capture. No process in the jail can bind it.
 inline constexpr uint16_t kCapturePort = 1;
 
 }  // namespace network::netns

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. Every packet of the jail leaves through lo and comes back in through lo. There, TPROXY
 // gives the first packet of a connection (SYN without ACK) to the gateway's listener, whatever its
-// destination is; later packets find the connection by themselves, and its own address is the one that was
-// asked for. Nothing is tracked, so that no table can run full. A kernel without TPROXY gets a redirection on
-// the way out, by connection tracking, which remembers the destination.
+// destination is. Later packets match the connection's socket, whose own address is the one that the client
+// connected to. No connection is tracked, so no table can fill up. A kernel without TPROXY gets a redirection
+// on the way out, by connection tracking, which stores the destination.
 //
 // Each rule is a row of expressions over registers, as nft would compile it.
 #include "network/netns/capture.h"
@@ -42,7 +42,7 @@ std::string_view bytes_of(const std::array<uint8_t, N>& address) {
 struct Family {
     uint8_t protocol;             // NFPROTO_…
     uint32_t destination_offset;  // in the header
-    std::string_view own;         // destinations that are the jail's own business
+    std::string_view own;         // the jail's own address, which is not captured
     std::string_view loopback;    // a prefix of bytes
     std::string_view gateway;
 };
@@ -61,7 +61,7 @@ class Batch {
   public:
     Batch() { frame(NFNL_MSG_BATCH_BEGIN); }
 
-    // Begins a message about something in our table.
+    // Starts a message about an object in our table.
     void start(uint16_t message, uint16_t flags) {
         messages_.start(message_type(message), flags);
         messages_.append(nfgenmsg{.nfgen_family = NFPROTO_INET, .version = NFNETLINK_V0, .res_id = 0});
@@ -173,7 +173,7 @@ void add_chain(Batch& batch, const Hook& hook) {
     batch.finish();
 }
 
-// TCP to somewhere else than the jail itself.
+// TCP to a destination outside of the jail.
 void match(Expressions& rule, const Family& family) {
     char protocol = static_cast<char>(family.protocol);
     char tcp = IPPROTO_TCP;

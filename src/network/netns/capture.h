@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// nf_tables, spoken to the kernel directly: no nft program is needed.
+// Sends nf_tables messages to the kernel directly, without the nft program.
 #pragma once
 
 #include "network/netns/recipe.h"
 
 namespace network::netns {
 
-// Makes each TCP connection to an address other than loopback and the jail's own go to kCapturePort. Taken as
-// a whole or not at all; empty where nothing is to be asked of the kernel.
+// Directs each TCP connection to kCapturePort, except those to loopback and to the jail's own address. The
+// kernel accepts all of it or nothing. Empty if the capture needs no rules.
 Request capture_rules(Capture capture, bool has_v6);
 
 }  // namespace network::netns

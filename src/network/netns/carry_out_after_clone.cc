@@ -14,15 +14,15 @@ namespace network::netns {
 namespace {
 
 constexpr int kBacklog = 4096;
-constexpr size_t kMostPassed = 253;  // the kernel takes no more in one message
+constexpr size_t kMostPassed = 253;  // the kernel's limit for one message (SCM_MAX_FD)
 
-// What the kernel said to one request: errno of what had to work, and of the rest.
+// The kernel's answers to one request: errno of the essential messages, and of the others.
 struct Answers {
     int essential = 0;
     int others = 0;
 };
 
-// One answer; false when it makes no sense.
+// Parses one answer. False if it is malformed.
 bool take(const Request& request, const char* bytes, size_t count, Answers& answers, bool& is_last) {
     struct nlmsghdr header;
     if (count < sizeof header + sizeof(int)) return false;
@@ -41,8 +41,8 @@ Answers converse(const Request& request) {
     if (socket < 0) return {errno, errno};
     Answers answers;
     if (::send(socket, request.bytes.data(), request.bytes.size(), 0) < 0) answers.essential = errno;
-    // The kernel has done all of it by now, and its answers wait here. A refused batch is not answered to its
-    // end.
+    // send(2) returns after the kernel has processed the whole request, so its answers are already queued.
+    // The kernel does not answer the rest of a refused batch.
     bool is_last = false;
     while (!is_last && answers.essential == 0) {
         char reply[1024];
@@ -63,8 +63,8 @@ void set(int socket, int level, int option) {
     ::setsockopt(socket, level, option, &on, sizeof on);
 }
 
-// Each family has these under its own name. TPROXY hands packets only to listeners that are transparent,
-// which takes the power that is held here.
+// Each family has its own names for these options. TPROXY gives packets only to transparent listeners; the
+// option needs CAP_NET_ADMIN, which this process has.
 void set_options(int socket, const Endpoint& endpoint) {
     set(socket, SOL_SOCKET, SO_REUSEADDR);
     if (endpoint.is_v6) set(socket, IPPROTO_IPV6, IPV6_V6ONLY);
@@ -114,7 +114,7 @@ int pass(int socket, std::string_view note, std::span<const int> descriptors) {
     return sent < 0 ? errno : 0;
 }
 
-// What is to be handed out, as far as it was opened.
+// The descriptors that were opened so far.
 struct Opened {
     size_t count = 0;
     CarriedOut result;
@@ -185,7 +185,7 @@ CarriedOut carry_out(Recipe& recipe, int socket) {
     Answers devices;
     if (!recipe.devices.bytes.empty()) devices = converse(recipe.devices);
     if (devices.essential != 0) return {devices.essential, NetworkStep::devices};
-    // A kernel without IPv6 has one family less; nothing is left open by that.
+    // A kernel without IPv6 has one family less. This does not open anything.
     bool has_v6 = devices.others == 0;
     for (size_t i = 0; i < recipe.attempts.size(); ++i) {
         const Request& rules = has_v6 ? recipe.attempts[i].rules : recipe.attempts[i].rules_v4;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Carries out a recipe in the network namespace that this process is in, and has power over. Allocates
-// nothing: it also runs in a process that was cloned, not executed.
+// Carries out a recipe in the network namespace of this process, which needs CAP_NET_ADMIN there. It does not
+// allocate memory, because it also runs in a process after clone(2) without execve(2).
 //
-// What goes out through the socket (SOCK_SEQPACKET), with the descriptors in the order of the attempt's
-// endpoints and the namespace behind them, where it is wanted: any number of messages "more", and then
-// "end ATTEMPT FAMILIES". Nothing, where there is nothing to hand out.
+// Sends through the socket (SOCK_SEQPACKET) any number of messages "more" and then "end ATTEMPT FAMILIES".
+// They carry the descriptors in the order of the attempt's endpoints, followed by the namespace if the recipe
+// wants it. Sends nothing if there is nothing to pass.
 #pragma once
 
 #include "network/netns/recipe.h"

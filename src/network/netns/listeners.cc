@@ -16,39 +16,46 @@ namespace {
 constexpr uint16_t kNameServerPort = 53;
 
 constexpr uint16_t kCommonPorts[] = {
+    // ssh, web, git
     22,
     80,
     443,
-    9418,  // ssh, web, git
+    9418,
+    // the gateway's own proxy
     1080,
-    3128,             // the gateway's own proxy face
-    kNameServerPort,  // DNS over TCP
+    3128,
+    // DNS over TCP
+    kNameServerPort,
+    // closed ports: telnet, mail, DNS over TLS
     23,
     24,
     25,
     465,
     587,
     2525,
-    853,  // closed, and refused with a word
+    853,
+    // databases and model servers
     1433,
     3306,
     5432,
     6379,
     11434,
-    27017,  // databases and model servers
+    27017,
+    // rsync, file servers, directories, databases, queues
     873,
     2049,
     389,
     636,
     1521,
     5671,
-    5672,  // rsync, directories, queues
+    5672,
+    // https, Kafka, Elasticsearch
     8443,
     9092,
     9200,
 };
 
-// Nothing of an address: every one of the family.
+// With an empty address: every address of the family.
 Endpoint endpoint(Group group, bool is_v6, uint16_t port, std::string_view address = {}) {
     Endpoint made{.group = group, .type = group == Group::tcp ? SOCK_STREAM : SOCK_DGRAM, .is_v6 = is_v6};
     if (is_v6) {
@@ -76,7 +83,7 @@ std::string_view bytes(const void* data, size_t size) {
 Endpoint capture_endpoint(bool is_v6, Capture capture) {
     static constexpr unsigned char kLoopbackV4[] = {127, 0, 0, 1};
     static constexpr unsigned char kLoopbackV6[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-    bool is_redirected = capture == Capture::redirect;  // to loopback, as the kernel does on the way out
+    bool is_redirected = capture == Capture::redirect;  // the kernel redirects output to loopback
     std::string_view address;
     if (is_v6) {
         address = is_redirected ? bytes(kLoopbackV6, sizeof kLoopbackV6) : bytes(kGatewayV6.data(), 16);

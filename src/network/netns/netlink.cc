@@ -83,7 +83,7 @@ base::Fd open_netlink(int protocol, uint32_t groups) {
     if (socket && ::bind(socket.get(), reinterpret_cast<struct sockaddr*>(&address), sizeof address) != 0) {
         socket.reset();
     }
-    // The kernel answers while it takes the request; a bound all the same, so that nobody hangs.
+    // The kernel answers while it processes the request. The time limit only prevents a hang.
     struct timeval bound = {.tv_sec = 5, .tv_usec = 0};
     if (socket) ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &bound, sizeof bound);
     return socket;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Netlink requests, as bytes and as a conversation. The kernel answers each in turn: nothing here waits for a
+// Builds netlink requests and opens netlink sockets. The kernel answers at once: no code here waits for a
 // network.
 #pragma once
 
@@ -13,14 +13,13 @@
 
 namespace network::netns {
 
-// Messages one behind the other, each with nested attributes, padded as the kernel wants.
+// A sequence of messages, each with nested attributes and the kernel's padding.
 class Messages {
   public:
-    // Until finish() is called, what is appended belongs to this message.
+    // Everything that is appended until finish() belongs to this message.
     void start(uint16_t type, uint16_t flags);
     void finish();
-    // The message that was finished last is to be answered even where it was obeyed. Does nothing where there
-    // is none.
+    // Makes the kernel answer the last finished message also on success. Does nothing if there is no message.
     void ask_for_answer();
 
     void append(const void* bytes, size_t count);
@@ -30,9 +29,9 @@ class Messages {
     }
 
     void attribute(uint16_t type, std::string_view bytes);
-    void text(uint16_t type, std::string_view value);    // with its zero
-    void number(uint16_t type, uint32_t value);          // in the byte order of this machine
-    void network_number(uint16_t type, uint32_t value);  // as nf_tables wants it
+    void text(uint16_t type, std::string_view value);    // with its terminating zero
+    void number(uint16_t type, uint32_t value);          // in host byte order
+    void network_number(uint16_t type, uint32_t value);  // in network byte order, for nf_tables
     size_t open_nest(uint16_t type);
     void close_nest(size_t nest);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// All that a network namespace needs, as bytes that only have to be sent. Pure. Whoever carries it out
-// (carry_out_after_clone.h) allocates nothing and decides nothing but which of the attempts the kernel takes.
+// The complete set-up of a network namespace, as bytes that only have to be sent. Pure. The process that
+// sends it (carry_out_after_clone.h) does not allocate memory and decides only which of the attempts the
+// kernel accepts.
 #pragma once
 
 #include <sys/socket.h>
@@ -13,12 +14,13 @@
 
 namespace network::netns {
 
-// One packet of netlink messages. The kernel answers where it is asked to, and always when it refuses.
+// One packet of netlink messages. The kernel answers a message if it is requested, and always if it refuses
+// it.
 struct Request {
     int protocol = 0;
     std::string bytes;
-    uint32_t essential = 0;  // the last message without which there is no network
-    uint32_t last = 0;       // messages behind it are for IPv6, which a kernel may lack
+    uint32_t essential = 0;  // the last message that must succeed
+    uint32_t last = 0;       // the messages after `essential` are for IPv6, which a kernel may lack
 };
 
 enum class Group : uint8_t { tcp, name_server, udp };
@@ -31,7 +33,7 @@ struct Endpoint {
     socklen_t length = 0;
 };
 
-// How TCP to any port is caught, the best first; the last needs nothing of the kernel.
+// How TCP to any port is captured, the best way first. The last way needs no support from the kernel.
 struct Attempt {
     Capture capture = Capture::listeners;
     Request rules;     // of both families
@@ -41,13 +43,13 @@ struct Attempt {
 
 struct Recipe {
     bool has_listeners = true;
-    bool hands_namespace = false;  // the namespace itself goes out too: somebody will connect into it
+    bool hands_namespace = false;  // also passes the namespace itself, for connections into it
     Request devices;               // loopback, the jail's addresses and routes
     std::vector<Attempt> attempts;
-    std::vector<int> opened;  // room for the descriptors of any attempt
+    std::vector<int> opened;  // space for the descriptors of any attempt
 };
 
-// `raises_loopback`: nobody else does.
+// `raises_loopback`: no other process does.
 Recipe make_recipe(const Wanted& wanted, bool raises_loopback);
 
 }  // namespace network::netns

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A local default route: the kernel takes every address for its own, so that a connection to any of them is
-// delivered to whoever listens here. The jail's own address is preferred as source; glibc, asked for
-// addresses with AI_ADDRCONFIG, wants one that is no loopback.
+// A local default route: the kernel treats every address as its own and delivers a connection to any of them
+// to the listener here. The jail's own address is the preferred source. glibc with AI_ADDRCONFIG needs an
+// address outside of loopback.
 #include "network/netns/routes.h"
 
 #include <linux/if_addr.h>
@@ -70,7 +70,7 @@ void add_route(Messages& messages, int family) {
 }  // namespace
 
 int await_loopback(int milliseconds) {
-    // Subscribed first, looked at then: the moment in between is not missed.
+    // Subscribe first, then check, so that no change in between is missed.
     base::Fd events = open_netlink(NETLINK_ROUTE, RTMGRP_LINK);
     if (!events) return errno;
     while (!is_loopback_up()) {

@@ -6,11 +6,11 @@
 
 namespace network::netns {
 
-// Waits until somebody raised it, at most `milliseconds`. Zero or an errno.
+// Waits until another process has raised it, at most `milliseconds`. Zero or an errno.
 int await_loopback(int milliseconds);
 
 struct DeviceWishes {
-    bool is_raised = false;         // the device itself, where nobody else does it
+    bool is_raised = false;         // raise the device, if no other process does
     bool makes_world_local = true;  // the jail's own address and the route that makes every address local
 };
 Request device_requests(DeviceWishes wishes);

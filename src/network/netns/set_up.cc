@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation, where the namespace is set up from outside. A namespace belongs to a user namespace,
-// and whoever made that has every power over it. bubblewrap made both, on behalf of the caller, so a process
-// of the caller may enter them from outside; it enters the user namespace that owns the network namespace,
-// which need not be the one that the jailed process is in. There it holds CAP_NET_ADMIN over this one network
-// namespace and nothing else. It does its work in a process of its own, hands the sockets out, and ends. The
-// connector enters the same way, and gives up every power before it serves.
+// Theory of operation, if the namespace is set up from outside. A network namespace belongs to a user
+// namespace, whose creator has all capabilities over it. bubblewrap created both on behalf of the caller, so
+// a process of the caller may enter them from outside. It enters the user namespace that owns the network
+// namespace, which may differ from the jailed process's own. There it has CAP_NET_ADMIN over this one network
+// namespace and nothing else. A separate process does the work, passes the sockets out, and exits. The
+// connector enters the same way, and drops every capability before it serves.
 #include "network/netns/set_up.h"
 
 #include <fcntl.h>
@@ -49,7 +49,7 @@ Failure failure(std::string step, int number) {
     return {number, std::move(step)};
 }
 
-// The network namespace, with the power that the owner of its user namespace has.
+// Enters the network namespace, with the capabilities of the owner of its user namespace.
 Failure enter(int space) {
     base::Fd owner(::ioctl(space, NS_GET_USERNS));
     if (!owner) return failure("find the owner of the network namespace", errno);
@@ -72,7 +72,7 @@ void drop_all_power() {
     ::prctl(PR_SET_DUMPABLE, 0);
 }
 
-// "failed ERRNO STEP", on the way that the listeners go.
+// Sends "failed ERRNO STEP" on the socket that otherwise carries the listeners.
 void report(int socket, const Failure& failed) {
     (void)base::send_descriptors(
         socket, std::string(kFailed) + " " + std::to_string(failed.number) + " " + failed.step, {});
@@ -108,7 +108,7 @@ struct Helper {
     base::Fd socket;
 };
 
-// A child with a socket to it; it ends with this process.
+// A child process with a socket to it. It is killed when this process dies.
 template <typename Part>
 base::Result<Helper> start_helper(Part part) {
     int pair[2];
@@ -134,7 +134,7 @@ base::Error failure_in(const std::string& note) {
                               std::atoi(std::string(words[1]).c_str()));
 }
 
-// Each goes to its group, in the order of the endpoints.
+// Sorts the descriptors into their groups, in the order of the endpoints.
 Listeners sorted(std::vector<base::Fd> descriptors, const Attempt& attempt, bool has_v6) {
     Listeners listeners{.capture = attempt.capture, .has_v6 = has_v6};
     std::vector<base::Fd>* const groups[] = {&listeners.tcp, &listeners.name_servers, &listeners.udp};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes a network namespace into one in which every address in the world is local and leads to the gateway.
-// Where the process that builds the jail is ours, it does so itself (carry_out_after_clone.h); where it is
-// bubblewrap, a short-lived process enters the namespace from outside, with the power that its owner has. In
-// neither case has the jailed process any power over it.
+// Sets up a network namespace in which every address is local and leads to the gateway. If our own process
+// builds the jail, it does this itself (carry_out_after_clone.h). If bubblewrap does, a short-lived process
+// enters the namespace from outside, with the capabilities of its owner. In neither case does the jailed
+// process have capabilities over it.
 #pragma once
 
 #include <sys/types.h>
@@ -18,18 +18,18 @@ namespace network::netns {
 
 // How TCP connections to any port reach one listener.
 enum class Capture {
-    tproxy,     // nf_tables assigns the first packet to the listener; nothing is tracked
-    redirect,   // nf_tables changes the destination; the kernel remembers the original
+    tproxy,     // nf_tables assigns the first packet to the listener; no connection is tracked
+    redirect,   // nf_tables changes the destination; the kernel stores the original
     listeners,  // no nf_tables: a listener per port; other ports are refused by the kernel
 };
 std::string_view to_text(Capture capture);
 
 struct Wanted {
-    bool has_listeners = true;        // false: nothing leaves the jail, somebody may only connect into it
+    bool has_listeners = true;        // false: nothing leaves the jail; only connections into it are possible
     std::vector<uint16_t> tcp_ports;  // for Capture::listeners, besides the built-in ones
     std::vector<uint16_t> udp_ports;
-    bool has_connector = false;      // somebody will connect into the jail: --publish
-    Capture best = Capture::tproxy;  // tests ask for a lesser one
+    bool has_connector = false;      // the gateway will connect into the jail: --publish
+    Capture best = Capture::tproxy;  // tests set a lesser one
 };
 
 struct Listeners {
@@ -41,14 +41,14 @@ struct Listeners {
     base::Fd connector;  // see connector.h
 };
 
-// Whoever was to set the namespace up ended without a word; as an error.
+// The error if the process that sets the namespace up ends without a message.
 inline constexpr std::string_view kEndedEarly = "the set-up of the network namespace ended early";
 
-// `process` lives in the namespace. Waits until whoever made it has raised its loopback device, as bubblewrap
-// does.
+// `process` is in the namespace. Waits until the namespace's creator has raised the loopback device, as
+// bubblewrap does.
 base::Result<Listeners> set_up(pid_t process, const Wanted& wanted);
 
-// What a process that carries out the recipe of `wanted` in the namespace hands out through `socket`.
+// Receives the sockets from a process that carries out the recipe of `wanted` in the namespace.
 base::Result<Listeners> receive(int socket, const Wanted& wanted);
 
 }  // namespace network::netns
