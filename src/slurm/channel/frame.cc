@@ -76,7 +76,7 @@ std::string exit(Exit exit) {
 }
 
 std::string denied(const Denied& denial) {
-    // Each part short enough that no other is cut off.
+    // Each part is short enough that the others fit too.
     constexpr size_t kLongest = kMaximumPayload / 4;
     std::string payload = denial.code.substr(0, kLongest);
     payload += '\0';
@@ -116,7 +116,7 @@ std::optional<Denied> parse_denied(std::string_view payload) {
 
 bool Decoder::feed(std::string_view bytes, std::vector<Frame>& frames) {
     if (is_broken_) return false;
-    // What is kept is cut to the frame at hand, so it never outgrows one, however much is fed at once.
+    // pending_ contains at most the current frame, however many bytes are fed at once.
     while (!bytes.empty()) {
         size_t wanted = kHeaderSize;
         if (pending_.size() >= kHeaderSize) wanted += number_in(std::string_view(pending_).substr(1, 4));

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Frames between a stub inside the jail and the chaperon outside: a type, a length, so many bytes. One
+// Frames between a stub inside the jail and the chaperon outside: a type, a length, the payload. One
 // connection carries one command.
 //
 //   stub                                                    chaperon
 //   hello, then in any order argument, variable,
 //   directory, script, terminal; ready              ->
-//                                                   <-      room (so many more bytes of input are welcome)
+//                                                   <-      room (more bytes of input may be sent)
 //   input, input_end, signal, window                ->
 //                                                   <-      output, error, raw
 //                                                   <-      variable …, run (salloc: run the command now)
 //   ended                                           ->
 //                                                   <-      denied; exit, which is the last one
 //
-// Input is sent only against room that was given: the chaperon never has to leave a frame unread, so a signal
-// overtakes all input that the command has not taken. Who is given no room leaves its standard input alone.
+// The stub sends input only up to the room that it was given. So the chaperon never leaves a frame unread,
+// and a signal overtakes all input that the command has not read. A stub without room does not read its
+// standard input.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +29,7 @@ namespace slurm::channel {
 inline constexpr uint32_t kVersion = 1;
 inline constexpr size_t kHeaderSize = 5;
 inline constexpr size_t kMaximumPayload = 64u << 10;
-// The input that may be on its way to a command, and what either side holds back of its output.
+// The limit of input on its way to a command, and of output that either side buffers.
 inline constexpr size_t kWindow = 256u << 10;
 
 enum class Type : uint8_t {
@@ -37,10 +38,10 @@ enum class Type : uint8_t {
     argument = 3,    //
     variable = 4,    // "NAME=value"; from the chaperon: one for the command of salloc
     directory = 5,   //
-    script = 6,      // a part of it
-    script_end = 7,  // there is a script, and this was all of it
+    script = 6,      // a part of the script
+    script_end = 7,  // the script is complete; also sent for an empty one
     terminal = 8,    // standard input is a terminal: rows, columns (2 bytes each)
-    ready = 9,       // that was the request
+    ready = 9,       // the request is complete
     input = 10,      //
     input_end = 11,  //
     signal = 12,     // its number (4 bytes)
@@ -49,7 +50,7 @@ enum class Type : uint8_t {
     output = 64,     //
     error = 65,      //
     room = 66,       // bytes (4 bytes)
-    raw = 67,        // the terminal's bytes belong to the command from here on
+    raw = 67,        // from here on the terminal's bytes are for the command
     denied = 68,     // code, NUL, what, NUL, advice
     run = 69,        //
     exit = 70,       // 0: status, 1: signal (1 byte); the number (4 bytes)
@@ -73,11 +74,11 @@ struct Denied {
     std::string code, what, advice;
 };
 
-// Payloads above the limit are cut.
+// Payloads above the limit are truncated.
 std::string frame(Type type, std::string_view payload = {});
-// As many frames as it takes.
+// Splits the bytes into frames.
 std::string stream(Type type, std::string_view rest);
-// An argument or a variable, with its beginning in pieces where it is long.
+// An argument or a variable. The beginning of a long one is sent in pieces.
 std::string word(Type type, std::string_view text);
 std::string hello(std::string_view command);
 std::string number(Type type, uint32_t value);
@@ -85,17 +86,17 @@ std::string window(Type type, Window size);
 std::string exit(Exit exit);
 std::string denied(const Denied& denial);
 
-// Nothing where the payload has another shape.
+// Nothing if the payload is malformed.
 std::optional<uint32_t> parse_number(std::string_view payload);
 std::optional<Window> parse_window(std::string_view payload);
 std::optional<Exit> parse_exit(std::string_view payload);
 std::optional<Denied> parse_denied(std::string_view payload);
 
-// Cuts a stream of bytes into frames. Holds at most one unfinished frame; a length above the limit or a type
-// that nobody knows ends it for good.
+// Splits a stream of bytes into frames. Stores at most one incomplete frame. After a length above the limit
+// or an unknown type it accepts no more bytes.
 class Decoder {
   public:
-    // Appends the frames that these bytes complete. False: what came is no frame, now or earlier.
+    // Appends the frames that these bytes complete. False: the stream is malformed, now or earlier.
     bool feed(std::string_view bytes, std::vector<Frame>& frames);
 
   private:

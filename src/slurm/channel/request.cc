@@ -97,7 +97,7 @@ Assembler::Progress Assembler::take_hello(std::string_view payload) {
 }
 
 Assembler::Progress Assembler::take_word(const Frame& frame) {
-    // Pieces are counted before they are kept. Of which kind they are is not known yet; both have one limit.
+    // Check the size before storing a piece. Its kind is not known yet, but both kinds have the same limit.
     static_assert(kMaximumArguments == kMaximumEnvironment);
     if (piece_.size() + frame.payload.size() > kMaximumArguments)
         return fail(kTooLarge, too_large("an argument or a variable is", kMaximumArguments));

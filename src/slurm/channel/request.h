@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A request as it is put together from frames: bounded in every part, and nothing in it believed.
+// Assembles a request from frames. Every part has a limit, and its content is untrusted.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace slurm::channel {
 
-inline constexpr size_t kMaximumArguments = 256u << 10;    // in all, with a byte for each one's end
-inline constexpr size_t kMaximumEnvironment = 256u << 10;  // likewise
+inline constexpr size_t kMaximumArguments = 256u << 10;    // in total, plus one byte for the end of each
+inline constexpr size_t kMaximumEnvironment = 256u << 10;  // the same
 inline constexpr size_t kMaximumScript = 4u << 20;         // Slurm's own default
 inline constexpr size_t kMaximumDirectory = 4096;
 inline constexpr size_t kMaximumCommand = 32;
 
-// Why a request is not answered.
+// Codes of a denial for a malformed or too large request.
 inline constexpr std::string_view kTooLarge = "slurm-too-large";
 inline constexpr std::string_view kBadProtocol = "slurm-unavailable";
 
@@ -31,10 +31,10 @@ struct Request {
     std::optional<Window> terminal;
 };
 
-// The same bytes as frames, "ready" included.
+// The request as frames, with "ready".
 std::string render(const Request& request);
 
-// What a too large part is told with, on either side: "the script is larger than 4 MiB".
+// The text for a part that is too large, on either side: "the script is larger than 4 MiB".
 std::string too_large(std::string_view part, size_t limit);
 
 class Assembler {
@@ -43,12 +43,12 @@ class Assembler {
 
     Progress take(Frame frame);
 
-    // When it is complete.
+    // After complete.
     Request& request() { return request_; }
-    // When it has failed: the code and the text of a denial.
+    // After failed: the code and the text of the denial.
     std::string_view code() const { return code_; }
     const std::string& what() const { return what_; }
-    // A script has begun to come: it may take longer than a request does.
+    // The script has begun to arrive: it may take longer than the rest of a request.
     bool is_in_script() const { return request_.script.has_value(); }
 
   private:
