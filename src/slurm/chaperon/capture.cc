@@ -20,7 +20,8 @@ base::Result<Captured> run_captured(const Bench& bench, Launch launch, std::stri
     };
     exchange.on_output = keep_in(captured.output);
     exchange.on_errors = keep_in(captured.errors);
-    // Whoever calls has lost interest; the command that this answer is for has not begun.
+    // A signal from the stub: the caller has given up, and the command that needs this answer has not
+    // started.
     exchange.on_news = [&] {
         if (!bench.connection.signals.empty()) exchange.dismiss();
     };

@@ -21,7 +21,7 @@ const Clients::Directory& Clients::directory_at(const base::Path& path) {
     directory.fd = base::Fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     struct stat status;
     bool is_seen = directory.fd && ::fstat(directory.fd.get(), &status) == 0;
-    // A jail of root's own may have it writable.
+    // Not for root: root's jail may be able to write to it.
     directory.is_only_roots =
         is_seen && status.st_uid == 0 && (status.st_mode & 0022) == 0 && ::geteuid() != 0;
     return directory;

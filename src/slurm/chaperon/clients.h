@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The real commands, executed through a descriptor. Threat: a command that the jail can replace would run
-// outside of it. So one is opened before anything of the jail runs: what lies under the name later does not
-// matter. In a directory that root alone can change, which is nearly always, opening the directory does, for
-// all that it holds: a session may never ask for any. (tests/slurm_chaperon/clients_test.cc)
+// outside of it. So each is opened before any code of the jail runs, and a later file under the same name has
+// no effect. If only root can change the directory, which is the usual case, only the directory is opened: a
+// session may never need any of its commands. (tests/slurm_chaperon/clients_test.cc)
 #pragma once
 
 #include <map>
@@ -20,15 +20,15 @@ class Clients {
     void add(const std::string& name, const base::Path& file);
     void add(const std::string& name, base::Fd file);
 
-    // Of the command's program, open from now on; -1 where there is none.
+    // The descriptor of the command's program, which this call opens if needed. -1: there is no such command.
     int descriptor_of(std::string_view name) const;
-    // All that are open.
+    // The descriptors of all programs and directories. -1 for a program that is not open yet.
     std::vector<int> descriptors() const;
 
   private:
     struct Client {
         base::Fd file;
-        int directory = -1;  // that it is opened in when it is needed
+        int directory = -1;  // the program is opened there when it is needed
         std::string file_name;
     };
     struct Directory {

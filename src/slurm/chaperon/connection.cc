@@ -17,10 +17,10 @@ using channel::Type;
 using Clock = std::chrono::steady_clock;
 
 constexpr size_t kMostSignals = 64;
-// What a stub may pass on; a stop is its own affair.
+// The signals that a stub may pass on. Stop signals affect only the stub itself.
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-// False: nothing came until then.
+// False: no event until then.
 bool wait_for(int fd, short events, Clock::time_point until) {
     for (;;) {
         auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
@@ -61,7 +61,7 @@ Connection::Arrived Connection::receive_request(const Limits& limits) {
                 case channel::Assembler::Progress::complete:
                     break;
             }
-            // A signal may be right behind the request.
+            // A signal may directly follow the request.
             for (size_t rest = next + 1; rest < frames.size(); ++rest) {
                 if (!take(frames[rest]))
                     return Refused{std::string(channel::kBadProtocol), "a frame is out of place"};
@@ -115,7 +115,7 @@ void Connection::read_frames() {
     }
 }
 
-// False: it has no place here.
+// False: this frame is not allowed here.
 bool Connection::take(Frame& frame) {
     switch (frame.type) {
         case Type::input:
@@ -168,7 +168,7 @@ void Connection::write_some() {
     if (count >= 0) {
         outgoing_.erase(0, static_cast<size_t>(count));
     } else if (errno != EINTR && errno != EAGAIN) {
-        // What the stub said last may still be there to be read, but it listens no more.
+        // The stub's last bytes may be unread, but it reads no more.
         socket_.reset();
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A worker's end of the channel. Everything that comes is taken at once and kept in its place, bounded: input
-// by the room that was given, signals by their number. What goes out waits here until the stub reads.
+// A worker's end of the channel. It reads every frame at once and stores the content, with limits: input by
+// the room that was given, signals by their number. Outgoing bytes wait here until the stub reads.
 #pragma once
 
 #include <poll.h>
@@ -24,35 +24,36 @@ class Connection {
     // `socket` is non-blocking.
     explicit Connection(base::Fd socket) : socket_(std::move(socket)) {}
 
-    // What a request that is not answered is denied with.
+    // The denial of a request that is not answered.
     struct Refused {
         std::string code, what;
     };
-    // Nothing: the stub went away before it had said all.
+    // Nothing: the stub closed the connection before the request was complete.
     using Arrived = std::variant<std::monostate, channel::Request, Refused>;
     Arrived receive_request(const Limits& limits);
 
-    // The stub is gone, or spoke nonsense: nothing comes and nothing goes any more.
+    // The stub has closed the connection or sent a malformed frame: no more bytes in either direction.
     bool is_gone() const { return !socket_; }
 
     void send(std::string_view frames) {
         if (!is_gone()) outgoing_ += frames;
     }
-    // Waits until all is sent or the stub is gone.
+    // Waits until everything is sent or the stub is gone.
     void flush();
-    // Tells a stub that speaks nonsense why it is not answered, as far as it listens, and hangs up.
+    // Sends the reason to a stub that sent a malformed request, waits at most a second for it to read, and
+    // closes.
     void hang_up(std::string_view last_words);
     bool is_congested() const { return outgoing_.size() >= channel::kWindow; }
     bool has_outgoing() const { return !outgoing_.empty(); }
 
-    // For a poll loop: what to wait for (fd -1 when the stub is gone), and what to do when it has come.
+    // For a poll loop: the events to wait for (fd -1 if the stub is gone), and how to handle them.
     struct pollfd awaited() const;
     void attend(short events);
 
-    // Room for more input is given here, and taken away by what comes.
+    // Allows the stub to send this many more bytes of input.
     void give_room(size_t bytes);
 
-    // What has come since: input that was not taken yet, signals in their order, the last window size.
+    // Received so far: input that was not taken yet, signals in their order, the last window size.
     std::string input;
     bool is_input_over = false;
     std::vector<int> signals;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the chaperon knows for the whole session. Everything in it comes from outside the jail.
+// The chaperon's data for the whole session. Everything in it comes from outside the jail.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace slurm::chaperon {
 
-// Which of the user's jobs can be seen and touched from the jail (slurm.scope).
+// Whose jobs the jail can see and act on (slurm.scope). none: it sees the jobs of all users.
 enum class Scope { none, user, project, session };
 
 struct Context {
-    std::string session;         // 32 hexadecimal digits; jobs of jobs carry the same one
+    std::string session;         // 32 hexadecimal digits; jobs that a job submits have the same one
     base::Path project;          // physical
     uint64_t project_inode = 0;  // at the start of the session
     Scope scope = Scope::project;
@@ -24,11 +24,11 @@ struct Context {
     base::Path home;
     bool mail_is_closed = true;
     std::string program;                   // this program's path on every node
-    std::string state_directory;           // $XDG_STATE_HOME/agent-sandbox: never seen from the jail
-    std::string launcher_job;              // the allocation that the session was started in; empty: none
-    std::vector<std::string> environment;  // all that real commands get, "NAME=value"
-    // What the jail of a job is asked for, beside the node's own files: options of the program, and variables
-    // of its settings.
+    std::string state_directory;           // $XDG_STATE_HOME/agent-sandbox: never visible in the jail
+    std::string launcher_job;              // the allocation in which the session was started; may be empty
+    std::vector<std::string> environment;  // the whole environment of the real commands, "NAME=value"
+    // Settings for the jail of a job, in addition to the node's own files: options of the program, and
+    // variables of its settings.
     std::vector<std::string> job_options;
     std::vector<std::string> job_variables;
     Clients clients;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Output is read only while the connection has little waiting, so a slow reader in the
-// jail slows the command down as a pipe would, and nothing piles up here. When the command has ended, all
-// that it wrote is in the pipes already: they are read until they are empty, not until they are closed, since
-// a process that it left behind may hold them open for ever. A terminal delivers with a delay, so there the
-// end is awaited, for a moment.
+// Theory of operation. Output is read only while the connection has few bytes waiting. So a slow reader in
+// the jail slows the command down as a pipe would, and no output accumulates here. When the command has
+// ended, all of its output is already in the pipes. They are read until they are empty, not until they are
+// closed, because a process that it left behind may keep them open for ever. A terminal delivers its bytes
+// with a delay, so there the end of file is awaited for a moment.
 #include "slurm/chaperon/exchange.h"
 
 #include <fcntl.h>
@@ -73,7 +73,7 @@ Ending Exchange::run() {
             {is_read ? output_.get() : -1, POLLIN, 0},
             {is_read ? errors_.get() : -1, POLLIN, 0},
         };
-        // Once it has ended, its bytes are there without waiting.
+        // After the command has ended, its bytes are available without waiting.
         int patience = ending_ && is_read && !has_terminal_ ? 0 : milliseconds_to_wait();
         if (::poll(entries, std::size(entries), patience) < 0 && errno != EINTR) dismiss();
         if (entries[0].revents) {
@@ -81,7 +81,7 @@ Ending Exchange::run() {
             if (on_news) on_news();
         }
         if (entries[2].revents) write_input();
-        // Before the reading: what is empty after the end stays empty.
+        // Check the end before reading: a pipe that is empty after the end stays empty.
         const bool had_ended = ending_.has_value();
         if (is_read && (entries[3].revents || (had_ended && !has_terminal_))) read_from(output_, on_output);
         if (is_read && (entries[4].revents || had_ended)) read_from(errors_, on_errors);
@@ -119,7 +119,7 @@ void Exchange::reap() {
 void Exchange::write_input() {
     ssize_t count = ::write(input_.get(), source.data(), source.size());
     if (count < 0) {
-        // It reads no more.
+        // The command reads no more input.
         if (errno != EINTR && errno != EAGAIN) input_.reset();
         return;
     }
@@ -129,7 +129,7 @@ void Exchange::write_input() {
 
 void Exchange::finish_input() {
     if (!is_source_over || !source.empty() || !input_) return;
-    // A terminal has no end of its own: its reader is told by the key for it.
+    // A terminal has no end of file: send the character that stands for it.
     if (has_terminal_) (void)!::write(input_.get(), &kEndOfFile, 1);
     input_.reset();
 }
@@ -153,7 +153,7 @@ int Exchange::milliseconds_to_wait() const {
 void Exchange::act_in_time() {
     if (!deadline_ || Clock::now() < *deadline_) return;
     if (ending_) {
-        // A reader that is slow has not had them yet.
+        // A slow reader has not received the last bytes yet.
         if (connection_.is_congested())
             deadline_ = Clock::now() + kLastBytes;
         else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One real command from its start to its end, beside the stub's connection: bytes in and out under
-// back-pressure, and an end in time when the stub has gone.
+// Runs one real command from start to end beside the stub's connection: input and output with back-pressure,
+// and a bounded time to end after the stub has left.
 #pragma once
 
 #include <poll.h>
@@ -25,25 +25,25 @@ class Exchange {
     Exchange(Connection& connection, int children, std::chrono::milliseconds grace)
         : connection_(connection), children_(children), grace_(grace) {}
 
-    // Starts it with pipes for output and errors, and for its input where `has_input`; or on a
+    // Starts the command with pipes for output and errors, and for input if `has_input`; or on a
     // pseudo-terminal of this size.
     base::Status start(Launch launch, bool has_input, std::optional<channel::Window> terminal);
 
-    // Bytes for its standard input, and whether no more will come. Written bytes are taken off.
+    // Bytes for its standard input, and whether no more will come. Bytes that were written are removed.
     std::string source;
     bool is_source_over = false;
 
     std::function<void(std::string_view bytes)> on_output, on_errors;
-    // The connection has been attended to: signals, a window size or input may have come.
+    // Called after events of the connection: it may have new signals, a window size or input.
     std::function<void()> on_news;
     std::function<void(size_t bytes)> on_written;
 
-    // Until it has ended and everything that it wrote was taken.
+    // Runs until the command has ended and all of its output was read.
     Ending run();
 
     void signal(int number) const;
     void resize(channel::Window size) const;
-    // Asks it to end, and makes it end after a while.
+    // Sends the signal to end, and SIGKILL after the grace time.
     void dismiss();
 
   private:
@@ -63,9 +63,9 @@ class Exchange {
     bool has_terminal_ = false;
     pid_t child_ = -1;
     std::optional<Ending> ending_;
-    int dismissal_ = 0;  // the signal that asks it to end
+    int dismissal_ = 0;  // the signal that makes it end
     bool is_dismissed_ = false;
-    std::optional<Clock::time_point> deadline_;  // of its end, then of its last bytes
+    std::optional<Clock::time_point> deadline_;  // for its end, then for its last bytes
     base::Fd input_, output_, errors_;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The real salloc runs our holder as its command; that the holder runs means that the
-// allocation is there. Its environment comes through salloc's standard output, the stub is told to run the
-// user's command, and the holder's input stays open for as long as that runs. The user's command never runs
-// outside the jail, and an allocation never outlives its stub: the holder's input closes with the worker.
+// Theory of operation. The real salloc runs our holder as its command. When the holder runs, the allocation
+// exists. Its environment arrives through salloc's standard output. The stub then runs the user's command,
+// and the holder's input stays open until that command ends. The user's command never runs outside the jail.
+// An allocation never outlives its stub, because the holder's input is closed when the worker exits.
 #include <utility>
 
 #include "slurm/chaperon/stub_conversation.h"
@@ -14,7 +14,7 @@ using channel::Type;
 
 constexpr size_t kLargestEnvironment = 1u << 20;
 
-// The fields up to the empty one; nothing while that has not come.
+// The fields before the empty one. Nothing if the empty field has not arrived yet.
 std::optional<std::vector<std::string>> fields_of(std::string_view bytes) {
     std::vector<std::string> fields;
     for (;;) {
@@ -48,7 +48,7 @@ base::Result<Ending> run_held(const Bench& bench, Launch launch, const Conversat
         connection.send(channel::stream(Type::error, bytes));
     };
     exchange.on_news = [&] {
-        // Once the user's command runs, the stub's signals are that command's.
+        // While the user's command runs, the stub's signals are for that command.
         for (int number : std::exchange(connection.signals, {})) {
             if (!is_running) exchange.signal(number);
         }

@@ -46,7 +46,7 @@ void Log::write(std::string_view command, std::string_view event,
     if (!file || ::fstat(file.get(), &facts_of_file) != 0 || !S_ISREG(facts_of_file.st_mode) ||
         facts_of_file.st_size > kLargestLog)
         return;
-    // One call for one line: workers write at the same time.
+    // One call per line, because workers write at the same time.
     std::string text = line.dump(-1) + "\n";
     (void)!::write(file.get(), text.data(), text.size());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What was asked and what became of it, one JSON object a line. The file lies outside the jail; what comes
-// from the jail is escaped and cut before it is written.
+// The calls and their results, one JSON object per line. The file is outside the jail. Text from the jail is
+// escaped and truncated before it is written.
 #pragma once
 
 #include <map>
@@ -9,18 +9,17 @@
 
 namespace slurm::chaperon {
 
-// A disk that is full costs the line, never the request that it is about.
+// If the disk is full, the line is lost, but not the request.
 class Log {
   public:
     explicit Log(std::string path) : path_(std::move(path)) {}
 
-    // Where workers hand on what the session's record is to have of it (record.h); the descriptor stays the
-    // caller's.
+    // The socket for notes to the session's record (record.h). The caller keeps the descriptor.
     void hand_on_to(int desk) { desk_ = desk; }
 
     void write(std::string_view command, std::string_view event,
                const std::map<std::string, std::string>& facts = {}) const;
-    // Its newest part, whole lines.
+    // The newest part of the log, in whole lines.
     std::string text() const;
 
   private:

@@ -36,7 +36,7 @@ void reset_signals() {
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// As 0, 1 and 2. The sources are above 2: the chaperon has these three filled.
+// Places them at 0, 1 and 2. The sources are above 2, because these three are open in the chaperon.
 bool place_standard_descriptors(const Launch& launch) {
     const int sources[] = {launch.input, launch.output, launch.errors};
     for (int target = 0; target < 3; ++target) {
@@ -50,19 +50,20 @@ bool place_standard_descriptors(const Launch& launch) {
 void execute(const Launch& launch, char** arguments, char** environment) {
     ::syscall(SYS_execveat, launch.program, "", arguments, environment, AT_EMPTY_PATH);
     if (errno != ENOENT) return;
-    // A script of the site: its interpreter opens it by the descriptor's name, so that has to stay.
+    // A script of the site: its interpreter opens it by the descriptor's path, so the descriptor must stay
+    // open.
     ::fcntl(launch.program, F_SETFD, 0);
     ::syscall(SYS_execveat, launch.program, "", arguments, environment, AT_EMPTY_PATH);
 }
 
-// A site may have put a script in front of the command, which starts it by its name.
+// A site may have replaced the command with a script, which starts the real command by its name.
 bool is_script(int program) {
     base::Fd file(::open(("/proc/self/fd/" + std::to_string(program)).c_str(), O_RDONLY | O_CLOEXEC));
     char first[2];
     return file && ::read(file.get(), first, 2) == 2 && first[0] == '#' && first[1] == '!';
 }
 
-// In the new process; returns only on failure, with errno.
+// In the new process. Returns only on failure, with errno set.
 void become(const Launch& launch, pid_t parent, char** arguments, char** environment) {
     if (launch.has_terminal) {
         if (::setsid() < 0 || ::ioctl(launch.input, TIOCSCTTY, 0) < 0) return;
@@ -75,8 +76,8 @@ void become(const Launch& launch, pid_t parent, char** arguments, char** environ
     reset_signals();
     ::prctl(PR_SET_PDEATHSIG, launch.death_signal);
     if (::getppid() != parent) ::_exit(1);
-    // Threat: srun starts programs for whoever can ask it in the protocol of MPI's process managers
-    // ("spawn"). Test: tests/slurm/attacks.bats, "a rank starts nothing outside through its process manager".
+    // Threat: srun starts programs on request in the protocol of MPI's process managers ("spawn"). Test:
+    // tests/slurm/attacks.bats, "a rank starts nothing outside through its process manager".
     if (launch.starts_nothing && !is_script(launch.program)) {
         errno = seccomp::forbid_execution_by_name();
         if (errno != 0) return;

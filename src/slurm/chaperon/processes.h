@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Real commands as processes: executed through a descriptor, with an argument vector and an environment that
-// are wholly ours, no shell, and nothing inherited.
+// Starts real commands as processes: executed through a descriptor, with our own argument vector and
+// environment, no shell, and no inherited descriptors.
 #pragma once
 
 #include <sys/types.h>
@@ -18,39 +18,39 @@ namespace slurm::chaperon {
 
 struct Launch {
     int program = -1;
-    std::string name;  // the first word of its arguments
+    std::string name;  // its argv[0]
     std::vector<std::string> arguments;
     std::vector<std::string> environment;
     std::string directory = "/";
-    // Its standard descriptors; -1: /dev/null.
+    // Its standard descriptors. -1: /dev/null.
     int input = -1, output = -1, errors = -1;
-    bool starts_nothing = true;  // false: it is to start a program, as salloc does
-    bool has_terminal = false;   // `input` is a terminal that is to control it, in a session of its own
-    int death_signal = 9;        // what it gets when this process dies
+    bool starts_nothing = true;  // false: it must be able to start a program, as salloc does
+    bool has_terminal = false;   // `input` becomes its controlling terminal, in a session of its own
+    int death_signal = 9;        // sent to it when this process dies
 };
 
-// Returns when the program was executed, or why it was not.
+// Returns after the program was executed, or an error.
 base::Result<pid_t> start(const Launch& launch);
 
-// How it is asked to end when its stub or this process is gone. srun and salloc hold something that they must
-// have a moment to give back: salloc does so on SIGHUP, while after SIGTERM it goes on waiting for its
-// command. The others are just ended.
+// The signal to end a command when its stub or this process is gone. srun and salloc need a moment to release
+// their resources. salloc does so on SIGHUP; after SIGTERM it continues to wait for its command. Other
+// commands are killed.
 int death_signal_of(std::string_view client);
 
 struct Pipe {
     base::Fd read, write;
 };
-// Closed by exec at both ends; our end, `ours_is_read` or the other, does not block.
+// Both ends are close-on-exec. Our end, the read end if `ours_is_read`, is non-blocking.
 base::Result<Pipe> make_pipe(bool ours_is_read);
 
 struct PseudoTerminal {
-    base::Fd master, slave;  // the master does not block
+    base::Fd master, slave;  // the master is non-blocking
 };
 base::Result<PseudoTerminal> make_terminal(channel::Window size);
 void resize_terminal(int master, channel::Window size);
 
-// SIGCHLD as a descriptor, which is held back from this process otherwise. Unlike a pidfd it is there on
-// every kernel that we support.
+// SIGCHLD as a descriptor; the signal itself is blocked. Unlike a pidfd, this exists on every kernel that we
+// support.
 base::Result<base::Fd> watch_children();
 void forget_child_signals(int fd);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threat: a worker has read what the jail sent, and may be what the jail made of it. A note is short, its
-// verdict is one of two, and the writer escapes the rest: the worst that it can do is to accuse itself.
+// Threat: a worker parses bytes from the jail, so an attacker may control it. A note is short, its verdict is
+// one of two, and the writer escapes the rest. The worst result is a false line about its own calls.
 // (tests/slurm_chaperon/record_test.cc)
 #include "slurm/chaperon/record.h"
 
@@ -16,10 +16,10 @@ namespace {
 
 constexpr size_t kLongestField = 512;
 constexpr size_t kLongestNote = 4 * (kLongestField + 1);
-constexpr int kMostAtOnce = 64;          // then whoever calls has its turn
-constexpr uint64_t kMostLines = 50'000;  // a call that is refused again and again must not fill a disk
+constexpr int kMostAtOnce = 64;          // then the caller continues
+constexpr uint64_t kMostLines = 50'000;  // repeated refused calls must not fill a disk
 
-// Events of the log that the record has, too.
+// Events of the log that also go to the record.
 struct Row {
     std::string_view event;
     std::string_view verdict;
@@ -34,7 +34,7 @@ std::string fact(const std::map<std::string, std::string>& facts, const char* ke
     return found == facts.end() ? std::string() : found->second;
 }
 
-// "--uid: jobs run as yourself" is about that option.
+// The option that a refusal is about, as in "--uid: jobs run as yourself".
 std::string_view option_in(std::string_view what) {
     if (!what.starts_with('-')) return {};
     return what.substr(0, what.find_first_of(": "));
@@ -77,7 +77,7 @@ void hand_on(int desk, std::string_view command, std::string_view event,
     std::string what = fact(facts, "what");
     std::string reason = reason_of(facts);
     for (std::string_view field : {command, option_in(what), std::string_view(reason)}) {
-        // What stands behind a NUL would be another field.
+        // Text after a NUL would become another field.
         field = field.substr(0, std::min(field.find('\0'), kLongestField));
         writer.add(field);
     }

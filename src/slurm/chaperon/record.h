@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Refusals and submissions on their way to the session's record: workers send notes to the desk, which alone
+// Refusals and submissions for the session's record. Workers send notes to the desk, the only process that
 // writes lines (audit/writer.h).
 #pragma once
 
@@ -11,11 +11,11 @@
 
 namespace slurm::chaperon {
 
-// In a worker: an event of its log, where the record has such ones.
+// In a worker: sends an event of its log, if the record contains such events.
 void hand_on(int desk, std::string_view command, std::string_view event,
              const std::map<std::string, std::string>& facts);
 
-// At the desk: all that has come.
+// At the desk: writes all notes that have arrived.
 void write_notes(int notes, audit::Writer& record);
 
 }  // namespace slurm::chaperon

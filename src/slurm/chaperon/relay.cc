@@ -9,10 +9,10 @@ namespace {
 
 using channel::Type;
 
-// A line that never ends is passed on in parts of this size.
+// A longer line is passed on in parts of about this size.
 constexpr size_t kLongestLine = 1u << 20;
 
-// Hands over whole lines.
+// Collects bytes and returns whole lines.
 class Lines {
   public:
     using Take = std::function<void(std::string_view line)>;
@@ -81,7 +81,7 @@ base::Result<Ending> run_relayed(const Bench& bench, Launch launch, const Conver
         return started.error();
     if (how.has_terminal) connection.send(channel::frame(Type::raw));
     if (asks_stub) connection.give_room(channel::kWindow);
-    // What came before there was a command to have it.
+    // Handle input and signals that arrived before the command was started.
     exchange.on_news();
     Ending ending = exchange.run();
     if (how.rewrite) lines.finish(rewrite);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. This process accepts and counts, and reads nothing from the jail, only short notes of
-// its workers for the session's record. Each connection has a worker, which dies with this process, and whose
-// real commands die with it (or are told to end, where they have something to give back): when the session is
-// over, one exit ends everything.
+// Theory of operation. This process accepts and counts connections. It reads nothing from the jail, only
+// short notes of its workers for the session's record. Each connection has a worker, which dies with this
+// process. The worker's real commands die with it, or get a signal to end if they must release something. So
+// at the end of the session one exit ends everything.
 #include "slurm/chaperon/serve.h"
 
 #include <fcntl.h>
@@ -55,7 +55,7 @@ class Desk {
     }
 
   private:
-    // The chain of the record's lines is one, so one process writes them: this one, what workers hand on.
+    // The record's lines form one chain, so only this process writes them. Workers send it notes.
     void open_record() {
         int ends[2];
         if (!line_.record || ::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) != 0) return;
@@ -70,7 +70,7 @@ class Desk {
         while ((ended = ::waitpid(-1, nullptr, WNOHANG)) > 0) workers_.erase(ended);
     }
 
-    // False: the listener is of no use any more.
+    // False: the listener cannot be used any more.
     bool accept_one() {
         base::Fd socket(::accept4(line_.listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
         if (!socket) {
@@ -137,7 +137,7 @@ bool is_served(const struct ucred& peer, uint32_t uid) {
 
 int serve(const Context& context, const Handlers& handlers, Line line, const Limits& limits) {
     base::fill_standard_descriptors();
-    // A caller may be gone again before it is accepted.
+    // Non-blocking: a client may leave before it is accepted.
     ::fcntl(line.listener.get(), F_SETFL, ::fcntl(line.listener.get(), F_GETFL) | O_NONBLOCK);
     return Desk(context, handlers, std::move(line), limits).run();
 }

@@ -14,26 +14,26 @@
 namespace slurm::chaperon {
 
 struct Line {
-    base::Fd listener;          // a listening Unix socket whose name the jail has
-    base::Fd session;           // readable or closed when the session is over
-    std::string log;            // a file that is made at the first line; outside the jail
-    audit::Writer record = {};  // of the session; without a file nothing is written there
+    base::Fd listener;          // a listening Unix socket that is visible in the jail
+    base::Fd session;           // readable or closed when the session has ended
+    std::string log;            // a file outside the jail, created with the first line
+    audit::Writer record = {};  // the session's; without a file nothing is written
 };
 
 struct Limits {
     size_t workers = 64;
-    // A request has to arrive within this; a script may take longer while its bytes keep coming.
+    // Time limit for a request. A script may take longer while its bytes keep arriving.
     std::chrono::milliseconds request{5000};
     std::chrono::milliseconds script{30000};
-    // Between asking a real command to end and ending it.
+    // Between the signal to end a real command and SIGKILL.
     std::chrono::milliseconds grace{5000};
     size_t captured = 64u << 20;
 };
 
-// Threat: another user of the machine who got hold of the socket's name. Test: Serve.OnlyTheSameUserIsServed.
+// Threat: another user of the machine connects to the socket. Test: Serve.OnlyTheSameUserIsServed.
 bool is_served(const struct ucred& peer, uint32_t uid);
 
-// Answers requests until the session is over; returns the exit code of the process. The caller has forked it,
+// Answers requests until the session ends. Returns the exit code of the process. The caller has forked it,
 // set PR_SET_PDEATHSIG and closed all other descriptors.
 int serve(const Context& context, const Handlers& handlers, Line line, const Limits& limits = {});
 

@@ -28,7 +28,7 @@ void StubConversation::say(Type type, std::string_view text) {
         std::string_view part = text.substr(0, channel::kWindow);
         text.remove_prefix(part.size());
         bench_.connection.send(channel::stream(type, part));
-        // The rest of a long answer waits here for the reader, not in memory once more.
+        // Wait for the reader here, so that a long answer is not copied into memory as a whole.
         if (bench_.connection.is_congested()) bench_.connection.flush();
     }
 }

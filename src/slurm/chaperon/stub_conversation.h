@@ -15,7 +15,7 @@
 
 namespace slurm::chaperon {
 
-// The parts that every use of a real command needs.
+// The parts that every run of a real command needs.
 struct Bench {
     const Context& context;
     const Limits& limits;
@@ -24,7 +24,7 @@ struct Bench {
     channel::Window window;
 };
 
-// How the real command is started: environment and directory of the context, the descriptor of its program.
+// The launch of a real command: environment and directory of the context, the descriptor of its program.
 base::Result<Launch> launch_of(const Context& context, std::string_view client,
                                const std::vector<std::string>& arguments);
 

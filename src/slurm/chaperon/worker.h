@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The process of one request: reads it, asks its handler, tells the stub how it ended.
+// The process of one request: reads it, calls its handler, sends the ending to the stub.
 #pragma once
 
 #include "base/file.h"
@@ -10,7 +10,7 @@
 
 namespace slurm::chaperon {
 
-// In a process of its own; the caller ends it afterwards.
+// Runs in a process of its own, which the caller ends afterwards.
 void answer(const Context& context, const Handlers& handlers, const Limits& limits, const Log& log,
             base::Fd socket);
 
