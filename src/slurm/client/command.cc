@@ -32,7 +32,7 @@ std::vector<std::string> words_of(std::span<const std::string> arguments) {
 void reset_signals() {
     for (int number = 1; number < NSIG; ++number) {
         struct sigaction now = {};
-        // What the caller ignores (nohup), its command ignores.
+        // The command keeps ignoring the signals that the caller ignores (nohup).
         if (::sigaction(number, nullptr, &now) != 0 || now.sa_handler == SIG_IGN) continue;
         ::signal(number, SIG_DFL);
     }
@@ -49,7 +49,7 @@ void reset_signals() {
     for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
     pointers.push_back(nullptr);
     ::execvp(pointers[0], pointers.data());
-    // A command that no folder of the search path has may lie in the current one.
+    // A command that is not in the search path may be in the current directory.
     if (errno == ENOENT) ::execv(pointers[0], pointers.data());
     const int number = errno;
     const std::string name = base::printable(words[0]);
@@ -86,7 +86,7 @@ UserCommand UserCommand::start(std::span<const std::string> arguments,
         words = {shell && *shell ? shell : "/bin/sh"};
     }
     command.has_terminal_ = ::isatty(STDIN_FILENO) && ::tcgetpgrp(STDIN_FILENO) == ::getpgrp();
-    // The terminal is given away and taken back from the background.
+    // Needed to pass the foreground to the command and take it back from the background.
     if (command.has_terminal_) ::signal(SIGTTOU, SIG_IGN);
     command.child_ = ::fork();
     if (command.child_ < 0) {
@@ -102,7 +102,7 @@ UserCommand UserCommand::start(std::span<const std::string> arguments,
         reset_signals();
         execute(words, variables);
     }
-    // In both processes, since either may be first.
+    // In both processes, because either may run first.
     if (command.has_terminal_) ::setpgid(command.child_, command.child_);
     return command;
 }
@@ -129,7 +129,7 @@ void UserCommand::take_terminal() const {
 void UserCommand::signal(int number) {
     if (!is_running()) return;
     is_hung_up_ = is_hung_up_ || number == SIGHUP;
-    // In a group that both are in, the keyboard's signals have reached the command already.
+    // In a shared process group the command has already received the keyboard's signals.
     if (!has_terminal_ && (number == SIGINT || number == SIGQUIT)) return;
     ::kill(has_terminal_ ? -child_ : child_, number);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The command of salloc, run inside the jail while the allocation is held outside. With a terminal it has a
+// The command of salloc, run inside the jail while the allocation exists outside. With a terminal it has a
 // process group of its own in the foreground, as under a shell with job control.
 #pragma once
 
@@ -19,26 +19,26 @@ class UserCommand {
                              const std::vector<std::string>& variables);
 
     bool is_running() const { return child_ > 0; }
-    // A child may have changed its state. The status for the chaperon when the command has ended.
+    // A child may have changed its state. Returns the status for the chaperon if the command has ended.
     std::optional<int> look();
-    // A signal that the stub got meanwhile.
+    // Passes on a signal that the stub received.
     void signal(int number);
-    // The stub goes on after a stop: the command does so too.
+    // The stub continues after a stop: continue the command too.
     void resume() const;
-    // The allocation is gone.
+    // The allocation has ended: end the command.
     void end();
 
   private:
     void take_terminal() const;
 
     pid_t child_ = -1;
-    bool has_terminal_ = false;  // and so a group of its own
+    bool has_terminal_ = false;  // and then a process group of its own
     bool is_shell_ = false;
-    bool is_hung_up_ = false;  // the stub was, and passed it on: salloc calls that a failure
+    bool is_hung_up_ = false;  // the stub received SIGHUP and passed it on; salloc reports this as a failure
     std::optional<int> failure_;
 };
 
-// What salloc's own status is when its command ends so.
+// salloc's own exit status for this end of its command.
 int status_of_command(int wait_status);
 
 }  // namespace slurm::client

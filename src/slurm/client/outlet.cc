@@ -12,7 +12,7 @@
 namespace slurm::client {
 namespace {
 
-// A pipe that poll calls writable has room for a page.
+// A pipe that poll reports as writable accepts at least a page.
 constexpr size_t kSurelyFits = 4096;
 constexpr std::string_view kMark = "srun: ";
 
@@ -29,7 +29,7 @@ bool Outlet::is_full() const {
 
 bool Outlet::write_some() {
     size_t written = 0;
-    // A file takes all at once. Elsewhere poll is asked again after each page.
+    // A file accepts everything at once. For other descriptors, poll again after each page.
     while (written < pending_.size()) {
         size_t size = pending_.size() - written;
         if (!is_file_) size = std::min(size, kSurelyFits);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Bytes on their way to a descriptor that others share: it is never set non-blocking, so no more is written
-// than is sure to fit.
+// Bytes for a descriptor that other processes share. It is never set non-blocking, so each write is small
+// enough not to block.
 #pragma once
 
 #include <poll.h>
@@ -17,7 +17,7 @@ class Outlet {
     void add(std::string_view bytes) {
         if (!is_deaf_) pending_ += bytes;
     }
-    // Nobody reads it, and that is no reason to end: what comes is dropped.
+    // The reader has closed its end, and this is not a reason to exit: drop all bytes.
     void go_deaf() {
         is_deaf_ = true;
         pending_.clear();
@@ -28,9 +28,9 @@ class Outlet {
         return {pending_.empty() ? -1 : fd_, POLLOUT, 0};
     }
 
-    // After poll. False: nobody reads any more.
+    // After poll. False: the reader has closed its end.
     bool write_some();
-    // All of it, waiting.
+    // Writes everything; may block.
     bool write_rest();
 
   private:
@@ -40,11 +40,11 @@ class Outlet {
     std::string pending_;
 };
 
-// Divides the errors of a step into those of its tasks and srun's own, which begin with its name: with a file
-// for the tasks' errors, only those belong there.
+// Splits the errors of a step into those of its tasks and srun's own, which begin with its name. If there is
+// a file for the tasks' errors, only those go there.
 class ErrorSplitter {
   public:
-    // Appends to the two.
+    // Appends to both.
     void add(std::string_view bytes, std::string& of_tasks, std::string& of_srun);
     void finish(std::string& of_tasks);
 

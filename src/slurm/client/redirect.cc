@@ -27,7 +27,7 @@ std::optional<std::string> last_of(std::span<const Given> options, std::string_v
     return value;
 }
 
-// The command line, else the variables.
+// The command line wins against the variables.
 std::optional<Wanted> wanted_by(std::span<const std::string> arguments,
                                 std::span<const std::string> environment) {
     const Command* command = find_command("srun");
@@ -44,7 +44,7 @@ std::optional<Wanted> wanted_by(std::span<const std::string> arguments,
     return Wanted{value_of("output"), value_of("error"), value_of("input"), value_of("open-mode")};
 }
 
-// In srun's words.
+// The message that srun prints.
 std::string problem_with(std::string_view stream, int number) {
     return "srun: error: Could not open " + std::string(stream) + " file: " + std::strerror(number);
 }
@@ -72,7 +72,7 @@ Redirection open_files(std::span<const std::string> arguments, std::span<const s
     redirection.appends = wanted->mode && wanted->mode->starts_with('a');
     if (wanted->output && is_plain_file(*wanted->output)) {
         redirection.output = open_output(*wanted->output, "stdout", redirection);
-        // Both streams go to one file unless the other has one of its own.
+        // Both streams go to one file unless errors have a file of their own.
         if (!wanted->errors || *wanted->errors == *wanted->output) redirection.errors = redirection.output;
     }
     if (!redirection.errors && wanted->errors && is_plain_file(*wanted->errors))
@@ -88,7 +88,7 @@ void empty_files(const Redirection& redirection) {
     if (redirection.appends) return;
     for (const auto& file : {redirection.output, redirection.errors}) {
         struct stat facts;
-        // Of a terminal or a pipe there is nothing to empty.
+        // A terminal or a pipe cannot be truncated.
         if (file && ::fstat(file->get(), &facts) == 0 && S_ISREG(facts.st_mode))
             (void)!::ftruncate(file->get(), 0);
     }

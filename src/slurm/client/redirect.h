@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The files that srun is told to use for its streams. One file for all tasks is opened here, inside the jail;
-// a pattern with a part for each task or job is the node's affair.
+// The files for srun's streams. One file for all tasks is opened here, inside the jail. A pattern with a part
+// per task or job is opened on the node.
 #pragma once
 
 #include <memory>
@@ -13,20 +13,20 @@
 
 namespace slurm::client {
 
-// Without a part that only Slurm can fill in, and not one of Slurm's words for something else.
+// The name has no pattern that only Slurm can fill in, and is not a keyword of Slurm.
 bool is_plain_file(std::string_view value);
 
 struct Redirection {
-    // Each unset: the stub's own stream. One file for both has one descriptor.
+    // Unset: the stub's own stream. One file for both streams has one descriptor.
     std::optional<base::Fd> input;
     std::shared_ptr<base::Fd> output, errors;
     bool appends = false;
     std::string problem;  // a file could not be opened
 };
 
-// Opens them without touching what is in them.
+// Opens them and does not change their content.
 Redirection open_files(std::span<const std::string> arguments, std::span<const std::string> environment);
-// When the command really begins.
+// Truncates them when the command really starts.
 void empty_files(const Redirection& redirection);
 
 }  // namespace slurm::client

@@ -25,7 +25,7 @@ base::Fd open_script(const std::string& name) {
     return base::Fd();
 }
 
-// By a descriptor's number: standard input and pipes have no size to be asked.
+// Reads to the end of file, because standard input and pipes have no size.
 Script read_all(int fd) {
     Script script;
     std::string text;
@@ -33,7 +33,7 @@ Script read_all(int fd) {
     for (;;) {
         ssize_t count = ::read(fd, bytes, sizeof bytes);
         if (count < 0 && errno == EINTR) continue;
-        // To sbatch a directory is a script without text.
+        // sbatch treats a directory as an empty script.
         if (count < 0 && errno == EISDIR) break;
         if (count < 0) {
             script.problem =
@@ -66,7 +66,7 @@ Script read_script(std::span<const std::string> arguments) {
     const Command* command = find_command("sbatch");
     if (!command) return {};
     Parse parsed = parse(*command, arguments);
-    // What is wrong with the line is for the chaperon to say.
+    // The chaperon reports errors in the command line.
     auto* line = std::get_if<Parsed>(&parsed);
     if (!line || line->informs || line->has("wrap")) return {};
     if (line->words.empty()) return read_all(STDIN_FILENO);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The batch script of sbatch, found and read as sbatch does it, but inside the jail.
+// The batch script of sbatch. It is searched and read as sbatch does, but inside the jail.
 #pragma once
 
 #include <functional>
@@ -15,14 +15,14 @@
 namespace slurm::client {
 
 struct Script {
-    std::optional<std::string> text;  // nothing: the command line asks for none
-    std::string problem;              // what sbatch says of a file that it can't read; empty: none
+    std::optional<std::string> text;  // nothing: the command line needs no script
+    std::string problem;              // sbatch's message about a file that it cannot read; may be empty
     std::optional<Denial> denial;
 };
 
 Script read_script(std::span<const std::string> arguments);
 
-// Where a script of this name may lie, in the order in which sbatch looks.
+// The paths where a script of this name may be, in sbatch's order.
 std::vector<std::string> script_places(std::string_view name, std::string_view search_path);
 
 }  // namespace slurm::client

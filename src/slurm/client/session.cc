@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Output is taken from the socket only while what was taken before is nearly written, so
-// a slow reader slows the command down. Standard input is read only against room that the chaperon gave: a
-// command that wants none leaves it to whoever shares it.
+// Theory of operation. Output is read from the socket only while most of the earlier output is written, so a
+// slow reader slows the command down. Standard input is read only up to the room that the chaperon gave: if
+// the command needs no input, other processes that share it can read it.
 #include "slurm/client/session.h"
 
 #include <poll.h>
@@ -40,7 +40,7 @@ Session::Session(std::string name, const std::vector<std::string>& arguments, ba
 
 std::optional<channel::Exit> Session::run(std::string request) {
     outgoing_ = std::move(request);
-    // What is told by a signal otherwise is told by an error here, after the terminal was set right.
+    // Handle a closed pipe as an error of write(2), so that the terminal is restored first.
     ::signal(SIGPIPE, SIG_IGN);
     if (passes_signals_) watch_signals();
     while (!exit_ && !is_closed_) {
@@ -63,12 +63,12 @@ std::optional<channel::Exit> Session::run(std::string request) {
         if (entries[5].revents && !file_errors_.write_some()) lose_reader(file_errors_);
         if (entries[2].revents) read_input();
         if (entries[0].revents & POLLOUT) write_frames();
-        // Without POLLIN a hang-up is told as well; what was said before it waits for its turn.
+        // poll reports a hang-up even without POLLIN. The frames before it are read later.
         if (is_open && (entries[0].revents & (POLLIN | POLLHUP | POLLERR))) read_frames();
         if (!is_open && (entries[0].revents & (POLLHUP | POLLERR))) drain();
     }
     command_.end();
-    // A command that succeeds without a word leaves its files empty.
+    // A command without output also truncates its files.
     if (exit_ && !is_denied_) begin();
     drain();
     terminal_.restore();
@@ -90,7 +90,7 @@ void Session::write_frames() {
     if (count >= 0)
         outgoing_.erase(0, static_cast<size_t>(count));
     else if (errno != EINTR && errno != EAGAIN)
-        outgoing_.clear();  // it listens no more, but what it said last is still to be read
+        outgoing_.clear();  // the chaperon reads no more, but its last frames must still be read
 }
 
 void Session::read_frames() {
@@ -131,7 +131,7 @@ void Session::take(Frame& frame) {
             return;
         case Type::run:
             if (command_.is_running()) return;
-            // Nothing of ours may appear in the middle of what the command prints.
+            // Our own output must not appear in the middle of the command's output.
             drain();
             command_ = UserCommand::start(arguments_, variables_);
             return look_after_command();
@@ -225,14 +225,15 @@ void Session::drain() {
 }
 
 void Session::lose_reader(Outlet& outlet) {
-    // srun's tasks go on without a reader; the others end as a program does that writes to such a pipe.
+    // srun's tasks and salloc's command continue without a reader. The other commands end with SIGPIPE, as a
+    // program does that writes to a closed pipe.
     if (passes_signals_) return outlet.go_deaf();
     ::_exit(end_like({.number = SIGPIPE, .is_signal = true}));
 }
 
 int end_like(channel::Exit exit) {
     if (!exit.is_signal) return exit.number;
-    // The command has left its own dump of memory, if any.
+    // The command has already written its own core dump, if any.
     struct rlimit none = {0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
     ::signal(exit.number, SIG_DFL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One connection to the chaperon after the request was made: everything that flows until the command's end.
+// One connection to the chaperon, from the request to the command's end.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@ namespace slurm::client {
 
 class Session {
   public:
-    // `passes_signals`: those that reach this process are the command's, not its own.
+    // `passes_signals`: signals to this process are passed to the command.
     Session(std::string name, const std::vector<std::string>& arguments, base::Fd socket, bool passes_signals,
             Redirection redirection);
 
-    // Sends the request and serves until the end; nothing: the chaperon went away before it told how it
-    // ended.
+    // Sends the request and serves until the end. Nothing: the chaperon closed the connection before it sent
+    // the exit status.
     std::optional<channel::Exit> run(std::string request);
 
   private:

@@ -42,7 +42,7 @@ int say_closed(const std::string& name) {
         kGone);
 }
 
-// What every request says. Strings of the environment that are no variables go nowhere, as with a shell.
+// The parts that every request has. Environment strings without a name are dropped, as a shell does.
 channel::Request request_of(const std::string& name, int argc, char** argv) {
     channel::Request request;
     request.command = name;
@@ -52,14 +52,14 @@ channel::Request request_of(const std::string& name, int argc, char** argv) {
         if (equals && equals != *variable) request.environment.emplace_back(*variable);
     }
     char directory[PATH_MAX];
-    // Where the directory is gone there is none to be told.
+    // The current directory may have been removed.
     bool has_one = ::getcwd(directory, sizeof directory) && directory[0] == '/';
     request.directory = has_one ? directory : "/";
     request.terminal = Terminal::window();
     return request;
 }
 
-// Empty with errno.
+// Empty on failure, with errno set.
 base::Fd connect_to(const std::string& path) {
     struct sockaddr_un address = {};
     address.sun_family = AF_UNIX;
@@ -92,7 +92,8 @@ int run_stub(const std::string& name, int argc, char** argv, const std::string& 
     if (!redirection.problem.empty()) return say(redirection.problem, kRefused);
 
     base::Fd socket = connect_to(path);
-    // Who served it once has left a socket that refuses; where nobody was to serve there is none.
+    // After the chaperon has exited, its socket remains and refuses connections. Without Slurm in this
+    // session there is no socket.
     if (!socket) return errno == ENOENT ? say_closed(name) : say_gone(name, "is not there");
     const bool passes_signals = name == "srun" || name == "salloc";
     Session session(name, request.arguments, std::move(socket), passes_signals, std::move(redirection));

@@ -18,7 +18,7 @@ void Terminal::make_raw() {
     if (before_ || ::tcgetattr(STDIN_FILENO, &settings) != 0) return;
     before_ = settings;
     ::cfmakeraw(&settings);
-    // At once: waiting for the output to drain would wait for ever behind Ctrl-S.
+    // TCSANOW, because waiting for the output to drain would never end after Ctrl-S.
     ::tcsetattr(STDIN_FILENO, TCSANOW, &settings);
 }
 

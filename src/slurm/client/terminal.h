@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The stub's own terminal: raw while a command of the node has it, as it was otherwise.
+// The stub's own terminal: in raw mode while a command on the node uses it, otherwise unchanged.
 #pragma once
 
 #include <termios.h>
@@ -17,12 +17,12 @@ class Terminal {
     Terminal& operator=(const Terminal&) = delete;
     ~Terminal() { restore(); }
 
-    // Where standard input is a terminal.
+    // Nothing if standard input is not a terminal.
     static std::optional<channel::Window> window();
 
     void make_raw();
     void restore();
-    // After a stop: the shell has set it as it likes meanwhile.
+    // After a stop: the shell has changed the mode meanwhile.
     void make_raw_again();
 
   private:
