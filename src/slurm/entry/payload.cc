@@ -23,14 +23,14 @@ namespace {
 constexpr size_t kLargest = 8u << 20;
 constexpr int kCouldNotPrepare = 1;
 
-// In the words that a user of Slurm knows.
+// In the format of Slurm's own messages.
 int fail(const std::string& what, int number) {
     (void)base::write_all(STDERR_FILENO, "slurmstepd: error: " + what + (number ? ": " : "") +
                                              (number ? std::strerror(number) : "") + "\n");
     return number;
 }
 
-// A lone task may empty the file; where several share a name, each adds to it.
+// A single task may truncate the file. If several share a name, each appends to it.
 int output_flags(const Spec& spec, const std::vector<std::string>& environment) {
     bool is_alone = spec.is_batch || value_of(environment, "SLURM_NTASKS") == "1" ||
                     spec.output.find("%t") != std::string::npos;
@@ -57,12 +57,12 @@ bool open_files(const Spec& spec, const std::vector<std::string>& environment) {
         !put_in_place(path_of(spec.input), O_RDONLY | O_CLOEXEC | O_NOCTTY, STDIN_FILENO))
         return false;
     bool is_one_file = !spec.output.empty() && (spec.error.empty() || spec.error == spec.output);
-    // The error first: what goes wrong with the other is told where people look.
+    // Open the error file first, so that a failure of the output file is reported there.
     if (!spec.error.empty() && !is_one_file && !put_in_place(path_of(spec.error), flags, STDERR_FILENO))
         return false;
     if (spec.output.empty()) return true;
     if (!put_in_place(path_of(spec.output), flags, STDOUT_FILENO)) return false;
-    // As Slurm has it: what has no file of its own goes where the output goes.
+    // As in Slurm: errors without a file of their own go to the output file.
     return !is_one_file || ::dup2(STDOUT_FILENO, STDERR_FILENO) == STDERR_FILENO;
 }
 
@@ -80,14 +80,14 @@ void set(std::vector<std::string>& environment, const std::string& name, const s
     if (!value.empty()) environment.push_back(name + "=" + value);
 }
 
-// What Slurm would tell a job about itself, had the agent called it.
+// The variables that Slurm would set if the agent had called it directly.
 void set_facts(std::vector<std::string>& environment, const Spec& spec) {
-    // Programs ask it for the directory that they were started in.
+    // Programs read their start directory from it.
     if (!spec.directory.empty()) set(environment, "PWD", spec.directory);
     if (!spec.submitted_from.empty()) set(environment, "SLURM_SUBMIT_DIR", spec.submitted_from);
     if (!spec.is_batch) return;
     set(environment, "ENVIRONMENT", "BATCH");
-    // Slurm's own file is always appended to.
+    // Slurm's own file is always opened for appending.
     if (!spec.appends) set(environment, "SLURM_OPEN_MODE", "");
 }
 
@@ -118,12 +118,12 @@ int run_payload() {
     if (command.empty()) return fail("no command", 0), kCouldNotPrepare;
 
     std::vector<char*> variables = pointers_to(environment);
-    environ = variables.data();  // execvpe looks for PATH in the caller's own
+    environ = variables.data();  // execvpe reads PATH from the caller's environment
     std::string program = command.front();
     if (program.starts_with('.') && !spec->directory.empty()) program.insert(0, spec->directory + "/");
     std::vector<char*> arguments = pointers_to(command);
     ::execvpe(program.c_str(), arguments.data(), variables.data());
-    // To Slurm a name that no folder of the search path has may lie in the directory of the step.
+    // Slurm also searches the directory of the step for a name that is not in the search path.
     if (errno == ENOENT) ::execve(program.c_str(), arguments.data(), variables.data());
     int number = errno;
     return fail("execve(): " + base::printable(program), number);

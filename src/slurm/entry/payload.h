@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The first process of a job or a step inside its jail: what Slurm's own step manager would do outside, with
-// names that the agent chose, is done here, where a name leads only to what the jail shows. It opens the
-// job's files, goes to its directory, takes its environment and becomes its command.
+// The first process of a job or a step inside its jail. It does the work of Slurm's step manager with names
+// that the agent chose. Here these names reach only files that the jail shows. It opens the job's files,
+// changes to its directory, sets its environment and executes its command.
 #pragma once
 
 #include <string_view>
@@ -10,7 +10,7 @@ namespace slurm {
 
 inline constexpr std::string_view kPayloadRole = "slurm-payload";
 
-// Returns only when the command could not be started, with the exit code that Slurm's own would have.
+// Returns only if the command could not be started, with the exit code that Slurm would have.
 int run_payload();
 
 }  // namespace slurm

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Both versions of the protocol begin with one line that names the version; the
-// manager's answer decides which one is spoken, for it holds all ranks of a step to the first one's choice.
-// In version 1 a request is a line, "cmd=NAME …", and the next one comes after the answer; requests of
-// several lines
-// ("mcmd=") exist for spawn alone. In version 2 six characters say how long the request behind them is. Only
-// requests whose names are in the table go on, written anew where the manager's way of reading leaves room.
+// Theory of operation. Both versions of the protocol begin with one line that names the version. The
+// manager's answer decides which version is used, because all ranks of a step must use the first one's. In
+// version 1 a request is a line, "cmd=NAME …", and the next one follows after the answer. Only spawn uses
+// requests of several lines ("mcmd="). In version 2 six characters give the length of the request after them.
+// Only requests whose names are in the table are forwarded. They are rewritten where the manager's parser is
+// ambiguous.
 #include "slurm/entry/rank_channel.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ constexpr std::string_view kLines[] = {
 constexpr std::string_view kFrames[] = {
     "abort",     "finalize",  "fullinit", "info-getjobattr", "info-getnodeattr", "info-putnodeattr",
     "job-getid", "kvs-fence", "kvs-get",  "kvs-put"};
-constexpr size_t kLongestGreeting = 60;  // the manager reads it in one go
+constexpr size_t kLongestGreeting = 60;  // the manager reads it with one call
 constexpr size_t kLongestLine = 8192;
 constexpr size_t kLengthDigits = 6;
 constexpr size_t kLongestFrame = 256 << 10;
@@ -128,7 +128,7 @@ bool RankRequests::read_frames() {
     while (incoming_.size() >= kLengthDigits) {
         std::string_view digits(incoming_.data(), kLengthDigits);
         digits.remove_prefix(std::min(digits.find_first_not_of(' '), digits.size()));
-        // Some pad behind.
+        // Some clients pad at the end.
         digits = digits.substr(0, digits.find_last_not_of(' ') + 1);
         size_t length = 0;
         auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
@@ -181,7 +181,8 @@ base::Status guard_rank_channel(int descriptor) {
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return base::system_error("make a channel for the ranks", errno);
     base::Fd ours(ends[0]), theirs(ends[1]);
-    // A child of nobody here: whoever waits for the jail has no other children to wait for.
+    // Fork twice, so that the guard is not a child of this process: the process that waits for the jail
+    // expects no other children.
     pid_t between = ::fork();
     if (between < 0) return base::system_error("start the guard of the ranks' channel", errno);
     if (between == 0) {

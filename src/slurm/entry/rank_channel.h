@@ -11,20 +11,19 @@
 
 namespace slurm {
 
-// What of a rank's bytes may go on. The manager's own bytes have to be shown to it, since what the rank may
-// say next depends on them.
+// Selects the rank's bytes that may be forwarded. It must also get the manager's bytes, because the allowed
+// requests depend on them.
 class RankRequests {
   public:
-    // Takes bytes of the rank. False: this is nothing that a rank may ask; the channel is to be closed.
+    // Takes bytes of the rank. False: the request is not allowed, and the channel must be closed.
     bool take(std::string_view bytes);
-    // Takes bytes of the manager. False: it speaks in a way that is not known here.
+    // Takes bytes of the manager. False: the answer is in an unknown format.
     bool answered(std::string_view bytes);
-    // What may be written to the manager now.
+    // The bytes to write to the manager now.
     std::string next();
 
   private:
-    // In lines, one at a time: the manager takes what it reads at once for one request. In frames: as they
-    // come.
+    // In lines, one at a time: the manager treats each read as one request. In frames: as they arrive.
     enum class Manner { greeting, greeted, lines, frames };
 
     bool read_greeting();
@@ -37,7 +36,7 @@ class RankRequests {
     std::string incoming_, outgoing_, answer_;
 };
 
-// Puts such a guard between the rank and the manager: a process that lasts as long as both ends do. The
+// Starts a guard process between the rank and the manager, which runs as long as both ends are open. The
 // descriptor keeps its number.
 base::Status guard_rank_channel(int descriptor);
 
