@@ -9,7 +9,7 @@
 namespace slurm {
 namespace {
 
-// A name, or the beginning of names with a star behind it.
+// A name, or a prefix of names followed by a star.
 constexpr std::string_view kOfNode[] = {
     "SLURM_*",
     "SLURMD_*",
@@ -38,7 +38,7 @@ std::string_view name_of(std::string_view entry) {
     return entry.substr(0, entry.find('='));
 }
 
-// Separated by commas, but not within quotes; the quotes go.
+// Splits at commas outside of quotes, and removes the quotes.
 std::vector<std::string> split_choice(std::string_view choice) {
     std::vector<std::string> parts(1);
     char quote = '\0';

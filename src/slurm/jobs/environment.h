@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The variables of a job: those that the agent had when it submitted it, over those that the job's own jail
-// and Slurm on the node give.
+// The variables of a job: those of the agent at submission override those that the job's own jail and Slurm
+// set on the node.
 #pragma once
 
 #include <string>
@@ -9,16 +9,15 @@
 
 namespace slurm {
 
-// What --export lets go along: ALL, NONE, NIL, names, NAME=value, separated by commas. Never a variable that
-// only the node can know.
+// The variables that --export selects: ALL, NONE, NIL, names, NAME=value, separated by commas. Never a
+// variable that only the node can set.
 std::vector<std::string> exported(const std::vector<std::string>& environment, std::string_view choice);
 
-// `chosen` over `given`, except where only the node can know.
+// `chosen` overrides `given`, except for variables that only the node can set.
 std::vector<std::string> laid_over(const std::vector<std::string>& given,
                                    const std::vector<std::string>& chosen);
 
-// Whether a variable says something that is true on its node alone: the job's numbers, the devices it was
-// given, the way out of its jail.
+// Whether a variable's value is valid on its node alone: the job's ids, its devices, the jail's proxy.
 bool belongs_to_node(std::string_view name);
 
 }  // namespace slurm

@@ -7,7 +7,7 @@
 namespace slurm {
 namespace {
 
-// A letter, and the variables that its value is in; the first that is set counts.
+// A letter and the variables with its value. The first one that is set counts.
 struct Row {
     char letter;
     std::string_view first, second;
@@ -26,7 +26,7 @@ constexpr Row kRows[] = {
     {'x', "SLURM_JOB_NAME", "", "", false},
 };
 
-constexpr size_t kWidest = 10;  // as Slurm has it
+constexpr size_t kWidest = 10;  // Slurm's limit
 
 std::string padded(std::string value, size_t width) {
     if (value.size() < width) value.insert(0, width - value.size(), '0');
@@ -50,7 +50,7 @@ std::string_view value_of(const std::vector<std::string>& environment, std::stri
 std::string expand_pattern(std::string_view pattern, const std::vector<std::string>& environment,
                            std::string_view directory) {
     std::string name;
-    // A backslash anywhere turns every pattern off.
+    // A backslash anywhere disables all patterns.
     bool is_plain = pattern.find('\\') != std::string_view::npos;
     for (size_t at = 0; at < pattern.size(); ++at) {
         char letter = pattern[at];
@@ -71,7 +71,7 @@ std::string expand_pattern(std::string_view pattern, const std::vector<std::stri
         if (kind == '%') {
             name += '%';
         } else if (kind == 'J') {
-            // The job, and the step where there is one.
+            // The job, and the step if there is one.
             std::string_view step = value_of(environment, "SLURM_STEP_ID");
             name += value_of(environment, "SLURM_JOB_ID");
             if (!step.empty()) name += "." + std::string(step);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Slurm's patterns in the names of a job's files (filename pattern of sbatch(1) and srun(1)), filled in
-// inside the jail, where a name can only lead to what the jail shows.
+// Slurm's patterns in the names of a job's files (filename pattern of sbatch(1) and srun(1)). They are
+// expanded inside the jail, where a name reaches only files that the jail shows.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace slurm {
 
-// "slurm-%A_%a.out" with the facts in the job's environment; relative names count from `directory`.
+// "slurm-%A_%a.out" with values from the job's environment. Relative names are relative to `directory`.
 std::string expand_pattern(std::string_view pattern, const std::vector<std::string>& environment,
                            std::string_view directory);
 
-// What Slurm calls a batch job's file where nobody said.
+// Slurm's default name for a batch job's file.
 inline constexpr std::string_view kDefaultOutput = "slurm-%j.out";
 inline constexpr std::string_view kDefaultArrayOutput = "slurm-%A_%a.out";
 

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kVersion = "agent-sandbox record 1";
 constexpr size_t kLargest = 1u << 20;
-// No site lets a job wait and run for longer.
+// No site allows a job to wait and run for longer.
 constexpr long kLongestJob = 90L * 24 * 3600;
 
 std::string place_of(const std::string& state_directory) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the agent asked for when it submitted a job, kept outside the jail: Slurm itself is told other paths
-// (slurm/jobs/spec.h), and an answer about the job shows these.
+// The paths that the agent requested when it submitted a job, stored outside the jail. Slurm itself gets
+// other paths (slurm/jobs/spec.h), and an answer about the job shows these.
 #pragma once
 
 #include <optional>
@@ -17,9 +17,9 @@ struct Record {
 };
 
 base::Status keep_record(const std::string& state_directory, const std::string& job, const Record& record);
-// Nothing where there is none.
+// Nothing if there is no record.
 std::optional<Record> find_record(const std::string& state_directory, const std::string& job);
-// Those that are older than any job lasts, by the modification time of the file.
+// Removes records that are older than any job can be, by the file's modification time.
 void remove_old_records(const std::string& state_directory, long now);
 
 }  // namespace slurm

@@ -11,7 +11,7 @@
 namespace slurm {
 namespace {
 
-// Changes with every change of the fields: a job may wait for days while the program is replaced.
+// Increase it with every change of the fields: a job may wait for days while the program is replaced.
 constexpr std::string_view kVersion = "agent-sandbox job 2";
 
 constexpr size_t kLineLength = 76;
@@ -20,7 +20,7 @@ constexpr std::string_view kVariable = "AGENT_SANDBOX_STEP_";
 constexpr size_t kVariableLength = 96 << 10;  // below MAX_ARG_STRLEN
 constexpr size_t kMostVariables = 16;
 
-// The one list of fields, for both directions.
+// The single list of fields, for both directions.
 template <typename Coder, typename Of>
 void code(Coder& coder, Of& spec) {
     coder(spec.project);
