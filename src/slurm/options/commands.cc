@@ -11,7 +11,7 @@ namespace {
 using enum FlagVariables;
 using enum Colon;
 
-// How times and bit strings are printed; taken by every client.
+// The format of times; every client accepts it.
 constexpr Variable kTimeFormat = {"SLURM_TIME_FORMAT", ""};
 
 constexpr Variable kQueueVariables[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the agent is told when a Slurm call is not made: one line on standard error, with a code that never
-// changes its meaning. There are two classes, and the line says which: policy, where trying again or another
-// way is wrong, and a fault, where the call was fine and something of ours was not.
+// The message to the agent when a Slurm call is refused or fails: one line on standard error, with a code
+// whose meaning never changes. There are two classes, and the line names the class. Policy: a retry or a
+// workaround is wrong. Fault: the call was fine, but a part of the sandbox failed.
 #pragma once
 
 #include <span>
@@ -13,11 +13,11 @@ namespace slurm {
 struct Denial {
     std::string code;    // of denial_codes()
     std::string what;    // "--uid: jobs run as yourself"
-    std::string advice;  // what to do instead, where there is something; may be empty
+    std::string advice;  // an alternative; may be empty
 };
 
-// "sbatch: refused [slurm-identity]: --uid: jobs run as yourself; this is policy, not a fault: …". Bytes of
-// the agent in it are made printable; it has no line break at its end.
+// "sbatch: refused [slurm-identity]: --uid: jobs run as yourself; this is policy, not a fault: …". The
+// agent's bytes in it are made printable. It does not end with a line break.
 std::string text_of(const Denial& denial, std::string_view command);
 
 enum class DenialClass { policy, fault };

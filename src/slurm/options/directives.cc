@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation: lines are read until the first that is neither empty nor a comment. What follows
-// "#SBATCH" on a line, with or without a blank between, is cut into words. A quote keeps blanks and "#" until
-// its like; a backslash keeps the next character, in quotes of both kinds too, but never a blank. An unquoted
-// "#" ends the line, and so does an empty word, even a quoted one. This is how sbatch 22.05 behaves;
-// tests/slurm_options/directives_test.cc lists each case as it was seen there.
+// Theory of operation: lines are read until the first that is neither empty nor a comment. The text after
+// "#SBATCH" on a line, with or without a blank between, is split into words. A quote keeps blanks and "#"
+// until the same quote. A backslash keeps the next character, within both kinds of quotes too, but outside of
+// quotes it does not keep a blank. An unquoted "#" ends the line, and so does an empty word, even a quoted
+// one. sbatch 22.05 behaves like this; tests/slurm_options/directives_test.cc lists each observed case.
 #include "slurm/options/directives.h"
 
 #include "base/text.h"
@@ -44,7 +44,7 @@ bool is_separator(std::string_view text) {
     return false;
 }
 
-// The text of one line, cut into words from its front.
+// The text of one line, split into words from its beginning.
 class Line {
   public:
     Line(std::string_view text, std::string_view script, size_t number)

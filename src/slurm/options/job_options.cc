@@ -18,7 +18,7 @@ struct Row {
     Option option;
 };
 
-// Slurm would say where a job's directory, input and output are; the jail on the node opens them itself.
+// Slurm would open a job's directory, input and output itself. The jail on the node opens them instead.
 constexpr std::string_view kOpenedInside = "opened inside the jail, never by Slurm";
 
 constexpr Row kRows[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Input variables of sbatch, srun and salloc, in the order in which each reads them: where two name one
-// option, the later wins. SLURMD_DEBUG is not among srun's: older releases set it in every step, so that it
-// says nothing about what the agent wants, and Slurm never gets it from us.
+// Input variables of sbatch, srun and salloc, in the order in which each reads them: if two set one option,
+// the later wins. SLURMD_DEBUG is not among srun's: older releases set it in every step, so it does not
+// express a wish of the agent, and we never pass it to Slurm.
 #include "slurm/options/tables.h"
 
 namespace slurm::tables {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Every option of every Slurm command that is available in the jail, and what becomes of it. The rows stand
-// in the order of the real clients' own tables (22.05), because getopt names the candidates of an ambiguous
-// abbreviation in that order. An option of another release is marked with it: it is known by its full name
-// only, so that abbreviations mean what they mean to 22.05.
+// Every option of every Slurm command in the jail, and how it is treated. The rows are in the order of the
+// real clients' own tables (22.05), because getopt lists the candidates of an ambiguous abbreviation in that
+// order. An option of another release has a mark: only its full name is accepted, so that abbreviations mean
+// the same as in 22.05.
 #pragma once
 
 #include <span>
@@ -18,48 +18,48 @@ enum class Takes {
 };
 
 enum class Verdict {
-    pass,     // goes to the real client as it is
-    handled,  // the command's own handler gives it its meaning; emit() leaves it out
+    pass,     // the real client gets it unchanged
+    handled,  // the command's own handler interprets it; emit() omits it
     refuse,
 };
 
-// What a value must look like where that matters to us; Slurm judges the rest, in its own words. Ids of jobs
-// are judged by those who know the scope.
+// The check of a value, where it matters to us. Slurm checks the rest, with its own messages. Job ids are
+// checked by the code for the scope.
 enum class Check {
     text,      // without control characters
-    anything,  // a handled value of which no part becomes a name or a line
+    anything,  // a handled value that never becomes part of a name or a line
     word,      // letters, digits and "_-.+": the name of a plug-in
     job_name,  // without "/" and control characters: it becomes part of file names
-    nodes,     // a list of nodes; Slurm takes one with "/" for a file
+    nodes,     // a list of nodes; Slurm treats one with "/" as a file
 };
 
 struct Option {
-    std::string_view name;  // empty: it has only its letter
-    char letter = 0;        // 0: it has only its name
+    std::string_view name;  // empty: it has only a letter
+    char letter = 0;        // 0: it has only a name
     Takes takes = Takes::nothing;
     Verdict verdict = Verdict::pass;
     Check check = Check::text;
     std::string_view code;     // refused: the denial's code
-    std::string_view reason;   // refused: what the agent is told; handled: why Slurm does not get it as it is
-    std::string_view same_as;  // not empty: another name of that option, which decides everything
+    std::string_view reason;   // refused: the message to the agent; handled: why Slurm does not get it
+    std::string_view same_as;  // not empty: this is an alias of that option, whose row applies
     std::string_view release;  // not empty: not in 22.05; "from 23.02", "until 20.11"
-    bool informs = false;      // the client prints something about itself and ends, whatever follows
+    bool informs = false;      // the client prints information about itself and exits
 };
 
-// An environment variable that the client takes for an option.
+// An environment variable that the client reads as an option.
 struct Variable {
     std::string_view name;
-    std::string_view option;  // empty: it only changes how the client prints or exits, and passes
+    std::string_view option;  // empty: it only changes how the client prints or exits, and it passes
 };
 
-// When a variable of an option without a value sets it.
+// When a variable sets an option that has no value.
 enum class FlagVariables {
     when_set,
     when_yes,   // empty, "yes" or a number other than 0
     when_true,  // begins with "t"
 };
 
-// Whether a lone ":" among the words begins another component of a heterogeneous job.
+// Whether a single ":" among the words begins another component of a heterogeneous job.
 enum class Colon { is_a_word, separates_in_front, separates };
 
 struct Command {
@@ -76,13 +76,13 @@ struct Command {
 std::span<const Command> commands();
 const Command* find_command(std::string_view name);
 
-// By its long name; a name that is another's becomes that other.
+// Finds an option by its long name. For an alias, returns the option that it stands for.
 const Option* find_option(const Command& command, std::string_view name);
 
 // "--partition", or "-t" for an option without a long name.
 std::string name_of(const Option& option);
 
-// Commands that are never run for the agent.
+// Commands that the agent may never run.
 struct RefusedCommand {
     std::string_view name;
     std::string_view code;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation: arguments are taken from the front, one at a time. A word either ends the options (for
-// clients whose getopt string begins with "+") or is set aside; "--" makes words of all that follows. An
-// option with a required value takes the rest of its own argument or the whole next one, whatever that looks
-// like. A long name may be shortened as far as it stays unique; names of one and the same option do not
-// disturb each other. These are glibc's rules, and tests/slurm_options compares with glibc itself.
+// Theory of operation: arguments are read from the front, one at a time. A word either ends the options (for
+// clients whose getopt string begins with "+") or is stored; after "--" everything is a word. An option with
+// a required value takes the rest of its own argument or the whole next one, whatever it contains. A long
+// name may be abbreviated as long as it is unique; aliases of the same option do not make it ambiguous. These
+// are glibc's rules, and tests/slurm_options compares with glibc itself.
 #include "slurm/options/parse.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class Parser {
     Problem read_letters(std::string_view letters);
     Problem add(const Option& option, std::optional<std::string> value);
 
-    // The long option that a name, perhaps shortened, stands for.
+    // The long option for a name, which may be abbreviated.
     std::variant<const Option*, UsageError> look_up(std::string_view name, std::string_view text) const;
     const Option* look_up_letter(char letter) const;
     const Option& meant_by(const Option& option) const;
@@ -64,7 +64,7 @@ const Option& Parser::meant_by(const Option& option) const {
     return other ? *other : option;
 }
 
-// Two names are one option to getopt when they take the same and have the same effect.
+// getopt treats two names as one option if they take the same values and have the same effect.
 bool Parser::is_same(const Option& a, const Option& b) const {
     return a.takes == b.takes && &meant_by(a) == &meant_by(b);
 }
@@ -108,7 +108,7 @@ Parser::Problem Parser::add(const Option& option, std::optional<std::string> val
     return std::nullopt;
 }
 
-// `text` is what follows "--".
+// `text` is the part after "--".
 Parser::Problem Parser::read_long(std::string_view text) {
     const size_t equals = text.find('=');
     const auto found = look_up(text.substr(0, equals), text);
@@ -126,7 +126,7 @@ Parser::Problem Parser::read_long(std::string_view text) {
     return add(option, arguments_[next_++]);
 }
 
-// `letters` is what follows "-": flags, then perhaps one option with its value.
+// `letters` is the part after "-": flags, optionally followed by one option with its value.
 Parser::Problem Parser::read_letters(std::string_view letters) {
     for (size_t at = 0; at < letters.size() && !parsed_.informs; ++at) {
         const Option* option = look_up_letter(letters[at]);
@@ -184,7 +184,7 @@ bool is_word_letter(char letter) {
            std::string_view("_-.+").find(letter) != std::string_view::npos;
 }
 
-// What is wrong with a value; empty: nothing.
+// The fault of a value. Empty: no fault.
 std::string_view complaint_about(Check check, std::string_view value) {
     if (check == Check::anything) return "";
     if (std::any_of(value.begin(), value.end(), is_control)) return "no control characters here";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Commands that ask about jobs and nodes, or act on jobs that exist. What selects jobs or users is handled:
-// the selection is narrowed to what the session may see before Slurm hears of it. What only filters that set
-// further, or lays it out, passes.
+// Commands that query jobs and nodes, or act on existing jobs. Options that select jobs or users are handled:
+// the selection is restricted to the session's scope before Slurm gets it. Options that only filter or format
+// that set pass.
 #include "slurm/options/rows.h"
 #include "slurm/options/tables.h"
 

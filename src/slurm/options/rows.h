@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Short spellings for the rows of the option tables. Only the tables include this.
+// Short functions for the rows of the option tables. Only the tables include this file.
 #pragma once
 
 #include "slurm/options/denial.h"
@@ -9,7 +9,7 @@ namespace slurm::rows {
 
 using enum Takes;
 
-// Goes to Slurm as it is.
+// The real client gets it unchanged.
 constexpr Option pass(std::string_view name, char letter, Takes takes, Check check = Check::text) {
     return {.name = name, .letter = letter, .takes = takes, .verdict = Verdict::pass, .check = check};
 }
@@ -35,12 +35,12 @@ constexpr Option refuse(std::string_view name, char letter, Takes takes, std::st
             .reason = reason};
 }
 
-// Another name of an option; it takes what that one takes.
+// An alias of an option. It takes the same values.
 constexpr Option also(std::string_view name, std::string_view same_as, Takes takes) {
     return {.name = name, .takes = takes, .same_as = same_as};
 }
 
-// Prints something about the client and ends.
+// Prints information about the client and exits.
 constexpr Option informs(std::string_view name, char letter) {
     return {.name = name, .letter = letter, .informs = true};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables behind commands(), one file for those that start jobs and one for those that ask.
+// The tables behind commands(): one file for commands that start jobs, one for queries.
 #pragma once
 
 #include <span>

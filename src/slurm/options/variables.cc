@@ -31,7 +31,7 @@ bool is_set_by(FlagVariables rule, std::string_view value) {
     return true;
 }
 
-// As getenv finds it: the first entry counts.
+// Like getenv: the first entry counts.
 std::optional<std::string_view> value_in(std::span<const std::string> environment, std::string_view name) {
     for (const std::string_view entry : environment)
         if (entry.size() > name.size() && entry.starts_with(name) && entry[name.size()] == '=')
@@ -39,7 +39,7 @@ std::optional<std::string_view> value_in(std::span<const std::string> environmen
     return std::nullopt;
 }
 
-// Slurm has two variables for the one value of --switches, the count and the time to wait for it.
+// Slurm has two variables for the single value of --switches: the count and the time to wait for it.
 bool joined_with_switches(std::string_view variable, std::string_view value, std::vector<Given>& options) {
     if (!variable.ends_with("_WAIT4SWITCH")) return false;
     for (Given& given : options)
