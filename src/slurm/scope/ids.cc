@@ -11,7 +11,7 @@ namespace {
 using base::Error;
 using base::Result;
 
-// Above it Slurm has values with meanings of their own ("none", "all").
+// Larger values have special meanings in Slurm ("none", "all").
 constexpr uint32_t kIdLimit = 0xfffffff0;
 constexpr std::string_view kNamedSteps[] = {"batch", "extern", "interactive"};
 
@@ -19,7 +19,7 @@ bool is_digit(char letter) {
     return letter >= '0' && letter <= '9';
 }
 
-// Takes the digits at the front of `rest`.
+// Removes the digits at the front of `rest` and returns the number.
 std::optional<uint32_t> take_number(std::string_view& rest) {
     size_t length = std::ranges::find_if_not(rest, is_digit) - rest.begin();
     std::optional<uint32_t> number = parse_number(rest.substr(0, length), kIdLimit);
@@ -48,7 +48,7 @@ std::optional<std::string> take_range(std::string_view& rest) {
     return text + ":" + std::to_string(*stride);
 }
 
-// What follows "[": ranges, a limit of tasks at once, "]".
+// After "[": ranges, a limit of concurrent tasks, "]".
 std::optional<std::string> take_ranges(std::string_view& rest) {
     std::string text = "[";
     do {
@@ -100,7 +100,7 @@ Error not_an_id(std::string_view text) {
     return Error{.what = "'" + base::printable(text.substr(0, 64)) + "' is not a job id"};
 }
 
-// Where the id at the front of `list` ends: at a comma that is not between brackets.
+// The length of the first id in `list`: up to a comma outside of brackets.
 size_t id_length(std::string_view list) {
     bool is_within_brackets = false;
     for (size_t at = 0; at < list.size(); ++at) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Job ids as Slurm's commands take them. An id is understood completely or not at all, and what goes to a
-// real command is its canonical text: the id that was judged is the id that is used.
+// Job ids as Slurm's commands accept them. An id is parsed completely or rejected, and a real command gets
+// its canonical text: the checked id is the one that is used.
 //
 //   17           a job, or all tasks of an array
 //   17_4         a task of an array
@@ -28,23 +28,23 @@ struct JobId {
     bool operator==(const JobId&) const = default;
 };
 
-// Beyond these a list is refused: no person writes it, and a real command line has room for no more.
+// A longer list is refused: no user writes it, and a real command line has no space for more.
 inline constexpr size_t kMaximumIds = 10'000;
 inline constexpr size_t kMaximumIdText = 1024;
 
 base::Result<JobId> parse_job_id(std::string_view text);
-// Commas between ids; empty places count for nothing, as in Slurm.
+// Commas between ids. Empty items are ignored, as in Slurm.
 base::Result<std::vector<JobId>> parse_job_ids(std::string_view list);
 
 std::string text_of(const JobId& id);
 
-// Decimal digits alone, below `limit`; leading zeros are read over.
+// Decimal digits alone, below `limit`. Leading zeros are accepted.
 std::optional<uint32_t> parse_number(std::string_view digits, uint32_t limit);
 
-// Numbers that no job ever has. The lower 26 bits of an id are counted by its cluster, from 1 on, and in
-// these they are 0; the upper bits are those of a federation. One takes the place of the id of a job that the
-// jail may not know of, so that Slurm itself says what it says about a job that does not exist. (squeue reads
-// ids as signed numbers, hence 31 and not 63.)
+// Numbers that no job ever has. A cluster counts the lower 26 bits of an id from 1, and in these numbers they
+// are 0. The upper bits are those of a federation. Such a number replaces the id of a job that the jail may
+// not see, so that Slurm itself gives its answer for a job that does not exist. (squeue reads ids as signed
+// numbers, hence 31 and not 63.)
 inline constexpr uint32_t kStandIns = 31;
 constexpr uint32_t stand_in(uint32_t index) {
     return (index % kStandIns + 1) << 26;

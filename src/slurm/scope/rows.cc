@@ -14,11 +14,11 @@ namespace {
 constexpr std::string_view kFields[] = {"%A", "%F", "%i", "%T", "%k"};
 constexpr size_t kFieldCount = std::size(kFields);
 
-// Slurm's names of the states in which nothing can be done to a job any more.
+// Slurm's names of the states in which a job has ended.
 constexpr std::string_view kEndedStates[] = {"BOOT_FAIL", "CANCELLED",    "COMPLETED", "DEADLINE",
                                              "FAILED",    "NODE_FAIL",    "PREEMPTED", "REVOKED",
                                              "TIMEOUT",   "OUT_OF_MEMORY"};
-// How squeue shows that there is no comment.
+// squeue prints this for a missing comment.
 constexpr std::string_view kNoComment = "(null)";
 
 std::optional<std::string_view> take_field(std::string_view& rest, std::string_view nonce) {
@@ -31,7 +31,7 @@ std::optional<std::string_view> take_field(std::string_view& rest, std::string_v
 
 using Fields = std::array<std::string_view, kFieldCount>;
 
-// Takes what the question's own format has shown, from its first nonce to its last.
+// Removes the query's own fields, from the first nonce to the last.
 std::optional<Fields> take_fields(std::string_view& rest, std::string_view nonce) {
     if (!rest.starts_with(nonce)) return {};
     rest.remove_prefix(nonce.size());
@@ -49,7 +49,7 @@ std::optional<JobRow> read_row(const Fields& fields) {
     auto own = parse_job_id(job), leader = parse_job_id(array);
     if (!own || !leader || own->tasks || own->step || leader->tasks || leader->step) return {};
     JobRow row{.job = own->job, .leader = leader->job};
-    // Only in this text does a component show whose it is; the list of an array's tasks may be cut short.
+    // Only this text shows the leader of a component. The list of an array's tasks may be truncated.
     if (auto shown = parse_job_id(id); shown && shown->component) row.leader = shown->job;
     row.is_over = std::ranges::find(kEndedStates, state) != std::end(kEndedStates);
     SplitComment split = split_comment(comment == kNoComment ? std::string_view() : comment);
@@ -107,7 +107,7 @@ ShownRows read_shown_rows(std::string_view answer, std::string_view nonce) {
     ShownRows shown{.before = take_to_nonce(), .rows = {}};
     while (std::optional<Fields> fields = take_fields(answer, nonce)) {
         ShownRow row{.job = read_row(*fields), .text = take_to_nonce()};
-        // Headings come first, and have words where a job has its number.
+        // The headings come first, and have words in place of a job's number.
         bool is_understood = row.job || shown.rows.empty();
         if (!is_understood || !row.text.ends_with('\n')) return shown;
         shown.rows.push_back(std::move(row));
@@ -149,7 +149,7 @@ bool JobSet::contains(const JobId& id) const {
 }
 
 std::vector<uint32_t> JobSet::numbers(bool with_ended) const {
-    // A row that shares its number with others of its array stands for all of them.
+    // A row that shares its number with others of its array represents all of them.
     struct Group {
         bool is_whole = true, has_wanted = false;
         std::vector<uint32_t> parts;

@@ -14,7 +14,7 @@ constexpr char kBefore = ' ';
 constexpr size_t kPartLength = 32;
 constexpr size_t kTagLength = kMarker.size() + kPartLength + 1 + kPartLength;
 
-// The tag that `text` is, as a whole.
+// Parses `text` as exactly one tag.
 std::optional<Tag> read_tag(std::string_view text) {
     if (text.size() != kTagLength || !text.starts_with(kMarker)) return {};
     text.remove_prefix(kMarker.size());
@@ -83,7 +83,7 @@ SplitComment split_comment(std::string_view comment) {
 
 std::string without_tags(std::string_view text) {
     std::string shown(text);
-    // What stood around a tag may make one of its own; each time there is less of it.
+    // The text around a removed tag may form another tag. The text becomes shorter each time, so this ends.
     for (size_t before = shown.size() + 1; shown.size() < before;) {
         before = shown.size();
         shown = taken_out_once(shown);
