@@ -21,7 +21,7 @@ Answered complain(const UsageError& error, Conversation& conversation) {
     return Ending{.status = error.exit_code};
 }
 
-// Either what was parsed, or the answer.
+// Either the parsed options, or the answer.
 std::variant<Parsed, Answered> settle(Parse parse, Conversation& conversation) {
     if (const auto* denial = std::get_if<Denial>(&parse)) return conversation.deny(*denial);
     if (const auto* error = std::get_if<UsageError>(&parse)) return complain(*error, conversation);
@@ -50,7 +50,7 @@ const Given* last_of(std::span<const Given> options, std::string_view name) {
     return last;
 }
 
-// Addresses that are the account's own: its name, or its name at any host.
+// Only the bare account name counts as the account's own address.
 bool is_own_address(const Context& context, std::string_view address) {
     return address == context.user;
 }
@@ -102,7 +102,7 @@ std::variant<Asked, Answered> read_call(const Call& call, std::string_view scrip
     auto directives = read_directives(command, script, name, conversation);
     if (const auto* answered = std::get_if<Answered>(&directives)) return *answered;
     std::vector<Given> merged = std::get<Parsed>(std::move(directives)).options;
-    // On the real command line they would beat the variables.
+    // On the real command line these directives would override the variables.
     std::erase_if(merged, [&](const Given& given) { return is_among(asked.from_variables, given.option); });
     asked.directives = merged.size();
     merged.insert(merged.end(), asked.line.options.begin(), asked.line.options.end());
@@ -123,7 +123,8 @@ std::optional<Denial> add_common(const Context& context, const Asked& asked,
 void add_name(const Asked& asked, std::string_view otherwise, std::vector<std::string>& arguments) {
     std::string name = asked.value_of("job-name").value_or("");
     if (name.empty()) {
-        // Slurm puts no such question to a name that it takes from a file.
+        // Slurm does not check a name that it takes from a file, so replace the characters that an option may
+        // not have.
         for (char letter : otherwise)
             name += letter == '/' || !::isprint(static_cast<unsigned char>(letter)) ? '_' : letter;
     }

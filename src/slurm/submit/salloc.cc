@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The real salloc holds the allocation while a command runs; that command is ours
-// (slurm/entry/hold.h) and only waits. The user's command runs inside the jail that exists, with the
-// variables of the allocation, and the steps that it starts enter it (srun.cc).
+// Theory of operation. The real salloc keeps the allocation while its command runs. That command is ours
+// (slurm/entry/hold.h) and only waits. The user's command runs inside the existing jail, with the variables
+// of the allocation, and the steps that it starts enter the allocation (srun.cc).
 #include <algorithm>
 
 #include "slurm/submit/asked.h"
@@ -17,7 +17,7 @@ using chaperon::Ending;
 
 constexpr std::string_view kNameOfShell = "interactive";
 
-// What salloc tells its command about the allocation; not what tells a step who it is.
+// The variables that salloc sets for its command about the allocation.
 std::vector<std::string> variables_of_allocation(const std::vector<std::string>& environment,
                                                  const std::string& directory) {
     std::vector<std::string> chosen;
@@ -25,7 +25,7 @@ std::vector<std::string> variables_of_allocation(const std::vector<std::string>&
         return entry.starts_with("SLURM_") && !entry.starts_with("SLURM_CONF=") &&
                !entry.starts_with("SLURM_SUBMIT_DIR=");
     });
-    // The real salloc was called elsewhere.
+    // The real salloc was called in another directory.
     chosen.push_back("SLURM_SUBMIT_DIR=" + directory);
     return chosen;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. What Slurm gets is a file whose first line names this program as its interpreter and
-// whose other lines are base64: no text of the agent is a directive, no line of it is run outside the jail.
-// The options of the command line, the variables and the directives are judged by one table and put on the
-// real command line in canonical form. Slurm opens one file itself, the start-up output, in our own state
-// directory; the files that the agent asked for are opened inside the jail (slurm/entry).
+// Theory of operation. Slurm gets a file whose first line names this program as its interpreter and whose
+// other lines are base64. So no text of the agent is a directive, and no line of it runs outside the jail.
+// One table judges the options of the command line, the variables and the directives. They go to the real
+// command line in canonical form. Slurm opens one file itself, the start-up output, in our own state
+// directory. The agent's files are opened inside the jail (slurm/entry).
 #include <algorithm>
 
 #include "base/file.h"
@@ -24,14 +24,14 @@ using chaperon::Conversation;
 using chaperon::Ending;
 
 constexpr int kUsage = 1;
-// What sbatch calls a job whose script it did not read from a file.
+// sbatch's names for a job whose script is not a file.
 constexpr std::string_view kNameOfWrap = "wrap";
 constexpr std::string_view kNameOfInput = "sbatch";
 
 struct Script {
     std::string text;
-    std::string name;  // of the job, where none was given
-    std::string path;  // as scontrol shows the command
+    std::string name;  // of the job, if it has no name option
+    std::string path;  // scontrol shows it as the command
     std::vector<std::string> arguments;
 };
 
@@ -45,7 +45,7 @@ std::string absolute(std::string_view path, std::string_view directory) {
     return path.starts_with('/') ? std::string(path) : std::string(directory) + "/" + std::string(path);
 }
 
-// Where the job writes and reads, as patterns.
+// Sets the job's output and input files, as patterns.
 void set_files(Spec& spec, const Asked& asked) {
     bool is_array = asked.has("array");
     spec.output = asked.value_of("output").value_or("");
@@ -55,7 +55,7 @@ void set_files(Spec& spec, const Asked& asked) {
     spec.appends = asked.value_of("open-mode").value_or("").starts_with('a');
 }
 
-// As far as they are known before the job runs; the rest stays as it was written.
+// Expands the values that are known before the job runs. The rest stays a pattern.
 std::string shown_name(const std::string& pattern, const Spec& spec, const std::string& job,
                        const std::string& name, const std::string& user) {
     if (pattern.empty()) return {};
@@ -86,7 +86,7 @@ std::string job_in(std::string_view line) {
     return is_number ? std::string(last) : "";
 }
 
-// sbatch's own words.
+// sbatch's own message.
 constexpr std::string_view kNoArgumentsWithWrap =
     "sbatch: error: Script arguments not permitted with --wrap option\n";
 
@@ -162,7 +162,7 @@ Answered submit(const Context& context, const Call& call, const Asked& asked, Sc
 }  // namespace
 
 Ending handle_sbatch(const Context& context, const Call& call, Conversation& conversation) {
-    // A wrapped line has no directives: it is no script yet.
+    // The text of --wrap has no directives, because it is not a script yet.
     std::string_view text = call.script && !wrapped(call) ? *call.script : std::string_view();
     auto asked = read_call(call, text, conversation);
     if (const auto* answered = std::get_if<Answered>(&asked)) return *answered;

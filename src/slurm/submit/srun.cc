@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. Every task that srun starts is this program on the node, which builds the jail and
-// runs the agent's command in it; there is no other way. What the task is to do travels in variables. The
-// allocation that a step enters is the one that the session was started in, or one that was made from this
-// session's jails: the tag says which, not the agent's environment.
+// runs the agent's command in it. There is no other way. The task's data is passed in variables. A step
+// enters the allocation in which the session was started, or one that was made from this session's jails. The
+// tag proves this, not the agent's environment.
 #include <algorithm>
 
 #include "base/text.h"
@@ -22,8 +22,8 @@ using chaperon::Ending;
 
 constexpr int kUsage = 1;
 
-// "all", "none" or the number of a task: not a file. A name without patterns was opened by the stub, one with
-// patterns is opened on the node.
+// slurm: "all", "none" or the number of a task, which is not a file. stub: a name without patterns, which the
+// stub has opened. node: a name with patterns, which is opened on the node.
 enum class Place { slurm, stub, node };
 
 Place place_of(std::string_view value) {
@@ -48,7 +48,8 @@ void set_file(const Asked& asked, std::string_view option, std::string& of_spec,
     }
 }
 
-// What nobody reads is left to whoever shares it: a loop that reads its lines from there.
+// If the step needs no input, the stub does not read it: another process may share it, such as a shell loop
+// that reads lines.
 bool reads_input(const Asked& asked) {
     std::optional<std::string> input = asked.value_of("input");
     return !input || (*input != "none" && place_of(*input) != Place::node);
@@ -61,7 +62,7 @@ std::string asked_job(const Call& call, const Asked& asked) {
     return std::string(variable);
 }
 
-// Whether the job carries the tag of this session.
+// Whether the job has the tag of this session.
 base::Result<bool> is_of_session(const Context& context, uint32_t job, Conversation& conversation) {
     base::Result<std::string> nonce = make_nonce();
     if (!nonce) return nonce.error();
@@ -105,7 +106,7 @@ Answered run(const Context& context, const Call& call, const Asked& asked, Conve
     spec.command = asked.line.words;
     spec.environment = exported(call.environment, asked.value_of("export").value_or(""));
     spec.directory = directory_of(call, asked);
-    // Within a job, Slurm tells where the job was submitted from.
+    // Within a job, Slurm's variable contains the directory from which the job was submitted.
     if (!job.empty()) spec.submitted_from = value_of(call.environment, "SLURM_SUBMIT_DIR");
     if (spec.submitted_from.empty()) spec.submitted_from = call.directory;
     spec.appends = asked.value_of("open-mode").value_or("").starts_with('a');
