@@ -25,12 +25,12 @@ std::optional<JobRow> read_row(std::string_view job, std::string_view comment, s
     return row;
 }
 
-// By a beginning of the name, as sacct knows its fields; one letter is another field.
+// sacct accepts a prefix of a field's name. A single letter is another field.
 bool is_comment(std::string_view name) {
     return name.size() > 1 && starts_ignoring_case(kComment, name);
 }
 
-// As C reads a number: a sign, digits, and whatever follows.
+// Like C's strtol: a sign, digits, and any text after them.
 CommentColumn read_width(std::string_view text) {
     CommentColumn column{.width = 0, .is_left = text.starts_with('-')};
     if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
@@ -66,7 +66,7 @@ std::vector<std::string> accounting_question(uint32_t uid, std::string_view nonc
             "--format=jobidraw,comment,jobid"};
 }
 
-// JOB nonce COMMENT nonce ID "\n": neither a job's number nor its id holds a line break.
+// JOB nonce COMMENT nonce ID "\n": neither a job's number nor its id contains a line break.
 std::vector<JobRow> read_accounting_rows(std::string_view answer, std::string_view nonce) {
     std::vector<JobRow> rows;
     while (!answer.empty()) {
@@ -117,7 +117,7 @@ std::optional<CommentColumn> widen_comments(std::string& format) {
         if (!column) column.emplace();
         fields.push_back(std::string(kComment) + "%-" + std::to_string(kWide));
         if (name.size() == field.size()) continue;
-        // The last width counts for all: to sacct they are one column.
+        // The last width applies to all: sacct treats them as one column.
         column = read_width(field.substr(name.size() + 1));
     }
     format = base::join(fields, ",");
@@ -133,13 +133,13 @@ std::string with_narrow_comments(std::string text, const CommentColumn& column,
         whole.resize(std::max(whole.size(), kWide), ' ');
         return Shown{std::move(whole), narrow(user_part, column)};
     };
-    // A heading is cut without a sign.
+    // sacct truncates a heading without a '+'.
     std::vector<Shown> all = {shown("Comment", std::string_view("Comment").substr(0, column.width))};
     for (const JobRow& row : rows) {
         base::Result<std::string> whole = row.tag ? append_tag(row.comment, *row.tag) : row.comment;
         if (whole && !whole->empty()) all.push_back(shown(*whole, row.comment));
     }
-    // The one with more text first: another may be its end.
+    // Sort the longer texts first: a shorter one may be the end of a longer one.
     std::ranges::sort(all, {}, [](const Shown& one) { return std::ranges::count(one.wide, ' '); });
     for (const Shown& one : all) replace_all(text, one.wide, one.narrow);
     replace_all(text, std::string(kWide, '-'), std::string(column.width, '-'));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The question to sacct behind an answer of sacct: which jobs, and which comments. Delimited like the
-// question to squeue (slurm/scope/rows.h). A site that does not store comments, and Slurm itself until a job
-// has ended, answers with none.
+// The query to sacct behind an answer of sacct: the jobs and their comments. It is delimited like the query
+// to squeue (slurm/scope/rows.h). Comments are empty if the site does not store them, and in Slurm itself
+// until a job has ended.
 #pragma once
 
 #include <string>
@@ -15,18 +15,18 @@ namespace slurm::queries {
 std::vector<std::string> accounting_question(uint32_t uid, std::string_view nonce);
 std::vector<JobRow> read_accounting_rows(std::string_view answer, std::string_view nonce);
 
-// The table that sacct prints, asked for with wide comments, with the width that was wanted.
+// The requested width of the comment column. sacct prints the table with wide comments.
 struct CommentColumn {
-    size_t width = 14;  // sacct's own
+    size_t width = 14;  // sacct's default
     bool is_left = false;
 };
 
-// "ALL" stands for every field; the fields are those that sacct names itself, in its order.
+// "ALL" means every field. The fields are those that sacct lists itself, in its order.
 bool names_all_fields(std::string_view format);
 std::string with_fields(std::string_view format, std::string_view fields);
 
-// Reads the width from "jobid,comment%-30"; nothing where no comment is in the format. `format` gets wide
-// ones.
+// Reads the width from "jobid,comment%-30" and makes the comments in `format` wide. Nothing if the format has
+// no comment.
 std::optional<CommentColumn> widen_comments(std::string& format);
 std::string with_narrow_comments(std::string text, const CommentColumn& column,
                                  const std::vector<JobRow>& rows);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The commands that ask about jobs and nodes or act on jobs that exist, and those that are never run. Each
-// handler reads the line by its command's table, narrows it to what the session may see, and lets the real
-// command answer: its own words, its own exit code. What the jail may not know of does not exist.
+// Handlers of the commands that query jobs and nodes or act on existing jobs, and of those that never run.
+// Each handler parses the command line by its command's table, restricts it to the session's scope, and lets
+// the real command answer, with its own messages and exit code. A job out of scope looks as if it did not
+// exist.
 #pragma once
 
 #include "slurm/chaperon/conversation.h"
@@ -19,10 +20,10 @@ chaperon::Ending handle_sprio(const chaperon::Context&, const chaperon::Call&, c
 chaperon::Ending handle_sshare(const chaperon::Context&, const chaperon::Call&, chaperon::Conversation&);
 chaperon::Ending handle_sdiag(const chaperon::Context&, const chaperon::Call&, chaperon::Conversation&);
 chaperon::Ending handle_sreport(const chaperon::Context&, const chaperon::Call&, chaperon::Conversation&);
-// Answers with the reason that the table of refused commands has.
+// Answers with the reason from the table of refused commands.
 chaperon::Ending handle_refused(const chaperon::Context&, const chaperon::Call&, chaperon::Conversation&);
 
-// All of them by the names of their commands.
+// All handlers by the names of their commands.
 const chaperon::Handlers& query_handlers();
 
 }  // namespace slurm::queries

@@ -12,7 +12,7 @@ constexpr std::string_view kHead = "JobId=";
 constexpr std::string_view kIndent = "   ";
 constexpr std::string_view kComment = "   Comment=";
 constexpr std::string_view kCommand = "   Command=";
-// Keys of a head that name a job whose record this may be, the nearest first.
+// Keys of a head that give the number of a record, the nearest first.
 constexpr std::string_view kNumbers[] = {"JobId=", "ArrayJobId=", "HetJobId="};
 
 struct Wanted {
@@ -36,7 +36,8 @@ std::optional<Record> record_of(std::string_view head, const FindRecord& find) {
     return {};
 }
 
-// What a record has in the place of the task's number, and what Slurm shows of an array whose tasks wait.
+// A record has the pattern in place of the task's number. Slurm shows this number for an array whose tasks
+// wait.
 constexpr std::string_view kTaskPattern = "%a";
 constexpr std::string_view kNoTask = "4294967294";
 constexpr std::string_view kTask = "ArrayTaskId=";
@@ -62,7 +63,7 @@ const Wanted* wanted_on(std::string_view line) {
     return nullptr;
 }
 
-// Slurm writes no line for a job without a comment.
+// For a job without a comment, Slurm prints no such line.
 bool is_empty_comment(std::string_view line) {
     return line.starts_with(kComment) && base::trim(line.substr(kComment.size())).empty();
 }
@@ -107,7 +108,7 @@ std::string one_line_each(std::string_view text) {
             result += ' ';
             text.remove_prefix(kIndent.size());
         } else if (text.starts_with('\n')) {
-            // The blank line between two.
+            // The blank line between two jobs.
             text.remove_prefix(1);
             result += '\n';
         } else {

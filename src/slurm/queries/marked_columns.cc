@@ -9,12 +9,12 @@
 namespace slurm::queries {
 namespace {
 
-// -O cuts at a width, so a wide one is asked for; a comment has at most 1024 bytes.
+// -O truncates at a width, so request a wide column. A comment has at most 1024 bytes.
 constexpr std::string_view kWholeWidth = "1100";
-// What -O gives a column without a width.
+// -O's default width of a column.
 constexpr size_t kDefaultWidth = 20;
 
-// Takes "[.][digits]" from the front.
+// Removes "[.][digits]" from the front.
 Column take_width(std::string_view& rest) {
     Column column;
     if (rest.starts_with('.')) {

@@ -8,7 +8,7 @@
 namespace slurm::queries {
 namespace {
 
-// Headings and values that stand where a name would.
+// Headings and values that may be in place of a name.
 constexpr std::string_view kNoNames[] = {"", "USER", "Unknown", "N/A", "(null)", "None"};
 
 constexpr std::string_view kSecretKeys[] = {
@@ -17,7 +17,7 @@ constexpr std::string_view kSecretKeys[] = {
     "StorageParameters", "JobCredentialPublicCertificate",
 };
 constexpr std::string_view kSecretEndings[] = {"Pass", "Password", "Key", "Token"};
-// The one such key that is a yes or no.
+// The only key with such an ending whose value is a yes or no.
 constexpr std::string_view kTrackKeys = "TrackWCKey";
 
 std::string masked_users(std::string_view list, std::string_view own) {
@@ -29,7 +29,7 @@ std::string masked_users(std::string_view list, std::string_view own) {
     return base::join(names, ",");
 }
 
-// Masks the users behind each "key=", whatever stands before it: rather too much is hidden than too little.
+// Masks the users after each "key=", whatever precedes it: hide too much rather than too little.
 std::string with_masked_value(std::string_view line, std::string_view key, std::string_view own) {
     std::string text(line);
     for (size_t at = 0; (at = text.find(key, at)) != text.npos; at += key.size()) {
@@ -40,7 +40,7 @@ std::string with_masked_value(std::string_view line, std::string_view key, std::
     return text;
 }
 
-// "ann" and "ann(1000)"; a narrow column may cut the number off anywhere.
+// "ann" and "ann(1000)". A narrow column may truncate the number at any digit.
 bool is_own(std::string_view shown, std::string_view own) {
     if (!shown.starts_with(own)) return false;
     shown.remove_prefix(own.size());
@@ -57,7 +57,7 @@ std::string masked_user(std::string_view shown, std::string_view own) {
 
 std::string masked_node(std::string_view line, std::string_view own) {
     std::string text = with_masked_value(line, "Owner=", own);
-    // The time behind the name begins with its year; a reason may hold brackets of its own.
+    // "name@time". A reason may contain brackets of its own.
     for (size_t at = 0; (at = text.find(" [", at)) != text.npos; at += 2) {
         size_t begin = at + 2, sign = text.find_first_of("@ \n]", begin);
         if (sign == text.npos || text[sign] != '@') continue;

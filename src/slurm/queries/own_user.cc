@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sstat, sprio and sshare: about the user's own jobs and shares, however they are asked.
+// sstat, sprio and sshare: only about the user's own jobs and shares, with any options.
 #include "base/text.h"
 #include "slurm/queries/handlers.h"
 #include "slurm/queries/request.h"
@@ -35,7 +35,7 @@ Ending answer_disguised(const Request& request, const Arguments& arguments, cons
 
 }  // namespace
 
-// sstat adds up the ids of every -j and of the words behind.
+// sstat combines the ids of every -j and of the words after them.
 Ending handle_sstat(const Context& context, const Call& call, Conversation& conversation) {
     OrEnding<Request> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
@@ -46,7 +46,7 @@ Ending handle_sstat(const Context& context, const Call& call, Conversation& conv
     }
     lists.insert(lists.end(), request.parsed.words.begin(), request.parsed.words.end());
     Arguments arguments = request.passed();
-    // sstat says that it was given no job, or prints the names of its columns.
+    // sstat reports the missing job, or prints the names of its columns.
     if (lists.empty()) return request.relay(arguments);
 
     OrEnding<std::vector<JobId>> ids = read_lists(request, lists);
@@ -58,7 +58,7 @@ Ending handle_sstat(const Context& context, const Call& call, Conversation& conv
     return answer_disguised(request, arguments, disguise);
 }
 
-// Jobs are always named: without them sprio shows those of everybody.
+// Always pass job ids: without them sprio shows the jobs of all users.
 Ending handle_sprio(const Context& context, const Call& call, Conversation& conversation) {
     OrEnding<Request> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
@@ -73,7 +73,7 @@ Ending handle_sprio(const Context& context, const Call& call, Conversation& conv
     if (!request.parsed.words.empty()) return request.relay({"--", request.parsed.words.front()});
     Arguments arguments = request.passed();
     request.add_given(arguments, {"users"});
-    // The weights are the cluster's; no job is shown with them.
+    // The weights belong to the cluster. sprio shows no job with them.
     if (request.parsed.has("weights")) return request.relay(arguments);
 
     OrEnding<std::vector<JobId>> ids =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sreport and sacctmgr: what is said about the cluster as a whole. Their words are known by table and go to
-// the real command by their full names.
+// sreport and sacctmgr: reports about the cluster as a whole. A table lists the accepted words, and the real
+// command gets their full names.
 #include <algorithm>
 
 #include "base/text.h"
@@ -17,7 +17,7 @@ struct Name {
 
 struct Refusable {
     std::string_view name;
-    std::string_view code;  // empty: it may be asked
+    std::string_view code;  // empty: allowed
     std::string_view reason;
 };
 
@@ -30,7 +30,7 @@ constexpr Refusable kReports[] = {
     {"reservation", {}, {}},
     {"user", code::other_users, kNamesOthers},
 };
-// The one report of each that has no users in it.
+// The only report of each kind that contains no users.
 constexpr Name kUtilization[] = {{"Utilization"}};
 constexpr Name kReportConditions[] = {{"start"}, {"end"}, {"format"}};
 
@@ -77,7 +77,7 @@ Ending refuse(const Request& request, const Refusable& row) {
     return request.deny(row.code, std::string(row.name) + ": " + std::string(row.reason));
 }
 
-// The condition "key=value" with the key in full; nothing when it is not in the table.
+// The condition "key=value" with the full key. Nothing if the key is not in the table.
 std::optional<std::string> read_condition(std::string_view word, std::span<const Name> keys) {
     size_t equals = word.find('=');
     if (equals == word.npos) return {};
@@ -95,7 +95,7 @@ bool is_name(std::string_view word) {
     return !starts_ignoring_case(word, "with") && word.find_first_not_of(kLetters) == word.npos;
 }
 
-// A column of reservations; sreport knows it by any beginning of its name.
+// The column of associations in reservations. sreport accepts any prefix of its name.
 bool shows_associations(std::string_view condition) {
     for (std::string_view field : base::split(condition.substr(condition.find('=') + 1), ',')) {
         if (starts_ignoring_case(base::trim(field), "as")) return true;

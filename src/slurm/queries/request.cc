@@ -15,7 +15,7 @@ char lower(char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
 
-// Two ways to say the same thing, where the line's way beats the variable's.
+// Two options for the same thing. The one on the command line overrides the one from a variable.
 constexpr std::string_view kExclusive[][2] = {{"format", "Format"}, {"Format", "format"}};
 
 bool is_overridden(const Given& variable, const Parsed& line) {
@@ -164,7 +164,7 @@ std::string Disguise::text_of(const JobId& id) {
         ++known_;
         return slurm::text_of(id);
     }
-    // Beyond the last stand-in they share it: the text that comes back is then that of the first.
+    // If there are more ids than stand-ins, several share one. The output then shows the first of them.
     auto place = static_cast<uint32_t>(std::ranges::find(hidden_, id.job) - hidden_.begin());
     if (place == hidden_.size()) hidden_.push_back(id.job);
     JobId other = id;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every handler begins with: the line read by the command's table, the jobs that the session may know
-// of, and ids that are replaced where it may not.
+// The common start of every handler: parses the command line by the command's table, gets the jobs in the
+// session's scope, and replaces ids that are out of scope.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ using chaperon::Ending;
 using chaperon::Scope;
 using Arguments = std::vector<std::string>;
 
-// A step of a handler that may already have answered.
+// A step of a handler. If it has already answered, it returns the ending.
 template <typename T>
 using OrEnding = std::variant<T, Ending>;
 
@@ -33,40 +33,40 @@ struct Request {
     const Call& call;
     Conversation& conversation;
     const Command& command;
-    // Variables that stand for options come first among them, as Slurm reads them.
+    // Options from variables come first, as Slurm reads them.
     Parsed parsed;
-    // Variables that no option stands for.
+    // Variables that are not options.
     std::vector<std::string> variables;
 
     Ending deny(std::string_view code, std::string what, std::string advice = "") const;
     Ending usage_error(std::string_view text, int status = 1) const;
 
-    // The options that pass, without those that are named here.
+    // The options that pass, except those in `without`.
     Arguments passed(std::initializer_list<std::string_view> without = {}) const;
     // Adds each of these options that was given, whatever its verdict.
     void add_given(Arguments& arguments, std::initializer_list<std::string_view> names) const;
 
     Ending relay(const Arguments& arguments) const;
-    // Each line passes through `rewrite`.
+    // Rewrites each line with `rewrite`.
     Ending relay(const Arguments& arguments, std::function<std::string(std::string_view line)> rewrite) const;
     OrEnding<Captured> capture(const Arguments& arguments) const;
     Ending answer(const Captured& captured) const;
 
-    // Options that pass one list of words: "-j 17" is "-j" and a word to getopt, and a list to the client.
+    // For an option with an optional list: getopt reads "-j 17" as "-j" and a word, the client as a list.
     std::optional<std::string> list_or_word(std::string_view name);
 };
 
-// Answers what needs no handler: usage errors, refused options, --help and --version.
+// Answers the calls that need no handler: usage errors, refused options, --help and --version.
 OrEnding<Request> read_request(const Context& context, const Call& call, Conversation& conversation);
 
 JobSet::Bounds bounds_of(const Context& context);
 
-// The user's jobs, with the bounds of the session's scope. One question to squeue; where it fails, Slurm's
-// own words are the answer.
+// The user's jobs, with the bounds of the session's scope. Runs one query to squeue. If it fails, Slurm's own
+// message is the answer.
 OrEnding<JobSet> ask_jobs(const Request& request);
 
-// Ids of a request, with those that the session may not know of replaced by ids of no job. In what Slurm then
-// says they become what was asked again.
+// Replaces ids that are out of scope by ids that no job has, and restores the requested ids in Slurm's
+// output.
 class Disguise {
   public:
     explicit Disguise(const JobSet& jobs) : jobs_(jobs) {}
@@ -74,7 +74,7 @@ class Disguise {
     std::string text_of(const JobId& id);
     std::string text_of(const std::vector<JobId>& ids);
     std::string restored(std::string text) const;
-    // Nothing was asked that the session may know of.
+    // No requested id is in scope.
     bool hides_all() const { return known_ == 0; }
 
   private:
@@ -83,21 +83,21 @@ class Disguise {
     size_t known_ = 0;
 };
 
-// "17,18,67108864": the jobs in scope and one that does not exist, so that it is a list to Slurm even when
-// there are none or one.
+// "17,18,67108864": the jobs in scope and one that does not exist, so that Slurm reads a list even if there
+// are no jobs or only one.
 std::string list_of(const std::vector<uint32_t>& numbers);
 
-// Linux takes no argument above 128 KiB.
+// Linux accepts no argument above 128 KiB.
 inline constexpr size_t kLongestList = 120'000;
 
-// Whether each of a comma list of user names and numbers is the user's own.
+// Whether every user name or number in a comma-separated list is the user's own.
 bool is_own_user(const Context& context, std::string_view list);
 
 bool equals_ignoring_case(std::string_view left, std::string_view right);
 bool starts_ignoring_case(std::string_view text, std::string_view start);
 
-// A name that is known by its beginning, in any case: exact, or the only one that begins like this with at
-// least three letters. Null: none.
+// Finds a row by its name or a unique prefix of at least three letters, in upper or lower case. Null: not
+// found.
 template <typename Row>
 const Row* find_by_beginning(std::span<const Row> rows, std::string_view name) {
     const Row* found = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// sacct: the user's own jobs; with a scope of a session or a project those whose comment says so. Comments
-// are in the accounting only where the site stores them, and only once a job has ended: jobs that slurmctld
-// still knows are taken from there, and of older ones those without a comment are not shown.
+// sacct: the user's own jobs. With the scope session or project, those whose comment has that tag. The
+// accounting has comments only if the site stores them, and only after a job has ended. So jobs that
+// slurmctld still has are taken from there, and older ones without a comment are not shown.
 #include <algorithm>
 #include <ctime>
 
@@ -13,15 +13,15 @@
 namespace slurm::queries {
 namespace {
 
-// Threat: with --json and --yaml sacct (22.05) shows the jobs of everybody, whatever --user says; a list of
-// jobs it obeys (others_test: Sacct.NamesJobsWhereUsersAreIgnored).
+// Threat: with --json and --yaml sacct (22.05) shows the jobs of all users and ignores --user. It obeys a
+// list of jobs (others_test: Sacct.NamesJobsWhereUsersAreIgnored).
 bool must_name_jobs(const Request& request) {
     Scope scope = request.context.scope;
     return scope == Scope::project || scope == Scope::session || request.parsed.has("json") ||
            request.parsed.has("yaml");
 }
 
-// What sacct takes for the start when no job is named; naming jobs, as we do, would move it to 1970.
+// sacct's default start if no job is named. We name jobs, which would change the default to 1970.
 std::string default_start(const Request& request) {
     if (request.parsed.has("state")) return "now";
     std::time_t now = std::time(nullptr);
@@ -32,10 +32,10 @@ std::string default_start(const Request& request) {
     return text;
 }
 
-// The options that say which jobs: the same for the question and for the answer.
+// The options that select jobs: the same for the query and for the answer.
 struct Window {
     std::optional<std::vector<JobId>> jobs;
-    std::string start;  // empty: given, or sacct's own
+    std::string start;  // empty: it was given, or sacct's default applies
 };
 
 OrEnding<Window> read_window(const Request& request) {
@@ -56,7 +56,7 @@ OrEnding<Window> read_window(const Request& request) {
 
 std::string plain_list(const std::vector<JobId>& ids) {
     std::vector<std::string> texts;
-    // The whole job of a task: of an array all comments are wanted.
+    // The whole job of a task, because all comments of an array are needed.
     for (const JobId& id : ids) texts.push_back(std::to_string(id.job));
     return base::join(texts, ",");
 }
@@ -75,7 +75,7 @@ OrEnding<std::vector<JobRow>> ask_accounting(const Request& request, const Windo
     return read_accounting_rows(said.output, *nonce);
 }
 
-// Rows of slurmctld, and of the accounting for the jobs that it does not know any more.
+// Rows of slurmctld, and rows of the accounting for jobs that slurmctld no longer has.
 OrEnding<JobSet> with_accounting(const Request& request, const std::vector<JobRow>& accounting) {
     OrEnding<JobSet> asked = ask_jobs(request);
     if (std::holds_alternative<Ending>(asked)) return asked;
@@ -96,7 +96,7 @@ std::optional<Ending> refuse_others(const Request& request) {
     return request.deny(code::other_users, "--user: only your own jobs are shown");
 }
 
-// To sacct several formats are one.
+// sacct joins several formats into one.
 std::string whole_format(const Request& request) {
     std::vector<std::string> parts;
     for (const Given& given : request.parsed.options) {
@@ -112,8 +112,8 @@ bool is_table(const Request& request) {
     return true;
 }
 
-// Jobs of the answer that are in scope. All that the question found are named, not what else slurmctld knows:
-// naming a job shows it even where sacct would not list it.
+// The jobs of the answer that are in scope. Names only jobs that the query found, not others from slurmctld:
+// a named job is shown even if sacct would not list it.
 std::string listed(const std::vector<JobRow>& rows, const JobSet& jobs) {
     std::vector<uint32_t> numbers;
     for (const JobRow& row : rows) {
@@ -122,7 +122,7 @@ std::string listed(const std::vector<JobRow>& rows, const JobSet& jobs) {
     return list_of(numbers);
 }
 
-// A table has columns of a width, so its comments are laid out anew.
+// A table has columns of fixed width, so its comments are formatted again.
 Ending show_table(const Request& request, Arguments arguments, const Window& window,
                   const std::vector<JobRow>* rows) {
     std::string format = whole_format(request);
@@ -161,7 +161,7 @@ Ending handle_sacct(const Context& context, const Call& call, Conversation& conv
     Arguments arguments = request.passed({"format"});
     arguments.push_back("--user=" + std::to_string(context.uid));
     if (!request.parsed.words.empty()) {
-        // sacct knows no words and says so before it asks anything.
+        // sacct accepts no words and reports this before it queries anything.
         return request.relay({"--", request.parsed.words.front()});
     }
     if (request.parsed.has("helpformat")) return request.relay({"--helpformat"});

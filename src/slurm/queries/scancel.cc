@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// scancel: acts on jobs of the user's in scope, whatever the scope for looking is. Ids always stand on its
-// line: those that were asked for, or, with a selection alone, all that the session may act on. The real
-// scancel then narrows them by the same selection.
+// scancel: acts on the user's jobs in scope, whatever the scope for viewing is. Its command line always has
+// ids: the requested ones, or, with a selection alone, all that the session may act on. The real scancel then
+// narrows them by the same selection.
 #include <algorithm>
 
 #include "base/text.h"
@@ -28,7 +28,7 @@ OrEnding<std::vector<JobId>> read_ids(const Request& request) {
     return ids;
 }
 
-// A job that ended after we asked for the list was never named by the user: that it is gone is no error.
+// A job that ended after our query was not named by the user, so its absence is not an error.
 void forget_ended(Captured& said) {
     std::string kept;
     for (std::string_view line : base::split(said.errors, '\n')) {
@@ -56,7 +56,7 @@ Ending handle_scancel(const Context& context, const Call& call, Conversation& co
     const size_t before = arguments.size();
     request.add_given(arguments, kSelections);
     const bool has_selection = arguments.size() > before;
-    // scancel says that it was given no job.
+    // scancel reports that it got no job.
     if (ids.empty() && !has_selection) return request.relay(arguments);
 
     OrEnding<JobSet> asked_jobs = ask_jobs(request);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scontrol: verbs by table. A verb that may be used is given to the real scontrol by its full name, so that
-// an abbreviation can't mean another one there.
+// scontrol: verbs by table. The real scontrol gets the full name of an allowed verb, so that an abbreviation
+// cannot mean another one there.
 #include "slurm/queries/scontrol.h"
 
 #include "base/text.h"
@@ -10,7 +10,7 @@ namespace slurm::queries {
 namespace {
 
 enum class Act {
-    plain,      // as it is, without further words
+    plain,      // unchanged, without further words
     jobs,       // a list of jobs in scope
     first_job,  // a job in scope, then words of the agent's own
     show,
@@ -65,7 +65,7 @@ constexpr Verb kVerbs[] = {
     {"write", Act::refuse, code::outside_file, "Slurm has the script of the jail's entry, not the job's own"},
 };
 
-// Words that may stand before the ids of a verb.
+// Words that may precede the ids of a verb.
 constexpr std::string_view kModes[] = {"Incomplete", "State=SpecialExit"};
 constexpr std::string_view kIdKeys[] = {"jobid=", "job="};
 
@@ -84,7 +84,7 @@ std::string_view without_key(std::string_view word) {
 }
 
 Ending no_such_id(const Request& request, std::string_view word) {
-    // scontrol can also name jobs by what they are called, everywhere: not only in scope.
+    // scontrol also accepts job names, but it searches all jobs, not only those in scope.
     return request.deny(code::value, "'" + base::printable(word) + "' is not a job id",
                         "name jobs by their ids");
 }

@@ -15,12 +15,12 @@ using Words = std::span<const std::string>;
 Ending scontrol_show(const Request& request, Words words);
 Ending scontrol_update(const Request& request, Words words);
 
-// Runs scontrol with the options of the request and these words, and answers with what it says.
+// Runs scontrol with the options of the request and these words, and answers with its output.
 Ending run_scontrol(const Request& request, const std::vector<std::string>& words);
-// The same with ids of which some are hidden.
+// The same with ids of which some are replaced.
 Ending run_disguised(const Request& request, const std::vector<std::string>& words, const Disguise& disguise);
 
-// The words behind "--", so that none is taken for an option.
+// The words come after "--", so that scontrol does not read one as an option.
 Arguments scontrol_arguments(const Request& request, const std::vector<std::string>& words);
 
 }  // namespace slurm::queries

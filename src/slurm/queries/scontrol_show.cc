@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scontrol show: entities by table. Jobs and steps are asked for one id at a time, since a text that holds
-// the jobs of everybody can't be divided safely: a comment may look like the head of another job.
+// scontrol show: entities by table. Jobs and steps are queried one id at a time, because a text with the jobs
+// of all users cannot be split safely: a comment may look like the head of another job.
 #include "base/text.h"
 #include "slurm/jobs/record.h"
 #include "slurm/queries/job_text.h"
@@ -52,7 +52,7 @@ constexpr Entity kEntities[] = {
 constexpr std::string_view kNoJobs = "No jobs in the system\n";
 constexpr std::string_view kNoSteps = "No job steps in the system\n";
 
-// scontrol takes the nodes of the job that it runs in; the variable is in the agent's environment, not in
+// scontrol uses the nodes of the job in which it runs. That variable is in the agent's environment, not in
 // ours.
 std::vector<std::string> nodes_of_agent(const Request& request) {
     constexpr std::string_view kVariable = "SLURM_JOB_NODELIST=";
@@ -66,7 +66,7 @@ bool asks_for_one_line(const Request& request) {
     return request.parsed.has("oneliner");
 }
 
-// Many lines to a job: they are joined after they were read.
+// Many lines per job: they are joined after they were parsed.
 Arguments arguments_for_jobs(const Request& request, const std::string& entity, const std::string& id) {
     Arguments arguments = request.passed({"oneliner"});
     arguments.insert(arguments.end(), {"--", "show", entity});
@@ -87,7 +87,7 @@ std::string adjusted_steps(const Request& request, const JobSet&, std::string_vi
     return asks_for_one_line(request) ? one_line_each(text) : std::string(text);
 }
 
-// Jobs and steps are shown in the same manner.
+// Jobs and steps are shown in the same way.
 struct Manner {
     std::string_view entity;
     std::string_view none;
@@ -115,7 +115,7 @@ Ending show_one(const Request& request, const JobSet& jobs, const Manner& manner
 
 Ending show_all(const Request& request, const JobSet& jobs, const Manner& manner) {
     std::vector<std::string> ids;
-    // Without a restriction one question is enough.
+    // Without a restriction one query is enough.
     if (request.context.scope == Scope::none) ids.emplace_back();
     bool with_ended = manner.adjust == adjusted_jobs;
     if (ids.empty()) {
@@ -127,7 +127,7 @@ Ending show_all(const Request& request, const JobSet& jobs, const Manner& manner
             request.capture(arguments_for_jobs(request, std::string(manner.entity), id));
         if (auto* ending = std::get_if<Ending>(&captured)) return *ending;
         const auto& said = std::get<Captured>(captured);
-        // One that has ended since, or has no steps.
+        // A job that has ended since, or has no steps.
         if (said.ending.status != 0) continue;
         request.conversation.out(manner.adjust(request, jobs, said.output));
         has_any |= !said.output.empty();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scontrol update: of jobs in scope, by a table of what may be changed. Keys go to Slurm by their full names
-// and JobId first: the first key that names a thing decides what is updated.
+// scontrol update: for jobs in scope, by a table of the keys that may be changed. Slurm gets the full names
+// of the keys and JobId first, because the first key that names an entity decides what is updated.
 #include <algorithm>
 
 #include "base/text.h"
@@ -117,7 +117,7 @@ std::optional<Denial> problem_with(const Key& key, std::string_view value) {
     return {};
 }
 
-// One word, split at its first "=": TimeLimit+=10 has a sign at the end of its key.
+// One word, split at its first "=". TimeLimit+=10 has a sign at the end of its key.
 std::optional<Ending> read_word(const Request& request, std::string_view word, Update& update) {
     size_t equals = word.find('=');
     std::string_view name = word.substr(0, equals), value = word.substr(equals + 1), sign;
@@ -172,8 +172,8 @@ OrEnding<Update> read_update(const Request& request, Words words) {
     return update;
 }
 
-// The comment with the tag that the job has, for its place in the scopes is not the agent's to choose. A job
-// without one gets none, and no text that could be taken for one.
+// The comment with the job's own tag, because the agent must not choose the job's scope. A job without a tag
+// gets none, and no text that looks like one.
 OrEnding<std::string> tagged_comment(const Request& request, const JobSet& jobs, const JobId& id,
                                      const std::string& comment) {
     for (const JobRow* row : jobs.rows_of(id.job)) {
@@ -194,7 +194,7 @@ Ending run_update(const Request& request, const Update& update, const std::strin
     return run_disguised(request, said, disguise);
 }
 
-// Jobs can have different tags, so each has a call of its own.
+// Jobs can have different tags, so each needs its own call.
 Ending update_comments(const Request& request, const Update& update, const JobSet& jobs) {
     Ending worst;
     for (const JobId& id : update.jobs) {

@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::string_view kUserLetters = "uU";
 constexpr std::string_view kUserNames[] = {"user", "userlong"};
-// --list-reasons has a format of its own: the reason in 20 columns, the user in 9, with --long in 12.
+// --list-reasons has its own format: the reason in 20 columns, the user in 9, with --long in 12.
 constexpr size_t kReasonWidth = 20;
 constexpr size_t kUserWidth = 9;
 constexpr size_t kLongUserWidth = 12;
 
 std::string masked_reason(std::string_view line, std::string_view own, size_t width) {
     size_t begin = kReasonWidth + 1, end = begin + width;
-    // Another line, the date for instance, has no such columns.
+    // Other lines, such as the date, have no such columns.
     if (line.size() <= end || line[begin - 1] != ' ' || line[end] != ' ') return std::string(line);
     std::string shown = masked_user(base::trim(line.substr(begin, width)), own.substr(0, width));
     shown.resize(width, ' ');
@@ -86,7 +86,7 @@ Ending handle_sinfo(const Context& context, const Call& call, Conversation& conv
     return request.relay(arguments);
 }
 
-// The statistics of remote calls by user go from their heading to the next blank line.
+// The statistics of remote calls by user extend from their heading to the next blank line.
 Ending handle_sdiag(const Context& context, const Call& call, Conversation& conversation) {
     OrEnding<Request> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;

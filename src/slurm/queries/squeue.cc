@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// squeue: the real one, with the user's own options, in one of two ways.
+// squeue: runs the real one with the user's own options, in one of two ways.
 //
-// In one call, where the user names no ids: the real squeue selects, sorts and formats the user's jobs, each
-// row begins with our question (slurm/scope/rows.h), and only rows of jobs in scope are passed on, without
-// it.
+// One call, if the user names no ids: the real squeue selects, sorts and formats the user's jobs. Each row
+// begins with our query's fields (slurm/scope/rows.h). Only rows of jobs in scope are passed on, without
+// these fields.
 //
-// In two calls otherwise: squeue is given the list of jobs that the session may know of. Its filters narrow a
-// list of ids, so the user's selection and ours combine in Slurm itself.
+// Otherwise two calls: squeue gets the list of jobs in scope. Its filters narrow a list of ids, so Slurm
+// itself combines the user's selection and ours.
 #include <algorithm>
 #include <set>
 
@@ -30,7 +30,7 @@ Ending bad_id(const Request& request, std::string_view list) {
     return request.usage_error("squeue: error: Invalid job id: " + std::string(list) + "\n");
 }
 
-// --jobs and --steps as they were asked for, by ids that the session may know of.
+// The ids of --jobs and --steps.
 struct Selection {
     std::optional<std::vector<JobId>> jobs, steps;
     bool has_steps = false;
@@ -58,7 +58,7 @@ void add_selection(Arguments& arguments, const Selection& selection, const JobSe
         arguments.push_back(selection.steps ? "--steps=" + disguise.text_of(*selection.steps) : "--steps");
     }
     if (selection.jobs) {
-        // An empty list is a list of none to squeue.
+        // For squeue an empty list selects no job, so pass ids that no job has.
         arguments.push_back("--jobs=" +
                             (selection.jobs->empty() ? list_of({}) : disguise.text_of(*selection.jobs)));
     } else if (!selection.steps) {
@@ -78,7 +78,7 @@ void add_selection(Arguments& arguments, const Selection& selection) {
     if (selection.jobs) arguments.push_back("--jobs=" + list(*selection.jobs));
 }
 
-// The format with comments between marks, where it has any.
+// The format with comments between marks, if it has any.
 OrEnding<std::optional<MarkedFormat>> mark_comments(const Request& request) {
     base::Result<std::string> nonce = make_nonce();
     if (!nonce) return request.deny(code::unavailable, nonce.error().line());
@@ -96,17 +96,18 @@ Ending show_with_comments(const Request& request, Arguments arguments, const Mar
     return request.answer(said);
 }
 
-// What one call can be made with; the rest changes what an answer is about, or takes no format beside it.
+// Options that work with one call. Other options change the subject of the answer, or cannot be combined with
+// a format.
 constexpr std::string_view kOnceOptions[] = {
     "accounts", "all", "array",       "array-unique", "format",   "hide",     "licenses",
     "local",    "me",  "name",        "noconvert",    "nodelist", "noheader", "partitions",
     "priority", "qos", "reservation", "sort",         "start",    "states",   "users"};
 
-// squeue's own formats.
+// squeue's default formats.
 constexpr std::string_view kOwnFormat = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
 constexpr std::string_view kOwnFormatOfStarts = "%.18i %.9P %.8j %.8u %.2t %.19S %.6D %20Y %R";
 
-// More is not kept until its end, but asked for in two calls.
+// A longer answer is not buffered; it is queried with two calls.
 constexpr size_t kMostKept = 64u << 20;
 
 bool shows_every_field(std::string_view format) {
@@ -116,12 +117,12 @@ bool shows_every_field(std::string_view format) {
     return false;
 }
 
-// The format for one call; nothing where it has to be two.
+// The format for one call. Nothing if two calls are needed.
 std::optional<std::string> format_for_once(const Request& request) {
     bool fits = std::ranges::all_of(request.parsed.options, [](const Given& given) {
         return std::ranges::find(kOnceOptions, given.option->name) != std::end(kOnceOptions);
     });
-    // Other users' jobs are not asked for.
+    // The single call covers only the user's own jobs.
     std::optional<std::string> users = request.parsed.value_of("users");
     if (!fits || (users && !is_own_user(request.context, *users))) return {};
     if (auto format = request.parsed.value_of("format")) {
@@ -137,7 +138,7 @@ std::string rows_in_scope(std::string_view answer, std::string_view nonce, JobSe
     for (const ShownRow& row : shown.rows) {
         if (row.job) rows.push_back(*row.job);
     }
-    // As two calls would name them: an array by its own number where all of it is in scope.
+    // The same numbers as with two calls: an array by its own number if all of it is in scope.
     std::vector<uint32_t> numbers = JobSet(std::move(rows), std::move(bounds)).numbers();
     std::set<uint32_t> known(numbers.begin(), numbers.end());
     std::string text = std::move(shown.before);
@@ -149,7 +150,7 @@ std::string rows_in_scope(std::string_view answer, std::string_view nonce, JobSe
     return text;
 }
 
-// Nothing: the answer is too long for this way.
+// Nothing: the answer is too long for one call.
 std::optional<Ending> show_in_one_call(const Request& request, std::string_view format) {
     base::Result<std::string> nonce = make_nonce();
     if (!nonce) return request.deny(code::unavailable, nonce.error().line());
@@ -184,7 +185,7 @@ Ending handle_squeue(const Context& context, const Call& call, Conversation& con
     OrEnding<Selection> selected = read_selection(request);
     if (auto* ending = std::get_if<Ending>(&selected)) return *ending;
     auto& selection = std::get<Selection>(selected);
-    // squeue ends with its usage before it asks anything.
+    // squeue exits with its usage message before it queries anything.
     if (!request.parsed.words.empty()) return request.relay({"--", request.parsed.words.front()});
 
     bool has_two_formats = request.parsed.has("format") && request.parsed.has("Format");
@@ -194,7 +195,7 @@ Ending handle_squeue(const Context& context, const Call& call, Conversation& con
     if (auto wanted = format_for_once(request); wanted && !format && context.scope != Scope::none) {
         if (auto ending = show_in_one_call(request, *wanted)) return *ending;
     }
-    // squeue refuses two formats, and says which came first.
+    // squeue refuses two formats and reports which came first.
     bool is_marked = format && !has_two_formats;
     Arguments arguments = is_marked ? request.passed({"format", "Format"}) : request.passed();
     request.add_given(arguments, {"me", "users"});
