@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The plan's backend, by its name.
+// Launches the jail with the backend that the plan names.
 #pragma once
 
 #include <string_view>
@@ -14,10 +14,11 @@ namespace session {
 base::Result<backends::Launched> launch(const plan::Plan& plan, const host::Facts& facts,
                                         const backends::Caller& caller);
 
-// What the backend's own program said when it could not build the jail, as one line that a user can act on.
+// Turns the error output of a backend's program that could not build the jail into one line that a user can
+// act on.
 base::Error diagnose(std::string_view backend, std::string_view standard_error);
 
-// Who sets up the jail's network namespace: the child that builds the jail, or somebody from outside.
+// True: the child that builds the jail also sets up its network namespace. False: a process outside does.
 bool sets_up_network(std::string_view backend);
 
 }  // namespace session

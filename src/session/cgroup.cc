@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A group that holds processes can't hand controllers down to groups below it, so the caller's own group is
-// rarely the place: it is its neighbour that is made, below the same parent, as a service manager makes one.
+// A cgroup that contains processes can't enable controllers for the cgroups below it, so the caller's own
+// cgroup is rarely suitable. The new cgroup is then made beside it, below the same parent, as a service
+// manager does.
 #include "session/cgroup.h"
 
 #include <fcntl.h>
@@ -22,7 +23,7 @@ namespace {
 constexpr uint64_t kOwnProcesses = 2;
 constexpr int kRemovals = 50;  // tries, two milliseconds apart: the last process may not be reaped yet
 
-// Control groups refuse to make a file; only a test's plain directory does.
+// The cgroup file system refuses to make files; O_CREAT has an effect only in the plain directory of a test.
 constexpr int kWriting = O_WRONLY | O_CREAT | O_CLOEXEC;
 
 bool write_value(const std::string& file, const std::string& value) {
@@ -43,7 +44,7 @@ bool is_suitable(const std::string& group, const Cgroup::Bounds& bounds) {
            ::access((group + "/cgroup.procs").c_str(), W_OK) == 0;
 }
 
-// The line "0::/path" of version 2; in a namespace of groups it may lead above what can be seen.
+// The line "0::/path" of version 2. In a cgroup namespace the path may lead above the visible root.
 std::optional<base::Path> own_group(std::string_view membership) {
     for (std::string_view line : base::split(membership, '\n')) {
         if (!line.starts_with("0::") || line.find("/..") != std::string_view::npos) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A control group (version 2) of the jail's own, where a part of the tree is delegated to the caller: the
-// kernel then counts the jail's processes and memory exactly, whatever they do.
+// A cgroup (version 2) for the jail, where a part of the tree is delegated to the caller. The kernel then
+// counts the jail's processes and memory exactly, whatever they do.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@ namespace session {
 
 class Cgroup {
   public:
-    // What it is to hold; 0 is no limit.
+    // 0 means no limit.
     struct Bounds {
         uint64_t processes = 0;
         uint64_t memory = 0;
     };
-    // What came of it.
+    // Limits that the jail reached.
     struct Events {
         uint64_t refused_processes = 0;
         bool ran_out_of_memory = false;
@@ -27,8 +27,9 @@ class Cgroup {
 
     static constexpr const char* kRoot = "/sys/fs/cgroup";
 
-    // Makes one below the nearest group above the caller's that is delegated and hands the needed controllers
-    // down. `membership` is the content of /proc/self/cgroup. Nothing where there is none.
+    // Makes a cgroup below the nearest ancestor of the caller that is delegated and enables the needed
+    // controllers for its children. `membership` is the content of /proc/self/cgroup. Returns nothing where
+    // no ancestor is suitable.
     static std::optional<Cgroup> make(const std::string& root, std::string_view membership,
                                       const Bounds& bounds);
 
@@ -36,10 +37,10 @@ class Cgroup {
     Cgroup& operator=(Cgroup&&) = default;
     ~Cgroup() { remove(); }
 
-    // cgroup.procs: a process that writes "0" there is in.
+    // cgroup.procs: a process that writes "0" there joins the cgroup.
     int entrance() const { return entrance_.get(); }
     Events events() const;
-    // When all processes in it are dead. Safe to call again.
+    // Call it when all processes in the cgroup are dead. Safe to call again.
     void remove();
 
   private:

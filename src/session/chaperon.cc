@@ -23,7 +23,7 @@
 namespace session {
 namespace {
 
-// A stub waits no longer than this for its turn: a burst of hundreds is what a job array of scripts makes.
+// Length of the listen queue: a job array of scripts makes bursts of hundreds of stubs.
 constexpr int kBacklog = 512;
 
 using slurm::chaperon::Clients;
@@ -35,7 +35,7 @@ Clients open_clients(const plan::Slurm& slurm) {
     return clients;
 }
 
-// Zero is no directory's: jobs of a project that can't be found are refused on their nodes.
+// Zero is never the inode of a directory: the nodes refuse jobs of a project that can't be found.
 uint64_t inode_of(const base::Path& directory) {
     struct stat status;
     return ::stat(directory.str().c_str(), &status) == 0 ? status.st_ino : 0;
@@ -60,14 +60,15 @@ Context context_of(const plan::Plan& plan, const host::Facts& facts, const Surro
                    .clients = open_clients(plan.slurm)};
 }
 
-// A chain of its own. It stays with the part of the record that there is when it starts: its lines are few.
+// The chaperon has its own chain. It writes to the part of the record that is current at its start, because
+// it writes few lines.
 audit::Writer record_for(const Record* record) {
     if (record == nullptr || !record->is_open()) return {};
     Record::Share share = record->share();
     return {std::move(share.file), share.is_chained ? "slurm" : "", share.seed, 0};
 }
 
-// Both folders' commands; no name is in both.
+// The commands of both folders; no name is in both.
 slurm::chaperon::Handlers handlers() {
     slurm::chaperon::Handlers all = slurm::queries::query_handlers();
     all.merge(slurm::submit_handlers());
@@ -118,7 +119,7 @@ void Chaperon::start() {
     for (int client : context.clients.descriptors()) kept.push_back(client);
     step_aside(supervisor, "asb-chaperon", std::move(kept));
     ::prctl(PR_SET_DUMPABLE, 0);
-    // What it started and lost comes back to it.
+    // The kernel reparents orphans of the chaperon's children to the chaperon.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     limit_open_files(ready_->open_files);
     std::string logs = surroundings.state_directory + "/slurm/log";

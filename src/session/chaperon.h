@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Slurm's chaperon as the supervisor sees it: a process beside the jail that runs Slurm's real commands for
-// the stubs inside (slurm/chaperon). It is a fork of this one, made when a stub calls for the first time, and
-// ends with the session.
+// the stubs inside (slurm/chaperon). The supervisor forks it when a stub connects for the first time. It ends
+// with the session.
 #pragma once
 
 #include <sys/types.h>
@@ -29,15 +29,15 @@ class Chaperon {
     base::Status open(const std::string& directory, const std::string& name);
     const std::string& path() const { return socket_.path(); }
     void forget_name() { socket_.forget_name(); }
-    pid_t process() const { return process_; }  // -1: there is none
+    pid_t process() const { return process_; }  // -1: not running
 
-    // What it will be told. `open_files` is the caller's own limit, which jobs inherit; `record` is where
-    // refusals and submissions are written. All of them must outlive it.
+    // Stores what start() needs. `open_files` is the caller's own limit, which jobs inherit. The chaperon
+    // writes refusals and submissions to `record`. All references must outlive this object.
     void get_ready(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings,
                    uint64_t open_files, const Record* record = nullptr);
-    // Readable when a stub calls and nobody is there to answer; -1 otherwise.
+    // Readable when a stub connects and the process does not run yet; -1 otherwise.
     int events() const { return process_ < 0 && ready_ ? socket_.get() : -1; }
-    // Starts the process. Failing to leaves the jail without Slurm, and its stubs say so.
+    // Starts the process. If that fails, the jail runs without Slurm, and the stubs print an error.
     void start();
     void end();
 

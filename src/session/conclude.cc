@@ -15,7 +15,7 @@ namespace session {
 namespace {
 
 constexpr int kSignalBase = 128;
-constexpr int kTimeIsOver = 124;  // as timeout(1) says it
+constexpr int kTimeIsOver = 124;  // as timeout(1) does
 
 base::Error execute_error(const inner::Report& failure) {
     std::string name = "'" + base::printable(failure.object) + "'";
@@ -108,7 +108,7 @@ Ending ending_by_limit(const plan::Limits& limits, std::string_view key) {
                   .reason = "stopped: " + reached_text(key, limits)};
 }
 
-// The command saw "try again" where it asked for a process, and went on as it liked.
+// The command got EAGAIN where it wanted to create a process, and continued.
 std::string refusals(const plan::Limits& limits, uint64_t processes) {
     if (processes == 0) return {};
     return reached_text("limits.processes", limits) + ": " + std::to_string(processes) +
@@ -138,12 +138,12 @@ Ending ending_with_held_file(const std::string& file) {
 base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
     if (outcome.failure) return failure_error(*outcome.failure);
     if (outcome.guard_failure) return *outcome.guard_failure;
-    // The backend's own failure comes first: without a jail there is no namespace to set up.
+    // Report the backend's own failure first: without a jail there is no namespace to set up.
     bool is_of_network =
         !outcome.gateway_failure.empty() && outcome.gateway_failure != backends::bubblewrap::kNoJail &&
         outcome.gateway_failure != network::netns::kEndedEarly && outcome.diagnostics.empty();
     if (!outcome.may_have_run && is_of_network) {
-        // What asked for a port of the host says itself what to do; another mode would not help.
+        // A failure to publish a port already contains its advice; another network mode would not help.
         bool is_of_port = outcome.gateway_failure.find("cannot publish port ") != std::string::npos;
         return base::Error{
             .what = "the network could not be set up: " + outcome.gateway_failure,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a run's outcome means for the caller.
+// Translates the outcome of a run into the exit code and reason for the caller.
 #pragma once
 
 #include "base/result.h"

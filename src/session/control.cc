@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The socket keeps messages apart, so that a request is read, and a reply written, in
-// one call or not at all. An epoll descriptor of its own stands for all of them in the supervisor's loop.
+// Theory of operation. The socket preserves message boundaries, so that one call reads a whole request or
+// writes a whole reply. One epoll descriptor represents all connections in the supervisor's loop.
 //
-// Threat: a process of the jail that reached the socket could open the network for itself. It lies where no
-// jail sees it; whoever comes is looked at all the same: it must be the same user's, and outside
-// (tests/jail/sessions.bats).
+// Threat: a process of the jail that reaches the socket could open the network for itself. The socket is in a
+// directory that no jail shows. The supervisor still checks each client: it must belong to the same user or
+// to root, and run outside the jail (tests/jail/sessions.bats).
 #include "session/control.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ namespace {
 constexpr size_t kLargestRequest = 64u << 10;
 constexpr size_t kMostConnections = 64;
 constexpr uint64_t kListener = 0;
-constexpr uint64_t kDescriptors = uint64_t{1} << 32;  // above: somebody else's descriptor
+constexpr uint64_t kDescriptors = uint64_t{1} << 32;  // from here on: descriptors of watch()
 constexpr int kMostGenerations = 1000;
 
 bool add(int events, int descriptor, uint64_t id) {
@@ -124,7 +124,7 @@ void Control::admit() {
     bool is_known = ::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
     bool is_ours = is_known && (peer.uid == ::geteuid() || peer.uid == 0) && is_outside_(peer.pid);
     if (!is_ours) return;
-    // Whoever has been connected longest gives way: nobody keeps the others out by staying.
+    // Close the oldest connection, so that idle clients can't keep new ones out.
     if (connections_.size() >= kMostConnections) connections_.erase(connections_.begin());
     uint64_t id = ++last_id_;
     if (add(events_.get(), socket.get(), id)) connections_[id] = Connection{std::move(socket)};

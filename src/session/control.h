@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The supervisor's ear for its user: requests over the session's control socket, one JSON object each way.
-// Nothing here waits: a request is answered when its answer is there, and whoever does not read gets none.
+// The supervisor's end of the session's control socket: requests of the user, one JSON object each way.
+// Nothing here blocks: a handler may reply later, and a client that does not read its replies is
+// disconnected.
 #pragma once
 
 #include <sys/types.h>
@@ -17,30 +18,31 @@
 
 namespace session {
 
-// One line, and what to do, as the asker's program prints it.
+// A reply with the error in one line and its advice, as the client's program prints them.
 base::Json refusal(const base::Error& error);
 
 class Control {
   public:
-    // May be called later, and once; of nobody who has left.
+    // May be called later, and at most once. Has no effect if the client has disconnected.
     using Reply = std::function<void(base::Json)>;
     using Handler = std::function<void(const base::Json& request, Reply reply)>;
-    // Whether a process may steer the session. One of the jail's may not.
+    // Whether a process may control the session. A process of the jail may not.
     using IsOutside = std::function<bool(pid_t)>;
 
     Control() = default;
     Control(const Control&) = delete;
     Control& operator=(const Control&) = delete;
 
-    // The socket is listened to already. By "do" of a request.
+    // `listener` is listening already. The "do" of a request selects its handler.
     void open(int listener, IsOutside is_outside);
     void handle(std::string_view request, Handler handler);
 
-    // Readable when there is something to take; -1: nobody can ask.
+    // Readable when take() has work; -1: not open.
     int events() const { return events_.get(); }
     void take();
 
-    // A descriptor of somebody who has to wait besides; forgotten when it is closed.
+    // Also waits for a descriptor of another part of the supervisor. The owner calls forget() before it
+    // closes it.
     void watch(int descriptor, std::function<void()> on_ready);
     void forget(int descriptor);
 
@@ -63,8 +65,8 @@ class Control {
     uint64_t last_id_ = 0;
 };
 
-// Whether a process lies outside: in this process's pid namespace, and no descendant of `stage`, which all
-// processes of a jail without a namespace descend from.
+// Whether a process is outside the jail: in this process's pid namespace, and not a descendant of `stage`.
+// All processes of a jail without a pid namespace descend from `stage`.
 bool is_outside_of_jail(pid_t process, pid_t stage);
 
 }  // namespace session

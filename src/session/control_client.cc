@@ -28,7 +28,7 @@ base::Error failure(std::string what, std::string advice) {
 }
 
 base::Error unreachable(const Known& known, int number) {
-    // Between the look at its lock and this one it has ended.
+    // The session ended after the caller checked its lock.
     if (number == ENOENT || number == ECONNREFUSED || number == ECONNRESET || number == EPIPE)
         return failure(name_of(known) + " has just ended", "agent-sandbox ps lists those that run");
     if (number == EAGAIN || number == ETIMEDOUT)
@@ -37,7 +37,7 @@ base::Error unreachable(const Known& known, int number) {
                    "agent-sandbox ps lists those that run");
 }
 
-// By way of the directory's descriptor: an address has room for 107 bytes, a path may be longer.
+// Connects through the directory's descriptor: an address has room for 107 bytes, and a path may be longer.
 int connect_in(int socket, const std::string& place) {
     base::Fd directory(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!directory) return errno;
@@ -61,7 +61,7 @@ int wait_for(int socket, short events, Clock::time_point deadline) {
     }
 }
 
-// A full queue of a busy session says EAGAIN to connect at once: it is tried until the deadline.
+// connect fails with EAGAIN at once while a busy session's queue is full: try until the deadline.
 int connect_until(int socket, const std::string& place, Clock::time_point deadline) {
     for (;;) {
         int problem = connect_in(socket, place);
@@ -77,7 +77,7 @@ int exchange(int socket, const std::string& request, Clock::time_point deadline,
         if (::send(socket, request.data(), request.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) break;
         if (errno != EAGAIN && errno != EINTR) return errno;
     }
-    // One byte more than a message may have, so that a longer one is seen as such.
+    // One byte more than a message may have, so that a longer one is detected.
     reply.resize(kLargestControlMessage + 1);
     for (;;) {
         if (int problem = wait_for(socket, POLLIN, deadline)) return problem;
@@ -117,7 +117,7 @@ base::Result<base::Json> ask_session(const Known& known, const base::Json& reque
     return failure(answer->text("error", "the session refused without a reason"), answer->text("advice"));
 }
 
-// The descriptor is of one process: what it is found to be before, it is when the signal is sent.
+// A pidfd refers to one process for good: the signal goes to the process that the check after pidfd_open saw.
 bool kill_session(const Known& known) {
     int64_t process = known.metadata.number("pid", -1);
     if (known.state != Known::State::running || process <= 0 || process > INT32_MAX) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Asking a running session for something, from another terminal of the same user. One request, one reply;
+// Sends a request to a running session from another terminal of the same user. One request, one reply;
 // docs/sessions.md has the requests.
 #pragma once
 
@@ -14,12 +14,12 @@ namespace session {
 inline constexpr size_t kLargestControlMessage = 64u << 10;
 inline constexpr std::chrono::milliseconds kControlPatience{5000};
 
-// The reply, an object whose "ok" is true. What the session itself refuses is an error with its words.
+// Returns the reply, an object whose "ok" is true. A refusal by the session becomes an error with its text.
 base::Result<base::Json> ask_session(const Known& known, const base::Json& request,
                                      std::chrono::milliseconds patience = kControlPatience);
 
-// For one that does not answer: its supervisor is killed, and with it the jail. False where that process is
-// not surely the session's.
+// For a session that does not answer: kills its supervisor, and the jail dies with it. False if that process
+// is not certainly the session's supervisor.
 bool kill_session(const Known& known);
 
 }  // namespace session

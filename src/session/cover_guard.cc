@@ -17,19 +17,19 @@
 namespace session {
 namespace {
 
-// Between two looks where nothing can be watched: a user has only so many watches.
+// Time between two checks where a directory can't be watched: the kernel limits the watches of a user.
 constexpr int kBetweenLooks = 1000;  // milliseconds
 // A removed placeholder comes back after this time, so that `rm -r` of the whole project can finish.
 constexpr std::chrono::milliseconds kBeforeRenewal{20};
-// Reports of one name with a detail; the record would fill up otherwise.
+// Most reports of one name with a detail; the record would fill up otherwise.
 constexpr int kMostReports = 20;
 
 constexpr char kCovered = '+';
 constexpr char kBare = '-';
 constexpr char kHeld = '!';
 
-// Runs in a child, because the process that lays mounts in the jail can't leave its namespaces again.
-// Without a pipe the names are covered and not reported.
+// Runs in a child, because a process that enters the jail's namespaces to mount there can't leave them again.
+// If pipe2 fails, the names are covered but not reported.
 std::vector<BareName> cover_bare_names(const CoverWatch& covers) {
     int ends[2] = {-1, -1};
     (void)!::pipe2(ends, O_CLOEXEC);
@@ -99,7 +99,7 @@ void CoverGuard::look() {
 }
 
 void CoverGuard::cover(std::set<base::Path> written) {
-    // Each turn lays covers for one more replacement that happened while the last ones were laid.
+    // Each turn covers the names that were replaced while the turn before mounted its covers.
     for (bool is_concerned = true; is_concerned && !covers_.is_empty();) {
         std::vector<BareName> names = cover_bare_names(covers_);
         CoverWatch::News meanwhile = covers_.take();
@@ -136,8 +136,8 @@ void CoverGuard::report(std::vector<BareName> names, const std::set<base::Path>&
     send();
 }
 
-// The supervisor reports a name without a detail at the end of the session: once is enough, and a second time
-// when it could not be covered.
+// The supervisor reports a name without a detail only at the end of the session. One message is enough, and a
+// second one if the name could not be covered.
 bool CoverGuard::is_worth_reporting(const BareName& name) {
     if (name.detail.empty()) return told_.insert(encode(name)).second;
     return name.may_be_held || ++reported_[name.path] <= kMostReports;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Keeps covered names covered while a jail runs, in the keeper's process: covers what became bare, kills what
-// opened it meanwhile, and reports to the supervisor.
+// Keeps covered names covered while a jail runs, in the keeper's process. It covers names that became
+// uncovered, kills processes of the jail that opened them meanwhile, and reports to the supervisor.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 
 namespace session {
 
-// A name that was bare for a moment, as the keeper reports it.
+// A name that was uncovered for a moment, as the keeper reports it.
 struct BareName {
     base::Path path;  // outside
     bool is_covered_again = false;
@@ -25,21 +25,21 @@ struct BareName {
     std::string detail;        // what happened meanwhile; empty: nothing was seen
 };
 
-// One message of the keeper to the supervisor holds several of them.
+// One message of the keeper to the supervisor contains several names.
 inline constexpr size_t kLongestReport = 16'384;
 std::string encode(const BareName& name);
 std::vector<BareName> decode_bare_names(std::string_view bytes);
 
 class CoverGuard {
   public:
-    // `socket`: to the supervisor.
+    // `socket` is connected to the supervisor.
     CoverGuard(CoverWatch& covers, Placeholders& placeholders, int socket);
 
-    // Milliseconds until something is to be done without an event; -1: never.
+    // Milliseconds until look() is due without an event; -1: never.
     int patience() const;
     // The watch has events.
     void take_events();
-    // The patience is over: makes removed placeholders again, and looks at all names.
+    // Call it when patience() has passed: makes removed placeholders again, and checks all names.
     void look();
 
   private:
@@ -55,7 +55,7 @@ class CoverGuard {
     GitOrders orders_;
     int socket_;
     std::map<base::Path, int> reported_;  // how often each was reported with a detail
-    std::set<std::string> told_;          // reports without one
+    std::set<std::string> told_;          // sent reports without a detail
     Clock::time_point renewal_ = kNever;  // of the placeholders
 };
 

@@ -38,11 +38,11 @@ void CoverWatch::watch_again() {
     for (const auto& [directory, names] : names_) {
         bool has_configuration = std::ranges::any_of(
             names, [&](const std::string& name) { return is_git_configuration(directory / name); });
-        // The number of one that is watched already is the same again.
+        // For a directory that is watched already, inotify returns the same number again.
         int number = ::inotify_add_watch(events_.get(), directory.c_str(),
                                          has_configuration ? kWatched | IN_MODIFY : kWatched);
         if (number >= 0) watched_.insert_or_assign(number, directory);
-        // What the user can't list, others have to replace: that is not worth a look every second.
+        // If the user can't list a directory, only other users can replace entries there: do not poll it.
         bool is_elsewhere = number < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES);
         sees_all_ = sees_all_ && (number >= 0 || is_elsewhere);
     }
@@ -72,7 +72,7 @@ CoverWatch::News CoverWatch::take() {
 void CoverWatch::note_writing(const base::Path& path, uint32_t event, News& news) {
     if (!is_git_configuration(path)) return;
     if ((event & IN_MOVED_TO) != 0) renamed_.insert(path);
-    if ((event & IN_CREATE) != 0) renamed_.erase(path);  // its maker writes it next
+    if ((event & IN_CREATE) != 0) renamed_.erase(path);  // its creator writes it next
     if ((event & IN_MODIFY) != 0 && renamed_.contains(path)) news.written.insert(path);
 }
 

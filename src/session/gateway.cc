@@ -49,7 +49,7 @@ Gateway::~Gateway() {
 
 base::Status Gateway::start(const network::Egress& egress, Source source, Record record) {
     int pair[2];
-    // Not blocking: neither of the two ever waits for the other, whatever became of it.
+    // Non-blocking: neither process ever waits for the other, even if the other is stuck.
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
         return base::system_error("make a socket", errno);
     }
@@ -126,7 +126,7 @@ void Gateway::request(network::gateway::Order::Kind kind, base::Fd file, Request
 void Gateway::hear_reply(const network::gateway::Reply& reply) {
     auto found = requests_.find(reply.ticket);
     if (found == requests_.end()) return;
-    // Out of the books first: what is called may ask for something else.
+    // Remove the request before the callback runs: the callback may send another one.
     Request request = std::move(found->second);
     requests_.erase(found);
     if (!reply.failure.empty()) return request.on_reply(base::Error{.what = reply.failure});
@@ -154,8 +154,8 @@ void Gateway::pass_journal(base::Fd part) {
         control_.get(), network::gateway::encode({.kind = network::gateway::Order::Kind::journal}), passed);
 }
 
-// The host's files as they are now; after a change of network the gateway asks again, and can't open them
-// itself.
+// Sends the host's current files. The gateway can't open them itself, and asks again after the network
+// changed.
 void Gateway::pass_files() const {
     base::Fd hosts(::open("/etc/hosts", O_RDONLY | O_CLOEXEC | O_NOCTTY));
     base::Fd servers(::open("/etc/resolv.conf", O_RDONLY | O_CLOEXEC | O_NOCTTY));
@@ -187,7 +187,7 @@ network::gateway::Summary Gateway::finish() {
     return summary;
 }
 
-// One that no longer speaks to us must not go on serving either.
+// A gateway without a control socket must not serve any longer.
 void Gateway::end() {
     control_.reset();
     fail_requests();

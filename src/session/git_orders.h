@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The settings of protected git configurations that make git run a program, as they were when the session
-// started. After such a file was replaced outside and open inside for a moment, the new ones are named.
+// The settings of protected git configurations that make git run a program, as they were at the start of the
+// session. If such a file is replaced outside and is writable inside for a moment, take_new() names the new
+// settings.
 #pragma once
 
 #include <map>
@@ -12,7 +13,7 @@
 
 namespace session {
 
-// True for the files in which git looks for settings of a repository.
+// True for the files from which git reads the settings of a repository.
 bool is_git_configuration(const base::Path& path);
 
 class GitOrders {
@@ -20,7 +21,8 @@ class GitOrders {
     // Reads the configurations among the covered names.
     void read(const std::vector<backends::Cover>& covers);
 
-    // The keys of `path` that make git run a program, and that were not there before with this value.
+    // The keys of `path` that make git run a program, and that are new or have a new value since the last
+    // call.
     std::vector<std::string> take_new(const base::Path& path);
 
   private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a session begins and ends, as its record and its directory tell it. Nothing secret is in either: of the
-// command what looks like a secret is left out, of variables there is nothing.
+// Describes the start and the end of a session for its record and its directory. Neither contains secrets:
+// words of the command that look like a secret are left out, and so are all variables.
 #pragma once
 
 #include <chrono>
@@ -20,17 +20,17 @@ base::Json description_of(const plan::Plan& plan, const Surroundings& surroundin
 void record_start(audit::Writer& record, const plan::Plan& plan, const Surroundings& surroundings,
                   const std::string& policy);
 
-// How far the helpers' chains came, by their names.
+// The last line of each helper's hash chain.
 struct Helpers {
     audit::Head gateway, tracer;
 };
 
-// A process of the jail used a name that was bare for a moment. Recorded at once.
+// A process of the jail used a name that was uncovered for a moment. Recorded at once.
 void record_held(audit::Writer& record, const BareName& name);
-// Each name that was bare for a moment. Recorded at the end.
+// Each name that was uncovered for a moment. Recorded at the end.
 void record_uncovered(audit::Writer& record, const std::vector<backends::Uncovered>& uncovered);
 
-// What was found in the project after the start.
+// Files that the search found in the project after the start.
 void record_search(audit::Writer& record, const SearchProgress::Report& search);
 
 void record_end(audit::Writer& record, const base::Result<Ending>& ending, const Helpers& helpers,

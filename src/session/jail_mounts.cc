@@ -14,7 +14,7 @@
 namespace session {
 namespace {
 
-// How often in a row a file may be replaced by another between two of our calls.
+// How often in a row another process may replace the file between two of our calls.
 constexpr int kReplacements = 20;
 constexpr int kPlace = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 
@@ -40,7 +40,7 @@ bool JailMounts::enter(int mount_namespace) {
     return static_cast<bool>(root_);
 }
 
-// One component further; with a mount of its own on it where it is to be pinned.
+// Opens the next component. If it is to be pinned, it becomes a mount point.
 base::Fd JailMounts::step(int directory, std::string_view name, bool is_pinned) {
     const std::string text(name);
     for (int attempt = 0; attempt < kReplacements; ++attempt) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The mounts of a jail that runs, as a process of the guard changes them from inside the jail's mount
-// namespace: it covers a name, and pins the directories above it so that none can be renamed aside.
+// Changes the mounts of a running jail. A process of the guard enters the jail's mount namespace, covers a
+// name, and pins the directories above it: a mount point can't be renamed.
 #pragma once
 
 #include <cstddef>
@@ -16,23 +16,23 @@ namespace session {
 
 class JailMounts {
   public:
-    // `covers` of the launch are not touched: the keeper looks after them (cover_watch.h).
+    // The `covers` of the launch are not touched: the keeper maintains them (cover_watch.h).
     explicit JailMounts(const std::vector<backends::Cover>& covers);
 
-    // For good. False: this process may not, or the jail is dead.
+    // Can't be undone. False: this process has no permission, or the jail is dead.
     bool enter(int mount_namespace);
 
-    // Directories between `ground` and the name are pinned. The path is walked from the root each time,
-    // because a directory that is open already may lie below a mount that was laid since.
+    // Pins the directories between `ground` and the name. Walks the path from the root each time, because a
+    // directory that was opened earlier may be below a mount that was added since.
     enum class Outcome { laid, was_covered, absent, failed };
     Outcome cover(const base::Path& path, backends::Cover::Kind kind, const base::Path& ground);
-    // The same for a directory that may be pinned already: a cover lies on top of the pin.
+    // Covers a directory that may be pinned already: the cover is mounted on top of the pin.
     Outcome close(const base::Path& directory, backends::Cover::Kind kind);
 
     bool is_covered_at_launch(const std::string& path) const { return covered_at_launch_.contains(path); }
-    size_t laid() const { return laid_; }  // mounts, pins among them
+    size_t laid() const { return laid_; }  // mounts, including pins
 
-    // The directory without following a link anywhere.
+    // Opens the directory without following a symbolic link in any component.
     base::Fd open_directory(const base::Path& path) const;
 
   private:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The first rank starts a holder: a process that makes a user namespace, in which the
-// account is what it was, and an ipc namespace that belongs to it, and then only waits for the end of the
-// rank that started it. Its number and the time of its start stand in the record, under a lock; the other
-// ranks open its namespaces by that. A rank that lives keeps the namespaces alive without the holder, because
-// its jail is in them. The account that made a user namespace may enter it from outside; nobody else may.
+// Theory of operation. The first rank starts a holder. This process makes a user namespace that maps the
+// account to itself, and an ipc namespace that the user namespace owns. Then it only waits for the end of the
+// rank that started it. The record contains its pid and start time, under a lock; with these the other ranks
+// open its namespaces. A living rank keeps the namespaces alive without the holder, because its jail is in
+// them. Only the account that made a user namespace may enter it from outside.
 #include "session/job_namespaces.h"
 
 #include <fcntl.h>
@@ -37,7 +37,8 @@ bool enter_own_namespaces() {
            write_text("/proc/self/gid_map", gid + " " + gid + " 1");
 }
 
-// The 22nd field of /proc/PID/stat, counted behind the name, which may hold anything. Empty: no such process.
+// The 22nd field of /proc/PID/stat, counted after the name, which may contain any byte. Empty: no such
+// process.
 std::string start_time_of(pid_t process) {
     base::Result<std::string> text = base::read_file("/proc/" + std::to_string(process) + "/stat");
     if (!text) return {};
@@ -64,7 +65,7 @@ void write_holder(int record, pid_t holder) {
     (void)!::pwrite(record, text.data(), text.size(), 0);
 }
 
-// Ends with the process at the other end, whatever ends that.
+// Exits when the process at the other end of `life` exits, for any reason.
 [[noreturn]] void hold(int life) {
     ::prctl(PR_SET_NAME, "asb-ranks");
     ::setsid();
@@ -93,7 +94,7 @@ bool JobNamespaces::open_of(pid_t holder) {
     return user_ && ipc_;
 }
 
-// A grandchild: whoever waits for the jail has no other children to wait for.
+// The holder is a grandchild, so that the process that waits for the jail has no other child to wait for.
 bool JobNamespaces::make(int record) {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return false;

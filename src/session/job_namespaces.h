@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The ipc namespace that the ranks of a job share on one node. MPI libraries exchange data on a node through
-// shared memory, and take two processes for neighbours only when they are in the same ipc namespace; with one
-// for each jail they would find no way to each other, and with the host's they would see everybody's objects.
+// shared memory, and use it only between processes of the same ipc namespace. With one namespace for each
+// jail the ranks could not reach each other; with the host's they would see the objects of all users.
 #pragma once
 
 #include <sys/types.h>
@@ -15,12 +15,11 @@ namespace session {
 
 class JobNamespaces {
   public:
-    // Enters nothing itself: finds those of the job, or makes them, and keeps them open. `record` is a file
-    // of the job on this node. Where the host lets nobody make them there are none, and each jail has its
-    // own.
+    // Finds the namespaces of the job, or makes them, and keeps them open. Does not enter them. `record` is a
+    // file of the job on this node. Where the host does not allow it, each jail has its own ipc namespace.
     void join(const std::string& record);
 
-    // To be entered in this order; empty: none.
+    // To be entered in this order; empty: not shared.
     std::vector<int> descriptors() const;
 
   private:
@@ -28,7 +27,7 @@ class JobNamespaces {
     bool make(int record);
 
     base::Fd user_, ipc_;
-    base::Fd life_;  // the holder's, where it is ours
+    base::Fd life_;  // connected to the holder, if this process started it
 };
 
 }  // namespace session

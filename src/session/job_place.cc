@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. /tmp/.agent-sandbox-UID-NAME (0700, ours, no link) holds a lock and the directory that
-// the jails of one job see as /tmp; the same name below /dev/shm holds the memory. NAME is a hash of the
-// job's number and a key in the user's state directory: another user can't know it before it exists, and
-// can't take it after.
+// Theory of operation. /tmp/.agent-sandbox-UID-NAME (mode 0700, owned by us, not a link) contains a lock and
+// the directory that the jails of one job see as /tmp. The same name below /dev/shm contains their shared
+// memory. NAME is a hash of the job's number and a key in the user's state directory: another user can't
+// predict it, and can't take it once it exists.
 //
-// Every jail holds the lock shared. A jail that gets it alone is the last, and removes both. It renames them
-// first, the memory before the files: a jail that waited for the lock finds by its inode that the lock is no
-// longer the one of that name, and makes the place anew.
+// Every jail holds the lock shared. A jail that gets it exclusively is the last one, and removes both
+// directories. It renames them first, the memory before the files. A jail that waited for the lock sees by
+// the inode that the path now leads to another lock or to none, and makes the directories again.
 #include "session/job_place.h"
 
 #include <fcntl.h>
@@ -35,7 +35,7 @@ constexpr size_t kKeyBytes = 32;
 constexpr size_t kNameDigits = 24;
 constexpr int kMostTries = 16;
 
-// Ours alone, and a directory: the place is one where everybody can make names.
+// A directory, owned by us and closed to others: every user can make names in the parent.
 bool make_own(const std::string& path) {
     (void)::mkdir(path.c_str(), 0700);
     struct stat status;
@@ -43,7 +43,7 @@ bool make_own(const std::string& path) {
            (status.st_mode & 077) == 0;
 }
 
-// Programs look at the mode of /tmp.
+// Programs check the mode of /tmp.
 bool make_shared(const std::string& path) {
     if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return false;
     return ::chmod(path.c_str(), 01777) == 0;
@@ -63,13 +63,13 @@ base::Fd lock_file(const std::string& own) {
     return base::Fd(::open(lock_of(own).c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
 
-// Whether no other jail is in the place. Changing a shared lock into an exclusive one gives it up for a
-// moment, in which another process may have removed the place and made it anew.
+// Whether no other jail uses the directories. Converting a shared lock into an exclusive one releases it for
+// a moment. In that moment another process may have removed the directories and made new ones.
 bool is_last(int lock, const std::string& own) {
     return ::flock(lock, LOCK_EX | LOCK_NB) == 0 && is_still_named(lock, lock_of(own));
 }
 
-// The caller holds the lock alone.
+// The caller holds the lock exclusively.
 void remove_place(const std::string& own, const std::string& own_memory) {
     for (const std::string& path : {own_memory, own}) {
         std::string aside = path + std::string(kRemoved);
@@ -79,7 +79,7 @@ void remove_place(const std::string& own, const std::string& own_memory) {
     }
 }
 
-// Places of this user's jobs that no jail is in any more.
+// Removes directories of this user's other jobs that no jail uses any more.
 void sweep(const std::string& files, const std::string& memory, const std::string& mine) {
     std::string start = mine.substr(1, mine.rfind('-'));
     std::error_code ignored;
@@ -119,7 +119,7 @@ base::Result<std::string> job_key(const std::string& state_directory) {
     std::string key(kKeyBytes, '\0');
     if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
         return base::system_error("get random bytes", errno);
-    // Several ranks start at the same time, and one of them names the key: link() fails for the others.
+    // Several ranks start at the same time. One of them sets the key: link() fails for the others.
     std::string fresh = path + "." + base::sha256(key).substr(0, kNameDigits);
     if (base::Status written = base::write_file_atomically(fresh, key); !written) return written.error();
     (void)!::link(fresh.c_str(), path.c_str());

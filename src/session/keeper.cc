@@ -33,12 +33,12 @@ namespace session {
 namespace {
 
 constexpr int kLongestDeath = 10'000;  // milliseconds
-// What the supervisor says to its keeper: with descriptors, what to guard; or that it may go.
+// Messages of the supervisor to its keeper: what to guard (with descriptors), or that it may finish.
 constexpr char kGuard = 'g';
 constexpr char kDone = 'd';
 constexpr char kDoneWithJobs = 'j';
-constexpr char kKilled = '\0';  // what no supervisor says
-// Between two looks for jobs that have ended, each twice as long as the one before.
+constexpr char kKilled = '\0';  // never sent: the supervisor was killed
+// Time between two checks for jobs that have ended; each is twice as long as the one before.
 constexpr std::chrono::milliseconds kFirstPause{20};
 constexpr std::chrono::milliseconds kLongestPause{2560};
 
@@ -55,13 +55,13 @@ int shorter(int one, int other) {
     return one < 0 || other < 0 ? std::max(one, other) : std::min(one, other);
 }
 
-// Returns what the supervisor said last; one that was killed said nothing.
+// Returns the supervisor's last message; kKilled if it ended without one.
 char attend(Kept& kept, int life, base::Fd& stage) {
     CoverGuard guard(kept.covers, kept.placeholders, life);
     bool has_rested = false;
     bool is_jail_dead = false;
     while (true) {
-        // What happens before the mounts are known stays there to be heard.
+        // Events before the mount namespace is known stay in the queue.
         bool has_covers = !kept.covers.is_empty();
         struct pollfd watched[] = {{life, POLLIN, 0},
                                    {has_covers ? kept.covers.events() : -1, POLLIN, 0},
@@ -70,7 +70,7 @@ char attend(Kept& kept, int life, base::Fd& stage) {
         const int patience = shorter(until_look, kept.search.patience());
         int ready = base::poll_and_rest(watched, std::size(watched), patience, has_rested);
         if (ready < 0 && errno != EINTR) return kKilled;
-        // The jail is dead: nothing is to be covered any more, and no placeholder is to come back.
+        // The jail is dead: cover no more names, and make no more placeholders.
         if (watched[2].revents != 0) {
             is_jail_dead = true;
             kept.covers.say_over();
@@ -89,15 +89,15 @@ char attend(Kept& kept, int life, base::Fd& stage) {
                               kept.covers.covers());
             kept.covers.set_mount_namespace(std::move(said->descriptors[1]));
         } else {
-            kept.covers.close();  // nobody can lay them again
+            kept.covers.close();  // the covers can't be mounted again
         }
     }
 }
 
-// Neither the caller's terminal nor a kill of its group is to reach this process, and it holds nothing of the
-// caller's open. The terminal can be set right only from within its session.
+// Neither the caller's terminal nor a kill of its process group must reach this process, and it closes all of
+// the caller's descriptors. The terminal can be restored only from within its session.
 void step_aside(const Kept& kept, int life) {
-    // One that was stopped has its work to do all the same.
+    // SIGCONT: if this process was stopped, it continues, because its work is due now.
     ::prctl(PR_SET_PDEATHSIG, SIGCONT);
     if (kept.terminal) {
         ::setpgid(0, 0);
@@ -105,7 +105,7 @@ void step_aside(const Kept& kept, int life) {
         ::setsid();
     }
     (void)!::chdir("/");
-    // Not the lock of the session's directory, which says that the supervisor lives.
+    // Not the lock of the session's directory: it shows that the supervisor lives.
     base::close_others({kept.placeholders.descriptor(), kept.placeholders.project_descriptor(),
                         kept.terminal.descriptor(), kept.place.descriptor(), kept.covers.events(), life});
     base::fill_standard_descriptors();
@@ -118,7 +118,7 @@ base::Status Keeper::start(Kept kept) {
         runtime_place_ = own->parent().parent().str();
     if (kept.is_empty()) return base::success();
     int ends[2];
-    // Not a pipe: writing to one whose reader was killed would leave a SIGPIPE behind.
+    // Not a pipe: a write to a pipe whose reader was killed raises SIGPIPE.
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return base::system_error("make a socket", errno);
     base::Fd life(ends[0]);
@@ -131,8 +131,7 @@ base::Status Keeper::start(Kept kept) {
     if (process_ != 0) return base::success();
     step_aside(kept, life.get());
     base::Fd stage;
-    // A jail that is still alive keeps its mount points; the next launch takes them away. So it is where
-    // nobody knows the jail yet.
+    // If the jail does not die, or was not built yet, its mount points stay; the next launch removes them.
     char said = attend(kept, life.get(), stage);
     kept.search.end();
     if (said == kKilled && stage && becomes_readable(stage.get(), kLongestDeath)) {
@@ -142,7 +141,7 @@ base::Status Keeper::start(Kept kept) {
         kept.place.remove();
         if (!kept.directory.is_empty()) base::remove_tree(kept.directory.path());
     }
-    // Last: whoever killed the supervisor may be about to kill this process too.
+    // Last, because it takes time: the process that killed the supervisor may kill this one next.
     kept.covers.close();
     tidy();
     if (said == kDoneWithJobs) outlast_jobs(kept.placeholders);
@@ -164,7 +163,7 @@ void Keeper::dismiss(bool has_jobs) {
     if (is_dismissed_) return;
     is_dismissed_ = true;
     const char word = has_jobs ? kDoneWithJobs : kDone;
-    // Without a keeper, or with one that was killed, it is done here and now.
+    // If there is no keeper, or it was killed, do it here and now.
     if (!life_ || ::send(life_.get(), &word, 1, MSG_NOSIGNAL) != 1) tidy();
 }
 
@@ -174,7 +173,7 @@ std::vector<BareName> Keeper::take_reports() {
     ssize_t got = -1;
     while (life_ && (got = ::recv(life_.get(), bytes, sizeof bytes, MSG_DONTWAIT)) > 0) {
         for (BareName& name : decode_bare_names(std::string_view(bytes, static_cast<size_t>(got)))) {
-            // A name that could not be covered once was open from then on.
+            // A name that could not be covered once counts as open from then on.
             bool& is_covered = bare_.try_emplace(name.path, true).first->second;
             is_covered = is_covered && name.is_covered_again;
             if (!name.detail.empty()) urgent.push_back(std::move(name));
@@ -199,15 +198,16 @@ void Keeper::tidy() const {
         remove_left_sockets(state_directory_ + "/" + std::string(helper));
     remove_left_drafts(state_directory_, ::time(nullptr));
     remove_left_places(std::string(base::kPlaceParent));
-    // Whoever looks removes those of sessions that were killed before they had a keeper.
+    // Listing the sessions removes the directories of those that were killed before they had a keeper.
     if (!runtime_place_.empty()) (void)known_sessions({runtime_place_});
     if (looks_for_builders_) end_left_builders();
 }
 
-// Slurm kills all processes of a step, the keeper of its session among them. One that dies while this session
-// ends held the placeholders when they were released, and leaves them to nobody.
+// Slurm kills all processes of a step, also the keeper of the session in it. If such a session dies while
+// this one ends, it still held the placeholders when this one released them, and no process is left to remove
+// them.
 void Keeper::outlast_jobs(Placeholders& placeholders) const {
-    // Whoever waits for the terminal's last user is not to wait for this.
+    // A process that waits until the terminal is closed must not wait for this.
     base::close_others({placeholders.descriptor(), placeholders.project_descriptor()});
     base::fill_standard_descriptors();
     for (auto pause = kFirstPause; pause <= kLongestPause && !placeholders.release_rest(); pause *= 2)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A forked process that outlives the supervisor. Where the supervisor was killed, it waits for the jail's
-// death and does what the supervisor would have done: it takes placeholders and control group away and sets
-// the terminal right. In either case it empties the trash afterwards, which may take its time then. While the
-// jail runs it covers again what somebody outside has bared (cover_watch.h).
+// A forked process that outlives the supervisor. If the supervisor is killed, the keeper waits for the jail's
+// death and does the supervisor's work: it removes placeholders and cgroup and restores the terminal. In
+// either case it empties the trash afterwards, when that may take long. While the jail runs it covers names
+// again that another process outside uncovered (cover_watch.h).
 #pragma once
 
 #include <ctime>
@@ -24,7 +24,7 @@
 
 namespace session {
 
-// What must not be left as it is when a jail is dead.
+// State to clean up after the jail exits.
 struct Kept {
     Placeholders& placeholders;
     Terminal& terminal;
@@ -49,23 +49,24 @@ class Keeper {
     Keeper(const Keeper&) = delete;
     Keeper& operator=(const Keeper&) = delete;
 
-    // While the jail is built. Does nothing where there is nothing to keep.
+    // Call it while the jail is built. Does nothing if there is nothing to clean up.
     base::Status start(Kept kept);
-    // The jail is built: its pid 1, as a descriptor or minus errno, and its mounts, where they can be had.
-    // Before Linux 5.3 there is no such descriptor: then nobody guards, and the next launch cleans up.
+    // The jail is built: `stage` is the pidfd of its pid 1 or minus errno; `mounts` is its mount namespace,
+    // if it can be opened. Before Linux 5.3 there are no pidfds: then the keeper does not guard, and the next
+    // launch cleans up.
     base::Status guard(int stage, const base::Fd& mounts);
-    // At its end it also looks for what bubblewrap left of killed sessions. All processes are looked at for
-    // it.
+    // When it ends, the keeper also looks for bubblewrap processes of killed sessions. It reads all of /proc
+    // for that.
     void look_for_builders() { looks_for_builders_ = true; }
-    pid_t process() const { return process_; }  // -1: there is none
-    // Readable when there are reports; -1: none will come.
+    pid_t process() const { return process_; }  // -1: not running
+    // Readable when there are reports; -1: no more will come.
     int events() const { return has_reports_ ? life_.get() : -1; }
-    // Reads what the keeper reported. The result has those names that the user must know of at once.
+    // Reads the keeper's reports. Returns the names that the user must learn about at once.
     std::vector<BareName> take_reports();
-    // All names that were bare for a moment, each once.
+    // All names that were uncovered for a moment, each once.
     std::vector<backends::Uncovered> uncovered() const;
-    // The supervisor has done its part, or there was none to do. `has_jobs`: sessions in jobs that this one
-    // submitted may be dying.
+    // The supervisor has done its part, or had none. `has_jobs`: sessions in jobs that this one submitted may
+    // be dying.
     void dismiss(bool has_jobs = false);
 
   private:
@@ -74,10 +75,10 @@ class Keeper {
 
     std::string state_directory_;
     std::time_t keep_;
-    std::string runtime_place_;  // where the directories of sessions lie; empty: nowhere
+    std::string runtime_place_;  // contains the directories of sessions; empty: not known
     base::Fd life_;              // of a pair of sockets; it closes when the supervisor ends
     pid_t process_ = -1;
-    std::map<base::Path, bool> bare_;  // names that were bare; whether each was covered again
+    std::map<base::Path, bool> bare_;  // names that were uncovered; whether each was covered again
     bool has_reports_ = true;
     bool is_dismissed_ = false;
     bool looks_for_builders_ = false;

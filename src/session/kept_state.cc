@@ -15,9 +15,9 @@
 namespace session {
 namespace {
 
-// Threat: a session that may write in the home directory makes the user's file a link to a private key; the
-// copy of the next session would show the key (tests/jail/planted_links.bats). A link counts as no file; the
-// plan has a note about it.
+// Threat: a session that may write in the home directory replaces the user's file by a link to a private key;
+// the copy of the next session would show the key (tests/jail/planted_links.bats). A link is treated as a
+// missing file; the plan has a note about it.
 base::Result<std::optional<base::Fd>> open_users(const base::Path& path) {
     base::Fd file(base::open_without_links(path, O_RDONLY | O_NONBLOCK));
     struct stat status;
@@ -36,7 +36,7 @@ bool is_outdated(const base::Path& copy, const std::optional<base::Fd>& users) {
     return source.st_mtim.tv_sec > own.st_mtim.tv_sec;
 }
 
-// A directory of the sandbox's own that the jail sees in another place: a cache, an agent's state.
+// A directory that belongs to the sandbox and that the jail sees at another path: a cache, an agent's state.
 bool is_own_place(const plan::Plan& plan, const plan::Mount& mount) {
     return mount.kind == plan::MountKind::bind_writable && mount.source != mount.target.str() &&
            std::ranges::any_of(plan.new_directories, [&](const plan::NewDirectory& made) {
@@ -44,7 +44,7 @@ bool is_own_place(const plan::Plan& plan, const plan::Mount& mount) {
            });
 }
 
-// The first component that is a link, or a file with something below it, goes. Never a directory.
+// Removes the first component that is a link, or that is a file but should be a directory. Never a directory.
 void clear_way(const base::Path& place, std::string_view relative) {
     base::Fd directory(base::open_without_links(place, O_PATH | O_DIRECTORY));
     for (size_t begin = 0; directory && begin < relative.size();) {

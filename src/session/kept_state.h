@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Directories and files that a launch makes on the host before the jail exists. They lie beside what jails of
-// earlier sessions could write, so no symbolic link is followed on the way to them or to what is copied.
+// Directories and files that a launch makes on the host before the jail exists. Jails of earlier sessions
+// could write next to them, so no symbolic link is followed, neither on the way to them nor to the source of
+// a copy.
 #pragma once
 
 #include "base/result.h"
@@ -10,11 +11,11 @@ namespace session {
 
 base::Status make_new_directories(const plan::Plan& plan);
 
-// Removes symbolic links that an earlier jail left in the sandbox's own directories at places where this jail
-// has mounts: the mount would fail, and with it every launch of this project.
+// Removes symbolic links that an earlier jail left in the sandbox's own directories at mount points of this
+// jail: the mount would fail, and every launch of this project with it.
 void remove_planted_links(const plan::Plan& plan);
 
-// Copies of the sandbox's own, made anew where the user's file was written since.
+// The sandbox's own copies, written again if the user's file is newer.
 base::Status make_kept_files(const plan::Plan& plan);
 
 }  // namespace session

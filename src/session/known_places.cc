@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fields that each end with NUL, since a name may hold any other byte: a title, the project, the places, and
-// a word that says that nothing is missing.
+// Each field ends with NUL, because a name may contain any other byte: a title, the project, the places, and
+// an end mark that shows that the file is complete.
 #include "session/known_places.h"
 
 #include <fcntl.h>
@@ -45,7 +45,7 @@ std::vector<std::string> read_known_places(const std::string& state_directory, c
     if (!fd) return {};
     const std::string content = content_of(fd.get());
     std::vector<std::string_view> fields = base::split(content, '\0');
-    // The last field is what follows the last NUL.
+    // The last field is the text after the last NUL.
     bool is_whole = fields.size() >= 4 && fields.back().empty() && fields[fields.size() - 2] == kEnd &&
                     fields[0] == kTitle && fields[1] == project.str();
     if (!is_whole) return {};

@@ -2,18 +2,17 @@
 // Theory of operation. A supervisor makes its directory, takes the lock in it, writes session.json, and holds
 // the lock until it has removed the directory. So
 //
-//   no session.json, made just now        it is starting; the lock is left alone, that it may be had
+//   no session.json, made just now        it is starting; do not try the lock, so that it can take it
 //   the lock is held                      it lives
-//   the lock can be had                   nobody on this machine lives there
-//   there are no locks (some NFS)         the process with this number and this start time lives, or it does
-//                                         not
+//   the lock is free                      no process on this machine owns the directory
+//   there are no locks (some NFS)         it lives if the process with this pid and this start time lives
 //
-// The lock is tried shared and for an instant, which hinders nobody: who holds it has it already, and other
-// readers share it. Identifiers are random and never used again, so that what was found dead stays dead, and
-// several who remove it do no harm.
+// The lock is tried shared and only for an instant, which blocks no other process: the owner has it already,
+// and other readers share it. Identifiers are random and never used again. So a dead session stays dead, and
+// several processes may remove its directory.
 //
-// Threat: names and files here may be anything that another program of the user's has put there; a name that
-// is no identifier, a link or a pipe is passed over and never opened for longer than a look
+// Threat: another program of the user may have put any names and files here. Links, pipes and names that are
+// not identifiers are skipped, and nothing is opened for longer than a check
 // (tests/session/known_sessions_test.cc).
 #include "session/known_sessions.h"
 
@@ -39,7 +38,7 @@ namespace {
 constexpr size_t kIdLength = 32;
 constexpr size_t kLargestMetadata = 256u << 10;
 constexpr std::time_t kStarting = 10;
-constexpr std::time_t kForgotten = std::time_t{7} * 24 * 3600;  // of another machine, which can't be asked
+constexpr std::time_t kForgotten = std::time_t{7} * 24 * 3600;  // on another machine, which can't be asked
 constexpr size_t kMostListed = 8;                               // in a message
 
 bool is_hexadecimal(std::string_view text) {
@@ -117,7 +116,7 @@ Finding examine(int directory, const Metadata& metadata, const Machine& machine,
     std::string host = metadata.content.text("host", machine.host);
     Lock lock = try_lock(directory);
     if (host != machine.host) {
-        // A lock that can be had says nothing where locks are each machine's own.
+        // A free lock proves nothing if each machine has its own locks.
         bool is_forgotten = lock != Lock::held && now - metadata.written > kForgotten;
         return is_forgotten ? Finding::dead : Finding::elsewhere;
     }

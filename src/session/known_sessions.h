@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The sessions of this user as their directories tell of them, for who looks from another terminal. There is
-// no daemon: a session that was killed is found dead by whoever looks next, and its directory is removed.
+// The sessions of this user, read from their directories, for commands in another terminal. There is no
+// daemon: the next listing finds a killed session and removes its directory.
 #pragma once
 
 #include <string>
@@ -17,21 +17,22 @@ struct Known {
 
     std::string id;
     std::string directory;
-    base::Json metadata;           // session.json; an object without members where that can't be read
+    base::Json metadata;           // session.json; an empty object if it can't be read
     State state = State::running;  // elsewhere: on another machine that shares the directory
 };
 
-// As users read and write it: the first digits.
+// Users read and write the first digits of an id.
 inline constexpr size_t kShortId = 8;
 inline constexpr size_t kShortestPrefix = 4;
 
-// Newest first. Of the places of session/runtime_place.h, one that is not there or not ours has none.
+// Newest first. `places` are those of session/runtime_place.h; one that is missing or not ours has no
+// sessions.
 std::vector<Known> known_sessions(const std::vector<std::string>& places);
 
-// Whether the process that wrote this session.json lives, on this machine.
+// Whether the process of this session.json lives on this machine.
 bool is_process_of(const base::Json& metadata);
 
-// The session that any unique prefix of an id names; for an empty text the only one that runs here.
+// The session whose id starts with `text`, if only one does; for an empty text the only one that runs here.
 base::Result<Known> find_session(const std::vector<std::string>& places, std::string_view text);
 base::Result<Known> find_among(const std::vector<Known>& sessions, std::string_view text);
 
