@@ -14,7 +14,7 @@ void LateNames::look() {
 }
 
 void LateNames::look_for(const plan::LateName& late) {
-    // The directory, or the nearest above it that is there.
+    // The directory, or its nearest ancestor that exists.
     base::Path nearest = late.directory;
     base::Fd directory = mounts_.open_directory(nearest);
     while (!directory && !nearest.is_root()) {
@@ -22,7 +22,7 @@ void LateNames::look_for(const plan::LateName& late) {
         directory = mounts_.open_directory(nearest);
     }
     if (!directory) return;
-    // Watched before it is read.
+    // Watch it before reading it, so that no new name is missed.
     if (watched_.insert(nearest).second) watch_.add(directory.get(), nearest);
     if (nearest != late.directory) return;
     if (!base::has_wildcard(late.pattern)) return cover(late.directory / late.pattern, late.access);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names that a rule hides or protects and that were missing at launch: each is covered when it appears, also
-// where the directories above it appear first.
+// Names that a rule hides or protects and that were missing at launch. Each is covered when it appears, also
+// if the directories above it appear first.
 #pragma once
 
 #include <set>
@@ -18,7 +18,7 @@ class LateNames {
     LateNames(const plan::Plan& plan, JailMounts& mounts, NameWatch& watch, SearchProgress& progress)
         : plan_(plan), mounts_(mounts), watch_(watch), progress_(progress) {}
 
-    // Covers what is there and watches for what is not.
+    // Covers the names that exist and watches for the others.
     void look();
     // A name has appeared.
     void hear(const NameWatch::News& news);

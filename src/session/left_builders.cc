@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. bubblewrap makes its namespaces by a child, which waits for a word of its parent. A
-// supervisor that is killed between takes the parent along (PR_SET_PDEATHSIG), and the child waits for ever:
-// it has no jail and no command yet, but holds what it inherited. Three things together tell it from all
-// others: our own command line, a pid namespace right below ours, and a parent that is no bubblewrap. Of a
-// jail that is being built the first process has a bubblewrap above it, and one that is built shows another
-// command line.
+// Theory of operation. bubblewrap makes its namespaces in a child, which waits for a message of its parent.
+// If the supervisor is killed in between, the parent dies too (PR_SET_PDEATHSIG), and the child waits for
+// ever. It has no jail and no command yet, but keeps the descriptors that it inherited. Three properties
+// together identify it: our own command line, a pid namespace directly below ours, and a parent that is not
+// bubblewrap. While a jail is built, the parent of its first process is a bubblewrap; a jail that is built
+// shows another command line.
 #include "session/left_builders.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ std::string file_of(std::string_view process, std::string_view name) {
     return text ? *std::move(text) : std::string();
 }
 
-// The words behind "Key:" in a status file.
+// The words after "Key:" in a status file.
 std::vector<std::string_view> field(std::string_view status, std::string_view key) {
     for (std::string_view line : base::split(status, '\n')) {
         if (!line.starts_with(key) || line.size() <= key.size() || line[key.size()] != ':') continue;
@@ -70,7 +70,7 @@ void end_left_builders() {
         int process = 0;
         std::from_chars(name.data(), name.data() + name.size(), process);
         if (process <= 0 || base::trim(file_of(name, "comm")) != kBubblewrap) return true;
-        // Held before it is looked at: the number can't become another's meanwhile.
+        // Open the pidfd before the checks: the pid can't be reused unnoticed.
         base::Fd descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
         std::string status = file_of(name, "status");
         std::string parent = file_of(first(field(status, "PPid")), "comm");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // RLIMIT_NPROC counts the processes and threads of a user. Since Linux 5.14 it counts them for each user
-// namespace, so that only those of the jail matter; before, all of the user's on the machine do, and those
-// that run already have to be added.
+// namespace, so only those of the jail count. Before, all processes of the user on the machine count, so the
+// number of running ones is added.
 #include "session/limits.h"
 
 #include <dirent.h>
@@ -17,7 +17,7 @@
 namespace session {
 namespace {
 
-constexpr uint64_t kPidOne = 1;  // of the jail, ours
+constexpr uint64_t kPidOne = 1;  // the jail's pid 1 belongs to us
 
 bool counts_by_namespace(const host::Facts& facts) {
     std::vector<std::string_view> parts = base::split(facts.kernel, '.');
@@ -63,7 +63,7 @@ std::optional<Cgroup> make_cgroup(const plan::Limits& limits, const std::string&
 }
 
 std::chrono::seconds seconds(const policy::Limit& limit) {
-    // More than a century is no limit that anybody would live to see, and clocks overflow.
+    // A limit above 68 years has no effect, and larger values overflow clocks.
     constexpr uint64_t kLongest = 1u << 31;
     return std::chrono::seconds(std::min(limit.value, kLongest));
 }

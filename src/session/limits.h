@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// By what the limits of a plan are held on this machine: a control group where one is delegated to the
-// caller, else the kernel's limits for each process, and the supervisor's watch for the rest. Each limit that
-// is set is held by one of them, or the run is refused.
+// Chooses what enforces each limit of a plan on this machine: a cgroup if one is delegated to the caller,
+// else the kernel's limits for each process, and the supervisor's watch for the rest. A limit that nothing
+// can enforce makes the run fail.
 #pragma once
 
 #include <optional>
@@ -23,11 +23,11 @@ struct Enforcement {
     Watch watch;
 };
 
-// Without a limit nothing is looked at. `cgroup_root` is where control groups are mounted.
+// Does not look at the machine if no limit is set. `cgroup_root` is where cgroups are mounted.
 base::Result<Enforcement> enforce(const plan::Limits& limits, const host::Facts& facts,
                                   const std::string& cgroup_root = Cgroup::kRoot);
 
-// Places of the jail whose files are kept in memory.
+// Paths in the jail whose files are in memory.
 std::vector<std::string> memory_file_systems(const plan::Plan& plan);
 
 }  // namespace session

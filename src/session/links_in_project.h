@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a symbolic link of the project leads, as far as it stays in the project.
+// Resolves a symbolic link of the project, as long as it stays in the project.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace session {
 
-// Without a link on the way; nothing where the link leads out of the project or nowhere.
+// The result contains no link. Nothing if the link leads out of the project or to a missing file.
 std::optional<base::Path> end_of_link(const base::Path& project, const base::Path& link);
 
 }  // namespace session

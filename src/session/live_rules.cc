@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Making a policy reads files, which can take its time where they lie on a network; the
-// supervisor, which holds the terminal and the limits, must not wait for that. A fork of it, which has all
-// that the first plan was made from, makes the new one and answers through a pipe:
+// Theory of operation. Making a policy reads files, which is slow if they are on a network file system. The
+// supervisor must not wait for that, because it serves the terminal and the limits. So it forks a process,
+// which has everything that the first plan was made from. This process makes the new policy and sends it
+// through a pipe:
 //
 //   request → fork: the policy anew → rules to the gateway → connections judged again → reply, record
 //
@@ -29,7 +30,7 @@ namespace {
 constexpr size_t kMostChanges = 64;
 constexpr std::string_view kMade = "made";
 
-// By a fork for the process that it is one of.
+// From the forked planner to its parent, which is the same program.
 std::string encode(const base::Result<Replanned>& replanned) {
     base::FieldWriter writer;
     if (!replanned) {
@@ -107,7 +108,7 @@ void LiveRules::enqueue(Change change) {
     if (changes_.size() == 1) begin();
 }
 
-// What was said last about a target counts.
+// The latest rule for a target counts.
 std::vector<LiveRule> LiveRules::wanted() const {
     std::vector<LiveRule> wanted = rules_;
     const Change& change = changes_.front();

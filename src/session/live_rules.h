@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Changes of the network's rules while a session runs. A change is never applied to the rules that are in
-// force: the whole policy is made anew, from the files as they are now, the options of this run and all live
-// changes, so that the administrator's ceiling, locks and checks hold for it as they do at a start. If that
-// fails, nothing has changed.
+// Changes of the network's rules while a session runs. A change never edits the rules that are in force. The
+// whole policy is made again from the current files, the options of this run and all live changes, so that
+// the administrator's ceiling, locks and checks apply as they do at a start. If that fails, the old rules
+// stay.
 #pragma once
 
 #include <sys/types.h>
@@ -28,17 +28,17 @@ struct LiveRule {
 };
 
 struct Replanned {
-    network::Egress egress;            // rules and DNS types; nothing else of it can change
+    network::Egress egress;            // only its rules and DNS types can change
     std::string policy;                // its digest
-    std::vector<std::string> restart;  // settings that differ now and count from the next start
+    std::vector<std::string> restart;  // settings that have changed and take effect at the next start
 };
 
-// The policy made anew. Called in a process of its own.
+// Makes the policy again. Called in a forked process.
 using Replan = std::function<base::Result<Replanned>(const std::vector<LiveRule>&)>;
 
 class LiveRules {
   public:
-    // Of the session whose policy has this digest.
+    // `policy` is the digest of the session's policy.
     LiveRules(Replan replan, std::string policy, Control& control, Gateway& gateway, audit::Writer& record)
         : replan_(std::move(replan)),
           policy_(std::move(policy)),
@@ -79,7 +79,7 @@ class LiveRules {
     Gateway& gateway_;
     audit::Writer& record_;
     std::vector<LiveRule> rules_;
-    std::deque<Change> changes_;  // the first one is under way
+    std::deque<Change> changes_;  // the first one is in progress
     pid_t planner_ = -1;
     base::Fd answer_;
     std::string received_;

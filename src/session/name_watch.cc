@@ -15,7 +15,7 @@ namespace {
 constexpr uint32_t kWatched = IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_EXCL_UNLINK;
 constexpr size_t kMost = 200'000;
 
-// Editors of the same user need watches too.
+// Leave watches for the editors of the same user.
 size_t share_of_watches() {
     base::Result<std::string> text = base::read_file("/proc/sys/fs/inotify/max_user_watches", 64);
     size_t limit = 8192;
@@ -36,7 +36,7 @@ void NameWatch::add(int directory, const base::Path& path) {
         sees_all_ = false;
         return;
     }
-    // The number of one that is watched already is the same again; its path may be another.
+    // inotify returns the same number for a directory that is watched already; its path may have changed.
     int number = ::inotify_add_watch(events_.get(), ".", kWatched);
     if (number >= 0) watched_.insert_or_assign(number, path);
     sees_all_ = sees_all_ && number >= 0;
@@ -55,7 +55,7 @@ bool NameWatch::take(const std::function<void(const News&)>& hear) {
             if ((event->mask & IN_IGNORED) != 0) {
                 watched_.erase(directory);
             } else if (event->len > 0) {
-                // A copy: what hears of it may watch more.
+                // A copy: the callback may add watches.
                 hear({base::Path(directory->second), event->name, (event->mask & IN_ISDIR) != 0});
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Directories in which names may appear, watched by inotify. Works in a mount namespace without /proc: a
-// directory is watched through its descriptor.
+// Watches directories with inotify for names that appear. Works in a mount namespace without /proc, because
+// it adds a watch through a descriptor of the directory.
 #pragma once
 
 #include <functional>
@@ -15,15 +15,15 @@ namespace session {
 
 class NameWatch {
   public:
-    // Opens the instance, which counts for the user in the caller's user namespace: before another is
-    // entered.
+    // Opens the inotify instance. The kernel counts it for the user in the current user namespace, so
+    // construct this before entering another one.
     NameWatch();
 
     int descriptor() const { return events_.get(); }
-    // The current directory is changed.
+    // Changes the current directory.
     void add(int directory, const base::Path& path);
-    // False where a directory could not be watched: the user has only so many watches, and this takes a part
-    // of them. Then the caller has to look again from time to time.
+    // False if a directory could not be watched: the kernel limits the watches of a user, and this class uses
+    // a part of them. Then the caller has to check again from time to time.
     bool sees_all() const { return sees_all_; }
 
     struct News {

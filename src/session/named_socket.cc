@@ -15,14 +15,14 @@
 namespace session {
 namespace {
 
-// A start takes milliseconds; another machine that shares the directory may have another idea of the time.
+// A start takes milliseconds, but the clock of another machine that shares the directory may differ.
 constexpr time_t kSurelyLeft = 3600;
 
 base::Fd open_place(const std::string& place) {
     return base::Fd(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-// By way of the directory's descriptor: an address has room for 107 bytes, a path may be longer.
+// Binds through the directory's descriptor: an address has room for 107 bytes, and a path may be longer.
 bool bind_in(int socket, int directory, const std::string& name) {
     struct sockaddr_un address = {};
     address.sun_family = AF_UNIX;

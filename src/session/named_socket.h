@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A Unix socket of the supervisor's that the jail is given. It has a name on the host only until the jail is
-// built: the mount keeps the socket, and from then on nothing on the host leads there, whoever is killed.
+// A Unix socket of the supervisor that is mounted into the jail. It has a name on the host only until the
+// jail is built. The mount keeps the socket alive, and no name is left on the host, even if a process is
+// killed.
 #pragma once
 
 #include <string>
@@ -16,9 +17,9 @@ class NamedSocket {
     NamedSocket(const NamedSocket&) = delete;
     NamedSocket& operator=(const NamedSocket&) = delete;
 
-    // In `place`, which is made where it is missing. False: there is none.
+    // Makes the socket in `place`, and `place` if it is missing. False: it failed.
     bool open(const std::string& place, const std::string& name, int type);
-    // On the host; empty: there is none, or none any more.
+    // On the host; empty: not opened, or the name is removed.
     const std::string& path() const { return path_; }
     void forget_name();
 

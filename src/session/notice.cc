@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. There are two common sequences for a notice, OSC 9 (iTerm2 and others) and OSC 777
-// (rxvt and others); a terminal that knows both would show it twice, so one is chosen. Terminals of the xterm
-// kind ignore what they do not know. Others print it, or worse: hence the table of kinds, and the bell alone
-// for the rest. Text never comes first in a sequence: after "OSC 9 ;" some terminals of Windows take a number
-// for a command of theirs, one of which runs programs.
+// Theory of operation. Two sequences for a notice are common: OSC 9 (iTerm2 and others) and OSC 777 (rxvt and
+// others). A terminal that supports both would show the notice twice, so we choose one. Terminals like xterm
+// ignore sequences that they do not support. Others print them, or worse; so a table lists the terminals that
+// get a sequence, and the rest get only the bell. Text never comes first in a sequence: after "OSC 9 ;" some
+// terminals of Windows interpret a number as a command, and one of these commands runs programs.
 //
-// tmux and screen keep such sequences to themselves unless they are wrapped. The bell needs no wrapping: they
-// mark the window with it.
+// tmux and screen drop such sequences unless they are wrapped. The bell needs no wrapping: they mark the
+// window with it.
 #include "session/notice.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ namespace session {
 namespace {
 
 constexpr size_t kLongestText = 200;  // characters
-constexpr int kPatience = 50;         // milliseconds, for a terminal that takes nothing
+constexpr int kPatience = 50;         // milliseconds, for a terminal that accepts no output
 constexpr std::string_view kBell = "\a";
 constexpr std::string_view kEscape = "\x1b";
 
@@ -42,7 +42,7 @@ std::string_view variable(const char* name) {
     return value ? value : "";
 }
 
-// As the C library chooses the character set.
+// In the order in which the C library chooses the character set.
 bool is_unicode_locale() {
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
         std::string value(variable(name));
@@ -55,7 +55,7 @@ bool is_unicode_locale() {
     return false;
 }
 
-// To a terminal that reads single bytes, some parts of a longer character are control characters.
+// A terminal that reads single bytes interprets some bytes of a longer character as control characters.
 std::string in_ascii(std::string_view text) {
     std::string plain;
     while (!text.empty()) {
@@ -86,7 +86,8 @@ std::string wrapped(const std::string& sequence, const Screen& screen) {
     return is_capable ? sequence : "";
 }
 
-// A description of its own: not to wait must not become the habit of whoever shares ours.
+// Opens a new file description: O_NONBLOCK on an inherited one would change it for the processes that share
+// it.
 base::Fd open_terminal() {
     constexpr int kFlags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
     base::Fd controlling(::open("/dev/tty", kFlags));
@@ -109,7 +110,7 @@ std::string notice_text(std::string_view untrusted) {
             wants_blank = !text.empty();
             continue;
         }
-        // A blank is for what follows it.
+        // A blank is added only together with a character after it.
         if (wants_blank && characters + 1 == kLongestText) break;
         if (wants_blank) {
             text += ' ';
@@ -140,7 +141,7 @@ std::string notice_bytes(std::string_view untrusted, const Screen& screen) {
     return wrapped(sequence, screen) + std::string(kBell);
 }
 
-// The supervisor looks once in a second. Where others have filled the queue until then, this one waits.
+// The supervisor reads the socket once in a second. If the queue is full, FullQueue::waits waits for that.
 int send_notice(std::string_view text, std::span<const std::string_view> sockets, FullQueue when_full) {
     base::Fd socket(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     struct timeval patience = {.tv_sec = 3, .tv_usec = 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A notice for the person at the terminal: a bell, and a line of text where the terminal can show one beside
-// its screen. What a jail says is a stranger's text: nothing of it but plain characters reaches the terminal.
+// A notice for the person at the terminal: a bell, and a line of text if the terminal can show one beside its
+// screen. The jail's text is untrusted: only plain characters of it reach the terminal.
 #pragma once
 
 #include <span>
@@ -9,18 +9,19 @@
 
 namespace session {
 
-inline constexpr size_t kLargestNotice = 512;  // bytes; the rest of a longer one is cut off
-// What begins with it is no notice, but the name of a mailer that was called.
+inline constexpr size_t kLargestNotice = 512;  // bytes; a longer one is truncated
+// A message that begins with it is not a notice, but the name of a mailer that was called.
 inline constexpr std::string_view kMailMark = "\x01mail ";
 
-// Inside a jail: to its supervisor, by the first of these sockets that is there. Zero or an errno.
+// Called inside a jail: sends to its supervisor through the first of these sockets that exists. Zero or an
+// errno.
 enum class FullQueue { waits, gives_up };
 int send_notice(std::string_view text, std::span<const std::string_view> sockets, FullQueue when_full);
 
-// At most 200 characters in one line. Whatever is not plain text becomes a blank.
+// At most 200 characters in one line. Other characters than plain text become a blank.
 std::string notice_text(std::string_view untrusted);
 
-// What of the caller's environment says how its terminal is spoken to.
+// Variables of the caller that determine which sequences its terminal supports.
 struct Screen {
     std::string kind;            // TERM
     bool is_in_tmux = false;     // TMUX
@@ -30,12 +31,12 @@ struct Screen {
 };
 Screen callers_screen();
 
-// The bytes to write: always a bell; the text only where the terminal is known to understand or to ignore it.
+// The bytes to write: always a bell; the text only if the terminal is known to support or to ignore it.
 std::string notice_bytes(std::string_view untrusted, const Screen& screen);
 
-// Whether there is a terminal: the controlling one, else the standard error.
+// Whether there is a terminal: the controlling one, else standard error.
 bool has_terminal();
-// Rings it. Never waits for one that is held (Ctrl-S) for longer than a moment.
+// Rings it. Waits at most a moment if output is stopped (Ctrl-S).
 bool ring_terminal(std::string_view untrusted);
 
 }  // namespace session

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. After a notice the socket is not looked at for a second; a jail that floods it fills
-// the kernel's short queue and then waits itself, at no cost to us. Of what has gathered, the last is told.
+// Theory of operation. After a notice the supervisor does not read the socket for a second. A jail that
+// floods it fills the kernel's short queue and then waits itself, at no cost to us. Only the last of the
+// queued notices is shown.
 #include "session/notices.h"
 
 #include <sys/socket.h>
@@ -24,7 +25,7 @@ struct Gathered {
     std::vector<std::string> mailers;   // each once
 };
 
-// Descriptors that come with a datagram are closed by the kernel: there is no room for them.
+// The kernel closes descriptors that come with a datagram, because recv has no buffer for them.
 Gathered gather(int socket) {
     Gathered gathered;
     char bytes[kLargestNotice];

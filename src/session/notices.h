@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the jail wants its user to notice: a socket that it can reach, read by the supervisor.
+// A socket inside the jail, read by the supervisor, for notices to the user.
 #pragma once
 
 #include <chrono>
@@ -16,21 +16,21 @@ class Notices {
 
     Notices() = default;
 
-    // Makes the socket. Without a terminal its name inside is another: the jail's `notify` then says that
-    // there is none to ring. Where no socket can be made the command runs all the same.
+    // Makes the socket. Without a terminal its name inside differs, so that the jail's `notify` reports that
+    // there is no terminal to ring. If the socket can't be made, the command runs without it.
     void open(const std::string& directory, const std::string& name);
-    // On the host; empty: there is none.
+    // On the host; empty: not made.
     const std::string& path() const { return socket_.path(); }
     bool rings() const { return rings_; }
     void forget_name() { socket_.forget_name(); }
 
-    // To be watched; -1 while it is not to be looked at.
+    // To be polled; -1 while it is not to be read.
     int events(Clock::time_point now) const;
-    // Milliseconds until it is to be looked at again; -1: it is, or never.
+    // Milliseconds until it is to be read again; -1: it is to be read now, or never.
     int wait(Clock::time_point now) const;
-    // Tells the last of what has come. The result: mailers that were called meanwhile.
+    // Shows the last notice that arrived. Returns the mailers that were called meanwhile.
     std::vector<std::string> take(Clock::time_point now);
-    // The same at the end of a run, whenever the last one was.
+    // The same at the end of a run, without the pause.
     std::vector<std::string> finish();
 
   private:

@@ -14,11 +14,10 @@ namespace session {
 
 namespace {
 
-// A file is written in milliseconds; another machine that shares the directory may have another idea of the
-// time.
+// Writing a file takes milliseconds, but the clock of another machine that shares the directory may differ.
 constexpr std::time_t kSurelyLeft = 3600;
 
-// As base::write_file_atomically names what it has not finished.
+// base::write_file_atomically gives unfinished files such names.
 bool is_draft(std::string_view name) {
     constexpr std::string_view kNew = ".new.";
     size_t at = name.rfind(kNew);

@@ -49,8 +49,9 @@ void Orphans::end() const {
 }
 
 void Orphans::end_all() const {
-    // What is killed leaves its own children to us; who forks faster than we look is stopped first. Only what
-    // was killed is waited for: one that came meanwhile lives, and would be waited for as long.
+    // The children of a killed process become ours. SIGSTOP comes first, so that no process forks faster than
+    // we list children. We wait only for processes that we killed: a child that came meanwhile lives, and the
+    // wait would not end.
     for (std::vector<pid_t> killed;; killed.clear()) {
         for (pid_t child : children()) {
             if (!is_spared(child)) ::kill(child, SIGSTOP);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bubblewrap, killed while it makes its namespaces, leaves a child that waits for it for ever and holds our
-// sockets. Nothing of the user's runs at that time.
+// If bubblewrap is killed while it makes its namespaces, it leaves a child that waits for it for ever and
+// keeps our sockets open. No code of the user runs at that time.
 #pragma once
 
 #include <sys/types.h>
@@ -11,16 +11,16 @@ namespace session {
 
 class Orphans {
   public:
-    // From here on a process that loses its parent becomes our child, and can be found. Children that this
-    // process has already are not ours: a shell that became this program may have left them.
+    // From here on a process that loses its parent becomes our child, and we can find it. Earlier children of
+    // this process are spared: a shell that became this program by exec may have left them.
     Orphans();
 
-    // One that is ours: a helper. -1: nobody.
+    // A helper, which end() must not kill. -1 is ignored.
     void spare(pid_t helper) { spared_.push_back(helper); }
 
-    // Ends and reaps all others that became children since.
+    // Kills and reaps all others that became children since.
     void end() const;
-    // The same until no more come: of a jail without a pid namespace whose own reaper was killed.
+    // The same until no more come: for a jail without a pid namespace whose own reaper was killed.
     void end_all() const;
 
   private:

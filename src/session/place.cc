@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The session holds a lock on its directory, and so does its keeper, which shares it.
-// Where both were killed, the lock can be had: whoever tidies next takes the directory away. One that was
-// made and is not locked yet looks the same; so its maker, once it has the lock, looks whether the name still
-// leads to it, and makes another one where it does not. Where the file system has no locks nothing is taken
-// away.
+// Theory of operation. The session holds a lock on its directory, and its keeper inherits it. If both are
+// killed, the lock becomes free, and the next cleanup removes the directory. A directory that was just made
+// and is not locked yet looks the same. So its maker checks after locking that the path still leads to it,
+// and makes another one if not. If the file system has no locks, nothing is removed.
 //
-// Threat: /tmp is everybody's. A directory that is there already is somebody else's idea, and refused; ours
-// is for its owner alone, and nothing in it is reached by a path that another user could change.
+// Threat: every user can write in /tmp. A directory that exists already may belong to an attacker, and is
+// refused. Ours is closed to other users, and no path into it contains a component that another user could
+// change.
 #include "session/place.h"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ bool is_still_named(int directory, const std::string& path) {
            held.st_ino == named.st_ino && held.st_dev == named.st_dev;
 }
 
-// Locked, where that is possible. It waits only for somebody who takes it for a dead session's.
+// Locked, if the file system can. Waits only for a cleanup that checks whether the session is dead.
 base::Result<base::Fd> make_locked(const std::string& path) {
     for (int tries = 0; tries < kMostTries; ++tries) {
         if (::mkdir(path.c_str(), 0700) != 0) break;
@@ -58,7 +58,8 @@ bool is_name_of_place(std::string_view name) {
            name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-// Ours, and of nobody who lives; and still what the name leads to, now that nobody else can take it.
+// Owned by us and not locked by a living session. With the lock held, also check that the path still leads to
+// it.
 bool is_left(int directory, const std::string& path) {
     struct stat status;
     return ::fstat(directory, &status) == 0 && status.st_uid == ::geteuid() &&
@@ -117,7 +118,7 @@ void remove_left_places(const std::string& parent) {
     });
     for (const std::string& name : names) {
         base::Fd place = open_directory(parent + "/" + name);
-        // The name can't lead elsewhere meanwhile: in /tmp nobody but its owner moves it.
+        // The path can't lead elsewhere meanwhile: in /tmp only the owner can rename it.
         if (place && is_left(place.get(), parent + "/" + name)) base::remove_tree(parent + "/" + name);
     }
 }

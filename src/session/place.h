@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The session's own directory, where a backend can't mount: made before the launch, gone when the jail is
-// dead (plan::Place), or at the latest when the next session of the same user tidies up.
+// The session's own directory, for backends that can't mount. It is made before the launch and removed when
+// the jail is dead (plan::Place), or at the latest when the next session of the same user cleans up.
 #pragma once
 
 #include <string>
@@ -18,11 +18,11 @@ class Place {
     Place(const Place&) = delete;
     Place& operator=(const Place&) = delete;
 
-    // Makes what the plan wants; nothing where it wants none.
+    // Makes the directory that the plan wants, if any.
     base::Status make(const plan::Place& wanted);
     bool is_empty() const { return path_.empty(); }
-    int descriptor() const { return place_.get(); }  // which holds its lock; -1: there is none
-    // With all below, whatever the jail has put there. Follows no link.
+    int descriptor() const { return place_.get(); }  // holds the lock; -1: no directory
+    // With everything below it, also files of the jail. Follows no link.
     void remove();
 
   private:
@@ -30,7 +30,7 @@ class Place {
     base::Fd place_;
 };
 
-// Those in `parent` of sessions that were killed together with their keepers.
+// Removes directories in `parent` of sessions that were killed together with their keepers.
 void remove_left_places(const std::string& parent);
 
 }  // namespace session

@@ -30,7 +30,7 @@ int make_in_place(int parent, const char* name, std::string_view content) {
 
 int make_placeholder_file(int parent, const char* name, std::string_view content) {
     base::Fd file(::openat(parent, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, kMode));
-    // Not every file system has files without a name.
+    // Not every file system supports O_TMPFILE.
     if (!file) return make_in_place(parent, name, content);
     if (int number = write_content(file.get(), content)) return number;
     std::string nameless = "/proc/self/fd/" + std::to_string(file.get());

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Placeholders that are files, because a program dies of a directory under their name. Their content is one
-// of base/neutral_files.h: by that they are recognised, and a file with any other content belongs to the
-// user.
+// Placeholders that are files, because some programs fail if their name is a directory. Their content is one
+// of base/neutral_files.h and identifies them; a file with any other content belongs to the user.
 #pragma once
 
 #include <string_view>
 
 namespace session {
 
-// In the open directory `parent`, complete at once: nobody sees it empty who reads it. Zero, or errno.
+// Makes it in the open directory `parent`, at once with its content, so that no reader sees it empty. Zero,
+// or errno.
 int make_placeholder_file(int parent, const char* name, std::string_view content);
 
 bool is_placeholder_file(int parent, const char* name);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. One record in the state directory names every placeholder that a session of this user
-// has made; a name is written down before its directory is made, so that a crash leaves nothing unknown. The
-// locks are on bytes of that record:
+// has made. A name is recorded before its directory is made, so that a crash leaves no unknown placeholder.
+// The locks are on bytes of that record:
 //
-//   byte 0          held exclusively by whoever reads and changes the record, for a moment
+//   byte 0          held exclusively, for a moment, by a process that reads and changes the record
 //   byte hash(path) held shared, for its life, by each session that needs the placeholder at path
 //
-// A placeholder whose byte can be locked exclusively is needed by nobody: it is taken away. The locks belong
-// to the open file (OFD locks), so the kernel drops them when a session is killed, and a forked keeper holds
-// them along. Two paths with one hash only wait for each other. Removing a directory that a living jail has
-// mounted something on would undo that mount (Linux 3.18), moving it would give its name free: hence all
-// this. Only empty directories and files that hold nothing of anybody's are ever taken away, whatever the
-// record says.
+// If a placeholder's byte can be locked exclusively, no session needs it, and it is removed. The locks belong
+// to the open file (OFD locks): the kernel drops them when a session is killed, and a forked keeper shares
+// them. Two paths with the same hash only wait for each other. The locks are necessary, because removing a
+// directory on which a living jail has a mount would undo that mount (since Linux 3.18), and moving it would
+// free its name. Only empty directories and files with neutral content are ever removed, whatever the record
+// contains.
 #include "session/placeholders.h"
 
 #include <fcntl.h>
@@ -34,14 +34,14 @@
 namespace session {
 namespace {
 
-// The deepest first when walked backwards: a parent sorts before what is in it.
+// Walked backwards, the deepest come first: a parent sorts before its content.
 using Names = std::set<base::Path>;
 using Contents = Placeholders::Contents;
 
 constexpr off_t kTable = 0;
 constexpr off_t kFirstName = 1;
 constexpr off_t kToTheEnd = 0;  // as the length of a range
-// Names in the record from which on a session asks only for those of its own project.
+// If the record has more names than this, a session checks only those of its own project.
 constexpr size_t kCrowd = 500;
 constexpr std::string_view kLeastName = "\1";  // sorts before every other in a directory
 
@@ -51,7 +51,7 @@ off_t byte_of(const base::Path& path) {
     return static_cast<off_t>(hash >> 2) + kFirstName;
 }
 
-// Zero, or errno: EAGAIN where another session is in the way, anything else where the file system can't lock.
+// Zero, or errno: EAGAIN if another session holds the lock, anything else if the file system can't lock.
 int set_lock(int record, short type, off_t first, off_t length = 1, bool waits = false) {
     struct flock lock = {};
     lock.l_type = type;
@@ -64,7 +64,7 @@ int set_lock(int record, short type, off_t first, off_t length = 1, bool waits =
     return 0;
 }
 
-// The record while it is ours alone. Names end with NUL.
+// The record while this process has it locked. Names end with NUL.
 class Table {
   public:
     explicit Table(int record) : record_(record), can_lock_(set_lock(record, F_WRLCK, kTable, 1, true) == 0) {
@@ -94,10 +94,10 @@ class Table {
         before_ = names;
         return base::success();
     }
-    // Locks the names that no other session needs. Mostly there is no other: then one call does.
+    // Locks the names that no other session needs. Mostly no other session runs: then one call is enough.
     void lock_unneeded() { is_alone_ = can_lock_ && set_lock(record_, F_WRLCK, kFirstName, kToTheEnd) == 0; }
     bool is_alone() const { return is_alone_; }
-    // Where nothing can be locked, nobody knows who else needs a placeholder: nothing is ever removed.
+    // Without locks we can't find out whether another session needs a placeholder: nothing is ever removed.
     bool is_needed(const base::Path& path) const {
         return !is_alone_ && (!can_lock_ || set_lock(record_, F_WRLCK, byte_of(path)) != 0);
     }
@@ -113,7 +113,7 @@ class Table {
     Names before_;
 };
 
-// A project that somebody has moved, with the placeholders in it; what has its name now is not ours.
+// A project that was moved together with its placeholders. What is at the old path now is not ours.
 struct Moved {
     base::Path from, to;
 };
@@ -124,18 +124,18 @@ std::optional<Moved> moved_since(const base::Path& project, int descriptor) {
     std::string link = "/proc/self/fd/" + std::to_string(descriptor);
     ssize_t length = ::readlink(link.c_str(), text, sizeof text);
     if (length <= 0) return std::nullopt;
-    // One that was removed has a path that leads nowhere.
+    // A removed directory has a path that does not exist.
     base::Result<base::Path> now = base::Path::parse(std::string_view(text, static_cast<size_t>(length)));
     if (!now || *now == project) return std::nullopt;
     return Moved{project, *std::move(now)};
 }
 
-// Most placeholders lie side by side: the directory they lie in is opened once for all of them.
+// Most placeholders are in the same directory: it is opened once for all of them.
 class ParentDirectories {
   public:
     explicit ParentDirectories(std::optional<Moved> moved = std::nullopt) : moved_(std::move(moved)) {}
 
-    // The descriptor of the one that `path` lies in, or minus errno.
+    // The descriptor of the directory that contains `path`, or minus errno.
     int of(const base::Path& path) {
         base::Path parent = path.parent();
         if (auto known = open_.find(parent); known != open_.end()) return known->second.get();
@@ -153,7 +153,7 @@ class ParentDirectories {
     std::map<base::Path, base::Fd> open_;
 };
 
-// Asked before a directory is moved: one with content is not to vanish even for a moment.
+// Checked before a directory is moved: one with content must not vanish even for a moment.
 bool is_empty_directory(int parent, const char* name) {
     base::Fd fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     bool is_empty = static_cast<bool>(fd);
@@ -162,9 +162,9 @@ bool is_empty_directory(int parent, const char* name) {
     return is_read && is_empty;
 }
 
-// Whether nothing of anybody's is in it. Nothing ever was in a directory that has not changed since it was
-// made, unless it came in the same tick of the clock: then the trash gives it back. One that may hold what
-// another jail stands on is read, and so is one of a file system that does not remember when it was made.
+// Whether it contains nothing. A directory whose mtime equals its birth time never had content, unless that
+// came in the same tick of the clock: then the trash gives it back. The directory is read if it may contain a
+// placeholder of another jail, or if the file system does not store the birth time.
 bool is_unused(int parent, const char* name, const struct statx& status, bool has_recorded_content) {
     if (!S_ISDIR(status.stx_mode)) return is_placeholder_file(parent, name);
     bool is_untouched = !has_recorded_content && (status.stx_mask & STATX_BTIME) != 0 &&
@@ -177,14 +177,14 @@ bool is_unused(int parent, const char* name, const struct statx& status, bool ha
 bool ask(int parent, const char* name, struct statx& status) {
     constexpr unsigned kAsked = STATX_TYPE | STATX_BTIME | STATX_MTIME;
     if (::statx(parent, name, AT_SYMLINK_NOFOLLOW, kAsked, &status) == 0) return true;
-    // Container filters of old do not know the call.
+    // Old seccomp filters of containers refuse statx.
     struct stat plain;
     if (errno != EPERM || ::fstatat(parent, name, &plain, AT_SYMLINK_NOFOLLOW) != 0) return false;
     status.stx_mode = static_cast<uint16_t>(plain.st_mode);
     return true;
 }
 
-// True when the name need not be remembered any more.
+// True if the record can drop the name.
 bool take_away(ParentDirectories& parents, Trash& trash, const base::Path& path, bool has_recorded_content) {
     int parent = parents.of(path);
     if (parent < 0) return parent == -ENOENT || parent == -ENOTDIR || parent == -ELOOP;
@@ -199,7 +199,8 @@ bool take_away(ParentDirectories& parents, Trash& trash, const base::Path& path,
         case ENOENT:
         case ENOTDIR:
             return true;
-        // Somebody put something into it: it is theirs now. Unless that is another placeholder.
+        // Another process put a file into it, so it belongs to the user now. Unless that is another
+        // placeholder.
         case ENOTEMPTY:
         case EEXIST:
             return !has_recorded_content;
@@ -208,9 +209,10 @@ bool take_away(ParentDirectories& parents, Trash& trash, const base::Path& path,
     }
 }
 
-// Takes away what is needed neither by a session nor by `wanted`. Afterwards the record's names are unlocked.
-// The kernel searches a list for each question about a lock: among hundreds of sessions all of them together
-// would ask for minutes. So what others left elsewhere then waits for a session there, or for fewer sessions.
+// Removes placeholders that neither a session nor `wanted` needs. Afterwards the record's names are unlocked.
+// The kernel searches a list for each lock request: with hundreds of sessions all these requests would take
+// minutes. Then placeholders of other projects stay until a session runs there, or until there are fewer
+// sessions.
 void sweep(Table& table, Trash trash, const Names& wanted, const base::Path& project,
            std::optional<Moved> moved = std::nullopt) {
     if (table.names.empty()) return;
@@ -221,7 +223,7 @@ void sweep(Table& table, Trash trash, const Names& wanted, const base::Path& pro
         --name;
         if (is_crowded && !name->is_within(project)) continue;
         if (wanted.contains(*name) || table.is_needed(*name)) continue;
-        // What lies deeper came first: what is left of it stays.
+        // Deeper names came first: if one of them is left, this one stays.
         auto deeper = table.names.lower_bound(*name / kLeastName);
         bool has_recorded_content = deeper != table.names.end() && deeper->is_within(*name);
         if (take_away(parents, trash, *name, has_recorded_content)) name = table.names.erase(name);
@@ -246,7 +248,7 @@ base::Error gone(const base::Path& project) {
             .advice = "something removed or moved it just now"};
 }
 
-// The wanted ones that are missing, and their missing parents.
+// The wanted names that are missing, and their missing parents.
 base::Result<Names> missing_among(const std::vector<base::Path>& wanted, const Contents& contents,
                                   ParentDirectories& parents, const base::Path& project) {
     Names missing;
@@ -263,7 +265,7 @@ base::Result<Names> missing_among(const std::vector<base::Path>& wanted, const C
                     .advice = "something else changed it just now; try again"};
             }
             missing.insert(path);
-            // What could be opened is there.
+            // The parent exists, because it could be opened.
             if (parent >= 0) break;
             path = path.parent();
         }
@@ -342,7 +344,8 @@ base::Result<Placeholders> Placeholders::acquire(const std::string& state_direct
         ParentDirectories parents;
         base::Result<Names> missing = missing_among(wanted, contents, parents, project);
         if (!missing) return missing.error();
-        // One that another session has made is held as well; one that is no placeholder at all is left alone.
+        // Also hold placeholders that another session made. A directory that is not in the record is left
+        // alone.
         made = make_all(table, *missing, contents, parents);
         Names& held = *missing;
         for (base::Path& path : wanted) {
@@ -356,15 +359,16 @@ base::Result<Placeholders> Placeholders::acquire(const std::string& state_direct
     return placeholders;
 }
 
-// Threat: a keeper that renews while the supervisor takes away would leave what nobody needs. So they take
-// turns, each with an open file of its own, and a name that is not in the record any more is left alone.
+// Threat: if the keeper renews placeholders while the supervisor removes them, unneeded ones would stay. So
+// both lock the record, each with its own open file, and a name that is no longer in the record is left
+// alone.
 void Placeholders::renew() const {
     if (held_.empty()) return;
     base::Result<base::Fd> record = open_record(state_directory_);
     if (!record) return;
     Table table(record->get());
     ParentDirectories parents(moved_since(project_path_, project_.get()));
-    // A parent comes before what is in it.
+    // A parent comes before its content.
     for (const base::Path& path : held_) {
         if (table.names.contains(path)) (void)make_placeholder(parents, path, contents_);
     }
@@ -386,7 +390,7 @@ bool Placeholders::release_rest() {
     auto is_left = [&](const base::Path& path) { return table.names.contains(path); };
     auto left = std::ranges::find_if(held_, is_left);
     if (left == held_.end()) return true;
-    // One is asked for all: who holds one of a project mostly holds all of them.
+    // Check one for all: a session that holds one of a project mostly holds all of them.
     if (table.is_needed(*left)) return false;
     sweep(table, Trash(state_directory_), {}, project_path_, moved_since(project_path_, project_.get()));
     return std::ranges::none_of(held_, is_left);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Empty directories, and a few files, that hold names which a jail must not create. They are made before the
-// launch and taken away when the last session that needs them has ended; one that was there before is never
-// touched, and one with content is never lost.
+// Empty directories, and a few files, that occupy names which a jail must not create. They are made before
+// the launch and removed when the last session that needs them has ended. A file or directory that existed
+// before is never touched, and one with content is never removed.
 #pragma once
 
 #include <map>
@@ -17,11 +17,11 @@ namespace session {
 
 class Placeholders {
   public:
-    // What those hold that are files; the others are directories.
+    // The content of placeholders that are files; the others are directories.
     using Contents = std::map<base::Path, std::string>;
 
-    // Makes those that are missing, with missing parents, but never `project` itself. After an error nothing
-    // of it is left.
+    // Makes the missing ones, with missing parents, but never `project` itself. After an error those that
+    // were made are removed again.
     static base::Result<Placeholders> acquire(const std::string& state_directory,
                                               std::vector<base::Path> wanted, const Contents& contents = {},
                                               const base::Path& project = {});
@@ -30,20 +30,20 @@ class Placeholders {
     Placeholders& operator=(Placeholders&&) = default;
     ~Placeholders() { release(); }
 
-    // Takes away what no other session holds, into the trash where that is possible (trash.h): somebody has
-    // to empty it. Safe to call again.
+    // Removes those that no other session holds, into the trash if possible (trash.h); the keeper empties it.
+    // Safe to call again.
     void release();
-    // In a forked process, after the other's release(): takes away what somebody else held then. False when
-    // that is held still.
+    // In a forked process, after the parent's release(): removes those that another session held then. False
+    // if one still holds them.
     bool release_rest();
 
-    // Makes those again that somebody has removed meanwhile.
+    // Makes those again that another process removed meanwhile.
     void renew() const;
 
     bool is_empty() const { return !record_; }
-    // The open record; it carries the locks, also for a forked process.
+    // The open record; it owns the locks, also for a forked process.
     int descriptor() const { return record_.get(); }
-    // Of the project, which may be moved meanwhile.
+    // An open descriptor of the project, which may be moved meanwhile.
     int project_descriptor() const { return project_.get(); }
 
   private:

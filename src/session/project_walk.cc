@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Depth first, with one open descriptor for each directory on the way and none for those
-// beside it; depth is bounded (plan/search_rules.h). A directory is watched before it is read, so that a name
-// that appears meanwhile is either read or heard of. Each entry is opened relative to its directory and never
-// by a path, until one has to be covered.
+// Theory of operation. Depth first, with one open descriptor for each directory from the start to the current
+// one, and none for their siblings. The depth is bounded (plan/search_rules.h). A directory is watched before
+// it is read, so that a name that appears meanwhile is either read or reported by the watch. Each entry is
+// opened relative to its directory and never by a path, until it has to be covered.
 #include "session/project_walk.h"
 
 #include <dirent.h>
@@ -23,7 +23,7 @@ namespace {
 using backends::Cover;
 using plan::TreeKind;
 
-// Mounts of the guard's own: the kernel permits 100,000 in a namespace (fs.mount-max).
+// Most mounts of the guard; the kernel permits 100,000 in a namespace (fs.mount-max).
 constexpr size_t kMostMounts = 20'000;
 
 unsigned char type_of(int directory, const char* name, unsigned char told) {
@@ -209,7 +209,8 @@ void ProjectWalk::cover(const base::Path& path, Cover::Kind kind, SearchProgress
     if (mounts_.laid() < kMostMounts) outcome = mounts_.cover(path, kind, plan_.project);
     if (outcome == JailMounts::Outcome::laid) progress_.add(told, path);
     if (outcome != JailMounts::Outcome::failed) return;
-    // Too many, or something that takes no mount: the directory below the project is closed as a whole.
+    // Too many mounts, or a file that can't be a mount point: close its whole top directory below the
+    // project.
     bool is_closed = top != path && mounts_.close(top, kind) == JailMounts::Outcome::laid;
     if (is_closed) closed_.insert(top);
     progress_.add(is_closed ? SearchProgress::Kind::closed : SearchProgress::Kind::open,

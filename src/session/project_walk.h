@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A walk through the project that goes on while the session runs, in small steps: it covers files to mask and
-// protects repositories that the launch has not reached, and watches every directory for names that appear
-// later. It sees the project as the jail does, through the jail's own mounts.
+// A walk through the project that continues while the session runs, in small steps. It covers files to mask
+// and protects repositories that the launch did not reach. It watches every directory that it reads, except
+// outputs of build tools, for names that appear later. It sees the project as the jail does, through the
+// jail's own mounts.
 //
-// Memory: the names of the directories beside the way to the current one, and a path for each watch.
+// Memory: the names of the directories that are pending on each level, and a path for each watch.
 #pragma once
 
 #include <ctime>
@@ -23,30 +24,30 @@ class ProjectWalk {
   public:
     ProjectWalk(const plan::Plan& plan, JailMounts& mounts, NameWatch& watch, SearchProgress& progress);
 
-    // From the top. Findings so far stay.
+    // Starts at the top. Earlier findings stay.
     void start();
-    // Reads a part of a directory, or goes on to the next. False: the walk has come to its end.
+    // Reads a part of a directory, or continues with the next. False: the walk has ended.
     bool step();
-    // The rest is of lesser importance: outputs of build tools.
+    // Only outputs of build tools are left, which are less important.
     bool is_among_outputs() const { return is_among_outputs_; }
 
     // A name has appeared.
     void hear(const NameWatch::News& news);
 
-    // What to write down: every place that this walk and the launch have found, the oldest first.
+    // For known_places.h: every place that this walk and the launch have found, the oldest first.
     std::vector<std::string> findings() const;
-    // How often one was added: whether there is something new to write down.
+    // Grows with each finding: the caller writes the findings again if it has changed.
     size_t changes() const { return found_.size(); }
 
   private:
     struct Level {
         base::Fd directory;
-        std::string pending;   // directories in it that are still to be walked, each with a NUL
-        size_t path_size = 0;  // of the way without it
+        std::string pending;   // names of directories in it that are still to be walked, each with a NUL
+        size_t path_size = 0;  // of Way::path without it
         bool is_read = false;
         bool is_output = false;
     };
-    // The directories from where a walk began to where it is.
+    // The directories from the start of a walk to the current one.
     struct Way {
         std::vector<Level> levels;
         std::string path;  // of the current directory
@@ -73,12 +74,12 @@ class ProjectWalk {
     NameWatch& watch_;
     SearchProgress& progress_;
     bool has_path_entries_ = false;
-    Way main_, news_;  // in turns: directories that are made all the time do not hold up the search
+    Way main_, news_;  // in turns: directories that appear all the time do not delay the search
     bool is_turn_of_news_ = false;
     std::vector<base::Path> outputs_;   // left for the end
     std::vector<base::Path> appeared_;  // directories
     bool is_among_outputs_ = false;
-    std::set<base::Path> closed_;     // directories below the project, as a whole
+    std::set<base::Path> closed_;     // directories directly below the project, covered as a whole
     std::vector<std::string> order_;  // findings as they came
     std::set<std::string, std::less<>> found_;
 };
