@@ -18,7 +18,7 @@ constexpr std::time_t kBetweenLooks = 3600;
 constexpr std::time_t kLongestBetween = std::time_t{24} * 3600;
 constexpr const char* kLastLook = "last-look";
 
-// One that is there already is this session's: its first jail could not be built.
+// If it exists already, this session made it: its first jail could not be built.
 base::Fd make_file(const std::string& path) {
     return base::Fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
 }
@@ -29,7 +29,7 @@ base::Status Record::open(const std::string& directory, const std::string& sessi
                           const RecordSettings& settings) {
     settings_ = settings;
     session_ = session;
-    // Named by the time, so that they sort, and by the session.
+    // The name starts with the time, so that records sort, and contains the session.
     stem_ = directory + "/" + base::utc_stamp(::time(nullptr)) + "-" + session;
     std::string path = part_path(1);
     base::Fd file = make_file(path);
@@ -56,7 +56,7 @@ Record::Share Record::share() const {
 
 base::Fd Record::next_part() {
     base::Fd file = make_file(part_path(parts_ + 1));
-    // On a disk that takes no more the part that is there has to do.
+    // If the next file can't be made, continue with the current part.
     if (!file) return share().file;
     ++parts_;
     writer_.go_on(std::move(file));
@@ -64,7 +64,8 @@ base::Fd Record::next_part() {
         unsigned oldest = parts_ - kParts + 1;
         if (::unlink(part_path(oldest).c_str()) == 0) {
             audit::Line line("journal");
-            // From the second on all are gone by now: the lines that told of the others may be among them.
+            // All parts from the second on are removed by now, maybe also the lines that reported the earlier
+            // ones.
             line.number("from", 2).number("part", oldest);
             line.text("reason", "the record has reached its size: its parts up to this one are dropped");
             writer_.write(std::move(line));
@@ -81,8 +82,8 @@ void remove_old_records(const std::string& directory, std::time_t keep, std::tim
     if (has_mark && now - status.st_mtime < kBetweenLooks) return;
     base::Fd marked(::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (marked) ::futimens(marked.get(), nullptr);
-    // After days without a session it may be the clock that has jumped: what seems old is kept until it still
-    // does an hour later.
+    // After more than a day without a check the clock may have jumped. Keep old records until a check an hour
+    // later finds them old too.
     if (has_mark && now - status.st_mtime > kLongestBetween) return;
     remove_old_logs(directory, keep, now);
 }

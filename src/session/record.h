@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The record of a session: a file, or several parts of one, outside the jail, that the supervisor and its
-// helpers append to. The first part, with how the session began, always stays; of the others the newest
-// ones.
+// The record of a session: a file, or several parts of one, outside the jail. The supervisor and its helpers
+// append to it. The first part, with the start of the session, always stays; of the others the newest ones
+// stay.
 //
 //   STAMP-SESSION.jsonl   STAMP-SESSION.2.jsonl   STAMP-SESSION.3.jsonl …
 #pragma once
@@ -18,7 +18,7 @@ namespace session {
 
 struct RecordSettings {
     bool is_wanted = false;
-    bool is_required = false;  // by the administrator: without it nothing runs
+    bool is_required = false;  // by the administrator: no command runs without it
     bool is_chained = false;
     uint64_t size = 0;     // bytes, of all parts
     std::time_t keep = 0;  // seconds that records of ended sessions stay
@@ -28,14 +28,14 @@ class Record {
   public:
     Record() = default;
 
-    // In `directory`, which is made.
+    // Makes the file in `directory`, and `directory` if it is missing.
     base::Status open(const std::string& directory, const std::string& session,
                       const RecordSettings& settings);
     bool is_open() const { return static_cast<bool>(writer_); }
     const std::string& path() const { return path_; }  // of the first part
     audit::Writer& writer() { return writer_; }
 
-    // What a helper appends with.
+    // What a helper needs to append lines.
     struct Share {
         base::Fd file;
         bool is_chained = false;
@@ -44,8 +44,8 @@ class Record {
     };
     Share share() const;
 
-    // A part is full: the next one, which the supervisor writes to from now on, as a helper gets it. The
-    // oldest but the first goes when there are too many.
+    // A part is full: makes the next one, which the supervisor writes to from now on, and returns it for a
+    // helper. Removes the oldest part except the first if there are too many.
     base::Fd next_part();
 
   private:

@@ -39,7 +39,7 @@ bool is_private(const std::string& path) {
     return ::lstat(path.c_str(), &status) == 0 && (status.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
-// Threat: /tmp is everybody's. A name that another user has taken is not ours to use, and nothing is made
+// Threat: every user can write in /tmp. A name that another user has made is not used, and nothing is made
 // behind a link (tests/session/session_directory_test.cc).
 bool make(const std::string& place, uid_t user) {
     if (is_there(place) && !(belongs_to(user, place) && is_private(place))) return false;
@@ -73,8 +73,8 @@ std::vector<std::string> runtime_places(std::string_view runtime_directory,
 std::string make_runtime_place(const std::vector<std::string>& places, std::string* taken) {
     const uid_t user = ::geteuid();
     for (const std::string& place : places) {
-        // Only the last component is ours to make, but in the state directory, and only in a directory that
-        // is ours, but in /tmp.
+        // Only the last component may be made, except in the state directory. Its parent must belong to the
+        // user, except /tmp.
         bool may_be_had =
             &place == &places.back() || place == temporary_place(user) || belongs_to(user, parent_of(place));
         if (may_be_had && make(place, user)) return place;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the directories of running sessions lie: a place of the user's alone, on this machine, that does not
-// outlive it. Another user's directory is never taken for ours, whatever its name.
+// Where the directories of running sessions are: a private directory of the user on this machine that does
+// not survive a reboot. A directory of another user is never used, whatever its name.
 #pragma once
 
 #include <string>
@@ -9,16 +9,15 @@
 
 namespace session {
 
-// Every place where sessions of this user may be, best first: the user's runtime directory, whether this
-// process was told of it or not, a directory in /tmp, and the state directory, which may be shared between
-// machines.
+// Every place where sessions of this user may be, best first: the user's runtime directory, even if this
+// process has no variable for it; a directory in /tmp; and the state directory, which machines may share.
 std::vector<std::string> runtime_places(std::string_view runtime_directory, std::string_view state_directory);
 
-// The first of them that can be had, made where it is missing; empty: none. A place is a directory of this
-// user with mode 0700; `taken` names one that is there and is something else.
+// The first of them that is usable, made if it is missing; empty: no place is usable. A place is a directory
+// of this user with mode 0700. `taken` is set to one that exists and does not qualify.
 std::string make_runtime_place(const std::vector<std::string>& places, std::string* taken = nullptr);
 
-// Of one session.
+// The directory of one session.
 std::string session_directory_path(std::string_view place, std::string_view session);
 
 }  // namespace session

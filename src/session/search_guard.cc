@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 // After a launch that has searched everything.
 constexpr auto kBeforeSecondSearch = 50ms;
 constexpr auto kBetweenWrites = 1s;
-// Where not every directory can be watched: a part of the time goes into looking again.
+// If not every directory can be watched, the walk is repeated; it takes a small part of the time.
 constexpr auto kBetweenWalks = 10s;
 constexpr int kRestForEachWalk = 20;
 constexpr int kStepsAtOnce = 32;
@@ -40,7 +40,7 @@ void ask_to_end(int) {
     g_is_asked_to_end = 1;
 }
 
-// SIGTERM arrives only while the guard waits for events.
+// SIGTERM is delivered only while the guard waits for events.
 sigset_t hold_back_end() {
     struct sigaction action = {};
     action.sa_handler = ask_to_end;
@@ -207,7 +207,7 @@ void SearchGuard::run(const std::vector<backends::Cover>& covers) {
         progress_.say_failed();
         ::_exit(1);
     }
-    // Entering a user namespace may clear it.
+    // Entering a user namespace may clear PDEATHSIG, so set it now.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != keeper) ::_exit(1);
     mount_namespace_.reset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the guard has found while the session runs, in memory that it shares with the supervisor: nothing has
-// to be received for it, and a guard that is killed leaves what it has written.
+// The findings of the guard while the session runs, in memory that it shares with the supervisor. So the
+// supervisor has nothing to receive, and the findings survive a guard that is killed.
 #pragma once
 
 #include <atomic>
@@ -36,13 +36,13 @@ class SearchProgress {
   public:
     using Kind = LateFinding::Kind;
 
-    // Without memory nothing is told; the search goes on all the same.
+    // If mmap fails, nothing is reported; the search continues.
     SearchProgress();
     ~SearchProgress();
     SearchProgress(const SearchProgress&) = delete;
     SearchProgress& operator=(const SearchProgress&) = delete;
 
-    // When the session began, by the clock of file systems.
+    // The start of the session, by the clock that file systems use for time stamps.
     struct timespec began_at() const {
         return began_at_;
     }
@@ -62,7 +62,7 @@ class SearchProgress {
         bool has_begun = false, is_complete = false, has_failed = false;
         uint64_t entries = 0;
         std::chrono::milliseconds duration{0};  // from the start to the end of the walk
-        std::vector<LateFinding> findings;      // the first ones
+        std::vector<LateFinding> findings;      // the first ones, as many as fit
         uint64_t masked = 0, repositories = 0, closed = 0, open = 0, appeared = 0, replaced = 0;
     };
     Report report() const;

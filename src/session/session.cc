@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The order matters: signals are held back before anything is made that must be taken away again, and nothing
-// is taken away before the jail is dead, because removing a mount point would open what it protects.
+// The order matters. Signals are blocked before anything is made that must be removed again. Nothing is
+// removed before the jail is dead, because removing a mount point would uncover what it protects.
 #include "session/session.h"
 
 #include <fcntl.h>
@@ -49,7 +49,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Masks need a descriptor each while bubblewrap starts. The command gets the caller's own limit back.
+// While bubblewrap starts, each mask needs a descriptor. The command gets the caller's own limit back.
 class RaisedOpenFiles {
   public:
     RaisedOpenFiles() {
@@ -67,8 +67,8 @@ class RaisedOpenFiles {
     struct rlimit before_ = {};
 };
 
-// Threat: a directory that the command inherits leads to all that lies around it on the host, whatever the
-// jail shows (tests/jail/processes.bats).
+// Threat: through an inherited directory descriptor the command can reach the host's files around that
+// directory, whatever the jail shows (tests/jail/processes.bats).
 base::Status check_descriptors(const plan::Plan& plan) {
     std::vector<int> inherited = plan.kept_descriptors;
     inherited.insert(inherited.end(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
@@ -92,8 +92,8 @@ base::Result<Placeholders> acquire_placeholders(const plan::Plan& plan, const Su
     return Placeholders::acquire(surroundings.state_directory, std::move(wanted), contents, plan.project);
 }
 
-// Ctrl-C went to the command alone, which had the terminal to itself; outside a jail the whole job would have
-// got it, a script that started us among others.
+// The command had the terminal, so only it got the SIGINT of Ctrl-C. Send it to our whole process group, for
+// instance to a script that started us, as it would get it without a jail.
 void share_interrupt(const Terminal& terminal, const Outcome& outcome) {
     bool was_interrupted = outcome.ending && outcome.ending->by_signal && outcome.ending->number == SIGINT;
     if (was_interrupted && terminal.is_given()) ::kill(0, SIGINT);
@@ -122,7 +122,7 @@ struct SocketName {
     std::string name;
 };
 
-// Of a helper's socket on the host: in the session's own directory, where there is one.
+// The name of a helper's socket on the host: in the session's own directory, if it has one.
 SocketName socket_name(const plan::Plan& plan, const Surroundings& surroundings, std::string_view inside,
                        std::string_view outside) {
     if (!plan.place.directory.is_root()) return {plan.place.directory.str(), std::string(inside)};
@@ -134,7 +134,7 @@ bool can_be_notified(const plan::Plan& plan) {
     return plan::traits_of(plan.backend).has_namespaces;
 }
 
-// Through which the jail's doorman hands connections to the gateway.
+// The socket through which the jail's doorman passes connections to the gateway.
 struct Door {
     base::Fd jails, gateways;
 };
@@ -151,20 +151,20 @@ base::Result<Door> open_door(const plan::Plan& plan) {
     return is_needed ? make_door() : Door{};
 }
 
-// Through which the jail's own child hands the gateway what it listens with.
+// The socket through which the jail's own child passes its listeners to the gateway.
 base::Result<Door> open_listeners_way(const plan::Plan& plan) {
     if (!sets_up_network(plan.backend) || !plan.network.egress.needs_gateway()) return Door{};
     return make_door();
 }
 
-// What the kernel did for a limit is known afterwards. Running out of memory ends all of the group at once.
+// Reads what the kernel did for a limit. When memory runs out, the kernel kills the whole cgroup at once.
 void look_back(const Cgroup& cgroup, Outcome& outcome) {
     Cgroup::Events events = cgroup.events();
     outcome.refused_processes = events.refused_processes;
     if (events.ran_out_of_memory && !outcome.ending) outcome.reached = "limits.memory";
 }
 
-// Opened, with its first line in it. On a full disk there may be a file that nothing can be written to.
+// Opens the record and writes its first line. On a full disk the file may be made, but not written.
 base::Status begin_record(Record& record, const plan::Plan& plan, const Surroundings& surroundings,
                           const std::string& policy) {
     if (!surroundings.record.is_wanted) return base::success();
@@ -186,24 +186,25 @@ Gateway::Record shared_with_gateway(const Record& record) {
     return {std::move(share.file), share.is_chained, std::move(share.seed), share.part_size};
 }
 
-// The jail's mount namespace: what the stage handed out, or else, by a backend's own program, what it has.
+// The jail's mount namespace: passed by the stage, or opened in /proc if a backend's own program built the
+// jail.
 base::Result<base::Fd> mounts_of(pid_t stage, base::Fd handed_out) {
     if (handed_out) return handed_out;
     base::Fd found = backends::mount_namespace_of(stage);
-    // Nobody may have those that a set-uid program made; and the jail may be dead already.
+    // EACCES: a set-uid program made the namespace. ENOENT: the jail may be dead already.
     bool is_out_of_reach = errno == EACCES || errno == ENOENT;
     if (!found && !is_out_of_reach) return base::system_error("watch over the mounts of the jail", errno);
     return found;
 }
 
-// The command may have written all of it and ended well: a pipe took what the file could not.
+// The command may have exited with 0, because a pipe accepted the output that the file could not.
 void tell_lost_output(const base::Error& error, Ending& ending) {
     if (ending.exit_code == 0) ending.exit_code = 1;
     ending.by_limit = true;
     ending.reason = (ending.reason.empty() ? "" : ending.reason + "; ") + error.line();
 }
 
-// The launch was for nothing: what was started is ended before anything of the user's ran.
+// Launch failed after fork: kill the half-built jail before any user code runs.
 base::Error abandon(const backends::Launched& launched, const Orphans& orphans, const base::Error& error) {
     ::kill(launched.process, SIGKILL);
     while (::waitpid(launched.process, nullptr, 0) < 0 && errno == EINTR) continue;
@@ -261,7 +262,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     caller.listeners = listeners->jails.get();
     Record record;
     std::string policy = plan::policy_digest(plan);
-    // Threat: a command that must be recorded and can't be would have run for a moment
+    // Threat: a command that must be recorded would run for a moment if its record can't be made
     // (tests/admin/resource_faults.bats).
     if (surroundings.record.is_required) {
         if (base::Status begun = begin_record(record, plan, surroundings, policy); !begun)
@@ -278,7 +279,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     door->jails.reset();
     listeners->jails.reset();
 
-    // From here on the jail is being built; what is done until it is ready costs nobody's time.
+    // From here on the jail is being built. Work that ends before it is ready does not delay the command.
     std::string unrecorded;
     if (!surroundings.record.is_required) {
         base::Status begun = begin_record(record, plan, surroundings, policy);
@@ -296,7 +297,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     Supervisor supervisor(*launched, signals, orphans, terminal, limits->watch, gateway, notices, chaperon);
     SessionDirectory directory;
     if (!surroundings.runtime_place.empty()) {
-        // A session without one runs all the same; it is not listed.
+        // Without it the session runs, but is not listed.
         (void)directory.make(surroundings.runtime_place, surroundings.session,
                              description_of(plan, surroundings), record.path());
     }
@@ -321,7 +322,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     orphans.spare(keeper.process());
     supervisor.listen_to(keeper);
     Outcome outcome = supervisor.attend([&](Supervisor::Stage stage) -> base::Status {
-        // A mount keeps the sockets; in a directory of the session's the names are what leads to them.
+        // A mount keeps the sockets alive. In a directory of the session the names are needed to reach them.
         if (place.is_empty()) {
             notices.forget_name();
             chaperon.forget_name();
@@ -358,7 +359,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
         ending->landlock_abi = outcome.landlock_abi;
         ending->network = refusals;
         ending->trace = trace;
-        // Where the jail was killed as a whole, the gateway was only the first to go.
+        // If the whole jail was killed, the gateway was only the first process to die.
         ending->has_lost_network = gateway.was_lost() && outcome.ending;
         ending->refused_mails = outcome.refused_mails;
         ending->uncovered = std::move(uncovered);

@@ -30,8 +30,7 @@ std::string host_name() {
 uint64_t start_ticks_of(int pid) {
     base::Result<std::string> text = base::read_file("/proc/" + std::to_string(pid) + "/stat");
     if (!text) return 0;
-    // The name in parentheses may hold anything; behind it fields are numbers, the 22nd is the 20th from
-    // there.
+    // The name in parentheses may contain any byte. Of the fields after it, the 20th is the 22nd of the line.
     size_t name_end = text->rfind(')');
     if (name_end == std::string::npos || name_end + 2 > text->size()) return 0;
     std::vector<std::string_view> fields = base::split(std::string_view(*text).substr(name_end + 2), ' ');
@@ -72,7 +71,7 @@ base::Status SessionDirectory::fill(const std::string& record) {
     int here = directory_.get();
     lock_ = base::Fd(::openat(here, "lock", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!lock_) return base::system_error("make " + path_ + "/lock", errno);
-    // Where locks can't be had the process says whether the session lives.
+    // Without locks, other processes use the pid to check whether the session lives.
     (void)::flock(lock_.get(), LOCK_EX | LOCK_NB);
     if (!control_.open(path_, "control", SOCK_SEQPACKET) || ::listen(control_.get(), kBacklog) != 0)
         return base::system_error("make " + path_ + "/control", errno);
@@ -87,7 +86,7 @@ base::Status SessionDirectory::fill(const std::string& record) {
     return base::success();
 }
 
-// The names are ours alone: nothing else is in there.
+// Only these names are in the directory, and we made them.
 void SessionDirectory::remove() {
     if (path_.empty()) return;
     if (directory_) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A running session as other processes of the user find it:
 //
-//   lock           held for as long as the supervisor lives, whatever ends it
-//   session.json   what is run, where, by which process; written whole
+//   lock           held as long as the supervisor lives, however it ends
+//   session.json   what is run, where, by which process; written atomically
 //   control        a socket that the supervisor answers (control.h)
 //   log            a link to the record
 //
-// Gone with the session. One whose supervisor was killed is removed by the keeper, or by whoever looks next.
+// Removed with the session. If the supervisor is killed, the keeper removes it, or the next listing of
+// sessions.
 #pragma once
 
 #include <string>
@@ -24,8 +25,8 @@ class SessionDirectory {
     SessionDirectory(const SessionDirectory&) = delete;
     SessionDirectory& operator=(const SessionDirectory&) = delete;
 
-    // Below a runtime place. `metadata` is completed with what identifies this process. A session that can't
-    // have a directory runs all the same; nobody can steer it.
+    // Makes it below a runtime place. Adds to `metadata` what identifies this process. A session without a
+    // directory runs too, but can't be controlled.
     base::Status make(const std::string& place, const std::string& session, const base::Json& metadata,
                       const std::string& record);
     bool is_empty() const { return path_.empty(); }
@@ -44,10 +45,10 @@ class SessionDirectory {
     NamedSocket control_;
 };
 
-// Field 22 of /proc/PID/stat: with the number it names a process for as long as the machine is up. Zero:
-// there is no such process.
+// Field 22 of /proc/PID/stat. Together with the pid it identifies a process until the machine reboots. Zero:
+// no such process.
 uint64_t start_ticks_of(int pid);
-// Of this start of the machine.
+// Identifies the current boot of the machine.
 std::string boot_id();
 
 }  // namespace session

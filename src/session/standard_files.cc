@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Every backend passes 0, 1 and 2 on as they are, so the pipes stand there while the
-// jail is started and nowhere else. The relay reads an input by pread, which leaves the offset that it shares
-// with the caller alone. In
+// Theory of operation. Every backend passes 0, 1 and 2 on unchanged, so the pipes are there only while the
+// jail is started. The relay reads an input with pread, which does not move the offset that it shares with
+// the caller. In
 //
 //     while read -r line; do agent-sandbox -- true; done <list
 //
-// the loop must go on with the next line. At the end the offset is moved by what the command took out of the
-// pipe. An output is written at the shared offset, so that what the caller writes next follows.
+// the loop must continue with the next line. At the end the relay moves the offset by the number of bytes
+// that the command read from the pipe. It writes an output at the shared offset, so that later output of the
+// caller follows.
 #include "session/standard_files.h"
 
 #include <fcntl.h>
@@ -25,9 +26,9 @@
 namespace session {
 namespace {
 
-constexpr size_t kChunk = 65536;  // a pipe holds as much
+constexpr size_t kChunk = 65536;  // the size of a pipe
 constexpr const char* kNames[] = {"standard input", "standard output", "standard error"};
-constexpr int kKilled = 255;  // as the relay's errno: it did not end by itself
+constexpr int kKilled = 255;  // as the relay's errno: it did not exit by itself
 
 bool is_input(int number, int flags) {
     int mode = flags & O_ACCMODE;
@@ -40,7 +41,7 @@ bool is_same_file(int one, int other) {
            ::fstat(other, &second) == 0 && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-// What one stream still has to do. Each step does at most one chunk and returns an errno.
+// One stream of the relay. Each step copies at most one chunk and returns an errno.
 class Input {
   public:
     Input(int file, base::Fd pipe, base::Fd jails)
@@ -50,7 +51,7 @@ class Input {
 
     int events() const { return pipe_.get(); }
 
-    // A pipe takes a whole chunk or a part of it.
+    // A write to a pipe accepts a whole chunk or a part of it.
     int step() {
         char bytes[kChunk];
         ssize_t got = ::pread(file_, bytes, sizeof bytes, start_ + written_);
@@ -66,7 +67,7 @@ class Input {
     void settle() {
         int unread = 0;
         if (!jails_ || ::ioctl(jails_.get(), FIONREAD, &unread) != 0) return;
-        // Another process that shares the file may have moved on meanwhile.
+        // Another process that shares the file may have moved the offset meanwhile.
         if (written_ > unread && ::lseek(file_, 0, SEEK_CUR) == start_)
             ::lseek(file_, start_ + written_ - unread, SEEK_SET);
         pipe_.reset();
@@ -99,7 +100,7 @@ class Output {
             if (put < 0 && errno == EINTR) continue;
             if (put < 0) {
                 int number = errno;
-                pipe_.reset();  // the command learns of it by EPIPE
+                pipe_.reset();  // the command gets EPIPE
                 return number;
             }
             done += static_cast<size_t>(put);
@@ -170,8 +171,8 @@ base::Status StandardFiles::give_back() {
     return base::success();
 }
 
-// Signals are blocked here as in the supervisor, so that Ctrl-C ends the command and not what copies its last
-// words. A supervisor that is killed takes the jail along; what the jail has written still arrives.
+// Signals are blocked here as in the supervisor, so that Ctrl-C ends the command, but not the relay before it
+// has copied the last output. If the supervisor is killed, the jail dies too, and its output still arrives.
 void StandardFiles::run_relay(int over) {
     ::prctl(PR_SET_NAME, "asb-relay");
     std::vector<int> kept = {over};
@@ -218,7 +219,7 @@ void StandardFiles::run_relay(int over) {
 
 base::Status StandardFiles::finish() {
     if (relay_ < 0) return base::success();
-    // Not by closing it alone: helpers that were forked meanwhile may hold it too.
+    // Closing it is not enough: helpers that were forked meanwhile may have it open too.
     (void)!::write(life_.get(), "", 1);
     life_.reset();
     int status = 0;

@@ -2,10 +2,10 @@
 // Regular files at the caller's descriptors 0, 1 and 2. The command gets a pipe in place of each, and a relay
 // process outside of the jail copies the bytes.
 //
-// Threat: a descriptor of a file gives more than its own mode. Its holder can change mode, owner, times and
-// length of the file, and can open it again through /proc/self/fd with another mode: read what stood in a log
-// before, or write to a file that was given for reading. No mount of the jail applies to it, and a filter of
-// system calls can't tell it from other descriptors (tests/jail/standard_files.bats).
+// Threat: a descriptor of a file gives more rights than its own mode. With it a process can change mode,
+// owner, times and length of the file, and can open it again through /proc/self/fd with another mode: read
+// the earlier content of a log, or write to a file that was given for reading. No mount of the jail applies
+// to it, and a seccomp filter can't distinguish it from other descriptors (tests/jail/standard_files.bats).
 #pragma once
 
 #include <sys/types.h>
@@ -24,11 +24,11 @@ class StandardFiles {
     base::Status replace();
     // The jail has inherited the pipes: 0, 1 and 2 are the caller's files again, and the relay starts.
     base::Status give_back();
-    // The jail is dead. Waits until all that it wrote is in the files, and sets the offset of an input to
-    // the first byte that the command has not read. An error: something could not be written.
+    // The jail is dead. Waits until all its output is in the files, and sets the offset of an input to the
+    // first byte that the command has not read. An error: something could not be written.
     base::Status finish();
 
-    pid_t relay() const { return relay_; }  // -1: there is none
+    pid_t relay() const { return relay_; }  // -1: not running
 
     StandardFiles() = default;
     ~StandardFiles();
@@ -39,7 +39,7 @@ class StandardFiles {
     struct Stream {
         base::Fd file;   // the caller's
         base::Fd pipe;   // the relay's end
-        base::Fd jails;  // an input's other end, kept to count what was not read
+        base::Fd jails;  // an input's other end, open here to count unread bytes
         bool is_input = false;
         int same_as = -1;  // an earlier number with the same file: they share a pipe
         bool is_replaced = false;
@@ -50,7 +50,7 @@ class StandardFiles {
     [[noreturn]] void run_relay(int over);
 
     std::array<Stream, 3> streams_;
-    base::Fd life_;  // a pipe; the relay's other end is readable when the jail is dead, or this process
+    base::Fd life_;  // a pipe; the relay's end is readable when the jail or this process is dead
     pid_t relay_ = -1;
 };
 

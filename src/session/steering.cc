@@ -62,7 +62,7 @@ Steering::Steering(Control& control, Parts parts) : parts_(std::move(parts)) {
                    [this](const Json& request, const Reply& reply) { answer(false, request, reply); });
 }
 
-// Memory and processes as they are now; the others only as far as they are set.
+// The current memory, processes and time; the other limits only if they are set.
 base::Json Steering::limits() const {
     base::Json limits = base::Json::array();
     pid_t stage = parts_.stage();
@@ -73,7 +73,7 @@ base::Json Steering::limits() const {
         limit.set("text", value > 0 ? plan::limit_text(named, parts_.plan.limits) : "");
         bool is_measured = stage > 0 && Meter::is_possible();
         if (named.key == "limits.memory" && is_measured) {
-            // The quick sum: exact figures are for a limit that is about to be reached.
+            // The quick sum: an exact one is only needed for a limit that is nearly reached.
             Meter meter(stage, memory_file_systems(parts_.plan));
             limit.set("used", static_cast<int64_t>(meter.memory(UINT64_MAX)));
         } else if (named.key == "limits.processes" && is_measured) {
@@ -138,7 +138,7 @@ void Steering::answer(bool is_approved, const base::Json& request, const Reply& 
         base::Result<base::Json> state = text ? base::Json::parse(*text) : text.error();
         const base::Json* question = state ? question_of(*state, id) : nullptr;
         if (question == nullptr) return reply(refusal(no_question(id)));
-        // Whoever is held hears of it, and the gateway records it, when it takes effect.
+        // The gateway answers the waiting connection and records the approval when the rule takes effect.
         if (is_approved) {
             base::Json change = base::Json::object().set("target", host_of(*question));
             return this->change(true, change, reply);

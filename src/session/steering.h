@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a user may ask of a running session, as handlers of its control socket: its state, its end, another
-// rule, an answer to a question.
+// The requests of a user to a running session, as handlers of its control socket: show its state, end it,
+// change a rule, answer a question.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ class Steering {
         std::function<pid_t()> stage;  // the jail's pid 1; -1: not known yet
         std::function<void(bool at_once)> stop;
     };
-    // Answers from now on.
+    // Handles requests from now on.
     Steering(Control& control, Parts parts);
     Steering(const Steering&) = delete;
     Steering& operator=(const Steering&) = delete;

@@ -12,7 +12,7 @@
 namespace session {
 namespace {
 
-// Slurm signals every process of a step, not the command alone.
+// Slurm signals every process of a step, not only the command.
 constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXFSZ};
 
 }  // namespace

@@ -8,8 +8,8 @@
 
 namespace session {
 
-// In a fork of the supervisor: neither the caller's terminal nor a kill of its group reaches this process, it
-// ends with the supervisor, and of the open descriptors it has those that are kept.
+// In a fork of the supervisor. Afterwards neither the caller's terminal nor a kill of its process group
+// reaches this process, it dies with the supervisor, and only the descriptors in `kept` are open.
 void step_aside(pid_t supervisor, const char* name, std::vector<int> kept);
 
 }  // namespace session

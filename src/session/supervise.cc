@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The command is in a process group of its own, so each signal reaches it on exactly one
-// way:
+// Theory of operation. The command is in its own process group, so each signal reaches it exactly once:
 //
-//   while its group is in the foreground     the terminal signals it directly; nothing of that reaches us
-//   else (pipelines, no terminal, kill)      the signal reaches us, and is passed on through the stage
+//   its group is in the foreground           the terminal signals it directly; we get nothing
+//   else (pipelines, no terminal, kill)      we get the signal, and pass it on through the stage
 //
-// When the command stops, the stage says so, and the caller's job must stop as well, or its shell would wait
-// for ever: we take the terminal back, stop the whole job as the terminal would have, and on being continued
-// hand the terminal over again. A command that reads the terminal from the background (SIGTTIN, SIGTTOU) is
-// given it if the caller's job has it.
+// When the command stops, the stage reports it, and the caller's job must stop as well, or its shell would
+// wait for ever. So we take the terminal back and stop the whole job as the terminal would have. When it is
+// continued, we give the terminal to the command again. A command that reads the terminal from the background
+// (SIGTTIN, SIGTTOU) gets it if the caller's job has it.
 #include "session/supervise.h"
 
 #include <fcntl.h>
@@ -34,25 +33,24 @@ namespace {
 
 constexpr int kPassedOn[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGTSTP};
 constexpr int kOurs[] = {SIGCHLD, SIGCONT};
-// Blocked and not read: touching the terminal from the background must not stop us, and a record that may not
-// grow further (ulimit -f) not end us.
+// Blocked and not read: using the terminal from the background must not stop us, and a write to a closed pipe
+// or to a record at its size limit (ulimit -f) must not kill us.
 constexpr int kUnwanted[] = {SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
 
 constexpr int kLongestDeath = 10'000;  // milliseconds
 constexpr uint64_t kMostMailLines = 1000;
-// Whoever kills all processes of a session together, as Slurm does with a step, kills us a moment after the
-// gateway: then nobody is to be told of a network that nobody misses.
+// If all processes of a session are killed together, as Slurm does with a step, we die a moment after the
+// gateway. Then a message about the lost network would only confuse.
 constexpr std::chrono::milliseconds kBeforeTelling{250};
 
-// What the terminal or the kernel sends is meant for a whole job, what a process sends with kill for one
-// process.
+// A signal of the terminal or the kernel is meant for the whole job, a signal of kill(2) for one process.
 bool is_for_group(const struct signalfd_siginfo& information) {
     int signal = static_cast<int>(information.ssi_signo);
     return information.ssi_code == SI_KERNEL || signal == SIGTSTP || signal == SIGWINCH;
 }
 
-// Stops the caller's job by the signal that a terminal would send. In an orphaned group, which nobody could
-// continue, the kernel ignores it and we go on at once. Returns when continued.
+// Stops the caller's job with the signal that a terminal would send. In an orphaned group, which no shell
+// could continue, the kernel ignores it and we continue at once. Returns when continued.
 void stop_job() {
     sigset_t stop, resume;
     sigemptyset(&stop);
@@ -82,16 +80,16 @@ HeldSignals::HeldSignals() : before_(inner::current_signals()) {
     sigset_t readable = inner::signal_set(read);
     sigset_t blocked = inner::signal_set(read | inner::signal_bits(kUnwanted) | before_.blocked);
     sigprocmask(SIG_SETMASK, &blocked, nullptr);
-    // An ignored SIGCHLD, inherited from the caller, would reap our child behind our back.
+    // An ignored SIGCHLD, inherited from the caller, would make the kernel reap our child.
     std::signal(SIGCHLD, SIG_DFL);
     events_ = base::Fd(::signalfd(-1, &readable, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 HeldSignals::~HeldSignals() {
-    // What came for a command that has ended is nobody's any more.
+    // Drain signals still pending for the command that just exited.
     struct signalfd_siginfo information;
     while (::read(events_.get(), &information, sizeof information) > 0) continue;
-    // Nor is what a failed write of ours left behind: the error has told of it.
+    // Also drain signals of our own failed writes; their errors are handled already.
     sigset_t unwanted = inner::signal_set(inner::signal_bits(kUnwanted));
     struct timespec now = {};
     while (sigtimedwait(&unwanted, nullptr, &now) > 0) continue;
@@ -105,7 +103,7 @@ Outcome Supervisor::attend(const OnBuilt& on_built) {
         {signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}, {}, {}, {}, {}, {}, {}, {}};
     bool has_rested = false;
     while (is_running_ || is_connected_) {
-        // A negative number is passed over: a closed connection would be ready for ever.
+        // poll ignores a negative descriptor; a closed connection would always be ready.
         watched[1].fd = is_connected_ ? launched_.control.get() : -1;
         watched[2] = {gateway_.events(), POLLIN, 0};
         watched[3] = {notices_.events(Notices::Clock::now()), POLLIN, 0};
@@ -136,7 +134,7 @@ Outcome Supervisor::attend(const OnBuilt& on_built) {
     return std::move(outcome_);
 }
 
-// Milliseconds until something is to be looked at that does not announce itself; -1: nothing is.
+// Milliseconds until something without an event is due; -1: never.
 int Supervisor::patience() const {
     int shortest = -1;
     for (int wait : {watch_.wait(Watch::Clock::now()), notices_.wait(Notices::Clock::now()),
@@ -149,11 +147,11 @@ int Supervisor::patience() const {
 void Supervisor::tell_lost_network() {
     if (!network_lost_ || Watch::Clock::now() - *network_lost_ < kBeforeTelling) return;
     network_lost_.reset();
-    // Told now, and again at the end, which a program that paints the whole screen does not hide.
+    // Printed now, and again at the end: a full-screen program may hide the first message.
     (void)base::write_all(STDERR_FILENO, std::string("agent-sandbox: ") + std::string(kLostNetwork) + "\n");
 }
 
-// The backend's process, killed alone, is gone a moment before the jail.
+// If only the backend's process is killed, it exits a moment before the jail.
 void Supervisor::await_death() const {
     struct pollfd watched = {stage_.get(), POLLIN, 0};
     if (stage_) (void)::poll(&watched, 1, kLongestDeath);
@@ -167,7 +165,7 @@ void Supervisor::take_signals() {
             int status = 0;
             if (is_running_ && ::waitpid(launched_.process, &status, WNOHANG) == launched_.process) {
                 is_running_ = false;
-                // A stage that outlives the backend's process is alone with the jail.
+                // If the stage outlives the backend's process, nothing else supervises the jail.
                 if (stage_process_ < 0) {
                     orphans_.end();
                 } else {
@@ -182,7 +180,8 @@ void Supervisor::take_signals() {
     }
 }
 
-// The stage waits for the word; without a gateway it never comes, and the jail ends before anything ran.
+// The stage waits for the ready message. If the gateway fails, it is never sent, and the jail ends before the
+// command runs.
 void Supervisor::hear_gateway() {
     switch (gateway_.take()) {
         case Gateway::News::none:
@@ -192,8 +191,8 @@ void Supervisor::hear_gateway() {
             give_word();
             return;
         case Gateway::News::failed:
-            // Not by force: bubblewrap, killed while it makes its namespaces, leaves a process behind that
-            // waits for it for ever. The stage ends by itself when nobody is there to give the word.
+            // Do not kill bubblewrap: killed while it makes its namespaces, it leaves a child that waits for
+            // ever. The stage exits by itself when the connection is closed.
             outcome_.gateway_failure = gateway_.failure();
             ::shutdown(launched_.control.get(), SHUT_RDWR);
             is_connected_ = false;
@@ -207,7 +206,7 @@ void Supervisor::hear_gateway() {
     }
 }
 
-// One part for all who write: what happened at about the same time stands together.
+// All writers change to the same new part, so that lines of about the same time are in one file.
 void Supervisor::go_on_recording() {
     if (record_ == nullptr) return;
     base::Fd part = record_->next_part();
@@ -215,7 +214,7 @@ void Supervisor::go_on_recording() {
     gateway_.pass_journal(std::move(part));
 }
 
-// The first execution of the command waits for it.
+// The first exec of the command waits for the tracer.
 void Supervisor::start_tracer(base::Fd listener) {
     if (tracer_ == nullptr || tracer_->process() > 0) return;
     base::Status started = listener ? tracer_->start(std::move(listener))
@@ -225,8 +224,8 @@ void Supervisor::start_tracer(base::Fd listener) {
     end_jail();
 }
 
-// Threat: a jail whose tracer is gone would run on half broken, or unobserved by whoever believes that it is
-// observed (tests/jail/trace.bats: a killed tracer).
+// Threat: without its tracer a jail would continue half broken, or untraced while its user relies on the
+// trace (tests/jail/trace.bats: a killed tracer).
 void Supervisor::hear_tracer() {
     switch (tracer_->take()) {
         case Tracer::News::none:
@@ -241,7 +240,7 @@ void Supervisor::hear_tracer() {
     }
 }
 
-// Threat: a process that opened a protected file while it was bare would change it unseen
+// Threat: a process that opened a protected file while it was uncovered could change it unnoticed
 // (tests/jail/holders.bats).
 void Supervisor::take_keeper_reports() {
     if (keeper_ == nullptr) return;
@@ -294,8 +293,8 @@ void Supervisor::take_reports(const OnBuilt& on_built) {
             descriptor = base::Fd(*reinterpret_cast<int*>(CMSG_DATA(header)));
     }
     received_.append(bytes, static_cast<size_t>(got));
-    // The kernel ends what it gives at once with the first report that brings a descriptor: it is the last
-    // one's.
+    // One recvmsg returns nothing after the first report with a descriptor. So the descriptor belongs to the
+    // last report.
     for (inner::Report report; inner::take_report(received_, report);)
         obey(report, received_.empty() ? std::exchange(descriptor, base::Fd()) : base::Fd(), on_built);
 }
@@ -322,17 +321,17 @@ void Supervisor::hold_limits() {
     }
 }
 
-// Where the stage is not pid 1, the backend's own program may go on for whoever is left in the jail. A stage
-// that ended as it should has ended them, and that program then tidies up after itself.
+// If the stage is not pid 1, the backend's own program may continue to run for processes that are left in the
+// jail. A stage that ended as it should has killed them, and that program then cleans up and exits.
 void Supervisor::lose_stage(const OnBuilt& on_built) {
     is_stage_gone_ = true;
-    if (is_connected_) take_reports(on_built);  // its last words
+    if (is_connected_) take_reports(on_built);  // its last reports
     bool has_spoken = outcome_.ending || outcome_.failure;
     if (is_running_ && !has_spoken) ::kill(launched_.process, SIGKILL);
 }
 
-// Without pid 1, or without its parent, the kernel ends all that is left. A stage that is gone already leaves
-// a program of the backend's that does not end: it was stopped.
+// When pid 1 or its parent dies, the kernel kills everything that is left. If the stage is dead already and
+// the backend's program still runs, it was stopped: kill it.
 void Supervisor::end_jail() const {
     if (stage_ && !is_stage_gone_) {
         ::syscall(SYS_pidfd_send_signal, stage_.get(), SIGKILL, nullptr, 0);
@@ -341,8 +340,8 @@ void Supervisor::end_jail() const {
     }
 }
 
-// Threat: a jail that nobody guards shows what is replaced outside (tests/jail/covers.bats: what is replaced
-// at any moment of a launch is covered).
+// Threat: a jail without a guard shows files that are replaced outside (tests/jail/covers.bats: what is
+// replaced at any moment of a launch is covered).
 void Supervisor::get_ready(int landlock_abi, base::Fd mounts, const OnBuilt& on_built) {
     outcome_.landlock_abi = landlock_abi;
     base::Status ready =
@@ -389,7 +388,7 @@ void Supervisor::obey(const inner::Report& report, base::Fd descriptor, const On
 
 void Supervisor::send(const inner::Request& request) {
     std::string frame = inner::encode(request);
-    // Gone meanwhile: then there is nobody left to signal.
+    // The stage may have exited: then there is nothing to signal.
     (void)!::send(launched_.control.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Waiting for a jail: reports of the inner stage in, signals of the caller out, job control in both
-// directions.
+// Waits for a jail: receives reports of the inner stage, passes signals of the caller on, and does job
+// control in both directions.
 #pragma once
 
 #include <functional>
@@ -24,8 +24,8 @@
 
 namespace session {
 
-// Holds back what would end or stop the supervisor, and makes it readable as events instead. The caller's
-// state returns with the destructor.
+// Blocks the signals that would end or stop the supervisor, and makes them readable as events instead. The
+// destructor restores the caller's state.
 class HeldSignals {
   public:
     HeldSignals();
@@ -41,21 +41,21 @@ class HeldSignals {
     base::Fd events_;
 };
 
-// All that came to be known about a run; conclude.h says what it means.
+// Everything that was observed about a run; conclude.h interprets it.
 struct Outcome {
     bool may_have_run = false;  // the jail was built
     bool has_started = false;   // the command was executed
-    int landlock_abi = 0;       // that the second wall uses; 0: this kernel has none
+    int landlock_abi = 0;       // of the Landlock wall; 0: this kernel has no Landlock
     std::optional<inner::Report> failure;
     std::optional<inner::Report> ending;
     std::string diagnostics;
     std::string gateway_failure;     // the network could not be set up; nothing ran
     std::string_view reached;        // the limit that ended the jail: "limits.memory"
-    uint64_t refused_processes = 0;  // because of limits.processes, where that can be known
+    uint64_t refused_processes = 0;  // because of limits.processes, if the kernel counts them
     uint64_t refused_mails = 0;
-    std::string tracer_failure;  // the jail was ended because nobody answered its calls any more
+    std::string tracer_failure;  // the jail was ended because its tracer no longer answers its calls
     std::string held_file;       // the jail was ended because a process may have kept this file open
-    std::optional<base::Error> guard_failure;  // nobody could look after the jail; nothing ran
+    std::optional<base::Error> guard_failure;  // the keeper could not guard the jail; nothing ran
 };
 
 class Supervisor {
@@ -63,8 +63,8 @@ class Supervisor {
     // The jail's pid 1.
     struct Stage {
         pid_t process = -1;
-        int descriptor = -1;  // a pidfd, or minus errno: there are none before Linux 5.3
-        base::Fd mounts;      // the jail's mount namespace, where it tells
+        int descriptor = -1;  // a pidfd, or minus errno: before Linux 5.3 there are no pidfds
+        base::Fd mounts;      // the jail's mount namespace, if the stage sent it
     };
     using OnBuilt = std::function<base::Status(Stage)>;
 
@@ -80,19 +80,19 @@ class Supervisor {
           chaperon_(chaperon),
           is_network_ready_(gateway.process() < 0) {}
 
-    // Until the jail is dead. `on_built` is called when nothing of the user's runs yet, and nothing does
-    // where it fails.
+    // Returns when the jail is dead. `on_built` is called before any code of the user runs; if it fails, none
+    // will run.
     Outcome attend(const OnBuilt& on_built);
 
-    // What the user asks for meanwhile is heard by `control`, what the jail did is written to `record`.
+    // `control` receives the user's requests meanwhile; `record` receives what the jail did.
     void listen_to(Control& control, Record& record) {
         control_ = &control;
         record_ = &record;
     }
-    // Where the plan wants one.
+    // Call it if the plan wants a trace.
     void trace_with(Tracer& tracer) { tracer_ = &tracer; }
     void listen_to(Keeper& keeper) { keeper_ = &keeper; }
-    // Ends the jail as its user wishes: asked first, or at once.
+    // Ends the jail for its user: with SIGTERM first, or at once.
     void stop(bool at_once);
     pid_t stage_process() const { return stage_process_; }
 
@@ -138,9 +138,9 @@ class Supervisor {
     bool is_running_ = true;    // the backend's process
     bool is_connected_ = true;  // the stage
     bool is_stage_gone_ = false;
-    bool is_guarded_ = false;                               // somebody looks after the jail from outside
-    bool is_network_ready_;                                 // the gateway serves, or there is none
-    std::optional<Watch::Clock::time_point> network_lost_;  // and nobody was told yet
+    bool is_guarded_ = false;  // the keeper guards the jail
+    bool is_network_ready_;    // the gateway serves, or the jail needs no gateway
+    std::optional<Watch::Clock::time_point> network_lost_;  // and the message is not printed yet
     bool wants_terminal_ = false;  // when the caller's job is continued in the foreground
 };
 

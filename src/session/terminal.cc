@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The settings are noted at each loan, not once at the start: between a stop and a
-// continuation the caller's shell may have changed them. They are restored only while the terminal is ours to
-// set: never under a shell that has taken it back already, or under a pager that shares our pipeline.
+// Theory of operation. The settings are saved each time the terminal is given away, not once at the start:
+// between a stop and a continuation the caller's shell may have changed them. They are restored only while
+// the terminal is ours: never under a shell that has taken it back already, or under a pager in our pipeline.
 //
-// What is on the screen can't be asked. But a program that draws all of it, or reads single keys, has turned
-// line editing off, and turns it on again when it ends in order: line editing that is still off at the end
-// means that it was cut short. The sequences below do nothing on a terminal that was left in order.
+// The state of the screen can't be read. But a full-screen program, or one that reads single keys, turns line
+// editing off, and turns it on again at its regular end. If line editing is still off at the end, the program
+// was interrupted. The sequences below have no effect on a terminal that was left in order.
 #include "session/terminal.h"
 
 #include <fcntl.h>
@@ -24,13 +24,14 @@ namespace session {
 namespace {
 
 constexpr std::string_view kLeaveScreen =
-    // Leaving the alternate screen restores the cursor that was saved with it. On a terminal that is not in
-    // it, some restore it as well: hence the saving first, which the alternate screen keeps apart.
+    // Leaving the alternate screen restores the cursor that was saved when it was entered. Some terminals
+    // restore it even if they are not in the alternate screen: so save it first, which the alternate screen
+    // keeps apart.
     "\x1b"
     "7\x1b[?1049l"
     "\x1b[?25h"                                                // the cursor is visible
-    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l"  // no reports of the mouse and of focus
-    "\x1b[?1l\x1b>"                                            // cursor keys and keypad as usual
+    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l"  // no mouse and focus reports
+    "\x1b[?1l\x1b>"                                            // normal cursor keys and keypad
     "\x1b[0m";                                                 // no colour
 constexpr std::string_view kPlainPaste = "\x1b[?2004l";
 
@@ -50,7 +51,7 @@ Terminal::Terminal() : fd_(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)) {
     }
     loan_.reset(static_cast<Loan*>(place));
     loan_->lender = ::getpgrp();
-    // Only for the controlling terminal does this have an answer.
+    // tcgetpgrp succeeds only for the controlling terminal.
     bool is_output = ::tcgetpgrp(STDOUT_FILENO) >= 0;
     draws_on_it_ = is_output && can_draw();
     if (is_ours() && is_output && ::isatty(STDIN_FILENO)) give();
@@ -70,7 +71,7 @@ void Terminal::give() {
     loan_->is_given = true;
 }
 
-// The descriptor is /dev/tty, whose own mode says nothing.
+// The descriptor is /dev/tty, whose own mode is not the device's.
 void Terminal::note_mode() {
     struct stat status;
     bool is_known = ::ttyname_r(STDIN_FILENO, loan_->device, sizeof loan_->device) == 0 &&
@@ -81,8 +82,8 @@ void Terminal::note_mode() {
     loan_->mode = is_known ? status.st_mode & 07777 : 0;
 }
 
-// Threat: the command owns the terminal's device as the caller does, and fchmod on a descriptor of it would
-// let other users read what is typed there from then on (tests/jail/terminal.bats).
+// Threat: the command owns the terminal's device as the caller does. With fchmod on it the command could let
+// other users read what is typed there from then on (tests/jail/terminal.bats).
 void Terminal::restore_mode() const {
     struct stat status;
     if (loan_->device[0] == '\0' || ::lstat(loan_->device, &status) != 0) return;
@@ -94,8 +95,8 @@ void Terminal::restore_mode() const {
 void Terminal::take_back() {
     if (!is_given()) return;
     loan_->is_given = false;
-    // From the background this asks for SIGTTOU, which the supervisor blocks (HeldSignals): then the kernel
-    // lets it pass.
+    // From the background this call raises SIGTTOU. The supervisor blocks that signal (HeldSignals), and then
+    // the kernel permits the call.
     ::tcsetpgrp(fd_.get(), loan_->lender);
 }
 
@@ -106,7 +107,7 @@ void Terminal::recover() {
     if (!is_ours()) return;
     if (is_raw()) reset_screen(false);
     restore_settings();
-    // A command that wanted the terminal for itself alone would keep everybody from opening it
+    // If a command set exclusive mode (TIOCEXCL), no other process could open the terminal
     // (tests/jail/terminal.bats).
     ::ioctl(fd_.get(), TIOCNXCL);
 }
@@ -115,14 +116,14 @@ void Terminal::recover_for_the_dead() {
     if (!is_given()) return;
     restore_mode();
     if (!is_abandoned()) {
-        // The caller's shell has it again and has set it as it likes. It knows nothing of the screen.
+        // The caller's shell has the terminal again and has set its modes, but does not reset the screen.
         reset_screen(true);
         return;
     }
     recover();
 }
 
-// No process is left in the foreground: the group was the command's.
+// No process is left in the foreground group, which was the command's.
 bool Terminal::is_abandoned() const {
     pid_t foreground = ::tcgetpgrp(fd_.get());
     return foreground > 0 && ::kill(-foreground, 0) != 0 && errno == ESRCH;
@@ -135,14 +136,14 @@ bool Terminal::is_raw() const {
 }
 
 void Terminal::restore_settings() const {
-    // At once: waiting for the output to drain would wait for ever behind Ctrl-S.
+    // At once: waiting for the output to drain would never end after Ctrl-S.
     ::tcsetattr(fd_.get(), TCSANOW, &loan_->settings);
 }
 
 void Terminal::reset_screen(bool someone_else_reads) const {
     if (!draws_on_it_) return;
     (void)base::write_all(fd_.get(), kLeaveScreen);
-    // A shell that waits for a line has asked for marked pastes again.
+    // A shell that waits for a line has turned bracketed paste on again.
     if (!someone_else_reads) (void)base::write_all(fd_.get(), kPlainPaste);
 }
 

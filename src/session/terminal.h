@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The caller's controlling terminal: who is in its foreground, and how it was set. The command has a process
-// group of its own (inner/stage.cc says why), so the foreground is given to it and taken back as a
-// job-control shell does. However the command ends, the terminal is then as it was when it was given away.
+// The caller's controlling terminal: its foreground group and its settings. The command has its own process
+// group (inner/stage.cc gives the reason), so the foreground is given to it and taken back as a job-control
+// shell does. However the command ends, the terminal is then as it was before.
 #pragma once
 
 #include <sys/types.h>
@@ -15,9 +15,9 @@ namespace session {
 
 class Terminal {
   public:
-    // Opens it, where there is one, and gives it away at once when the caller's job has both its input and
-    // its output there. In a pipeline another process of the job may be the one that reads (a pager); the
-    // command then gets the terminal when it first asks for it.
+    // Opens the terminal, if there is one. Gives it away at once if the caller's job has both its input and
+    // its output there. In a pipeline another process of the job may read it (a pager); the command then gets
+    // the terminal when it first reads it.
     Terminal();
 
     int descriptor() const { return fd_.get(); }
@@ -27,24 +27,24 @@ class Terminal {
     // Whether the caller's job is in the foreground.
     bool is_ours() const;
     void give();
-    // Makes the caller's job the foreground again, if it had been given away.
+    // Makes the caller's job the foreground again, if the terminal was given away.
     void take_back();
 
-    // At the end of a run: takes it back and sets it as it was. A program that was ended while it drew the
-    // whole screen could not undo that either; then the screen is set right as well.
+    // At the end of a run: takes the terminal back and restores its settings. If a full-screen program was
+    // killed, it could not restore the screen; then the screen is reset as well.
     void recover();
-    // The same for a supervisor that was killed, by a process of its session that has outlived it.
+    // The same for a supervisor that was killed, called by a process of its session that outlived it.
     void recover_for_the_dead();
 
   private:
-    // Shared with forked processes, so that the keeper knows at any time what the supervisor knew last.
+    // Shared with forked processes, so that the keeper always has the supervisor's last state.
     struct Loan {
         bool is_given;
         pid_t lender;  // the caller's process group
         struct termios settings;
-        char device[64];  // its name, empty where it has none
+        char device[64];  // its path; empty: unknown
         dev_t number;
-        mode_t mode;  // who may read and write it
+        mode_t mode;  // its permissions
     };
     struct Unmap {
         void operator()(Loan* loan) const;
@@ -59,7 +59,7 @@ class Terminal {
 
     base::Fd fd_;
     std::unique_ptr<Loan, Unmap> loan_;
-    bool draws_on_it_ = false;  // the command's standard output is this terminal, and it is no dumb one
+    bool draws_on_it_ = false;  // the command's standard output is this terminal, and it is not a dumb one
 };
 
 }  // namespace session

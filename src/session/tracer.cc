@@ -29,7 +29,7 @@ Tracer::~Tracer() {
 
 base::Status Tracer::start(base::Fd listener) {
     int pair[2];
-    // Not blocking: neither of the two ever waits for the other, whatever became of it.
+    // Non-blocking: neither process ever waits for the other, even if the other is stuck.
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
         return base::system_error("make a socket", errno);
     control_ = base::Fd(pair[0]);
@@ -44,7 +44,7 @@ base::Status Tracer::start(base::Fd listener) {
 
     control_.release();
     step_aside(supervisor, "asb-tracer", {theirs.get(), listener_.get(), share.file.get()});
-    // It reads what the jail wrote, and has no use for another program.
+    // The tracer reads untrusted data of the jail and never needs another program.
     base::forget_environment();
     if (seccomp::forbid_execution_by_name() != 0) ::_exit(1);
     audit::Writer writer(std::move(share.file), share.is_chained ? "tracer" : "", share.seed,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The tracer as the supervisor sees it: a process beside the jail that is started when the jail sends the
-// listener of its filter, before anything of the user's has run, and ends with the session. It is a fork of
-// this one: the plan that it explains by is the one in memory.
+// The tracer as the supervisor sees it: a process beside the jail. It is started when the jail sends the
+// listener of its filter, before any code of the user has run, and ends with the session. It is a fork of
+// this process, so it uses the plan in memory.
 #pragma once
 
 #include <sys/types.h>
@@ -18,26 +18,26 @@ namespace session {
 
 class Tracer {
   public:
-    // Nothing is made yet; both must outlive it.
+    // Starts nothing yet. Both arguments must outlive it.
     Tracer(const plan::Plan& plan, const Record& record) : plan_(plan), record_(record) {}
     ~Tracer();
     Tracer(const Tracer&) = delete;
     Tracer& operator=(const Tracer&) = delete;
 
     base::Status start(base::Fd listener);
-    pid_t process() const { return process_; }  // -1: there is none
+    pid_t process() const { return process_; }  // -1: not running
 
-    // Readable when there is news; -1 where there is none to come.
+    // Readable when there is news; -1: no news will come.
     int events() const { return control_.get(); }
-    // lost: it can't go on, or was ended from outside. Every call that it was to answer waits for ever.
+    // lost: it failed, or was killed from outside. Every call that it had to answer waits for ever.
     enum class News { none, lost, journal_full };
     News take();
     const std::string& failure() const { return failure_; }
     void pass_journal(base::Fd part) const;
 
-    // The command has ended; what else runs in the jail is ended now.
+    // The command has ended; the other processes of the jail are being killed.
     void say_over() const;
-    // Its last word, if it is still there to say it. The jail is dead.
+    // Returns its summary, if it still runs. The jail is dead.
     tracer::Summary finish();
 
   private:
@@ -47,8 +47,8 @@ class Tracer {
     const Record& record_;
     pid_t process_ = -1;
     base::Fd control_;
-    // Kept open here, so that the calls of a jail whose tracer is gone wait until the jail is ended, and
-    // never get the kernel's answer to questions that nobody can hear (ENOSYS).
+    // Kept open here: if the tracer dies, the jail's calls wait until the jail is killed. Without an open
+    // listener the kernel would answer them with ENOSYS.
     base::Fd listener_;
     std::string failure_;
 };

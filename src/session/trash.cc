@@ -87,7 +87,7 @@ bool Trash::take(int parent, const base::Path& path) {
         0) {
         return true;
     }
-    // The next ones are spared the attempt.
+    // Another file system: do not try again for the next ones.
     if (errno == EXDEV) bag_.reset();
     return false;
 }

@@ -27,7 +27,7 @@ uint64_t number_of(std::string_view text) {
     return number;
 }
 
-// Each thread has children of its own.
+// Each thread has its own list of children.
 void add_children(pid_t process, std::vector<pid_t>& processes) {
     std::string tasks = place_of(process) + "/task";
     DIR* stream = ::opendir(tasks.c_str());
@@ -57,8 +57,8 @@ uint64_t resident_at(const std::string& place) {
     return fields.size() > 1 ? number_of(fields[1]) * page : 0;
 }
 
-// Where /proc tells of its memory and its root. Threat: a process whose first thread has ended seems to have
-// neither, and lives on in its others (tests/jail/limits.bats).
+// The directory in /proc that shows the process's memory and root. Threat: a process whose first thread has
+// ended seems to have neither, but its other threads run on (tests/jail/limits.bats).
 std::string living_place_of(pid_t process) {
     std::string place = place_of(process);
     if (resident_at(place) > 0) return place;
@@ -77,7 +77,7 @@ uint64_t resident(pid_t process) {
     return resident_at(living_place_of(process));
 }
 
-// Shared pages are divided among those that share them. The kernel walks all of the memory for this answer.
+// Divides shared pages among the processes that share them. Slow: the kernel walks all page tables for it.
 uint64_t proportional(pid_t process) {
     constexpr std::string_view kName = "Pss:";
     base::Result<std::string> text = base::read_file(living_place_of(process) + "/smaps_rollup");
@@ -94,8 +94,8 @@ uint64_t exact_sum(pid_t stage) {
     return sum;
 }
 
-// The jail's root as a path, by the first process that may be looked into: a stage that was not executed
-// can't be, those that it started can. Empty: none.
+// The jail's root as a path in /proc, of the first process that we may inspect: not a stage that was forked
+// without exec, but the processes that it started. Empty: not found.
 std::string root_of(const std::vector<pid_t>& processes) {
     for (pid_t process : processes) {
         std::string root = living_place_of(process) + "/root";
@@ -113,7 +113,7 @@ uint64_t file_system_use(const std::string& path) {
 uint64_t ticks(pid_t process) {
     base::Result<std::string> status = base::read_file(place_of(process) + "/stat");
     if (!status) return 0;
-    // The name, in parentheses, may hold anything; the fields after it are numbers. utime is the twelfth.
+    // The name, in parentheses, may contain any byte; the fields after it are numbers. utime is the twelfth.
     size_t name_end = status->rfind(')');
     if (name_end == std::string::npos) return 0;
     std::vector<std::string_view> fields = base::split(std::string_view(*status).substr(name_end + 1), ' ');
@@ -141,8 +141,8 @@ uint64_t Meter::memory(uint64_t limit) const {
     if (files + quick <= limit) return files + quick;
     uint64_t exact = exact_sum(stage_);
     if (files + exact <= limit) return files + exact;
-    // A process that ends in the midst of the sum leaves its share to those that come after it, and is
-    // counted twice. That does not happen again the next moment.
+    // If a process ends while the sum is made, its share of pages moves to processes that are read later, and
+    // counts twice. A second sum is unlikely to have the same error.
     return files + std::min(exact, exact_sum(stage_));
 }
 

@@ -12,10 +12,10 @@ using namespace std::chrono_literals;
 constexpr auto kGrace = 2s;
 constexpr auto kStopGrace = 5s;
 constexpr auto kIdleLook = 1s;
-// A second with no more than this is an idle one: a program that waits for somebody blinks and polls.
+// A second with at most this many ticks is idle: a program that waits for input still blinks and polls.
 constexpr uint64_t kIdleTicks = 1;
 
-// Memory fills at some gigabytes a second at most: the more is left, the later a look is early enough.
+// Memory fills by some gigabytes a second at most: the more is left, the later the next check.
 constexpr uint64_t kFilledPerMillisecond = 4u << 20;
 constexpr int64_t kSoonest = 10, kLatest = 250;  // milliseconds
 
@@ -36,7 +36,7 @@ int Watch::wait(Clock::time_point now) const {
     Clock::time_point next = std::min({end_, next_memory_, next_idleness_});
     if (next == kNever) return -1;
     auto left = std::chrono::ceil<std::chrono::milliseconds>(next - now).count();
-    // A day is the longest that poll is asked for; it only looks once too often.
+    // Wait at most a day, which fits poll's int; an early check is harmless.
     return static_cast<int>(std::clamp<int64_t>(left, 0, 86'400'000));
 }
 
@@ -64,7 +64,7 @@ Watch::Verdict Watch::look(Clock::time_point now) {
     return Verdict::go_on;
 }
 
-// Memory can't wait for a program that says goodbye.
+// A jail above its memory limit gets no time to exit.
 Watch::Verdict Watch::reach(std::string_view setting, Clock::time_point now) {
     reached_ = setting;
     is_asked_ = true;
@@ -83,7 +83,7 @@ void Watch::look_at_memory(Clock::time_point now) {
 
 void Watch::look_at_idleness(Clock::time_point now) {
     uint64_t ticks = source_.processor_ticks();
-    // Less than before: a process has ended that nobody waited for, so something happened.
+    // Less than before: a process ended and was not waited for, so the jail was active.
     bool is_idle = ticks >= last_ticks_ && ticks - last_ticks_ <= kIdleTicks;
     if (!is_idle) idle_since_ = now;
     last_ticks_ = ticks;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Limits that the kernel does not hold by itself: how long a jail may live, how long it may do nothing, and,
-// where there is no control group, how much memory it may hold. The supervisor asks when to look again;
-// without such a limit the answer is never.
+// Limits that the kernel does not enforce: how long a jail may live, how long it may be idle, and, without a
+// cgroup, how much memory it may use. wait() returns when to check again; without such a limit, never.
 #pragma once
 
 #include <chrono>
@@ -15,7 +14,7 @@ class Watch {
   public:
     using Clock = std::chrono::steady_clock;
 
-    // 0 is no limit.
+    // 0 means no limit.
     struct Bounds {
         uint64_t memory = 0;  // bytes
         std::chrono::seconds wall_time{};
@@ -23,14 +22,14 @@ class Watch {
 
         bool needs_meter() const { return memory > 0 || idle_time.count() > 0; }
     };
-    // How the jail's use is learned. Not called for a limit that is not set.
+    // Reads the jail's use. Not called for a limit that is not set.
     struct Source {
         std::function<uint64_t()> memory;
         std::function<uint64_t()> processor_ticks;
     };
     enum class Verdict { go_on, ask_to_end, end_now };
 
-    // What ended the jail where the user did.
+    // The value of reached() if the user ended the jail.
     static constexpr std::string_view kStop = "stop";
 
     Watch() = default;
@@ -39,11 +38,11 @@ class Watch {
     const Bounds& bounds() const { return bounds_; }
 
     void start(Clock::time_point now, Source source);
-    // Milliseconds until the next look; -1: never.
+    // Milliseconds until the next check; -1: never.
     int wait(Clock::time_point now) const;
-    // A jail whose time is over is asked to end first, and ended a moment later.
+    // A jail whose time is over gets SIGTERM first, and is killed a moment later.
     Verdict look(Clock::time_point now);
-    // The user wants the end: the jail is asked, and ended a moment later, or at once.
+    // The user ends the jail: with SIGTERM and a kill a moment later, or at once.
     void stop(Clock::time_point now, bool is_urgent);
     // The setting that was reached, or kStop; empty before.
     std::string_view reached() const { return reached_; }
@@ -59,10 +58,10 @@ class Watch {
     Source source_;
     std::string_view reached_;
     bool is_asked_ = false;
-    bool is_stopping_ = false;                  // and was not asked yet
+    bool is_stopping_ = false;                  // and did not get SIGTERM yet
     Clock::time_point end_ = kNever;            // of the wall time, then of the grace
-    Clock::time_point next_memory_ = kNever;    // look
-    Clock::time_point next_idleness_ = kNever;  // look
+    Clock::time_point next_memory_ = kNever;    // check
+    Clock::time_point next_idleness_ = kNever;  // check
     Clock::time_point idle_since_ = kNever;
     uint64_t last_ticks_ = 0;
     uint64_t last_memory_ = 0;
