@@ -15,8 +15,8 @@
 namespace backends {
 namespace {
 
-// A backend's program shares the caller's process group. What a terminal or a kill of the group sends must
-// reach the command through the supervisor, not end the jail by ending that program.
+// A backend's program is in the caller's process group. A signal of the terminal or a kill of the group must
+// reach the command through the supervisor, and must not end the jail by ending that program.
 constexpr int kShielded[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
                              SIGALRM, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU};
 
@@ -45,7 +45,7 @@ base::Status open_channels(const plan::Plan& plan, const Caller& caller, Inherit
     }
     launched.control = base::Fd(ends[0]);
     inheritance.control = base::Fd(ends[1]);
-    // With each report comes the pid of the stage as we see it, vouched for by the kernel.
+    // Each report carries the pid of the stage as we see it, set by the kernel.
     int on = 1;
     ::setsockopt(launched.control.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
     if (::pipe2(ends, O_CLOEXEC) != 0) return base::system_error("make a pipe", errno);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What every backend opens before it starts a jail: the socket to the inner stage, the pipe for what the
-// backend's own program says, the orders in a memory file; and what the started process does first.
+// What every backend opens before it starts a jail: the socket to the inner stage, the pipe for the error
+// output of the backend's own program, the orders in a memory file. Also the first steps of the started
+// process.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@ namespace backends {
 // Everything that the started process reads or writes; closed here once it is started.
 struct Inheritance {
     base::Fd orders, control, diagnostics, standard_error;
-    std::vector<base::Fd> others;  // of the backend's own
+    std::vector<base::Fd> others;  // used only by the backend
     std::vector<int> kept;  // the caller's: descriptors of the command, the terminal, the gateway's door
 
     std::vector<int> numbers() const;
@@ -26,20 +27,21 @@ struct Inheritance {
 base::Status open_channels(const plan::Plan& plan, const Caller& caller, Inheritance& inheritance,
                            Launched& launched);
 
-// Orders with all that does not depend on how the view is built; `inheritance` must have its channels.
+// Orders with everything that does not depend on how the view is built; the channels of `inheritance` must be
+// open.
 inner::Orders stage_orders(const plan::Plan& plan, const Caller& caller, const Inheritance& inheritance);
 // Encodes them into the memory file.
 base::Status write_orders(const inner::Orders& orders, Inheritance& inheritance);
 
-// That a process is in; none where the caller may not look at it.
+// The mount namespace of a process; not set if the caller may not open it.
 base::Fd mount_namespace_of(pid_t process);
 
 // ---- In the child
 
-// Ends when the parent does (unless a set-uid program is executed, which forgets it), takes the diagnostics
-// pipe for its standard error, enters the control group and the namespaces of the caller's job, and keeps no
-// descriptor but those of `inheritance`. The parent is named, because it may be dead before it can be asked
-// for.
+// The child dies with the parent (unless it executes a set-uid program, which clears PDEATHSIG), uses the
+// diagnostics pipe as its standard error, enters the cgroup and the namespaces of the caller's job, and
+// closes all descriptors but those of `inheritance`. `parent` is an argument, because the parent may be dead
+// before getppid is called.
 void prepare_child(const Inheritance& inheritance, const Caller& caller, pid_t parent);
 
 [[noreturn]] void give_up(const std::string& act);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Whoever made the user namespace of a jail, from outside of it, has every capability in
-// it: so the jail's mounts can be changed by a process of the same user, and by nobody inside. Such a process
-// has neither a /proc of its own there nor anything of the host but what the jail shows. A cover is laid onto
-// the open file that was found, following no link, and then the name is asked again: somebody may have
-// replaced it once more.
+// Theory of operation. The user that made a jail's user namespace has, outside of it, every capability in it.
+// So a process of this user outside can change the jail's mounts, and no process inside can. After it has
+// entered, it has no /proc of its own and sees of the host only what the jail shows. It mounts a cover onto
+// the open file that it found, without following links, and then checks the name again, because another
+// process may have replaced it once more.
 #include "backends/cover_again.h"
 
 #include <fcntl.h>
@@ -32,10 +32,10 @@ constexpr unsigned kCopied = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | native::kRecu
 constexpr unsigned kOntoDescriptor = MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH;
 constexpr uint64_t kWritable = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 constexpr uint64_t kReadonly = kWritable | MOUNT_ATTR_RDONLY;
-// How often in a row a file may be replaced by another between two of our calls.
+// How often in a row another process may replace the file between two of our calls.
 constexpr int kReplacements = 20;
-// What reads as empty and keeps nothing. A file of our own would have to be mounted somewhere to be copied,
-// and unmounting it takes the kernel longer than all the rest.
+// Reads as empty and stores nothing. A file of our own would have to be mounted before it can be copied, and
+// unmounting it takes the kernel longer than everything else.
 constexpr const char* kNothing = "/dev/null";
 
 base::Fd set_attributes(base::Fd tree, uint64_t attributes) {
@@ -83,15 +83,15 @@ base::Fd cover_for(Cover::Kind kind, int place) {
             }
             [[fallthrough]];
         case Cover::Kind::nothing:
-            // As a device it must stay one.
+            // No MOUNT_ATTR_NODEV: /dev/null must work as a device.
             return S_ISDIR(status.st_mode) ? set_attributes(new_memory(), kReadonly)
                                            : copy_of(AT_FDCWD, kNothing, 0, MOUNT_ATTR_RDONLY);
     }
     return {};
 }
 
-// What a process could have opened through the bare name `place`. A mount that only keeps a name closes
-// nothing.
+// Records what a process could have opened through the uncovered name `place`. A mount that only keeps a name
+// hides nothing.
 void note_bare(const Cover& cover, int place, size_t index, std::vector<BareObject>& objects) {
     struct statx status = {};
     if (cover.kind == Cover::Kind::writable) return;
@@ -110,7 +110,7 @@ bool cover(const Cover& cover, size_t index, std::vector<BareObject>& objects) {
         base::Fd place(base::open_without_links(cover.inside, O_PATH));
         State state = state_of(place.get());
         if (state != State::bare) return state != State::unknown;
-        if (!place) return false;  // a symbolic link takes no mount
+        if (!place) return false;  // a symbolic link can't be covered
         note_bare(cover, place.get(), index, objects);
         base::Fd tree = cover_for(cover.kind, place.get());
         bool is_laid = tree && native::move_mount(tree.get(), "", place.get(), "", kOntoDescriptor) == 0;

@@ -13,7 +13,7 @@ namespace {
 using plan::Mount;
 using plan::MountKind;
 
-// What has a source elsewhere on the host can't be had again: nothing in the jail leads there.
+// A cover whose source is elsewhere on the host can't be mounted again: no path in the jail leads there.
 std::optional<Cover::Kind> kind_of(const Mount& mount, const Layer& layer, const base::Path& outside,
                                    std::string_view our_program) {
     switch (mount.kind) {
@@ -22,7 +22,7 @@ std::optional<Cover::Kind> kind_of(const Mount& mount, const Layer& layer, const
             return mount.source == outside.str() ? std::optional(Cover::Kind::readonly) : std::nullopt;
         case MountKind::bind_writable:
             return mount.source == outside.str() ? std::optional(Cover::Kind::writable) : std::nullopt;
-        // A changed copy is there because the file itself is not to be seen.
+        // The plan mounts a changed copy to hide the file itself.
         case MountKind::private_file:
         case MountKind::file:
         case MountKind::empty_file:

@@ -12,16 +12,16 @@ namespace backends {
 struct Cover {
     enum class Kind : unsigned char {
         readonly,    // the file itself, read-only
-        writable,    // the file itself, which is only to keep its name
+        writable,    // the file itself, only to keep its name
         nothing,     // something empty
         our_program  // a stub
     };
-    base::Path inside;   // where it lies in the jail
-    base::Path outside;  // the host's name for the same
+    base::Path inside;   // its path in the jail
+    base::Path outside;  // the path of the same file on the host
     Kind kind = Kind::nothing;
 };
 
-// Those that can be laid again from inside the jail's own mounts, each after what it lies in.
+// Covers that can be mounted again from inside the jail's mount namespace, each after its parent.
 std::vector<Cover> covers_of(const plan::Plan& plan);
 
 }  // namespace backends

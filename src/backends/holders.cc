@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. A descriptor that was opened through the bare name belongs to the mount below the
-// cover; one that was opened through the cover belongs to the cover. So a process that reads .git/config as
-// it may is left alone: fdinfo names the mount of each descriptor.
+// Theory of operation. A descriptor that was opened through the uncovered name belongs to the mount below the
+// cover; one that was opened through the cover belongs to the cover. fdinfo names the mount of each
+// descriptor. So a process that reads .git/config through the cover is left alone.
 //
-// A descriptor for reading counts too: /proc/self/fd opens it again for writing, by the mount below the
+// A descriptor for reading counts too: /proc/self/fd opens it again for writing, through the mount below the
 // cover.
 //
 // A descriptor can hide in four places besides the table of a process: in the table of a single thread
@@ -41,10 +41,10 @@
 namespace backends {
 namespace {
 
-// Rounds end with the first one that finds nothing. A process that hands a descriptor on all the time meets
-// one of them.
+// The rounds end with the first one that finds nothing. A process that passes a descriptor on all the time is
+// found by one of them.
 constexpr int kMostRounds = 20;
-constexpr int kRoundsOfDoubt = 4;  // that a descriptor may wait in a socket, or a process be closed to us
+constexpr int kRoundsOfDoubt = 4;  // that a descriptor may wait in a socket, or a process be unreadable
 constexpr struct timespec kPause = {0, 3'000'000};
 constexpr pid_t kStage = 1;  // our own process
 
@@ -103,10 +103,10 @@ class Search {
     }
 
   private:
-    // A process, and the socket of it that holds descriptors; empty: the process could not be examined.
+    // A process, and its socket with queued descriptors; empty: the process could not be examined.
     using Doubt = std::pair<pid_t, std::string>;
 
-    // One pass over all processes. True: none held anything.
+    // One pass over all processes. True: no process held an object.
     bool look(std::vector<Holder>& killed) {
         bool is_clean = true;
         has_failed_ = !proc_;
@@ -120,7 +120,7 @@ class Search {
         });
         is_only_one_ = processes.size() == 1;
         for (pid_t process : processes) is_clean = look_at(process, killed) && is_clean;
-        // Only what was in doubt in every round so far stays so.
+        // A doubt lasts only if it was there in every round so far.
         if (rounds_ > 0)
             std::erase_if(doubts_, [&](const Doubt& one) { return !in_every_round_.contains(one); });
         return is_clean;
@@ -138,7 +138,7 @@ class Search {
         });
         if (!finding) return true;
         std::string name(base::trim(read_at(place.get(), "comm")));
-        // By the open directory: the number may belong to another process by now.
+        // Signal it through the open directory: the pid may belong to another process by now.
         bool is_killed = ::syscall(SYS_pidfd_send_signal, place.get(), SIGKILL, nullptr, 0) == 0;
         if (!is_killed && errno != ESRCH) has_failed_ = true;
         auto is_known = [&](const Holder& one) { return one.process == process && one.index == *finding; };
@@ -146,7 +146,7 @@ class Search {
         return false;
     }
 
-    // A finding once the doubt has stayed for several rounds.
+    // Becomes a finding when the doubt has lasted several rounds.
     std::optional<size_t> in_doubt(Doubt doubt) {
         bool stays = rounds_ >= kRoundsOfDoubt && in_every_round_.contains(doubt);
         doubts_.insert(std::move(doubt));
@@ -201,7 +201,7 @@ class Search {
         struct stat status;
         if (::fstatat(descriptors, name.c_str(), &status, 0) != 0) return std::nullopt;
         if (S_ISSOCK(status.st_mode)) {
-            // A file in a queue has no name: any that stays there may be the one.
+            // A file in a queue has no name: any file that stays there may be the object.
             uint64_t count = field(read_at(thread, "fdinfo/" + name), "scm_fds:").value_or(0);
             return count > 0 ? in_doubt({process, link_at(descriptors, name)}) : std::nullopt;
         }
@@ -212,7 +212,7 @@ class Search {
         return std::nullopt;
     }
 
-    // The file may have been replaced more than once: an older one was open under the same name.
+    // The file may have been replaced more than once: then an older one was open under the same name.
     static bool is_object(const BareObject& object, const struct stat& status, int descriptors,
                           const std::string& name) {
         if (object.is_directory) return is_below(link_at(descriptors, name), object.inside.str());
@@ -234,8 +234,8 @@ class Search {
         return std::nullopt;
     }
 
-    // "START-END rw-s OFFSET MAJOR:MINOR INODE    PATH". A mapping does not name its mount. A shared one of a
-    // protected file may become writable later; a private one changes nothing.
+    // "START-END rw-s OFFSET MAJOR:MINOR INODE    PATH". A mapping does not name its mount. A shared mapping
+    // of a protected file may become writable later; a private one changes nothing.
     std::optional<size_t> finding_in_maps(int process) const {
         std::string maps = read_at(process, "maps");
         for (std::string_view line : base::split(maps, '\n')) {

@@ -18,7 +18,7 @@ struct BareObject {
     base::Path inside;  // the name in the jail
     uint64_t device = 0;
     uint64_t inode = 0;
-    uint64_t mount = 0;  // the mount that the bare name lies in, not the cover
+    uint64_t mount = 0;  // the mount that contains the uncovered name, not the cover
     bool is_directory = false;
     bool is_secret = false;  // the cover hides the content; otherwise it only refuses writing
     size_t index = 0;        // in the caller's list, to report which object was held
@@ -26,19 +26,19 @@ struct BareObject {
 
 struct Holder {
     size_t index = 0;   // BareObject::index
-    pid_t process = 0;  // its number in the jail
+    pid_t process = 0;  // its pid in the jail
     std::string name;   // as /proc/PID/comm has it
 };
 
 struct Holders {
     std::vector<Holder> killed;
-    // Some process still holds an object after every round, or could not be examined.
+    // False: some process still holds an object after every round, or could not be examined.
     bool is_certain = true;
 };
 
 // Kills every process that holds one of the objects: by a descriptor of any thread, a working directory, its
-// program, a memory mapping, or a descriptor that waits in a Unix socket. For a caller that has entered the
-// jail's user and mount namespaces: it reads the jail's own /proc.
+// program, a memory mapping, or a descriptor that is queued in a Unix socket. The caller must have entered
+// the jail's user and mount namespaces: it reads the jail's own /proc.
 Holders kill_holders(const std::vector<BareObject>& objects);
 
 }  // namespace backends

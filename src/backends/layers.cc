@@ -54,8 +54,7 @@ void look_below(const std::vector<Mount>& mounts, std::vector<Layer>& layers) {
         climb(mounts[i].target.str(), [&](std::string_view path) {
             auto found = latest.find(path);
             if (found == latest.end()) return;
-            // A mount hides those that were made inside its target before it: the latest of all is what one
-            // sees.
+            // A mount hides those that were made inside its target before it: the latest one is visible.
             if (!ground || found->second > *ground) ground = found->second;
             if (mounts[found->second].kind == MountKind::bind_writable) layers[i].is_in_writable = true;
         });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// bubblewrap mounts by path: even a source given as a descriptor is turned back into a path before it is
-// mounted. So the source is opened here without following a link, and the inner stage compares what is
-// mounted with what was opened. The descriptor need not stay open: a number that is used again belongs to a
-// new file of the same writer, at the same place and of the same type.
+// bubblewrap mounts by path: it turns even a source that is given as a descriptor back into a path. So we
+// open the source here without following a link, and the inner stage compares what is mounted with what was
+// opened. The descriptor need not stay open: a reused inode number belongs to a new file of the same writer,
+// at the same place and of the same type.
 #include "backends/bubblewrap/checks.h"
 
 #include <fcntl.h>

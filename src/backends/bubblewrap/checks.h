@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the inner stage must find before anything runs.
+// What the inner stage must check before the command runs.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace backends::bubblewrap {
 
-// A check for each mount that is pinned or lies in a writable part of the host, with the identity of its
-// source as it is now. An error when a source is not there or has a symbolic link in its path.
+// A check for each mount that is pinned or in a writable part of the host, with the current identity of its
+// source. An error if a source is missing or has a symbolic link in its path.
 base::Result<std::vector<inner::Check>> make_checks(const plan::Plan& plan);
 
 }  // namespace backends::bubblewrap

@@ -18,15 +18,15 @@ struct Row {
 constexpr std::string_view kDoctor = "run 'agent-sandbox doctor' for the cause and the fix";
 constexpr std::string_view kPlan = "'agent-sandbox plan' shows the rule that asks for it";
 
-// The first row that fits decides; bubblewrap's own words follow the cause.
+// The first row that matches decides; bubblewrap's own line follows the cause.
 constexpr Row kRows[] = {
     {"No permissions to creat", "this host refuses user namespaces", kDoctor},
     {"Creating new namespace failed", "this host refuses new namespaces", kDoctor},
     {"setting up uid map", "this host refuses user namespaces", kDoctor},
     {"setting up gid map", "this host refuses user namespaces", kDoctor},
     {"No such capability", "bubblewrap does not know a capability of this kernel", kDoctor},
-    // AppArmor lets the namespace be made and takes all power in it away; the loopback device is the first to
-    // notice.
+    // AppArmor allows the namespace but removes all capabilities in it; setting up the loopback device is the
+    // first step that fails.
     {"loopback:", "this host lets namespaces be made but not be set up", kDoctor},
     {"Failed to make / slave", "this host lets namespaces be made but not be set up", kDoctor},
     {"Can't mount proc", "a fresh /proc can't be mounted here, as in a container that masks parts of its own",
@@ -44,7 +44,7 @@ constexpr Row kRows[] = {
     {"execvp", "the jail does not show agent-sandbox itself", "report this as a fault of agent-sandbox"},
 };
 
-// The last line, without its "bwrap: ": warnings may stand before the reason.
+// The last line, without its "bwrap: ": warnings may precede the reason.
 std::string_view last_line(std::string_view text) {
     text = base::trim(text);
     size_t newline = text.rfind('\n');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What bubblewrap says when it fails, as one line that a user can act on.
+// Turns bubblewrap's error output into one line that a user can act on.
 #pragma once
 
 #include <string_view>

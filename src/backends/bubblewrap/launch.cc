@@ -28,8 +28,8 @@ base::Result<std::vector<base::Fd>> open_contents(const plan::Plan& plan) {
             if (!content) return content.error();
             contents.push_back(*std::move(content));
         } else if (mount.kind == MountKind::empty_file) {
-            // bubblewrap closes each after reading it, so each mount needs its own; a duplicate is the
-            // cheapest emptiness.
+            // bubblewrap closes each descriptor after reading it, so each mount needs its own. A duplicate is
+            // the cheapest empty file.
             if (!nothing) nothing = base::Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
             contents.emplace_back(::fcntl(nothing.get(), F_DUPFD_CLOEXEC, 3));
             if (!contents.back()) return base::system_error("open /dev/null", errno);
@@ -38,7 +38,7 @@ base::Result<std::vector<base::Fd>> open_contents(const plan::Plan& plan) {
     return contents;
 }
 
-// bubblewrap makes its directories with mode 0755; these are used by programs that look at the mode.
+// bubblewrap makes its directories with mode 0755, but some programs check the mode of these.
 std::vector<std::string> world_writable_directories(const plan::Plan& plan) {
     std::vector<std::string> directories;
     for (const Mount& mount : plan.mounts) {
@@ -56,7 +56,7 @@ std::string separated(const std::vector<std::string>& words) {
     return text;
 }
 
-// Who enters the namespaces that bubblewrap makes is told through a pipe.
+// bubblewrap reports through a pipe which process is in its namespaces.
 base::Result<base::Fd> open_information(Launched& launched) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return base::system_error("make a pipe", errno);
@@ -121,8 +121,8 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
 
 base::Result<pid_t> jailed_process(int information) {
     constexpr std::string_view kKey = "\"child-pid\":";
-    // A small JSON object, written in pieces. It is read to its end: bubblewrap gives up, and leaves its
-    // child waiting for ever, when nobody takes the rest.
+    // A small JSON object, written in pieces. Read it to its end: if the rest is not read, bubblewrap exits
+    // and leaves its child waiting for ever.
     std::string text;
     char bytes[256];
     while (text.find('}') == std::string::npos) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bubblewrap carries out its options in order and a later one wins, so the order of the plan's mounts is kept
-// to the letter.
+// bubblewrap executes its options in order and a later one wins, so the order of the plan's mounts is kept
+// exactly.
 #include "backends/bubblewrap/render.h"
 
 #include <initializer_list>
@@ -54,7 +54,7 @@ void add_mount(Arguments& arguments, const Mount& mount, const Layer& layer, int
         case MountKind::empty_file:
             return add(arguments, {"--ro-bind-data", std::to_string(content), target});
         case MountKind::queues:
-            // Only who owns the ipc namespace can mount its queues; mq_open needs no mount.
+            // Only the owner of the ipc namespace can mount its queues; mq_open needs no mount.
             if (!opened.shares_ipc) add(arguments, {"--mqueue", target});
             return;
         case MountKind::helper_socket:
@@ -89,7 +89,7 @@ std::vector<std::string> render(const plan::Plan& plan, const Opened& opened) {
         add_mount(arguments, plan.mounts[i], layers[i], has_content(plan.mounts[i].kind) ? *content++ : -1,
                   opened);
     }
-    // The inner stage goes to the working directory itself and can then say why it could not.
+    // The inner stage enters the working directory itself, so that it can report why that failed.
     add(arguments, {"--chdir", "/"});
     return arguments;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A plan as arguments of bubblewrap. Pure: what must be opened has been opened, and comes as numbers. Only
-// options that bubblewrap 0.4 knows are used, so that RHEL 8 gets the same jail.
+// A plan as arguments of bubblewrap. Pure: all files are open already, and passed as descriptor numbers. Only
+// options of bubblewrap 0.4 are used, so that RHEL 8 gets the same jail.
 #pragma once
 
 #include <map>
@@ -16,12 +16,12 @@ struct Opened {
     bool unshares_user = true;  // false: a set-uid bubblewrap on a host that closes user namespaces
     bool shares_ipc = false;    // it is in the right ipc namespace already
     std::map<std::string, std::string> sockets;  // of helpers: name and path; others are left out
-    int information = -1;                        // where bubblewrap says which process is in the namespaces
+    int information = -1;                        // where bubblewrap writes which process is in the namespaces
 };
 
 bool has_content(plan::MountKind kind);
 
-// All options in order; the program to execute is the launcher's to add.
+// All options in order; the launcher adds the program to execute.
 std::vector<std::string> render(const plan::Plan& plan, const Opened& opened);
 
 }  // namespace backends::bubblewrap

@@ -21,8 +21,8 @@ void set_identity(Check& check, const struct stat& status) {
     check.type = status.st_mode & S_IFMT;
 }
 
-// That the jail has something else there, or nothing that can be reached. Without one where the host has
-// nothing either.
+// Checks that the jail has something else there, or nothing that can be opened. Not needed if the host has
+// nothing there either.
 void add_other(std::vector<Check>& checks, const std::string& target) {
     struct stat status;
     if (::stat(target.c_str(), &status) != 0) return;
@@ -47,8 +47,8 @@ base::Status identify(Check& check) {
     return base::success();
 }
 
-// Threat: firejail that finds no kernel threads in /proc, or a name in the environment of pid 1, drops its
-// privileges and executes the program outside of any jail. (tests/jail/firejail.bats)
+// Threat: if firejail finds no kernel threads in /proc, or a certain name in the environment of pid 1, it
+// drops its privileges and executes the program outside of any jail. (tests/jail/firejail.bats)
 void add_namespaces(const plan::Plan& plan, std::vector<Check>& checks) {
     add_other(checks, "/proc/self/ns/pid");
     add_other(checks, "/proc/self/ns/mnt");
@@ -56,7 +56,7 @@ void add_namespaces(const plan::Plan& plan, std::vector<Check>& checks) {
     if (plan.network.reached != policy::NetworkMode::open) add_other(checks, "/proc/self/ns/net");
 }
 
-// What is there in the end, when all acts on a path are done.
+// The last act on each path, which decides what is there in the end.
 std::map<base::Path, Act> last_acts(const View& view) {
     std::map<base::Path, Act> acts;
     for (const Entry& entry : view.entries) acts[entry.path] = entry.act;
@@ -81,7 +81,7 @@ base::Result<std::vector<inner::Check>> make_checks(const plan::Plan& plan, cons
     std::vector<Check> checks;
     add_namespaces(plan, checks);
     for (const base::Path& place : view.emptied) add_other(checks, place.str());
-    // Where a sound server keeps its sockets in the host's, firejail brings all of it back.
+    // If a sound server has its sockets in the host's /dev/shm, firejail shows all of it again.
     if (plan.processes.private_ipc) add_other(checks, "/dev/shm");
     if (view.filters_accounts && !view.shows_all_homes) {
         for (const char* file : {"/etc/passwd", "/etc/group"}) add_other(checks, file);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the inner stage must find before anything runs. firejail works by path, passes over what it can't do,
-// and where it takes itself to be inside another sandbox it runs the program with no jail at all.
+// What the inner stage must check before the command runs. firejail works by path and skips what it can't do.
+// If it detects another sandbox around it, it runs the program with no jail at all.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace backends::firejail {
 
-// An error when something that is to be shown is not there or has a symbolic link in its path.
+// An error if a path that is to be shown is missing or has a symbolic link in it.
 base::Result<std::vector<inner::Check>> make_checks(const plan::Plan& plan, const View& view);
 
 }  // namespace backends::firejail

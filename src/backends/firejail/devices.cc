@@ -11,7 +11,7 @@ namespace {
 const base::Path kDevices = base::Path::known("/dev");
 const base::Path kRendering = base::Path::known("/dev/dri");
 
-// Besides what lies in /dev/dri.
+// Besides the nodes in /dev/dri.
 bool is_nvidia(std::string_view name) {
     constexpr std::string_view kNames[] = {"nvidiactl", "nvidia-modeset", "nvidia-uvm"};
     constexpr std::string_view kNumbered = "nvidia";
@@ -24,7 +24,7 @@ bool is_graphics(const base::Path& node) {
     return node.is_within(kRendering) || (node.parent() == kDevices && is_nvidia(node.name()));
 }
 
-// With isolation.private_ipc off these two are in the plan as devices are.
+// With isolation.private_ipc off the plan lists these two like devices.
 bool is_shared_memory(const base::Path& node) {
     return node.str() == "/dev/shm" || node.str() == "/dev/mqueue";
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// firejail makes a /dev of its own with the few devices that every program needs, and lets in whole kinds of
-// others. Of these the plan can want graphics processors alone; nodes of that kind that it does not name are
-// covered.
+// firejail makes its own /dev with the few devices that every program needs, and allows others only by whole
+// kinds. Of these kinds the plan can want only graphics processors. Nodes of that kind that the plan does not
+// name are covered.
 #pragma once
 
 #include "backends/firejail/view.h"
@@ -11,8 +11,7 @@
 
 namespace backends::firejail {
 
-// Refuses a device that somebody asked for and firejail has no way to let in; one that we would have added
-// ourselves is left out.
+// Refuses a device of devices.allow that firejail can't allow. A device that we added ourselves is left out.
 base::Status allow_devices(const plan::Plan& plan, const host::Tree& tree, View& view);
 
 }  // namespace backends::firejail

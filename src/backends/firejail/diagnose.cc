@@ -19,7 +19,7 @@ constexpr std::string_view kDoctor = "run 'agent-sandbox doctor' for the cause a
 constexpr std::string_view kPlan = "'agent-sandbox plan' shows the rule that asks for it";
 constexpr std::string_view kAdministrator = "ask the administrator, or use another backend";
 
-// The first row that fits decides; firejail's own words follow the cause.
+// The first row that matches decides; firejail's own line follows the cause.
 constexpr Row kRows[] = {
     {"not allowed to use Firejail", "firejail is not for everybody on this host",
      "the administrator can add you to /etc/firejail/firejail.users"},
@@ -62,7 +62,7 @@ std::string without_prefix(std::string_view line) {
 
 }  // namespace
 
-// An error of firejail's may go on for some lines, and warnings may stand before it.
+// An error of firejail may have several lines, and warnings may precede it.
 base::Error diagnose(std::string_view standard_error) {
     std::string_view last;
     for (std::string_view line : base::split(standard_error, '\n')) {

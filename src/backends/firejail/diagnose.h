@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What firejail says when it fails, as one line that a user can act on.
+// Turns firejail's error output into one line that a user can act on.
 #pragma once
 
 #include <string_view>

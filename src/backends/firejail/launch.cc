@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Being set-user-ID, firejail forgets that it is to die with its parent. The jail ends
-// all the same: the inner stage sees its socket close, ends everybody in the pid namespace and itself; pid 1,
-// which is firejail's, then has nobody left to wait for. Where firejail's own process outside is killed, its
-// pid 1 is told by the kernel to follow, and the namespace with it.
+// Theory of operation. firejail is set-user-ID, so executing it clears PDEATHSIG. The jail still ends with
+// the supervisor: the inner stage sees its socket close, kills all processes in the pid namespace and exits.
+// Then firejail's pid 1 has no child left to wait for. If firejail's own process outside is killed, the
+// kernel ends its pid 1 too, and the namespace with it.
 //
-// firejail brings handlers of its own for SIGINT and SIGTERM, and would end the jail when one is sent to the
-// caller's process group: so it gets a group of its own.
+// firejail installs its own handlers for SIGINT and SIGTERM, and would end the jail when one is sent to the
+// caller's process group: so it gets its own group.
 #include "backends/firejail/launch.h"
 
 #include <unistd.h>
@@ -22,15 +22,14 @@
 namespace backends::firejail {
 namespace {
 
-// firejail closes every descriptor above 2 that it is not told to keep.
+// firejail closes every descriptor above 2 that --keep-fd does not name.
 std::string kept_descriptors(const Inheritance& inheritance) {
     std::vector<std::string> numbers;
     for (int number : inheritance.numbers()) numbers.push_back(std::to_string(number));
     return "--keep-fd=" + base::join(numbers, ",");
 }
 
-// The home directory is known to firejail from the account database, and links in its path are more than it
-// can follow.
+// firejail takes the home directory from the account database, and can't follow links in its path.
 base::Result<Host> describe_host(const host::Tree& tree, const host::Facts& facts) {
     const host::Identity& identity = facts.identity;
     base::Result<host::Tree::Resolved> home = tree.resolve(identity.home);
@@ -46,7 +45,7 @@ base::Result<Host> describe_host(const host::Tree& tree, const host::Facts& fact
     return Host{.tree = tree, .home = home->path, .user = identity.uid, .program = facts.own_program};
 }
 
-// The network namespace is empty, and nobody can set it up from outside: connections are handed over one by
+// The network namespace is empty, and no process outside can set it up: the doorman passes connections one by
 // one.
 doorman::Orders doorman_of(const plan::Plan& plan, const Caller& caller) {
     if (!plan.network.egress.needs_gateway()) return {};
@@ -75,7 +74,7 @@ std::vector<std::string> command_line(const Rendered& rendered, const Inheritanc
     words.push_back(kept_descriptors(inheritance));
     words.push_back("--profile=/proc/self/fd/" + std::to_string(profile));
     words.insert(words.end(), rendered.late_options.begin(), rendered.late_options.end());
-    // Without "--", behind which firejail would call a shell.
+    // Without "--": after it firejail would start a shell.
     words.push_back(facts.own_program.str());
     words.emplace_back(inner::kRole);
     words.push_back(std::to_string(inheritance.orders.get()));
@@ -98,7 +97,7 @@ std::vector<std::string> command_line(const Rendered& rendered, const Inheritanc
 
 base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, const Caller& caller) {
     if (base::Status known = knows_options(facts.firejail.path.str()); !known) return known.error();
-    // Anew: what was made for this launch is to be seen too.
+    // A new tree, so that it contains what was made for this launch.
     host::DiskTree tree;
     base::Result<Host> host = describe_host(tree, facts);
     if (!host) return host.error();

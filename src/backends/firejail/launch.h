@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Starts firejail with a plan. Its environment is empty, what it is told of paths travels in a memory file as
-// the only profile that it reads, and it inherits no descriptor but those that it needs.
+// Starts firejail with a plan. Its environment is empty. Its rules for paths are in a memory file, the only
+// profile that it reads. It inherits only the descriptors that it needs.
 #pragma once
 
 #include "backends/backend.h"

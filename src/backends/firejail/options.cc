@@ -14,7 +14,7 @@
 namespace backends::firejail {
 namespace {
 
-// The youngest ones; all others are as old as the oldest firejail that is still in use.
+// The newest ones; the oldest firejail that is still in use has all others.
 constexpr std::string_view kNeeded[] = {"--keep-fd=", "--noinput", "--ipc-namespace", "--tab"};
 
 base::Error too_old(std::string_view option) {
@@ -26,7 +26,7 @@ base::Error too_old(std::string_view option) {
 
 base::Status knows_options(const std::string& program) {
     base::Fd fd(::open(program.c_str(), O_RDONLY | O_CLOEXEC));
-    // Executable and not readable: then it has to speak for itself.
+    // Executable but not readable: firejail itself has to report a missing option.
     if (!fd && errno == EACCES) return base::success();
     struct stat status;
     if (!fd || ::fstat(fd.get(), &status) != 0) return base::system_error("read " + program, errno);

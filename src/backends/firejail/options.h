@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whether this firejail has the options that the jail needs, by looking into its file: versions are patched
-// by distributions, and to run it would cost more than the jail.
+// Whether this firejail has the options that the jail needs. Searches its file for them, because
+// distributions patch versions, and running it would cost more than the jail.
 #pragma once
 
 #include <string>

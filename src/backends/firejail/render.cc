@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. firejail takes every path for a pattern, so what is special in one is put into
-// brackets. Some characters it refuses in any path, and a line of a profile ends at a '#' and has its blanks
-// counted as one: such a path is an argument of its own. Nothing of a path is ever left to luck: it is told
-// exactly, or the launch is refused with a line that names it.
+// Theory of operation. firejail interprets every path as a pattern, so special characters are put into
+// brackets. It refuses some characters in any path. A line of a profile ends at a '#', and several blanks
+// count as one: a path with these becomes a separate argument. firejail gets each path exactly, or the launch
+// fails with a message that names the path.
 //
 // A profile that is named on the command line is the only one that is read: neither the user's
 // (~/.config/firejail) nor the administrator's (/etc/firejail) can add to it. (tests/jail/firejail.bats)
@@ -16,13 +16,13 @@ namespace backends::firejail {
 namespace {
 
 constexpr std::string_view kRefused = "\\&!\"<>%^{};,";
-constexpr size_t kLongestPath = 4000;  // with the name of the act in front
+constexpr size_t kLongestPath = 4000;  // including the name of the act
 constexpr size_t kMostLateOptions = 80;
 
-// --writable-var: firejail would make all of /var read-only and nothing in it executable, a project there
-// among it; what of /var is shown has rules like everything else. As for the others, no program of the
-// system's may gain anything, nothing reaches the user's services, kinds of devices stay out. The green
-// prompt, the clean-up of ~/.config/pulse and a home directory without completion are firejail's own ideas.
+// --writable-var: without it firejail makes all of /var read-only and not executable, also a project there;
+// the shown parts of /var have their own rules. With the others no program of the system gains privileges,
+// the user's services can't be reached, and kinds of devices are left out. The green prompt, the clean-up of
+// ~/.config/pulse and a home directory without completion are defaults of firejail that nothing here needs.
 constexpr std::string_view kAlways[] = {
     "--quiet",       "--caps.drop=all", "--nonewprivs", "--private-dev", "--nosound",           "--novideo",
     "--notv",        "--nodvd",         "--nou2f",      "--noinput",     "--keep-config-pulse", "--tab",
@@ -61,7 +61,7 @@ bool fits_a_line(std::string_view path) {
            !path.ends_with(' ');
 }
 
-// As a pattern that this path alone matches.
+// A pattern that matches only this path.
 std::string pattern_of(std::string_view path) {
     std::string pattern;
     for (char character : path) {
@@ -85,8 +85,8 @@ base::Error refuse(const base::Path& path) {
 std::vector<std::string> options_of(const plan::Plan& plan, const View& view) {
     std::vector<std::string> options(std::begin(kAlways), std::end(kAlways));
     bool is_networked = plan.network.reached == policy::NetworkMode::open;
-    // With the host's network firejail would end where an X server has a socket without a file; nobody gets a
-    // key to that server in any case.
+    // Not with the host's network: there firejail would exit if an X server has an abstract socket. No jail
+    // gets a key to that server in any case.
     if (!is_networked) options.insert(options.end(), {"--net=none", "--x11=none"});
     options.emplace_back(plan.processes.private_ipc ? "--ipc-namespace" : "--keep-dev-shm");
     if (!view.shows_graphics) options.emplace_back("--no3d");

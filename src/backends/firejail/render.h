@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A view as arguments of firejail, and as the profile that most of it travels in: firejail takes no more than
-// 127 arguments. Pure.
+// A view as arguments of firejail, with a profile for most of it, because firejail accepts at most 127
+// arguments. Pure.
 #pragma once
 
 #include <string>
@@ -15,11 +15,11 @@ namespace backends::firejail {
 struct Rendered {
     std::vector<std::string> options;
     std::string profile;
-    // Of paths that a line of a profile can't hold; they stand behind the profile.
+    // For paths that a line of a profile can't contain; they come after the profile.
     std::vector<std::string> late_options;
 };
 
-// Refuses a path that firejail can't be told in any way, and more of the odd ones than it takes.
+// Refuses a path that firejail accepts in no form, and too many late options.
 base::Result<Rendered> render(const plan::Plan& plan, const View& view);
 
 }  // namespace backends::firejail

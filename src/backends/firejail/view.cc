@@ -25,19 +25,19 @@ const base::Path kUserServices = base::Path::known("/run/user");
 
 const base::Path kVarTmp = base::Path::known("/var/tmp");
 
-// firejail lays these into an empty home before it shows anything there, and then keeps its own.
+// firejail makes these in an empty home before it shows anything there, and then keeps its own.
 constexpr std::string_view kLaidByFirejail[] = {".bashrc", ".zshrc", ".cshrc"};
 
-// In a directory that has nothing to show.
+// Whitelisted in a directory that has nothing to show.
 constexpr std::string_view kNobodysName = ".agent-sandbox-shows-nothing-here";
 
-// Built by firejail or for it; what rules say about them is done one by one.
+// Built by firejail or for it; rules about them are applied one by one.
 constexpr std::string_view kBuilt[] = {"/proc", "/sys", "/dev", "/etc", "/home"};
 
-// firejail has these read-only by itself.
+// firejail makes these read-only by itself.
 constexpr std::string_view kReadOnly[] = {"/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32"};
 
-// One tmpfs each; firejail knows no more of them than 64, and the home and /run/user are counted too.
+// One tmpfs each; firejail supports at most 64 of them, including the home and /run/user.
 constexpr size_t kMostTops = 56;
 
 template <size_t kCount>
@@ -83,7 +83,7 @@ class Maker {
   private:
     void add(Act act, const base::Path& path) { view_.entries.push_back({act, path}); }
 
-    // Below /home firejail shows the caller's home alone, or all.
+    // Below /home firejail shows only the caller's home, or all homes.
     bool is_elsewhere_in_homes(const base::Path& path) const {
         return path.is_within(kHomes) && !path.is_within(host_.home) && !host_.home.is_within(path);
     }
@@ -103,7 +103,7 @@ class Maker {
         shows_host ? change(rule, surroundings) : show(rule);
     }
 
-    // Of /proc and /etc parts are closed; the rest of them, and all of /dev, is built without a rule.
+    // Parts of /proc and /etc are closed; the rest of them, and all of /dev, is built without a rule.
     void add_built(const PathRule& rule) {
         const base::Path top = top_of(rule.path);
         bool is_granted = is_grant(rule);
@@ -112,10 +112,10 @@ class Maker {
         if (is_closed && host_.tree.look(rule.path)) add(Act::blacklist, rule.path);
     }
 
-    // Where nothing of the host's is seen yet.
+    // In a place where nothing of the host is visible yet.
     void show(const PathRule& rule) {
         if (is_elsewhere_in_homes(rule.path)) {
-            // A tree that we look for on every host is not worth the list of its users.
+            // For a built-in rule, which exists on every host, it is not worth showing the list of users.
             if (rule.reason.origin.layer == config::Layer::builtin) return;
             view_.shows_all_homes = true;
         }
@@ -124,14 +124,14 @@ class Maker {
         if (is_laid) return view_.copied.push_back(rule.path);
         bool is_whole_top = rule.path.depth() == 1;
         if (is_whole_top) shown_tops_.insert(rule.path);
-        // firejail brings the home back by itself when the directory that it lies in is emptied.
+        // firejail shows the home again by itself when the directory that contains it is emptied.
         bool is_shown_anyway = is_whole_top || rule.path == host_.home;
         if (!is_shown_anyway) whitelist(rule.path);
         if (rule.access == Access::readonly && !is_one_of(kReadOnly, rule.path))
             add(Act::read_only, rule.path);
     }
 
-    // What lies in the home or in /run/user empties that place alone.
+    // A path in the home or in /run/user empties only that place.
     void whitelist(const base::Path& path) {
         add(Act::whitelist, path);
         if (path.is_strictly_within(host_.home)) {
@@ -143,14 +143,15 @@ class Maker {
         }
     }
 
-    // Inside something of the host's.
+    // In a place that shows the host.
     void change(const PathRule& rule, Around surroundings) {
         if (rule.access == Access::readonly) {
             if (surroundings == Around::writable) add(Act::read_only, rule.path);
             return;
         }
         if (surroundings == Around::readonly) return add(Act::read_write, rule.path);
-        // Only what was read-only becomes a mount point of its own, and only its owner's is given back.
+        // Only a path that was read-only becomes a mount point, and firejail makes only the owner's writable
+        // again.
         std::optional<host::Node> node = host_.tree.look(rule.path);
         bool can_be_held = rule.holds_name && node && node->owner == host_.user;
         if (!can_be_held) return;
@@ -173,8 +174,8 @@ class Maker {
         }
     }
 
-    // What the plan lays something of its own on, which firejail can't: it is closed instead. Mailers and
-    // Slurm's commands have stubs that PATH finds first.
+    // firejail can't mount the plan's own files: their targets are closed instead. For mailers and Slurm's
+    // commands PATH has stubs first.
     void cover_parts() {
         for (const Mount& mount : plan_.mounts) {
             bool is_stub = mount.kind == MountKind::bind_readonly && mount.source == host_.program.str() &&
@@ -187,14 +188,14 @@ class Maker {
         }
     }
 
-    // firejail's own of these two list the system's accounts and the caller's.
+    // firejail's own versions of these two list the system's accounts and the caller's.
     void cover_etc(const base::Path& path) {
         bool is_filtered = path == kEtc / "passwd" || path == kEtc / "group";
         view_.filters_accounts = view_.filters_accounts || is_filtered;
         if (!is_filtered) add(Act::blacklist, path);
     }
 
-    // Dotfiles that are kept elsewhere.
+    // Dotfiles that are links to another place.
     void collect_links() {
         if (!home_is_empty_) return;
         for (const Mount& mount : plan_.mounts) {
@@ -206,7 +207,7 @@ class Maker {
     void close_home() {
         if (!home_is_empty_) return;
         view_.emptied.push_back(host_.home);
-        // Into an empty home firejail copies these of the user's.
+        // firejail copies these files of the user into an empty home.
         for (std::string_view name : {".Xauthority", ".asoundrc"}) {
             if (host_.tree.look(host_.home / name)) add(Act::blacklist, host_.home / name);
         }
@@ -231,7 +232,7 @@ class Maker {
             view_.emptied.push_back(top);
             if (!is_open) whitelist(top / kNobodysName);
         }
-        // Brought back by firejail, with the sockets of the user's own services.
+        // firejail shows it again, with the sockets of the user's own services.
         if (!has_part_of_services_) add(Act::blacklist, kUserServices);
         add(Act::blacklist, base::Path::known("/dev/log"));
         if (!shows_sys_) add(Act::blacklist, base::Path::known("/sys"));

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A plan as what firejail can do to a path. Pure: asks the tree and touches nothing.
+// A plan as what firejail can do to a path. Pure: reads the tree and changes nothing.
 //
-// Theory of operation. firejail starts from the host's whole tree and takes away. A directory at the top is
-// an empty tmpfs as soon as one path in it is whitelisted, and then shows what is whitelisted and nothing
-// else; so does the home directory, which counts as a top of its own. So every top is opened by a rule that
-// shows all of it, or has something whitelisted in it, if need be a name that nothing has. Inside what is
-// shown, paths are made read-only, or covered so that nobody but root can open them ("blacklist"); names
-// stay.
+// Theory of operation. firejail starts with the host's whole tree and removes parts. As soon as one path in a
+// top-level directory is whitelisted, that directory is an empty tmpfs that shows only what is whitelisted.
+// The home directory works the same way and counts as a separate top. So every top either has a rule that
+// shows all of it, or something whitelisted in it, if necessary a name that does not exist. Inside what is
+// shown, paths are made read-only, or covered so that only root can open them ("blacklist"); their names stay
+// visible.
 //
-// It carries out all whitelists first and then the other acts in the order that they are given in, so an act
-// on a directory stands before those on what lies in it. What it can't do it passes over in silence, or with
-// a warning that nobody reads: checks.h has the inner stage look.
+// firejail executes all whitelists first and then the other acts in the given order, so an act on a directory
+// comes before those on its content. It skips what it can't do, silently or with a warning that the user does
+// not see: so the inner stage checks the result (checks.h).
 #pragma once
 
 #include <vector>
@@ -25,9 +25,9 @@ namespace backends::firejail {
 enum class Act {
     whitelist,
     read_only,   // with all mounts below
-    read_write,  // takes a read_only back; firejail does so for the owner alone
+    read_write,  // reverts read_only; firejail does so only for the owner
     blacklist,
-    tmpfs,  // only for directories of the caller's in the home directory
+    tmpfs,  // only for directories of the caller in the home directory
 };
 
 struct Entry {
@@ -37,7 +37,7 @@ struct Entry {
     bool operator==(const Entry&) const = default;
 };
 
-// Of the home, for the inner stage to lay there (inner/lay.h).
+// A link in the home that the inner stage makes (inner/lay.h).
 struct Link {
     base::Path path;
     std::string target;
@@ -45,13 +45,13 @@ struct Link {
 
 struct View {
     std::vector<Entry> entries;
-    std::vector<base::Path> copied;   // files of an empty home that firejail lays its own in place of
+    std::vector<base::Path> copied;   // files of an empty home that firejail replaces by its own
     std::vector<Link> links;          // of an empty home
-    std::vector<base::Path> emptied;  // directories of firejail's own: tops, the home, /var/tmp
-    bool shows_all_homes = false;     // something in /home that is not the caller's is asked for
+    std::vector<base::Path> emptied;  // directories that firejail makes empty: tops, the home, /var/tmp
+    bool shows_all_homes = false;     // a path in /home outside the caller's home is wanted
     bool shows_graphics = false;      // graphics processors
     bool filters_accounts = false;    // /etc/passwd and /etc/group are firejail's own
-    bool keeps_var_tmp = false;  // something of the host's /var/tmp is shown, and it is no place to write
+    bool keeps_var_tmp = false;       // a part of the host's /var/tmp is shown, so it is not writable
 };
 
 struct Host {
@@ -61,7 +61,7 @@ struct Host {
     base::Path program;  // this one
 };
 
-// Refuses what firejail can't be told: a device that it does not let in.
+// Refuses a device that firejail can't allow.
 base::Result<View> make_view(const plan::Plan& plan, const Host& host);
 
 }  // namespace backends::firejail

@@ -30,8 +30,8 @@ doorman::Internet internet_of(policy::NetworkMode mode) {
     return doorman::Internet::refused;
 }
 
-// Our own program as this process has it, whatever has happened to its name since. The environment is empty:
-// a library path that points into the project would run the project's code outside the jail.
+// Executes our own program as this process has it open, even if the file was replaced. The environment is
+// empty: a library path that points into the project would run the project's code outside the jail.
 [[noreturn]] void become_stage(int program, const Inheritance& inheritance, const Caller& caller,
                                pid_t parent) {
     prepare_child(inheritance, caller, parent);
@@ -46,7 +46,7 @@ doorman::Internet internet_of(policy::NetworkMode mode) {
 
 ::landlock::Wall wall_of(const plan::Plan& plan) {
     ::landlock::Wall wall{.guards_reading = true};
-    // In the other modes nothing of the jail connects itself: the doorman does.
+    // In the other modes the jail itself opens no connections: the doorman does.
     wall.refuses_tcp = plan.network.reached != policy::NetworkMode::open;
     for (const plan::Grant& grant : plan.grants) {
         switch (grant.kind) {
@@ -75,7 +75,7 @@ doorman::Orders doorman_of(const plan::Plan& plan, const Caller& caller, int abi
                            .guards_processes = true,
                            .guards_signals = abi < kScopes,
                            .refuses_system_v = plan.processes.private_ipc};
-    // What the jail may write is its own: sockets that it made there, and those that the policy lets in.
+    // Paths that the jail may write: sockets that it made there, and those that the policy allows.
     for (const plan::Grant& grant : plan.grants) {
         if (grant.kind != plan::GrantKind::write) continue;
         orders.changeable.push_back(grant.path.str());
@@ -97,7 +97,8 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
     orders.has_namespaces = false;
     orders.wall = wall_of(plan);
     orders.doorman = doorman_of(plan, caller, ::landlock::kernel_abi());
-    // Without answers no Unix socket can be made: those of the host's services would be open to the jail.
+    // If system calls can't be answered, the jail can make no Unix sockets: otherwise it could reach those of
+    // the host's services.
     orders.doorman.is_answered = facts.can_answer_calls;
     if (base::Status written = write_orders(orders, inheritance); !written) return written.error();
 

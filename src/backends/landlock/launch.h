@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Starts a jail without any program but our own and without a single namespace: for hosts that have neither
-// bubblewrap nor firejail. The stage (src/inner) is executed straight away; Landlock, the filter of system
-// calls and the doorman stand around the command it starts.
+// Starts a jail with only our own program and without any namespace, for hosts that have neither bubblewrap
+// nor firejail. It executes the stage (src/inner) directly. Landlock, the seccomp filter and the doorman
+// confine the command that the stage starts.
 #pragma once
 
 #include <string_view>
@@ -17,13 +17,13 @@ namespace backends::landlock {
 
 base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, const Caller& caller);
 
-// What the stage said when it could not even tell the supervisor.
+// For a stage that failed before it could report to the supervisor: its error output.
 base::Error diagnose(std::string_view standard_error);
 
 // ---- What the plan means here, for tests
 
 ::landlock::Wall wall_of(const plan::Plan& plan);
-// `abi` is the kernel's version of Landlock: what an old one leaves open is asked for.
+// `abi` is the kernel's version of Landlock: the doorman guards what an old version leaves open.
 doorman::Orders doorman_of(const plan::Plan& plan, const Caller& caller, int abi);
 
 }  // namespace backends::landlock

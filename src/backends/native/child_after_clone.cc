@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. One clone makes all namespaces, and this process is the first in each of them. Step by
-// step, with the power that is held:
+// Theory of operation. One clone makes all namespaces, and this process is the first in each of them. The
+// steps, and the power that this process has after each:
 //
 //   step                                          power over
 //   ------------------------------------------    ----------------------------------------------------------
 //   the clone                                     the new namespaces: every capability, as their maker
 //   the control group is entered                  the same
 //   the caller is mapped to root                  the same; root inside, the caller outside
-//   nothing mounted here is seen outside          the same. What the host mounts later is seen here (the work
-//                                                 of an automounter is), never the other way
+//   nothing mounted here is visible outside       the same. Later mounts of the host are visible here (for
+//                                                 instance an automounter's), never the other way
 //   the network is set up, its sockets go out     the same
 //   the view is built, the old root detached      the same; from here on there is no way to the host's files
 //   a second user namespace                       that one alone: what was made before belongs to the first,
@@ -16,8 +16,8 @@
 //   no new privileges, no capability, not even    none; no way to gain one
 //   in the bounding set
 //
-// A failure anywhere ends the process, and with it, as the first of its pid namespace, all of the jail:
-// mounts and devices lie in namespaces that nobody else holds, and the kernel takes them apart.
+// If any step fails, the process exits. It is the first of its pid namespace, so all of the jail ends with
+// it: its mounts and devices are in namespaces that no other process uses, and the kernel removes them.
 #include "backends/native/child_after_clone.h"
 
 #include <fcntl.h>
@@ -39,7 +39,8 @@ namespace {
 
 Failure enter_control_group(int procs) {
     if (procs >= 0 && ::write(procs, "0", 1) != 1) return {errno, Phase::control_group};
-    // Its root is the group that this process is in by now. Kernels without it have nothing to hide.
+    // The namespace's root is the cgroup that this process is in now. Kernels without it have nothing to
+    // hide.
     (void)!::unshare(CLONE_NEWCGROUP);
     return {};
 }
@@ -57,7 +58,7 @@ Failure build_jail(Work& work) {
     mode_t mask = ::umask(0);
     int self = ::open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (self < 0) return {errno, Phase::user_map};
-    // Soon nobody outside can look at this process any more.
+    // Open it now: soon no process outside can inspect this one.
     work.mounts = ::openat(self, "ns/mnt", O_RDONLY | O_CLOEXEC);
     if (work.mounts < 0) return {errno, Phase::privacy};
     if (Failure failure = enter_control_group(work.cgroup)) return failure;
@@ -69,7 +70,7 @@ Failure build_jail(Work& work) {
     if (Failure failure = give_up_power(work.caller, self)) return failure;
     ::close(self);
     ::umask(mask);
-    // Changing who one is makes the kernel forget this.
+    // Changing credentials clears PDEATHSIG; set it again.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     return {};
 }

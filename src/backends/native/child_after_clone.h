@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From the clone to the inner stage. Nothing in the files named …_after_clone allocates, locks or calls
-// anything that may (tests/structure/after_clone looks at what they link to): the process is a copy of the
-// supervisor, and goes on from where that stood.
+// anything that may (tests/structure/after_clone checks what they link to): the process is a copy of the
+// supervisor, and inherits the state of its locks.
 #pragma once
 
 #include "backends/native/failure.h"
@@ -14,8 +14,8 @@ namespace backends::native {
 struct Work {
     CallerIds caller;
     int cgroup = -1;                            // cgroup.procs of the group to live in; -1: none
-    network::netns::Recipe* network = nullptr;  // of a network namespace of its own; nothing: it has none
-    int listeners = -1;                         // where what the recipe makes goes
+    network::netns::Recipe* network = nullptr;  // for its own network namespace; not set: it has none
+    int listeners = -1;                         // where the recipe's sockets are sent
     Script* script = nullptr;
     int mounts = -1;  // the jail's mount namespace, once it is built
 };

@@ -26,7 +26,7 @@ constexpr Row kRows[] = {
     {Phase::control_group, "enter the control group of the limits"},
     {Phase::user_map, "map the caller into the jail's user namespace"},
     {Phase::privacy, "take the jail's mounts apart from the host's"},
-    {Phase::network, ""},  // the child says what
+    {Phase::network, ""},  // the child sends the text
     {Phase::root, "make the root of the jail"},
     {Phase::step, ""},
     {Phase::old_root, "leave the host's root"},
@@ -46,7 +46,7 @@ std::string step_attempt(const std::string& target, const std::string& source) {
                                               : "show " + source + " at " + place + " in the jail";
 }
 
-// What changed while it was looked at, rather than what was asked for wrongly.
+// The path changed while it was used; the rule is not wrong.
 bool is_of_change(int number) {
     return number == ELOOP || number == ENOENT || number == ENOTDIR || number == ESTALE;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the child of a launch says when it can't go on: which step failed, on what, and why. As text through a
-// pipe, four fields that each end with NUL.
+// What the child of a launch sends when a step fails: which step, on what, and why. Text through a pipe, four
+// fields that each end with NUL.
 #pragma once
 
 #include <cstdint>

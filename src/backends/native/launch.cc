@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Everything that may fail for want of memory or takes thought is done here, before the
-// clone: the script of the view, the recipe of the network, the orders of the stage. The clone is made with
-// all namespaces at once; the child builds the jail around itself (child_after_clone.h) and becomes the inner
-// stage. The supervisor is its parent: a signal to the child ends the jail, and the end of the supervisor
-// ends it too.
+// Theory of operation. Everything that needs memory or decisions is done here, before the clone: the script
+// of the view, the recipe of the network, the orders of the stage. One clone makes all namespaces. The child
+// builds the jail around itself (child_after_clone.h) and becomes the inner stage. The supervisor is its
+// parent: the jail ends when the child is killed, and when the supervisor ends.
 //
-// A job of Slurm's has namespaces of its own, which the jail is to be made in. Who enters a user namespace
-// can't come back, so a process in between enters them and makes the child a child of the supervisor's
-// (CLONE_PARENT), says its number and ends.
+// A Slurm job has its own namespaces, in which the jail is made. A process that enters a user namespace can't
+// come back. So an intermediate process enters them, makes the child a child of the supervisor
+// (CLONE_PARENT), sends its pid and exits.
 #include "backends/native/launch.h"
 
 #include <fcntl.h>
@@ -49,7 +48,7 @@ struct Prepared {
     Work work;
     inner::Orders orders;
     uint64_t flags = 0;
-    int failures = -1;  // where the child says why it could not go on
+    int failures = -1;  // where the child writes why it failed
 };
 
 [[noreturn]] void become_jail(Prepared& prepared) {
@@ -62,9 +61,9 @@ struct Prepared {
     ::_exit(inner::run_copied_stage(prepared.orders));
 }
 
-// The number of the child, or minus errno. Only the parent returns.
+// The pid of the child, or minus errno. Only the parent returns.
 pid_t clone_jail(Prepared& prepared, uint64_t further, uint64_t exit_signal) {
-    // Inside, before they are mapped, the numbers are unknown.
+    // Read them here: inside, before they are mapped, the kernel returns other numbers.
     prepared.work.caller = {::getuid(), ::getgid()};
     struct clone_args arguments = {};
     arguments.flags = prepared.flags | further;
@@ -79,7 +78,7 @@ pid_t clone_jail(Prepared& prepared, uint64_t further, uint64_t exit_signal) {
     for (int space : caller.namespaces) {
         if (child == 0 && ::setns(space, 0) != 0) child = -errno;
     }
-    // The exit signal is then that of this process.
+    // With CLONE_PARENT the kernel uses the exit signal of this process.
     if (child == 0) child = clone_jail(prepared, CLONE_PARENT, 0);
     (void)!::write(channel, &child, sizeof child);
     ::_exit(0);

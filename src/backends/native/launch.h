@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Builds the jail that a plan describes with nothing but the kernel: no program is run, and the child that
-// builds it goes on as the inner stage.
+// Builds the jail of a plan with only the kernel: no program is run, and the child that builds it becomes the
+// inner stage.
 #pragma once
 
 #include <string_view>
@@ -12,11 +12,11 @@
 
 namespace backends::native {
 
-// A plan whose network needs a gateway waits, built and confined, for the word to start; what the gateway
-// listens with goes out through Caller::listeners.
+// If the plan's network needs a gateway, the jail waits, built and confined, for the ready message; it sends
+// the gateway's listeners through Caller::listeners.
 base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, const Caller& caller);
 
-// What the child said (failure.h), as one line that a user can act on.
+// Turns the child's message (failure.h) into one line that a user can act on.
 base::Error diagnose(std::string_view said);
 
 }  // namespace backends::native

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The system calls of mounting. <sys/mount.h> and <linux/mount.h> can't both be included with every C
-// library, and older libraries lack the newer calls: so they are made by number.
+// The system calls for mounts. <sys/mount.h> and <linux/mount.h> can't both be included with every C library,
+// and older libraries lack the newer calls: so they are called by number.
 #pragma once
 
 #include <linux/mount.h>
@@ -30,7 +30,7 @@ inline int open_tree_with(int directory, const char* path, unsigned flags, struc
     constexpr long kNumber = 467;
     return static_cast<int>(::syscall(kNumber, directory, path, flags, wanted, size));
 }
-// These two: zero or errno.
+// These two return zero or errno.
 inline int mount_call(const char* source, const char* target, const char* type, unsigned long flags,
                       const void* options) {
     return ::syscall(SYS_mount, source, target, type, flags, options) == 0 ? 0 : errno;
@@ -39,7 +39,7 @@ inline int unmount_call(const char* target, int flags) {
     return ::syscall(SYS_umount2, target, flags) == 0 ? 0 : errno;
 }
 
-// "/proc/self/fd/N": what an open descriptor is, for calls that want a path. Of the host's /proc.
+// "/proc/self/fd/N": the path of an open descriptor, for calls that need a path. In the host's /proc.
 class DescriptorPath {
   public:
     explicit DescriptorPath(int descriptor) {

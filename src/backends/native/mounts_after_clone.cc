@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. The new root is a tmpfs that is mounted over the old one, and every name below it is
-// given relative to its descriptor. Absolute paths still start at the old root, because a process keeps the
-// root that it has until it changes it: so the host's files can be opened by name to the end, whatever is
-// mounted at /tmp or elsewhere.
+// relative to its descriptor. Absolute paths still start at the old root, because a process keeps its root
+// until it changes it. So the host's files can be opened by path to the end, whatever is mounted at /tmp or
+// elsewhere.
 //
-// Each mount is a tree of its own, copied and changed before it is anywhere (open_tree, mount_setattr, or
-// both in one), and then put in its place (move_mount): there is no moment at which something is there with
-// the wrong rights. A place in files of the host is opened first, following no link, and the tree is moved
-// onto the descriptor; what is renamed meanwhile takes its mount along.
+// Each mount is a separate tree, copied and changed before it is visible (open_tree, mount_setattr, or both
+// in one), and then moved to its place (move_mount): nothing is ever visible with the wrong rights. A place
+// in files of the host is opened first, following no link, and the tree is moved onto the descriptor. If the
+// file is renamed meanwhile, the mount moves with it.
 //
 // Without mount_setattr (before Linux 5.12) the rights are set at the end, in one pass over the mount table
-// (remount_after_clone.h). Nothing of the user's runs before that.
+// (remount_after_clone.h). No code of the user runs before that.
 #include "backends/native/mounts_after_clone.h"
 
 #include <fcntl.h>
@@ -29,15 +29,15 @@
 namespace backends::native {
 namespace {
 
-// Files in the new root that are gone before anybody sees them. One that is to be copied has a name until the
-// root is sealed: the kernel copies no mount of a file that has none.
+// Files in the new root that are removed before any other process sees them. One that is to be copied keeps
+// its name until the root is sealed: the kernel can't copy the mount of a file without a name.
 constexpr const char* kContentName = ".content";
 constexpr const char* kCopiedName = ".copied";
 constexpr mode_t kLeading = 0700;  // of directories that only lead to a mount
-// The descriptors of a short script are closed with the rest, by one call.
+// A short script does not close its descriptors: one call closes them with all others.
 constexpr size_t kShort = 400;
 constexpr unsigned kCopied = OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | kRecursive;
-// How often in a row a file may be replaced by another between two of our calls.
+// How often in a row another process may replace the file between two of our calls.
 constexpr int kReplacements = 20;
 
 class Builder {
@@ -82,7 +82,7 @@ class Builder {
         return EINVAL;
     }
 
-    // No step comes after it, or none that copies.
+    // Call it when no step that copies is left.
     void forget_copied() const { ::unlinkat(root_, kCopiedName, 0); }
 
     int root() const { return root_; }
@@ -113,8 +113,9 @@ class Builder {
 
     // ---- Trees
 
-    // Whoever replaces a file by rename, as tools of the administrator do with /etc/passwd, leaves us a
-    // descriptor of one that is gone, which the kernel answers with ENOENT: the name leads to the new one.
+    // If another process replaces a file by rename, as the administrator's tools do with /etc/passwd, our
+    // descriptor leads to a removed file, and the kernel returns ENOENT. The name leads to the new file: try
+    // again.
     int mount_tree(size_t index) {
         const Step& step = script_.steps[index];
         int number = try_to_mount_tree(index);
@@ -150,13 +151,13 @@ class Builder {
         return 0;
     }
 
-    // A tree that is nowhere yet, with the rights that it is to have; or minus errno.
+    // A tree that is not mounted yet, with its final rights; or minus errno.
     int open_source(const Step& step, int place) {
         if (step.act == Act::mount_content) {
             if (int number = make_file(content_name(step), step); number != 0) return -number;
             return copy_tree(root_, content_name(step), 0, step.attributes);
         }
-        // A copy has the rights of what is copied.
+        // A copy has the rights of the original.
         if (step.act == Act::mount_copy) {
             int tree =
                 open_tree(script_.descriptors[static_cast<size_t>(step.of)], "", kCopied | AT_EMPTY_PATH);
@@ -171,7 +172,7 @@ class Builder {
         return tree;
     }
 
-    // A link that is gone was removed outside since the plan was made.
+    // If the link is missing, it was removed outside since the plan was made.
     int mount_link(const Step& step) {
         int place = open_link_itself(root_, step.target);
         if (place == -ENOENT) return 0;
@@ -187,14 +188,15 @@ class Builder {
 
     static const char* content_name(const Step& step) { return step.is_kept ? kCopiedName : kContentName; }
 
-    // By one call where the kernel has it, else by two.
+    // With one call if the kernel has it, else with two.
     int copy_tree(int directory, const char* path, unsigned flags, uint64_t attributes) {
         if (has_one_call_) {
             struct mount_attr wanted = {};
             wanted.attr_set = attributes;
             int tree = open_tree_with(directory, path, kCopied | flags, &wanted, sizeof wanted);
             if (tree >= 0) return tree;
-            // As below: a filter of old says EPERM, and what the kernel itself refuses, it refuses again.
+            // As below: an old seccomp filter returns EPERM; if the kernel refuses, it also refuses the next
+            // call.
             if (errno != ENOSYS && errno != EPERM) return -errno;
             has_one_call_ = false;
         }
@@ -227,8 +229,8 @@ class Builder {
         if (mount_setattr(tree, "", static_cast<unsigned>(AT_EMPTY_PATH | flags), &wanted, sizeof wanted) ==
             0)
             return 0;
-        // A container's filter of old answers EPERM to what it does not know; if it is the kernel that
-        // refuses, the pass at the end is refused too.
+        // An old seccomp filter of a container returns EPERM for a call that it does not list. If the kernel
+        // itself refuses, the pass at the end fails too.
         if (errno != ENOSYS && errno != EPERM) return errno;
         needs_remount_ = true;
         return 0;
@@ -281,8 +283,8 @@ class Builder {
     bool has_one_call_ = true;
 };
 
-// The old root is stacked on the new one and taken off at once: from then on nothing leads to it but the
-// descriptors that are still open, which are closed before anything of the user's runs.
+// The old root is stacked on the new one and unmounted at once. From then on only open descriptors lead to
+// it, and these are closed before any code of the user runs.
 int leave_old_root() {
     if (::syscall(SYS_pivot_root, ".", ".") != 0) return errno;
     if (int number = unmount_call(".", kDetach); number != 0) return number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Carries out a script in a mount namespace of one's own, and leaves the old root behind.
+// Executes a script in the process's own mount namespace, and detaches the old root.
 #pragma once
 
 #include "backends/native/failure.h"
@@ -7,7 +7,8 @@
 
 namespace backends::native {
 
-// The power over the mount namespace is held. `self` is /proc/self of the host, as a directory.
+// The process must have all capabilities over its mount namespace. `self` is /proc/self of the host, as a
+// directory.
 Failure build_view(Script& script, int self);
 
 }  // namespace backends::native

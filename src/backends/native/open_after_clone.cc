@@ -42,7 +42,7 @@ int open_next(int directory, const char* name, LastLink link) {
     return -number;
 }
 
-// Before Linux 5.6 there is no openat2: one component after the other.
+// Before Linux 5.6 there is no openat2: open one component after the other.
 int open_stepwise(int directory, const char* path, Missing last, mode_t leading, LastLink last_link) {
     bool is_absolute = path[0] == '/';
     int current = ::openat(is_absolute ? AT_FDCWD : directory, is_absolute ? "/" : ".", kFlags | O_DIRECTORY);
@@ -76,17 +76,17 @@ int open_stepwise(int directory, const char* path, Missing last, mode_t leading,
 
 int open_with(int directory, const char* path, LastLink last_link) {
     struct open_how how = {};
-    // With O_NOFOLLOW the kernel opens a link at the end of the path itself, whatever `resolve` says.
+    // With O_NOFOLLOW the kernel opens a link at the end of the path itself, even with RESOLVE_NO_SYMLINKS.
     how.flags = O_PATH | O_CLOEXEC | (last_link == LastLink::is_opened ? O_NOFOLLOW : 0);
     how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
     if (path[0] != '/') how.resolve |= RESOLVE_BENEATH;
-    // Somebody renames on the way: the kernel can't tell whether it is still below, and says so.
+    // EAGAIN: a directory on the way was renamed, and the kernel can't decide whether the path is below.
     for (int attempt = 0; attempt < 64; ++attempt) {
         long opened = ::syscall(SYS_openat2, directory, path, &how, sizeof how);
         if (opened >= 0) return static_cast<int>(opened);
         if (errno != EAGAIN) break;
     }
-    // Container filters of old answer EPERM to calls that they do not know.
+    // Old seccomp filters of containers return EPERM for calls that they do not list.
     if (errno != ENOSYS && errno != EPERM) return -errno;
     return open_stepwise(directory, path, Missing::is_error, 0, last_link);
 }

@@ -52,7 +52,8 @@ struct Map {
 int write_maps(int self, const Map& map) {
     if (int number = write_map(self, "uid_map", map.user_inside, map.user_outside); number != 0)
         return number;
-    // Groups could be given up, and with them what they forbid: the kernel wants this said first.
+    // With setgroups a process could drop a group that a file's mode excludes: so the kernel requires "deny"
+    // first.
     if (int number = write_to(self, "setgroups", "deny", 4); number != 0) return number;
     return write_map(self, "gid_map", map.group_inside, map.group_outside);
 }
@@ -71,7 +72,7 @@ int drop_capabilities() {
     if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
     unsigned long number = 0;
     while (::prctl(PR_CAPBSET_DROP, number, 0, 0, 0) == 0) ++number;
-    // The first that the kernel does not know; there is none that knows none.
+    // EINVAL marks the first unknown capability; a kernel without any capability does not exist.
     if (errno != EINVAL || number == 0) return errno;
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};

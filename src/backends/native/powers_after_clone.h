@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Who the child of a launch is: mapped to root of its own user namespace while it builds, nobody afterwards.
+// The identity of a launch's child: root of its own user namespace while it builds, without power afterwards.
 #pragma once
 
 #include <sys/types.h>
@@ -13,11 +13,11 @@ struct CallerIds {
     gid_t group = 0;
 };
 
-// The caller becomes root of the namespace that this process is in. `self` is /proc/self of the host.
+// Maps the caller to root of this process's user namespace. `self` is /proc/self of the host.
 Failure become_root(const CallerIds& caller, int self);
 
-// A second user namespace, in which the caller is the caller again. The first one, which owns the mounts, the
-// network and the rest, is out of reach from then on; and of the power over the second nothing is kept.
+// Makes a second user namespace, in which the caller has its own ids again. The first one, which owns the
+// mounts, the network and the rest, can't be reached from then on, and all power over the second is given up.
 Failure give_up_power(const CallerIds& caller, int self);
 
 }  // namespace backends::native

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The table has a line for each mount, with its place and the flags that it has. What a
-// mount is to become is said by the step that made it: the last one with this place, or, for a mount that
-// came along with a tree, the bind that it lies in. Flags are only added; those that a mount has are given
-// again, because the kernel takes the whole set and refuses to lose one that the host had set.
+// Theory of operation. The table has a line for each mount, with its mount point and its flags. The step that
+// made a mount determines its new flags: the last step with this target, or, for a mount that came with a
+// tree, the bind that contains it. Flags are only added. The existing ones are passed again, because the
+// kernel replaces the whole set and refuses to clear one that the host had set.
 #include "backends/native/remount_after_clone.h"
 
 #include <fcntl.h>
@@ -89,7 +89,7 @@ class Table {
         return static_cast<unsigned char>(bytes_[at_++]);
     }
 
-    // Blanks and the like are written as \040.
+    // Blanks and some other characters are written as \040.
     static size_t unescape(char* text, size_t length) {
         size_t to = 0;
         for (size_t from = 0; from < length; ++to) {
@@ -133,7 +133,7 @@ bool is_below(const char* place, const char* target) {
     return std::strncmp(place, target, length) == 0 && (place[length] == '/' || place[length] == '\0');
 }
 
-// What the mount at this place is to have besides what it has.
+// The attributes that the mount at this place gets in addition.
 uint64_t attributes_for(const Script& script, const char* place) {
     const Step* nearest = nullptr;
     bool is_own = false;
@@ -164,7 +164,7 @@ int remount_one(const Script& script, int root, const Line& line) {
         is_new = is_new || (needs && !has);
     }
     if (!is_new) return 0;
-    // Threat: a project that is changed meanwhile puts a link in the way, and another mount gets these flags
+    // Threat: if the project changes meanwhile, a link in the path could give these flags to another mount
     // (tests/jail/native_faults.bats).
     int opened = *place == '\0' ? root : open_link_itself(root, place);
     if (opened < 0) return -opened;
@@ -185,7 +185,7 @@ Failure remount(const Script& script, int self, int root) {
         int got = table.next(line);
         if (got == 0) break;
         if (got < 0) return {-got, Phase::step, "the mount table", ""};
-        // The old root's descriptors are closed by now or lead nowhere: every line is of the new view.
+        // The old root is detached: every line belongs to the new view.
         if (int number = remount_one(script, root, line); number != 0)
             return {number, Phase::step, line.place, ""};
     }

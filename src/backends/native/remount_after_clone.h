@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For kernels before 5.12, which can't change a tree of mounts at once: the rights of every mount of the new
-// view, in one pass over the mount table.
+// For kernels before 5.12, which can't change a tree of mounts at once: sets the rights of every mount of the
+// new view, in one pass over the mount table.
 #pragma once
 
 #include "backends/native/failure.h"
@@ -8,7 +8,7 @@
 
 namespace backends::native {
 
-// The new root is the root already, `root` is its descriptor; `self` is /proc/self of the host.
+// The process's root is the new root already, and `root` is its descriptor; `self` is /proc/self of the host.
 Failure remount(const Script& script, int self, int root);
 
 }  // namespace backends::native

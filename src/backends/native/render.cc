@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Steps keep the order of the plan's mounts to the letter: a later mount covers an
-// earlier one. What is below the new root and no host's is made here, directory by directory, each once.
-// Places in files of the host are there already; only in a directory that the jail may write is a missing one
-// made (the plan asks for that in directories of the sandbox's own, elsewhere it has placeholders).
+// Theory of operation. The steps keep the order of the plan's mounts exactly: a later mount covers an earlier
+// one. Directories below the new root that are not the host's are made here, each once. Places in files of
+// the host exist already. A missing one is made only in a directory that the jail may write (the plan wants
+// that in the sandbox's own directories; elsewhere it has placeholders).
 #include "backends/native/render.h"
 
 #include <linux/mount.h>
@@ -25,11 +25,11 @@ constexpr uint64_t kWritable = kDevice | MOUNT_ATTR_NODEV;
 constexpr uint64_t kReadonly = kWritable | MOUNT_ATTR_RDONLY;
 
 constexpr mode_t kOpen = 0755;
-constexpr mode_t kOwners = 0700;   // of directories that only lead to something
+constexpr mode_t kOwners = 0700;   // of directories that only lead to a mount
 constexpr mode_t kContent = 0600;  // of files that cover others
 constexpr mode_t kPlain = 0666;    // of files in places of our own
 constexpr mode_t kProgram = 0555;
-constexpr mode_t kPlace = 0444;  // of a file that is there to be mounted on
+constexpr mode_t kPlace = 0444;  // of a file that is only a mount point
 
 struct Link {
     const char* name;
@@ -40,10 +40,10 @@ constexpr Link kDeviceLinks[] = {{"stdin", "/proc/self/fd/0"},  {"stdout", "/pro
                                  {"core", "/proc/kcore"},       {"ptmx", "pts/ptmx"}};
 constexpr const char* kDevices[] = {"null", "zero", "full", "random", "urandom", "tty"};
 
-// Of /proc, where they could be written, as by root of the host: no business of a jail.
+// Parts of /proc that the host's root could write; a jail must not.
 constexpr const char* kKernelsOwn[] = {"sys", "sysrq-trigger", "irq", "bus"};
 
-// Everyone's, wherever they are: programs look at the mode.
+// Writable by everyone, wherever they are: programs check the mode.
 bool is_everyones(std::string_view target) {
     return target == "/tmp" || target == "/var/tmp" || target == "/dev/shm";
 }
@@ -86,7 +86,7 @@ class Renderer {
                 return add_new(mount, layer, "tmpfs", MS_NOSUID | MS_NODEV,
                                is_everyones(mount.target.str()) ? "mode=01777" : "mode=0755", kOpen);
             case MountKind::queues:
-                // Only who owns the ipc namespace can mount its queues; mq_open needs no mount.
+                // Only the owner of the ipc namespace can mount its queues; mq_open needs no mount.
                 if (!circumstances_.shares_ipc) add_new(mount, layer, "mqueue", 0, "", kOwners);
                 return;
             case MountKind::proc:
@@ -137,7 +137,7 @@ class Renderer {
                   .is_in_place = is_host && is_pinned && lies_in_place(mount, layer, attributes),
                   .shows_host = is_host,
                   .makes_place = layer.ground == MountKind::bind_writable};
-        // Our own program covers dozens of others: copies of the first one need not be looked up.
+        // Our own program covers dozens of others: a copy of the first mount needs no path lookup.
         bool is_own = attributes == kReadonly && !is_pinned && own_program_ == source;
         if (is_own && first_own_ >= 0 && is_host) {
             make_copy(step, first_own_);
@@ -147,9 +147,9 @@ class Renderer {
         push_mount(step);
     }
 
-    // The mount that the target lies in shows the host's files where they are, and the source is below it. A
-    // copy of what is there has what the surrounding mount has: right unless that is stricter, or has
-    // something of the plan's in it already.
+    // Whether the surrounding mount shows the host's files at their own paths, with the source below it. A
+    // copy of what is there has the rights of the surrounding mount. That is right unless the surrounding
+    // mount is stricter, or already contains a mount of the plan.
     bool lies_in_place(const Mount& mount, const Layer& layer, uint64_t attributes) const {
         const Mount& ground = plan_.mounts[*layer.ground_index];
         bool is_same = mount.target.str() == mount.source && ground.target.str() == ground.source;
@@ -252,7 +252,7 @@ class Renderer {
 
     // ---- Places
 
-    // Down from the mount that the target lies in; nothing where that is the host's.
+    // From the surrounding mount down to the target; nothing if that mount shows the host or is /proc.
     void make_parents(const Mount& mount, const Layer& layer, mode_t mode) {
         if (shows_host(layer) || layer.ground == MountKind::proc) return;
         size_t ground = layer.ground_index ? plan_.mounts[*layer.ground_index].target.str().size() : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A plan as the steps of the native backend. Pure. The result is what bubblewrap makes of the same plan, to
-// the modes of the directories that lead to a mount (tests/jail/differential.bats).
+// A plan as the steps of the native backend. Pure. The result equals what bubblewrap makes of the same plan,
+// including the modes of the directories that lead to a mount (tests/jail/differential.bats).
 #pragma once
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the child of a launch does, as plain data: made before it is cloned (render.h), carried out after
-// (child_after_clone.h) without a decision that this does not hold, and without an allocation.
+// The work of a launch's child as plain data: made before the clone (render.h) and executed after it
+// (child_after_clone.h), without any further decision and without an allocation.
 #pragma once
 
 #include <sys/types.h>
@@ -15,11 +15,11 @@ namespace backends::native {
 
 enum class Act : uint8_t {
     make_directory,
-    make_link,      // source: what it leads to
+    make_link,      // source: its target
     make_file,      // source: its content
     mount_bind,     // source: a path of the host
     mount_copy,     // of the mount that step `of` made: the same source and attributes
-    mount_content,  // source: the content of a file that is nowhere else
+    mount_content,  // source: the content of a file that exists only there
     mount_link,     // the symbolic link at the target, on itself
     mount_new,      // source: the type of a new file system, `options` its options
     seal,           // the mount of step `of` becomes read-only
@@ -37,19 +37,19 @@ struct Step {
     int of = -1;
     uint64_t inode = 0;        // that the source must have; 0: any
     bool is_pinned = false;    // no symbolic link in the path of the source is followed
-    bool is_in_place = false;  // the source is what lies at the target already
-    bool shows_host = false;   // the target lies in files of the host
-    bool makes_place = false;  // which may be changed: what is missing there is made
+    bool is_in_place = false;  // the source is the file that is at the target already
+    bool shows_host = false;   // the target is in files of the host
+    bool makes_place = false;  // that may be changed: a missing target is made
     bool is_kept = false;      // a later step needs the mount
-    // Passed over where the source is not there, or may not be used: what a kernel or a container lacks.
+    // Skipped if the target does not exist: the kernel or the container lacks it.
     bool is_optional = false;
-    bool is_for_owner = false;  // only where the caller could write to the target otherwise
+    bool is_for_owner = false;  // only if the caller could write to the target otherwise
 };
 
 struct Script {
     std::vector<Step> steps;
-    std::deque<std::string> texts;  // what steps point to and no plan holds
-    std::vector<int> descriptors;   // one for each step: of the mounts that are kept
+    std::deque<std::string> texts;  // texts of steps that are not in the plan
+    std::vector<int> descriptors;   // one for each step: of the mounts that a later step needs
 };
 
 }  // namespace backends::native
