@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Threat: a process of a concurrent jail swaps a directory of the project for a symbolic link while
-// bubblewrap mounts by path: the source then comes from elsewhere, or a cover lands elsewhere. Nothing has
-// run yet when this looks; afterwards the mount points can't be moved from inside.
+// Threat: a process of a concurrent jail replaces a directory of the project by a symbolic link while
+// bubblewrap mounts by path: the source then comes from elsewhere, or a cover is mounted elsewhere. No code
+// of the user has run when this check runs; afterwards the mount points can't be moved from inside.
 // (tests/session/race_test.cc)
 #include "inner/checks.h"
 
@@ -22,15 +22,15 @@ bool has_identity(const struct statx& status, const Check& check) {
            status.stx_ino == check.inode && (status.stx_mode & S_IFMT) == check.type;
 }
 
-// A bind of a path onto itself has the identity of what it covers, so identity alone does not show that it is
-// there. Kernels before 5.8 do not say what is a mount point; on a read-only one the flag below still shows
+// A bind mount of a path onto itself has the identity of what it covers, so the identity alone does not prove
+// the mount. Kernels before 5.8 do not report mount points; for a read-only mount the flag below still proves
 // it.
 bool is_mount_point(const struct statx& status) {
     return !(status.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT) ||
            (status.stx_attributes & STATX_ATTR_MOUNT_ROOT);
 }
 
-// What can't be reached is as good as gone.
+// A path that can't be reached counts as closed.
 int failure_of_other(const Check& check) {
     struct statx status;
     if (::statx(AT_FDCWD, check.target.c_str(), 0, STATX_TYPE | STATX_INO, &status) != 0) return 0;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// What the stage lays around the command besides the view: a keyring of its own, no core dumps, the filter of
-// system calls and the second wall.
+// What confines the command besides the view, the seccomp filter and Landlock: a separate keyring and no core
+// dumps.
 #pragma once
 
 #include "inner/orders.h"
 
 namespace inner {
 
-// A session keyring that the caller's keys are not in. Zero or an errno.
+// Joins a new session keyring, without the caller's keys. Zero or an errno.
 int leave_keyring(const Orders& orders);
 
-// No crash in the jail is told to the host.
+// No crash in the jail makes a core dump on the host.
 void forbid_core_dumps();
 
 }  // namespace inner

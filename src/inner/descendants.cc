@@ -43,7 +43,7 @@ pid_t parent_of(std::string_view process) {
     return number_of(std::string_view(*text).substr(end + kStateAndBlanks));
 }
 
-// For kernels that were built without the list of children.
+// For kernels without CONFIG_PROC_CHILDREN.
 std::vector<pid_t> search_children() {
     std::vector<pid_t> children;
     DIR* processes = ::opendir("/proc");
@@ -57,7 +57,8 @@ std::vector<pid_t> search_children() {
     return children;
 }
 
-// The list may miss some while others come and go; whoever needs all of them asks until there are none.
+// The list may miss some children while others start and exit; a caller that needs all repeats until none is
+// left.
 std::vector<pid_t> list_children() {
     std::vector<pid_t> children;
     base::Result<std::string> text = base::read_file("/proc/thread-self/children", 16u << 20);
@@ -70,7 +71,7 @@ std::vector<pid_t> list_children() {
 }
 
 // Threat: a process forks faster than it is found. A signal for a group reaches all of its members at once,
-// and none of them can fork between. (tests/jail/landlock.bats: a fork bomb ends with the command)
+// and none of them can fork in between. (tests/jail/landlock.bats: a fork bomb ends with the command)
 void kill_children() {
     for (pid_t child : list_children()) {
         ::kill(-child, SIGKILL);  // of the group that it leads, if any
@@ -78,7 +79,7 @@ void kill_children() {
     }
 }
 
-// False when there is no child left.
+// False if no child is left.
 bool reap_some() {
     for (;;) {
         pid_t reaped = ::waitpid(-1, nullptr, WNOHANG | __WALL);
@@ -88,8 +89,8 @@ bool reap_some() {
 }
 
 [[noreturn]] void stand_by(pid_t stage) {
-    // Threat: a signal for the whole group of the session's processes (timeout -s KILL) would take the warden
-    // along, and nobody would end the rest (tests/jail/landlock_attacks.bats).
+    // Threat: a signal for the whole process group of the session (timeout -s KILL) would also kill the
+    // warden, and no process would end the rest (tests/jail/landlock_attacks.bats).
     ::setsid();
     base::close_others({});
     for (;;) {
@@ -103,13 +104,13 @@ bool reap_some() {
 }  // namespace
 
 int leave_warden() {
-    // Whoever started us may have asked for our death with its own, which would leave nobody to end the rest.
+    // Our parent may have set PDEATHSIG for us; then no process would be left to end the rest.
     ::prctl(PR_SET_PDEATHSIG, 0);
     if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) return errno;
     pid_t stage = ::fork();
     if (stage < 0) return errno;
     if (stage > 0) stand_by(stage);
-    // This is not inherited.
+    // The child does not inherit this flag.
     return ::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 ? 0 : errno;
 }
 

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. With a pid namespace the kernel ends all that a jail started when its pid 1 ends.
-// Without one, this does: a process that takes orphans in (a "child subreaper") can't lose a descendant,
-// whatever that does with sessions and double forks. When its children are killed, theirs become its own, and
-// so on until it has none.
+// Theory of operation. With a pid namespace the kernel kills everything in a jail when its pid 1 exits.
+// Without one, this code does. A process that adopts orphans (a "child subreaper") can't lose a descendant,
+// whatever that does with sessions and double forks. When its children are killed, their children become its
+// own, and so on until none is left.
 //
-// Only children are signalled, never processes that are found elsewhere: nobody else reaps them, so that
-// their numbers can't have become another process's meanwhile.
+// Only children are signalled, never other processes: only this process reaps its children, so their pids
+// can't belong to another process meanwhile.
 //
-// Two such processes stand one above the other. The stage ends the jail when the command ends or the
-// supervisor is gone. The warden above it does nothing but wait, and ends the jail when the stage was killed.
-// Each survives the other, and the supervisor.
+// There are two such processes. The stage ends the jail when the command ends or the supervisor exits. The
+// warden, its parent, only waits, and ends the jail if the stage is killed. Each survives the death of the
+// other, and of the supervisor.
 #pragma once
 
 namespace inner {
 
-// Splits this process in two. Returns in the child, which goes on as the stage: zero or an errno. The parent,
-// the warden, never returns; it holds no descriptor, ends after the stage, and leaves nothing running.
+// Splits this process in two. Returns in the child, which continues as the stage: zero or an errno. The
+// parent, the warden, never returns; it has no open descriptor, exits after the stage, and leaves nothing
+// running.
 int leave_warden();
 
-// Ends all that this process started, and waits for it.
+// Kills everything that this process started, and waits for it.
 void end_descendants();
 
 }  // namespace inner

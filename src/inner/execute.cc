@@ -30,7 +30,7 @@ std::string_view search_path(const std::vector<std::string>& environment) {
     return found == environment.end() ? kPathWithoutVariable : std::string_view(*found).substr(kName.size());
 }
 
-// A text without a #! line is a script for the shell: execvp promises that, and old scripts rely on it.
+// A text file without a #! line is a script for the shell: execvp does the same, and old scripts rely on it.
 void execute_by_shell(const std::string& file, const std::vector<std::string>& command,
                       char* const* environment) {
     std::vector<std::string> words = {"/bin/sh", file};
@@ -44,7 +44,7 @@ ExecuteFailure try_file(const std::string& file, const std::vector<std::string>&
     ::execve(file.c_str(), pointers_to(command).data(), environment);
     if (errno == ENOEXEC) execute_by_shell(file, command, environment);
     int number = errno;
-    // "No such file" about a file that is there speaks of the interpreter or the loader that it names.
+    // ENOENT for a file that exists is about the interpreter or the loader that it names.
     bool is_there = number == ENOENT && ::access(file.c_str(), F_OK) == 0;
     return {number, is_there ? kStepInterpreter : kStepExecute};
 }
@@ -68,7 +68,7 @@ ExecuteFailure execute(const Orders& orders) {
         std::string file = directory.empty() ? "./" + name : std::string(directory) + "/" + name;
         ExecuteFailure latest = try_file(file, orders.command, environment.data());
         if (!may_be_elsewhere(latest)) return latest;
-        // Being refused once is worth more to the user than not being found in the directories after it.
+        // EACCES in one directory helps the user more than ENOENT in the directories after it.
         if (latest.number == EACCES) failure = latest;
     }
     return failure;

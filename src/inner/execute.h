@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Executing the command by its name, with exact reasons where it can't be done.
+// Executes the command by its name, and returns the exact reason if that fails.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Resource limits that the kernel holds for each process of the command. They can't be raised again from
+// Resource limits that the kernel enforces for each process of the command. They can't be raised again from
 // inside.
 #pragma once
 

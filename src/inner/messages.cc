@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A report is its kind, its number, whether a signal ended it, and two texts, each ended by a NUL; a request
-// is three bytes.
+// A report has four fields that each end with a NUL: its kind and whether a signal ended the command, the
+// number, the step, the object. A request is three bytes.
 #include "inner/messages.h"
 
 #include <algorithm>

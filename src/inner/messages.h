@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the inner stage and the supervisor say to each other over their socket, as bytes. Both ends are ours;
-// a frame that makes no sense ends the session.
+// The messages between the inner stage and the supervisor over their socket, as bytes. Both ends are ours;
+// after an invalid report no further one is read.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace inner {
 
-// From the stage, in this order: `built` once the jail is as it was meant, with its mount namespace as a
-// descriptor where the supervisor can't find that; then it waits for the word, and something of the user's
-// may run. Where that is traced, `traced` with the listener of its calls as a descriptor; `started` once the
-// command is executed; `stopped`, any number of times; `ended`. `failed` may take the place of the first
-// ones.
+// Reports of the stage, in this order. `built`: the jail is as intended; it carries the mount namespace as a
+// descriptor if the supervisor can't open that itself. Then the stage waits for the ready message, after
+// which code of the user may run. `traced`, only with a trace: carries the listener of the command's calls as
+// a descriptor. `started`: the command is executed. `stopped`, any number of times. `ended`. `failed` may
+// replace the first ones.
 struct Report {
     enum class Kind : char {
         built = 'P',
@@ -23,8 +23,8 @@ struct Report {
         ended = 'E'
     };
     Kind kind = Kind::built;
-    // built: the version of Landlock that the second wall uses, 0 where there is none; failed: errno;
-    // stopped: the signal; ended: exit status, or signal
+    // built: the version of Landlock that is used, 0: none; failed: errno; stopped: the signal; ended: exit
+    // status, or signal
     int number = 0;
     bool by_signal = false;  // ended
     std::string step;        // failed: one of the names below
@@ -35,27 +35,27 @@ struct Report {
 
 // Steps that can fail before the command runs.
 inline constexpr std::string_view kStepOrders = "orders";
-inline constexpr std::string_view kStepCheck = "check";            // the view is not the one that was meant
+inline constexpr std::string_view kStepCheck = "check";            // the view is not the intended one
 inline constexpr std::string_view kStepDirectory = "directory";    // chdir
-inline constexpr std::string_view kStepKeyring = "keyring";        // a session keyring of the jail's own
+inline constexpr std::string_view kStepKeyring = "keyring";        // the jail's own session keyring
 inline constexpr std::string_view kStepPrivileges = "privileges";  // giving them up
-inline constexpr std::string_view kStepWarden = "warden";          // whoever ends what the command leaves
-inline constexpr std::string_view kStepDoorman = "doorman";        // the calls that the stage is asked about
-inline constexpr std::string_view kStepTracer = "tracer";          // the calls that are notified outside
-inline constexpr std::string_view kStepFilter = "filter";          // seccomp
-inline constexpr std::string_view kStepWall = "wall";              // Landlock
-inline constexpr std::string_view kStepStart = "start";            // fork and what belongs to it
-inline constexpr std::string_view kStepLimits = "limits";          // setrlimit
-inline constexpr std::string_view kStepExecute = "execute";        // the command itself
+inline constexpr std::string_view kStepWarden = "warden";    // the process that ends what the command leaves
+inline constexpr std::string_view kStepDoorman = "doorman";  // the calls that the stage answers
+inline constexpr std::string_view kStepTracer = "tracer";    // the calls that the tracer answers
+inline constexpr std::string_view kStepFilter = "filter";    // seccomp
+inline constexpr std::string_view kStepWall = "wall";        // Landlock
+inline constexpr std::string_view kStepStart = "start";      // fork and its sockets
+inline constexpr std::string_view kStepLimits = "limits";    // setrlimit
+inline constexpr std::string_view kStepExecute = "execute";  // the command itself
 inline constexpr std::string_view kStepInterpreter =
-    "interpreter";  // the command is there, its interpreter is not
+    "interpreter";  // the command exists, its interpreter does not
 
 std::string encode(const Report& report);
-// Takes one complete frame off the front of `buffer`; false while there is none.
+// Removes one complete frame from the front of `buffer`; false if there is none yet.
 bool take_report(std::string& buffer, Report& report);
 
-// To the stage: a signal for the command. Signal 0 is the word to start: whoever guards the jail from outside
-// and carries its traffic is there.
+// To the stage: a signal for the command. Signal 0 is the ready message: the keeper guards the jail and the
+// gateway serves.
 struct Request {
     int signal = 0;
     bool to_group = false;        // for the command's process group, not for the command alone

@@ -6,8 +6,8 @@
 namespace inner {
 namespace {
 
-// Changes with every change of the fields: the two ends are the same program, and must know when they are
-// not.
+// Must change with every change of the fields: both ends should be the same program, and must detect it if
+// they are not.
 constexpr std::string_view kVersion = "agent-sandbox orders 11";
 
 using Writer = base::FieldWriter;

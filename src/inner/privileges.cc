@@ -12,7 +12,7 @@
 namespace inner {
 namespace {
 
-// Being root is no reason for capabilities any more, neither by executing a file nor by changing the user.
+// Root gets no capabilities any more, neither by executing a file nor by changing the user.
 constexpr unsigned long kRootIsNobody = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
                                         SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                                         SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
@@ -29,7 +29,7 @@ struct Sets {
     }
 };
 
-// Both need a capability that most callers do not have; for them no_new_privs says the same.
+// Both need a capability that most callers do not have; for them no_new_privs has the same effect.
 void close_ways_back() {
     for (unsigned long number = 0; ::prctl(PR_CAPBSET_READ, number, 0, 0, 0) >= 0; ++number) {
         ::prctl(PR_CAPBSET_DROP, number, 0, 0, 0);

@@ -10,7 +10,7 @@ namespace inner {
 
 void send_report(const Orders& orders, const Report& report) {
     std::string frame = encode(report);
-    // MSG_NOSIGNAL: a supervisor that is gone is seen by the next read.
+    // MSG_NOSIGNAL: if the supervisor has exited, the next read shows it.
     (void)!::send(orders.control, frame.data(), frame.size(), MSG_NOSIGNAL);
 }
 

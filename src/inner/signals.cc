@@ -11,10 +11,10 @@ namespace inner {
 namespace {
 
 constexpr int kLastSignal = 64;
-// glibc keeps two real-time signals for itself and refuses to speak of them.
+// glibc reserves two real-time signals, and its functions refuse them.
 constexpr uint64_t kOfTheLibrary = uint64_t{3} << 31;
 
-// As the kernel tells it.
+// As the kernel reports it.
 struct Dispositions {
     SignalState state;
     uint64_t caught = 0;
@@ -47,7 +47,7 @@ std::optional<Dispositions> read_dispositions() {
     return Dispositions{{.ignored = *ignored & ~kOfTheLibrary, .blocked = *blocked}, *caught};
 }
 
-// Where /proc is not to be had.
+// If /proc is not available.
 Dispositions ask_for_each() {
     Dispositions present;
     sigset_t blocked;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which signals a process ignores and blocks, as data: the caller's (nohup's ignored SIGHUP, for instance)
-// must reach the command untouched, although the launcher in between needs its own.
+// Which signals a process ignores and blocks, as data. The caller's state (for instance the SIGHUP that nohup
+// ignores) must reach the command unchanged, although the launcher in between needs its own.
 #pragma once
 
 #include <csignal>
@@ -17,21 +17,22 @@ struct SignalState {
     bool operator==(const SignalState&) const = default;
 };
 
-// Of the stage: an ignored SIGCHLD would reap behind its back, and it reads what it waits for.
+// The stage's state: with an ignored SIGCHLD the kernel would reap its children, and it reads the signals
+// that it waits for.
 inline constexpr SignalState kStageSignals{.blocked = ~uint64_t{0}};
 
 SignalState current_signals();
 
-// Gives every signal its default or ignored disposition, then the mask. Only what differs is touched: a
-// launch comes through here several times, and there are 64 signals.
+// Gives every signal its default or ignored disposition, then sets the mask. Changes only what differs: a
+// launch calls this several times, and there are 64 signals.
 void apply_signals(const SignalState& wanted);
-// The same where the present state is known and no handler is installed: nothing is asked first.
+// The same if the present state is known and no handler is installed: reads nothing first.
 void apply_signals(const SignalState& wanted, const SignalState& present);
 
-// The mask alone. To a process that waits for no signal, one that is blocked is as good as ignored.
+// Sets only the mask. For a process that waits for no signal, a blocked one is as good as ignored.
 void block_only(uint64_t signals);
 
-// What `signals` would be as a mask.
+// `signals` as a mask.
 uint64_t signal_bits(std::span<const int> signals);
 sigset_t signal_set(uint64_t bits);
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. The stage prepares, forks the command, and from then on waits for three things:
 // children (a signalfd with SIGCHLD, the only signal that it takes), requests of the supervisor (the control
-// socket) and, where there is a doorman, calls to answer.
+// socket) and, if there is a doorman, calls to answer.
 //
-// The command has a process group of its own. In the supervisor's group it could signal, with kill(0, …), the
-// supervisor and every process of the caller's job; a group is the one thing that a pid namespace does not
-// close. So the stage does for the command what a job-control shell does: it makes the group, gives it the
-// terminal, and says when it stops.
+// The command has its own process group. In the supervisor's group it could signal, with kill(0, …), the
+// supervisor and every process of the caller's job, because a pid namespace does not separate process groups.
+// So the stage does for the command what a job-control shell does: it makes the group, gives it the terminal,
+// and reports when it stops.
 //
-// In a pid namespace the stage is pid 1, and the kernel ends the jail with it. Without one it must live to
-// end the jail itself, and a warden stands above it for the case that it does not (descendants.h).
+// In a pid namespace the stage is pid 1, and the kernel ends the jail with it. Without one it must end the
+// jail itself. A warden is its parent for the case that it is killed (descendants.h).
 #include "inner/stage.h"
 
 #include <fcntl.h>
@@ -46,8 +46,8 @@ namespace {
 
 constexpr int kFailed = static_cast<int>(base::ExitCode::jail_failed);
 
-// Descriptors: 0, 1, 2 and those that are kept are the command's, the control socket and the terminal are
-// ours, like the doorman's way to the gateway; the rest is closed.
+// Descriptors: 0, 1, 2 and the kept ones belong to the command. The control socket, the terminal and the
+// doorman's socket to the gateway are ours. All others are closed.
 void settle_descriptors(const Orders& orders) {
     if (orders.standard_error != STDERR_FILENO) ::dup2(orders.standard_error, STDERR_FILENO);
     ::fcntl(orders.control, F_SETFD, FD_CLOEXEC);
@@ -60,7 +60,7 @@ void settle_descriptors(const Orders& orders) {
     base::close_others(std::move(kept));
 }
 
-// What must hold and be done before a process of the user's may run. Zero, or what run_stage returns.
+// The checks and preparations before any code of the user may run. Zero, or what run_stage returns.
 int prepare(const Orders& orders) {
     if (!orders.has_namespaces) {
         if (int number = give_up_privileges(); number != 0)
@@ -68,14 +68,15 @@ int prepare(const Orders& orders) {
         ::prctl(PR_SET_DUMPABLE, 0);
         if (int number = leave_warden(); number != 0) return report_failure(orders, kStepWarden, "", number);
     }
-    // Of a process whose parent is gone the doorman may ask nothing, unless it is the parent then.
+    // The doorman may inspect a process only if the stage is its ancestor: so orphans must become our
+    // children.
     if (orders.doorman.is_wanted) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (const Check& check : orders.checks) {
         if (int number = failure_of(check); number != 0)
             return report_failure(orders, kStepCheck, check.target, number);
     }
     lay(orders.laid);
-    // Without effect on a sealed mount, and then nobody misses the mode.
+    // Has no effect on a sealed mount, where no program needs the mode.
     for (const std::string& directory : orders.world_writable) (void)!::chmod(directory.c_str(), 01777);
     if (::chdir(orders.working_directory.c_str()) != 0) {
         return report_failure(orders, kStepDirectory, orders.working_directory, errno);
@@ -86,9 +87,9 @@ int prepare(const Orders& orders) {
     return 0;
 }
 
-// The last thing before the command is started, and the filter the last of all: it refuses openat2, by which
-// the places of the wall were opened, and keyctl. The stage stays outside the wall, in which nothing can then
-// signal it, and inside the filter, unless that is for the command alone.
+// The last steps before the command is started. The filter comes last, because it refuses openat2, which
+// opens the places of the wall, and keyctl. The stage stays outside the wall, so that nothing inside it can
+// signal the stage. It is inside the filter, unless only the command gets the filter.
 int confine(const Orders& orders, landlock::Built& wall) {
     wall = landlock::build(orders.wall, landlock::kernel_abi(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
     if (wall.failure != 0) return report_failure(orders, kStepWall, wall.failed_at, wall.failure);
@@ -107,7 +108,7 @@ void skip_processes(unsigned count) {
     }
 }
 
-// All that has happened to children; true when the command has ended.
+// Handles everything that happened to children; true if the command has ended.
 bool reap(const Orders& orders, pid_t command) {
     int status = 0;
     for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
@@ -130,7 +131,7 @@ void obey(const Orders& orders, pid_t command, const Request& request) {
     ::kill(request.to_group ? -command : command, request.signal);
 }
 
-// True while the supervisor is there.
+// True while the supervisor lives.
 bool take_requests(const Orders& orders, pid_t command, std::string& received) {
     char bytes[64];
     ssize_t got = ::read(orders.control, bytes, sizeof bytes);
@@ -141,8 +142,8 @@ bool take_requests(const Orders& orders, pid_t command, std::string& received) {
     return true;
 }
 
-// Threat: whoever holds the mount namespace and has power over it can take covers away; the command gets
-// nothing of it (tests/jail/processes.bats: descriptors inside are 0, 1 and 2).
+// Threat: a process that has the mount namespace open and has power over it can remove covers; the command
+// gets no descriptor of it (tests/jail/processes.bats: descriptors inside are 0, 1 and 2).
 int tell_that_it_is_built(const Orders& orders, int landlock_abi) {
     const Report report{.kind = Report::Kind::built, .number = landlock_abi};
     if (orders.mounts < 0) {
@@ -155,7 +156,7 @@ int tell_that_it_is_built(const Orders& orders, int landlock_abi) {
 }
 
 // Helpers beside the jail may not be ready yet: the keeper, the network's gateway. Signals that arrive before
-// the word are for the command, and kept for it. False: the supervisor is gone.
+// the ready message are for the command, and stored for it. False: the supervisor has exited.
 bool await_word(const Orders& orders, std::vector<Request>& early) {
     std::string received;
     for (;;) {
@@ -171,8 +172,8 @@ bool await_word(const Orders& orders, std::vector<Request>& early) {
     }
 }
 
-// Until the command ends or the supervisor is gone. When pid 1 returns, the kernel ends all that is left in
-// the jail.
+// Returns when the command ends or the supervisor exits. When pid 1 exits, the kernel kills everything that
+// is left in the jail.
 void attend(const Orders& orders, pid_t command, int children, std::optional<doorman::Doorman>& doorman) {
     std::string received;
     struct pollfd watched[] = {
@@ -190,12 +191,12 @@ void attend(const Orders& orders, pid_t command, int children, std::optional<doo
         if (watched[2].revents & POLLIN) {
             doorman->answer();
         } else if (watched[2].revents) {
-            watched[2].fd = -1;  // the last who could ask is gone
+            watched[2].fd = -1;  // no process that could ask is left
         }
     }
 }
 
-// It may have died before its death was our business. By now nothing but the supervisor holds the other end.
+// It may have died before PDEATHSIG was set. By now only the supervisor has the other end open.
 bool has_supervisor(const Orders& orders) {
     struct pollfd supervisor = {orders.control, POLLRDHUP, 0};
     return ::poll(&supervisor, 1, 0) <= 0 || (supervisor.revents & (POLLHUP | POLLRDHUP)) == 0;
@@ -220,7 +221,7 @@ int play(const Orders& orders) {
     wall.ruleset.reset();
     if (started.command < 0) return kFailed;
     for (const Request& request : early) obey(orders, started.command, request);
-    // The ends of the command's pipes are the command's alone: a reader must see when it closes them.
+    // Only the command may keep its pipes open: a reader must see when the command closes them.
     for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
     for (int fd : orders.kept_descriptors) ::close(fd);
     std::optional<doorman::Doorman> doorman;
@@ -234,7 +235,7 @@ int play(const Orders& orders) {
 }  // namespace
 
 int run_copied_stage(const Orders& orders) {
-    // The supervisor has no handlers, and what the caller ignores it still ignores.
+    // The supervisor has no handlers, and still ignores what the caller ignores.
     apply_signals(kStageSignals, {.ignored = orders.signals.ignored});
     // Threat: the caller's command line and variables could be read in /proc/1
     // (tests/jail/differential.bats).

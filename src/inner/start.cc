@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. The child goes through the walls in an order that each allows the next: limits,
-// Landlock, the filter of system calls, and last the doorman's filter, from which on the kernel asks the
-// stage about some calls. The stage gets the doorman's listener by duplicating the child's descriptor,
-// because the calls that pass descriptors on may be among those that are asked about, and nobody answers yet:
+// Theory of operation. The child confines itself in an order in which each step still allows the next:
+// limits, Landlock, the seccomp filter, and last the doorman's filter, after which the kernel asks the stage
+// about some calls. The stage gets the doorman's listener by duplicating the child's descriptor. The child
+// can't send it, because the calls that pass descriptors may be among those that wait for an answer, and no
+// process answers yet:
 //
 //   child                                   stage
 //   installs, writes the number      →      pidfd_getfd
 //   closes its own, executes         ←      a byte
 //
-// A jail that is traced has no doorman: a process tree has one listener. Its filter (seccomp/trace.h) takes
-// the place of the usual one, and the child sends the listener to the supervisor itself, by calls that are
-// never among those it notifies. Its first execution then waits for whoever answers out there, so that
-// nothing of the user's runs before the tracer does. The stage can't be behind the usual filter when it forks
-// such a child, which would inherit it; it enters it then, and gives the child a byte as its leave to go on.
+// A traced jail has no doorman: a process tree can have only one listener. Its filter (seccomp/trace.h)
+// replaces the usual one, and the child itself sends the listener to the supervisor, by calls that are never
+// notified. Its first exec then waits for the tracer's answer, so that no code of the user runs before the
+// tracer does. The stage can't be behind the usual filter when it forks such a child, because the child would
+// inherit it. It enters the filter after the fork, and then sends the child a byte to continue.
 //
-// A successful execution closes the pipe for failures, and nothing was written to it.
+// A successful exec closes the pipe for failures, with nothing written to it.
 #include "inner/start.h"
 
 #include <fcntl.h>
@@ -58,7 +59,7 @@ void restore_open_files_limit(uint64_t soft) {
 
 // ---- In the child
 
-// Threat: a listener that reaches the command lets it answer its own questions (tests/jail/landlock.bats: the
+// Threat: with the listener the command could answer its own notifications (tests/jail/landlock.bats: the
 // command has no descriptor of the sandbox's).
 int hand_listener_over(int listener, int channel) {
     char word = 0;
@@ -74,8 +75,8 @@ int let_doorman_in(const Orders& orders, int channel) {
     return listener < 0 ? -listener : hand_listener_over(listener, channel);
 }
 
-// Threat: as above; whoever holds the listener inside would answer for the tracer (tests/jail/trace.bats: the
-// command has no descriptor of the sandbox's).
+// Threat: as above; a process inside with the listener would answer instead of the tracer
+// (tests/jail/trace.bats: the command has no descriptor of the sandbox's).
 int let_tracer_in(const Orders& orders, int channel) {
     char word = 0;
     if (::read(channel, &word, 1) != 1) return EPIPE;
@@ -89,8 +90,8 @@ int let_tracer_in(const Orders& orders, int channel) {
 ExecuteFailure go_through_walls(const Orders& orders, const landlock::Built& wall, int channel) {
     if (int number = apply_limits(orders.limits); number != 0) return {number, kStepLimits};
     if (int number = landlock::enter(wall); number != 0) return {number, kStepWall};
-    // The stage, which nobody may look into, is what this process still is; its parent, or the tracer, has
-    // to.
+    // Still non-dumpable, inherited from the stage. The parent (or the tracer) must be able to read our
+    // memory, so re-enable it.
     if (orders.doorman.is_wanted || orders.trace.is_wanted()) ::prctl(PR_SET_DUMPABLE, 1);
     if (orders.trace.is_wanted()) {
         int number = orders.doorman.is_wanted ? EBUSY : let_tracer_in(orders, channel);
@@ -105,7 +106,7 @@ ExecuteFailure go_through_walls(const Orders& orders, const landlock::Built& wal
     return {};
 }
 
-// Every signal is still blocked, so that SIGTTOU can't stop it when it takes the terminal.
+// Every signal is still blocked, so SIGTTOU can't stop the child when it takes the terminal.
 [[noreturn]] void become_command(const Orders& orders, const landlock::Built& wall, int failures,
                                  int channel) {
     ::setpgid(0, 0);
@@ -124,7 +125,7 @@ ExecuteFailure go_through_walls(const Orders& orders, const landlock::Built& wal
 
 // ---- In the stage
 
-// Nothing where the child failed before, which it tells itself.
+// Empty if the child failed before; it reports that itself.
 base::Fd take_listener(pid_t child, int channel) {
     int number = -1;
     if (::read(channel, &number, sizeof number) != sizeof number) return {};
@@ -169,7 +170,7 @@ Started start(const Orders& orders, const landlock::Built& wall) {
         return started;
     }
     if (command == 0) {
-        // A stage that is killed takes the command along, and the warden what is left.
+        // If the stage is killed, the kernel kills the command too, and the warden kills the rest.
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (::getppid() != stage) ::_exit(0);
         failures.stage.reset();
@@ -178,7 +179,7 @@ Started start(const Orders& orders, const landlock::Built& wall) {
     }
     failures.child.reset();
     channel.child.reset();
-    // The child does the same: whoever comes first, nobody signals a group that is not there yet.
+    // The child does the same: whichever comes first, the group exists before it gets a signal.
     ::setpgid(command, command);
     if (orders.trace.is_wanted()) {
         if (number = follow_into_filter(orders, channel.stage.get()); number != 0) {

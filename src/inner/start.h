@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the stage to the command: the fork, what the child lays around itself, and the execution.
+// From the stage to the command: the fork, the child's confinement, and the exec.
 #pragma once
 
 #include <sys/types.h>
@@ -10,14 +10,14 @@
 
 namespace inner {
 
-// The stage can't be inside the filter where it answers calls itself, or has to end what the command leaves:
-// that takes calls which the filter refuses. Where the command is traced it has a filter of its own, and the
-// stage enters the usual one once it has forked.
+// The stage can't be inside the filter if it answers calls itself, or has to end what the command leaves:
+// that needs calls which the filter refuses. A traced command has its own filter, and the stage enters the
+// usual one after the fork.
 bool is_filtered_alone(const Orders& orders);  // the command, and not the stage
 
 struct Started {
-    pid_t command = -1;  // -1: it was not, and the reason is reported
-    base::Fd listener;   // of the doorman, where there is one
+    pid_t command = -1;  // -1: not started, and the reason is reported
+    base::Fd listener;   // of the doorman, if there is one
 };
 
 // Starts the command and reports.
