@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The programs that run in a jail, from their execution to their end. Pure: numbers of processes and times
-// come from outside.
+// The programs that run in a jail, from their execution to their end. Pure: pids and times come from outside.
 #pragma once
 
 #include <sys/types.h>
@@ -28,12 +27,12 @@ struct End {
     int number = 0;  // exited: the status; killed: the signal
 };
 
-// What the kernel calls the status of a process (wait(2)).
+// From the status of a process that wait(2) returns.
 End end_of(int wait_status);
 
 class Commands {
   public:
-    // The one that it takes the place of, where the process was one already.
+    // Returns the command that it replaces, if the process already ran one.
     std::optional<Command> start(pid_t process, Command command);
     std::optional<Command> take(pid_t process);
     const Command* find(pid_t process) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a waiting call of the exec family is about to start.
+// The command that a waiting call of the exec family is about to start.
 #pragma once
 
 #include <optional>
@@ -17,11 +17,11 @@ struct SeenExecution {
     Command command;
 };
 
-// Whether it comes to that is not seen here: the file is there and executable, and the arguments can be read.
-// One that is neither a program nor names an interpreter is recorded although the kernel refuses it; a shell
-// then reads it itself.
-// Threat: an execution that is bound to fail is made to look like one, so that the record shows a harmless
-// program instead of the one that goes on (trace_attacks.pl, faked).
+// Whether the call succeeds is not known here; only that the file exists and is executable, and that the
+// arguments can be read. A file that is neither a program nor names an interpreter is recorded although the
+// kernel refuses it; a shell then reads it itself.
+// Threat: a process makes an exec that must fail look like a real one, so that the record shows a harmless
+// program instead of the one that continues (trace_attacks.pl, faked).
 std::optional<SeenExecution> look_at_execution(const Target& target, const seccomp::ObservedCall& call);
 
 }  // namespace tracer

@@ -21,19 +21,19 @@ bool is_write(Use use) {
 
 std::string_view cause_of(const plan::Explanation& explanation, Use use) {
     if (explanation.verdict == "reads as empty") return "masked";
-    // What can't be read is hidden, also where something else lies in its place that can be written.
+    // A path that can't be read is hidden, even if something else that can be written is in its place.
     return explanation.verdict == "hidden" || !is_write(use) ? "hidden" : "readonly";
 }
 
-// Whether the command misses something that it would have had outside.
+// Whether the command lacks something that it would have outside the jail.
 bool is_missed(const host::Tree& tree, const base::Path& physical, Use use, Inside inside,
                std::string_view cause) {
     bool is_there = tree.look(physical).has_value();
     if (!is_write(use)) {
         if (!is_there) return false;
-        // Its size and name are no secret; what it holds is.
+        // Its size and name are not secret; its content is.
         if (cause == "masked") return use == Use::read;
-        // A directory on the way to something visible, or a file of the jail's own.
+        // Not missed: a directory on the way to something visible, or a file of the jail.
         return inside == Inside::nothing;
     }
     if (use == Use::make && inside == Inside::something) return false;
@@ -87,7 +87,7 @@ std::optional<ClosedFile> judge(const plan::Plan& plan, const host::Tree& tree, 
                       .rule = rule_text(plan, resolved->path),
                       .origin = explanation.reason.origin.describe(),
                       .reason = explanation.reason.why};
-    // What holds the project would open all that lies beside it.
+    // For a directory that contains the project, the change would open everything beside the project.
     bool holds_project = plan.project.is_within(resolved->path);
     if (!holds_project) closed.change = explanation.change;
     return closed;

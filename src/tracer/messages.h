@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tracer and the supervisor say to each other: notes over a socket that keeps messages apart
+// The messages between the tracer and the supervisor: notes over a socket that preserves message boundaries
 // (base/pass_descriptors.h).
 #pragma once
 
@@ -11,15 +11,15 @@
 namespace tracer {
 
 // To the tracer.
-inline constexpr std::string_view kOver = "over";        // the command has ended: what runs yet, runs still
+inline constexpr std::string_view kOver = "over";        // the command has ended: record what still runs
 inline constexpr std::string_view kEnd = "end";          // the jail is dead; the answer is a summary
 inline constexpr std::string_view kJournal = "journal";  // with the next part of the record
-// From it.
+// From the tracer.
 inline constexpr std::string_view kAskForJournal = "journal?";  // this part of the record is full
 
-// What it has seen, as its last word.
+// What it has seen, as its last message.
 struct Summary {
-    uint64_t files = 0;         // different ones that were closed to the command
+    uint64_t files = 0;         // different files that were closed to the command
     uint64_t system_calls = 0;  // refused, each time
     uint64_t commands = 0;      // programs that were started
     uint64_t lines = 0;         // of the record, and the hash of the last one where there is a chain
@@ -30,7 +30,7 @@ struct Summary {
 std::string encode(const Summary& summary);
 std::optional<Summary> decode_summary(std::string_view note);
 
-// Instead of a summary, at any time: it can't go on, and why.
+// Instead of a summary, at any time: the tracer has failed, and why.
 std::string encode_failure(std::string_view why);
 std::optional<std::string> decode_failure(std::string_view note);
 

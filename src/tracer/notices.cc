@@ -12,7 +12,7 @@
 namespace tracer {
 namespace {
 
-// Whoever wakes the other continues on the same processor: half the price of a question (Linux 6.6).
+// The woken process continues on the same processor, which halves the cost of a notification (Linux 6.6).
 constexpr uint64_t kSyncWakeUp = 1;
 constexpr unsigned long kSetFlags = SECCOMP_IOW(4, uint64_t);
 
@@ -44,7 +44,7 @@ std::optional<struct seccomp_notif> Notices::next() {
     struct pollfd ready = {listener_.get(), POLLIN, 0};
     if (::poll(&ready, 1, 0) <= 0 || !(ready.revents & POLLIN)) return std::nullopt;
     struct seccomp_notif& notice = notice_.cleared();
-    // One that was killed meanwhile is gone.
+    // Fails if the calling process was killed meanwhile.
     if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, &notice) != 0) return std::nullopt;
     return notice;
 }

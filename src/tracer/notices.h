@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The kernel's end of a filter that notifies: calls that wait, and what they are answered.
+// The listener of a filter that notifies: calls that wait, and their answers.
 #pragma once
 
 #include <linux/seccomp.h>
@@ -12,7 +12,7 @@
 
 namespace tracer {
 
-// A struct of the kernel's, which may be longer there than in our headers.
+// A struct of the kernel, which may be longer there than in our headers.
 template <typename T>
 class Message {
   public:
@@ -28,7 +28,7 @@ class Notices {
     explicit Notices(base::Fd listener);
 
     int descriptor() const { return listener_.get(); }
-    // A call that waits; nothing where none does.
+    // A call that waits; nothing if there is none.
     std::optional<struct seccomp_notif> next();
     // Both return zero, or errno.
     int let_go_on(uint64_t id);

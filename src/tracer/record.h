@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the tracer writes to the record of the session, and how much of it at most: a jail that asks for ever
-// new files, or starts programs for ever, must not fill the disk. What is beyond a bound is told once and
-// counted on.
+// Writes the tracer's lines to the record of the session, up to a bound: a jail that opens ever new files, or
+// starts programs for ever, must not fill the disk. Beyond a bound one note is written; further commands are
+// still counted, further files are not.
 #pragma once
 
 #include <map>
@@ -24,10 +24,10 @@ class Record {
     explicit Record(audit::Writer writer, seccomp::Switches switches)
         : writer_(std::move(writer)), switches_(switches) {}
 
-    // Each path is told once for reading and once for writing.
+    // Each path is recorded once for reading and once for writing.
     void add(const ClosedFile& file);
     void add(pid_t process, const Command& command, const End& end, Clock::time_point now);
-    // The first of a name is told at once, how often it came at the end.
+    // The first refusal of a name is recorded at once, the number of refusals at the end.
     void add_refused(const std::string& name, int error);
     // About the record itself.
     void note(const std::string& reason);

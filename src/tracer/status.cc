@@ -22,7 +22,7 @@ struct Information {
 constexpr uint64_t kExit = 1u << 3;
 constexpr unsigned long kGetInformation = _IOWR(0xFF, 11, Information);
 
-// The last field, which is the status, and the state: the first after the name, which may hold anything.
+// The state is the first field after the name, which may contain any byte; the status is the last field.
 std::optional<int> status_of_dead(pid_t process) {
     base::Result<std::string> text = base::read_file("/proc/" + std::to_string(process) + "/stat", 4096);
     if (!text) return std::nullopt;
@@ -43,10 +43,10 @@ std::optional<int> status_of_reaped(int pidfd) {
 }  // namespace
 
 std::optional<int> kept_status(pid_t process, int pidfd) {
-    // First the one that can't be about somebody else.
+    // First the pidfd, which can't refer to another process.
     if (std::optional<int> status = status_of_reaped(pidfd)) return status;
     if (std::optional<int> status = status_of_dead(process)) return status;
-    // It may have been reaped between the two questions.
+    // It may have been reaped between the two calls.
     return status_of_reaped(pidfd);
 }
 

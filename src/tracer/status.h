@@ -7,8 +7,8 @@
 
 namespace tracer {
 
-// How a process ended that is not our child, as wait(2) would have it: as long as its parent has not reaped
-// it, and afterwards on Linux 6.15 and later.
+// How a process ended that is not our child, as wait(2) would report it: until its parent has reaped it, and
+// afterwards on Linux 6.15 and later.
 std::optional<int> kept_status(pid_t process, int pidfd);
 
 }  // namespace tracer

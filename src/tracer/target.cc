@@ -57,7 +57,7 @@ bool Target::read(uint64_t address, void* place, size_t size) const {
 std::optional<std::string> Target::text(uint64_t address, size_t longest) const {
     std::string text;
     while (text.size() < longest) {
-        // Up to the end of a page: the text may end there, and nothing follow it.
+        // Read up to the end of a page: the text may end there, and the next page may not be mapped.
         size_t size = std::min<uint64_t>(kPage - address % kPage, longest - text.size());
         size_t before = text.size();
         text.resize(before + size);
@@ -99,8 +99,8 @@ std::optional<base::Path> Target::descriptor_path(int descriptor) const {
     return absolute(link_text(file("fd/" + std::to_string(descriptor))));
 }
 
-// ".." after a symbolic link is taken lexically, which may name another place than the kernel comes to: at
-// worst a line about a path that was not meant.
+// ".." after a symbolic link is resolved lexically, which may differ from the kernel's result: at worst the
+// record has a line about a wrong path.
 std::optional<base::Path> Target::path(int directory, int argument) const {
     std::optional<std::string> name = text(this->argument(argument), kLongestPath);
     if (!name || name->empty()) return std::nullopt;
@@ -110,7 +110,7 @@ std::optional<base::Path> Target::path(int directory, int argument) const {
     return start ? std::optional(*start / *name) : std::nullopt;
 }
 
-// Nothing is opened but the name itself: a pipe or a device would make the tracer wait.
+// O_PATH: really opening a pipe or a device would make the tracer wait.
 base::Fd Target::open(const base::Path& path) const {
     base::Fd root(::open(file("root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (!root) return {};

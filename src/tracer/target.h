@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A process of the jail whose call waits for its answer, seen from outside. What its memory holds is its own
-// to change at any time; what is read here is told to people and decides nothing. It may be killed meanwhile
-// and its number be somebody else's: only if its call could be answered afterwards does anything of it count.
-// All of it is bounded: a pointer may lead anywhere, a list may have no end.
+// A process of the jail whose call waits for its answer, seen from outside. It can change its memory at any
+// time; what is read here is shown to people and decides nothing. It may be killed meanwhile, and its pid may
+// belong to another process: so nothing that was read counts unless its call could be answered afterwards.
+// All reads are bounded: a pointer may lead anywhere, a list may have no end.
 #pragma once
 
 #include <linux/seccomp.h>
@@ -28,26 +28,26 @@ class Target {
     explicit Target(const struct seccomp_notif& notice) : notice_(notice) {}
 
     pid_t thread() const { return static_cast<pid_t>(notice_.pid); }
-    // The process that the thread is one of; -1: it is gone.
+    // The process of the thread; -1: it has exited.
     pid_t process() const;
     uint64_t argument(int index) const { return notice_.data.args[index]; }
     const struct seccomp_data& call() const { return notice_.data; }
 
-    // Nothing where it can't be read; too long a text is cut. No list at all (0) is an empty one.
+    // Nothing if it can't be read; a text that is too long is cut. A null list (0) counts as empty.
     std::optional<std::string> text(uint64_t address, size_t longest) const;
     std::optional<std::vector<std::string>> words(uint64_t address) const;
-    bool is_list(uint64_t address) const;                        // it begins somewhere that can be read
+    bool is_list(uint64_t address) const;                        // its first element can be read
     bool is_memory_closed() const { return is_memory_closed_; }  // a read was not permitted
 
-    // A path that the call names, made absolute: relative to its working directory or to a descriptor, where
-    // `directory` is the argument that holds it (-1: none). Lexical; "" is nothing.
+    // A path of the call, made absolute: relative to its working directory or to a descriptor, if `directory`
+    // is the argument with that descriptor (-1: none). Lexical; nothing for "".
     std::optional<base::Path> path(int directory, int argument) const;
     std::string working_directory() const;
 
-    // What it finds there itself.
+    // What the process itself finds there.
     Inside look(const base::Path& path) const;
     bool can_execute(const base::Path& path) const;
-    // Of execveat with an empty path, and of names that lead through /proc: what is open there.
+    // For execveat with an empty path, and for paths through /proc: the path of the open file.
     std::optional<base::Path> descriptor_path(int descriptor) const;
 
   private:

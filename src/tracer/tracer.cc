@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. The kernel stops every call that the jail's filter notifies until it is answered here:
 //
-//   a call that the ready filter refuses     counted, and refused with the very number that the filter says
-//   a file call, an execution                looked at, and let go on (SECCOMP_USER_NOTIF_FLAG_CONTINUE)
-//   anything else                            refused: nothing asked for it
+//   a call that the ready filter refuses     counted, and refused with the errno of that filter
+//   a file call, an execution                inspected, and continued (SECCOMP_USER_NOTIF_FLAG_CONTINUE)
+//   anything else                            refused: no trace option asks for it
 //
-// Which of the three it is depends on the registers alone, which the kernel keeps and nobody can change
-// meanwhile. What paths and arguments say is read from memory that the command may change the moment after,
-// so that another call is carried out than the one that was recorded. That is no way out of the jail: letting
-// a call go on means that the kernel judges it as if nobody had been asked, and the walls are the same. A
-// command that wants to deceive the record can; one that wants to hide does not have to ask.
+// Which of the three it is depends only on the registers, which the kernel has copied and no process can
+// change. Paths and arguments are read from memory that the command may change the moment after, so that the
+// kernel executes another call than the recorded one. That is not a way out of the jail: for a continued call
+// the kernel applies the same checks as without a tracer. A command that wants to deceive the record can; one
+// that wants to hide needs no notified call.
 //
 // Until a notice is received here, any signal with a handler interrupts the call, and unless the handler was
-// set with SA_RESTART the program sees EINTR from a call that never fails so otherwise. From then on only a
-// deadly signal does (trace.cc). So everything gives way to receiving: all notices that are there are
-// received before one is answered and between any two pieces of other work, and a call goes on as soon as
-// what only the waiting process can show is read. What the host has there and what the record says of it
-// comes later, one piece a round. What waits is bounded: a jail that asks faster than that is answered more
-// slowly.
+// set with SA_RESTART the program gets EINTR from a call that never returns it otherwise. After that only a
+// deadly signal does (trace.cc). So receiving has priority: all waiting notices are received before one is
+// answered and between any two pieces of other work, and a call continues as soon as the data that only the
+// waiting process has is read. Reading the host's files and writing the record come later, one piece a round.
+// The queues are bounded: a jail that makes calls faster than that gets its answers more slowly.
 //
-// The end of a process is told by its pidfd, its status by what the kernel keeps of it (status.h). Its last
+// The pidfd of a process shows that it has ended; its status is read from the kernel (status.h). The exit
 // call is never notified: a program whose exit returns EINTR crashes. Nothing here waits for the jail: all of
 // it could be hostile.
 #include "tracer/tracer.h"
@@ -59,16 +58,16 @@ namespace {
 using seccomp::ObservedCall;
 using seccomp::Use;
 
-constexpr size_t kMostRemembered = 16'384;  // paths that nothing is to be said about
+constexpr size_t kMostRemembered = 16'384;  // paths that were judged already
 constexpr size_t kLongestRemembered = 512;
-// A tree remembers all that it was asked for.
+// A tree caches everything that it has read.
 constexpr std::chrono::seconds kTreeIsFresh{1};
 constexpr size_t kMostLooks = 4096;
-// Flags of open that make a difference to what is wanted.
+// Flags of open that change the use.
 constexpr uint64_t kTellingFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_PATH | O_TMPFILE;
 constexpr int kEvents = 64;
-constexpr size_t kMostReceived = 1024;  // calls that wait for their answer here
-constexpr size_t kMostLater = 1024;     // pieces of work that nobody waits for
+constexpr size_t kMostReceived = 1024;  // calls that wait for their answer
+constexpr size_t kMostLater = 1024;     // pieces of work that no process waits for
 constexpr uint64_t kListener = 0;       // of epoll's data; a process otherwise
 constexpr uint64_t kControl = 1;
 
@@ -77,7 +76,7 @@ const ObservedCall* find_call(std::span<const ObservedCall> calls, int number) {
     return found == calls.end() ? nullptr : &*found;
 }
 
-// A path that a call names, and what the caller finds there.
+// A path of a call, and what the caller finds there.
 struct SeenPath {
     base::Path path;
     std::string key;
@@ -203,10 +202,11 @@ class Tracer {
             second = look_at_path(target, *call, call->second);
         }
         if (execution && plan_.trace.commands) seen = look_at_execution(target, *execution);
-        // A number that is free again may be given to the next before the end of the last was seen. This one
-        // is alive as long as it waits, and may have ended right after: only now can they be told apart.
+        // A pid may be reused before the end of its last process was seen. This process lives as long as its
+        // call waits, and may end right after: only now can the two be distinguished.
         if (seen) end_process(seen->process);
-        // Killed meanwhile: its number may be somebody else's, and nothing that was learned counts.
+        // If it was killed meanwhile, its pid may belong to another process, and nothing that was read
+        // counts.
         if (!let_go_on(notice.id)) return;
         if (target.is_memory_closed()) tell_closed_memory();
         if (first) judge_later(*std::move(first));
@@ -223,7 +223,7 @@ class Tracer {
     bool let_go_on(uint64_t id) {
         int number = notices_.let_go_on(id);
         if (number != EINVAL) return number == 0;
-        // Linux before 5.5. It is the command's own first execution that waits here.
+        // Linux before 5.5. The call that waits is the first exec of the command.
         has_failed_ = true;
         (void)base::send_descriptors(control_.get(),
                                      encode_failure("this kernel can't let a notified call go on"), {});
@@ -254,7 +254,7 @@ class Tracer {
         return *tree_;
     }
 
-    // What it finds there itself must be seen before the call goes on and makes or removes it.
+    // Look before the call continues, because it may make or remove the file.
     std::optional<SeenPath> look_at_path(const Target& target, const ObservedCall& call,
                                          const seccomp::NamedPath& named) const {
         if (named.path < 0 || named.use == Use::none) return std::nullopt;

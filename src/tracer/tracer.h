@@ -12,11 +12,11 @@ namespace tracer {
 
 struct Surroundings {
     base::Fd listener;  // of the jail's filter (seccomp/trace.h)
-    base::Fd control;   // to the supervisor (messages.h); not blocking
+    base::Fd control;   // to the supervisor (messages.h); non-blocking
     audit::Writer record;
 };
 
-// Until the supervisor says that it is over, or is gone; the exit status.
+// Runs until the supervisor ends it, or exits; returns the exit status.
 int run(const plan::Plan& plan, Surroundings surroundings);
 
 }  // namespace tracer
