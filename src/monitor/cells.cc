@@ -52,7 +52,7 @@ size_t cells_of(std::string_view printable) {
 }
 
 std::string cut(std::string_view text, size_t width) {
-    // No character has more than four bytes; what is far beyond the width need not be looked at.
+    // No character has more than four bytes; text far beyond the width need not be processed.
     std::string shown = base::printable(text.substr(0, width * 8 + 64));
     if (cells_of(std::string_view(shown)) <= width) return shown;
     if (width == 0) return {};
@@ -116,7 +116,7 @@ std::chrono::milliseconds age_of(std::string_view time) {
                         std::chrono::day(static_cast<unsigned>(day))};
     if (!date.ok()) return 0ms;
     auto moment = sys_days(date) + hours(hour) + minutes(minute) + seconds(second);
-    // In nanoseconds, as the clock has it, some years would be too far away.
+    // Not in nanoseconds, as the clock counts: some years would overflow.
     return std::max(duration_cast<milliseconds>(floor<milliseconds>(system_clock::now()) - moment), 0ms);
 }
 

@@ -9,10 +9,10 @@
 
 namespace monitor {
 
-// Of printable text. Counted simply: letters of East Asia and pictures take two, marks above letters none.
+// Of printable text. Counted simply: East Asian letters and pictures take two cells, combining marks none.
 size_t cells_of(std::string_view printable);
 
-// Printable, in at most `width` cells; what was cut ends with "…".
+// Printable, in at most `width` cells; a text that was cut ends with "…".
 std::string cut(std::string_view text, size_t width);
 
 // The same with blanks up to `width`.
@@ -25,7 +25,7 @@ std::string bytes_text(int64_t bytes);
 // "12s", "3m", "2h05m", "5d".
 std::string age_text(std::chrono::milliseconds age);
 
-// How long ago "2024-02-29T23:59:59.123Z" was; nothing below zero, and zero for what is no time.
+// How long ago "2024-02-29T23:59:59.123Z" was; never below zero, and zero for a text that is not a time.
 std::chrono::milliseconds age_of(std::string_view time);
 
 // "12:34:56" of such a time, or blanks.

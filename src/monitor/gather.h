@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The sessions and what they say of themselves, asked again and again.
+// Lists the sessions and requests the status of each, again and again.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ class Gatherer {
     // Brings the screen up to date; the selected session stays selected for as long as it runs.
     void refresh(Screen& screen);
 
-    // What `--json` prints: {"sessions":[…]}, each as its status says it.
+    // What `--json` prints: {"sessions":[…]}, each with its status.
     base::Json statuses();
 
     const std::vector<session::Known>& known() const { return known_; }
@@ -33,9 +33,9 @@ class Gatherer {
     std::vector<std::string> places_;
     std::chrono::milliseconds patience_;
     std::vector<session::Known> known_;
-    // A session that did not answer is given time before it is asked again: one that is stopped must not slow
+    // A session that did not answer is not asked again for some rounds: one that is stopped must not slow
     // down the screen.
-    std::map<std::string, std::pair<int, std::string>> silent_;  // rounds to go, and what was wrong
+    std::map<std::string, std::pair<int, std::string>> silent_;  // rounds to wait, and the problem
 };
 
 }  // namespace monitor

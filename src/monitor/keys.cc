@@ -19,7 +19,7 @@ constexpr Spelling kSpellings[] = {
     {"N", Key::no},
 };
 
-// Of an escape sequence that is no key of ours, so that its letters are not taken for some.
+// The length of an escape sequence that is not one of our keys, so that its letters are not taken for keys.
 size_t sequence_length(std::string_view bytes) {
     if (bytes[0] != '\x1b' || bytes.size() < 2) return 1;
     if (bytes[1] == 'O') return std::min<size_t>(3, bytes.size());

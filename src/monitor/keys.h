@@ -9,7 +9,7 @@ namespace monitor {
 
 enum class Key { up, down, approve, deny, stop, help, quit, yes, no };
 
-// What is none of them is passed over. A sequence that is cut in two is lost; keys are pressed one at a time.
+// Other bytes are skipped. A sequence that is cut in two is lost; users press keys one at a time.
 std::vector<Key> keys_in(std::string_view bytes);
 
 }  // namespace monitor

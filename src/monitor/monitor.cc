@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kRound{500};
-constexpr milliseconds kPatience{250};  // of the live screen, which must answer to keys
+constexpr milliseconds kPatience{250};  // of the live screen, which must react to keys
 constexpr milliseconds kPatienceOnce{2000};
 constexpr milliseconds kNoticeStays{4000};
 constexpr int kSignalled = 128;
@@ -48,7 +48,7 @@ class Monitor {
     }
 
   private:
-    // A screen of a new size shows nothing that could be relied on.
+    // After a change of size the content of the screen is undefined: clear it.
     void draw() {
         Size size = terminal_.size();
         if (size != size_) {
@@ -99,14 +99,14 @@ class Monitor {
         screen_.question.clear();
         if (key == Key::quit) is_done_ = true;
         if (key != Key::yes) return;
-        // The one that was asked about, whatever is selected by now.
+        // The session of the question, whatever is selected by now.
         auto known = std::ranges::find(gatherer_.known(), asked_about_, &session::Known::id);
         if (known == gatherer_.known().end()) return;
         ask(*known, base::Json::object().set("do", "stop").set("now", false),
             "asked " + asked_about_.substr(0, session::kShortId) + " to end");
     }
 
-    // The refusals of another session are read at once, not in half a second.
+    // Read the refusals of the other session at once, not in half a second.
     void select(size_t index) {
         screen_.selected = index;
         gatherer_.refresh(screen_);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The live screen: sessions on top, what the selected one does below, keys to answer and to end.
+// The live screen: the list of sessions on top, the details of the selected one below, keys to answer and to
+// end.
 #pragma once
 
 #include <string>
@@ -15,10 +16,10 @@ struct Setup {
     bool is_coloured = false;
 };
 
-// Until a key or a signal ends it; gives the exit code. Standard input and output are a terminal.
+// Runs until a key or a signal ends it; returns the exit code. Standard input and output are a terminal.
 base::Result<int> run(const Setup& setup);
 
-// The screen as lines, once, for a terminal or none.
+// The screen as lines, once, with or without a terminal.
 std::string print_once(const Setup& setup, size_t width, size_t height);
 // The same as JSON.
 std::string print_json(const Setup& setup);

@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kEnding = ".jsonl";
 constexpr off_t kTail = 64 << 10;  // some hundred lines
 
-// STAMP-ID.jsonl is the first part, STAMP-ID.7.jsonl the seventh. Zero: no part of this record.
+// STAMP-ID.jsonl is the first part, STAMP-ID.7.jsonl the seventh. Zero: not a part of this record.
 unsigned part_number(std::string_view name, std::string_view stem) {
     if (!name.starts_with(stem) || !name.ends_with(kEnding)) return 0;
     if (name.size() == stem.size() + kEnding.size()) return 1;
@@ -53,7 +53,7 @@ base::Fd open_newest_part(const std::string& record) {
     return is_file ? std::move(file) : base::Fd();
 }
 
-// The last lines that are whole.
+// The last complete lines.
 std::string tail_of(int file) {
     struct stat status;
     if (::fstat(file, &status) != 0) return {};
@@ -74,10 +74,10 @@ std::vector<base::Json> recent_refusals(const std::string& record, size_t most) 
     std::string text = tail_of(file.get());
     std::vector<std::string_view> lines = base::split(text, '\n');
     for (auto line = lines.rbegin(); line != lines.rend() && refusals.size() < most; ++line) {
-        // Most lines tell of what was allowed: these are not worth taking apart.
+        // Most lines are about allowed connections: do not parse them.
         if (line->find("\"deny\"") == std::string_view::npos) continue;
         base::Result<base::Json> event = base::Json::parse(*line);
-        // The answer to a question is followed by the refusal that it is.
+        // The answer to a question is followed by a separate line for the refusal.
         bool is_refusal = event && event->text("verdict") == "deny" && event->text("kind") != "answer";
         if (is_refusal) refusals.push_back(*std::move(event));
     }

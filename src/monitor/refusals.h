@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a session was refused of late, from the end of its record (docs/audit.md).
+// The recent refusals of a session, from the end of its record (docs/audit.md).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace monitor {
 
-// Newest first. `record` is the first part of it; the newest is read. A record that can't be read has none.
+// Newest first. `record` is the path of its first part; the newest part is read. Empty if it can't be read.
 std::vector<base::Json> recent_refusals(const std::string& record, size_t most);
 
 }  // namespace monitor

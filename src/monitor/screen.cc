@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. From the top: the title, the list of sessions, the sections of the selected one, and
-// one line for keys, questions and notices. Sections share what is left: each that has something gets its
-// title and one line, then one line more in turn until there is no room; so a flood in one of them hides
-// none of the others.
+// one line for keys, questions and notices. The sections share the rest: each section with content gets its
+// title and one line, then one more line in turn until there is no room. So a flood in one section hides none
+// of the others.
 #include "monitor/screen.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ constexpr size_t kNarrow = 60;  // below it, columns are left out
 struct Section {
     std::string title;
     std::vector<Row> rows;
-    size_t room = 0;  // of its rows that are shown
+    size_t room = 0;  // number of rows that are shown
 };
 
 std::chrono::milliseconds milliseconds(const Json& object, std::string_view key) {
@@ -71,7 +71,7 @@ size_t questions_of(const Entry& entry) {
 Row list_row(const Entry& entry, bool is_selected, std::string_view home, size_t width) {
     std::string network =
         entry.is_elsewhere ? "on " + entry.metadata.text("host") : entry.metadata.text("network");
-    // The mark of a question, where it is seen without colours too.
+    // The mark of a question, visible without colours too.
     std::string mark = std::string(is_selected ? ">" : " ") + (questions_of(entry) > 0 ? "!" : " ");
     Row row{list_line(mark,
                       {entry.id.substr(0, kId), age_text(age_of(entry.metadata.text("started"))),
@@ -84,7 +84,7 @@ Row list_row(const Entry& entry, bool is_selected, std::string_view home, size_t
     return row;
 }
 
-// The part of the list around the selected one.
+// The part of the list around the selected session.
 void add_list(const Screen& screen, size_t width, size_t room, std::vector<Row>& rows) {
     if (room == 0) return;
     size_t shown = std::min(room, screen.entries.size());
@@ -295,7 +295,7 @@ std::vector<Row> render(const Screen& screen, size_t width, size_t height) {
     return rows;
 }
 
-// Cleared first: behind the last cell of a row, some terminals would clear that cell.
+// Clear the row first: after its last cell is written, some terminals would clear that cell.
 std::string repaint(const std::vector<Row>& before, const std::vector<Row>& after, bool is_coloured) {
     std::string text;
     for (size_t index = 0; index < after.size(); ++index) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the monitor shows, as data, and the rows of text that this becomes on a screen of some size. Nothing
-// here knows a terminal or a session; everything that came from one is made printable and cut on the way.
+// What the monitor shows, as data, and the rows of text for a screen of a given size. Nothing here uses a
+// terminal or a session; all text that comes from one is made printable and cut.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace monitor {
 
-// One session as the list and the details show it.
+// One session in the list and in the details.
 struct Entry {
     std::string id;
     base::Json metadata = base::Json::object();
     bool is_elsewhere = false;
-    base::Json status = base::Json::object();  // the reply to "status"; without members: there was none
-    std::string problem;                       // why there was none
-    std::vector<base::Json> refusals;  // lines of its record, the newest first; of the selected one only
+    base::Json status = base::Json::object();  // the reply to "status"; without members: no reply
+    std::string problem;                       // why there is no reply
+    std::vector<base::Json> refusals;  // lines of its record, the newest first; only for the selected one
 };
 
 struct Screen {
@@ -29,7 +29,7 @@ struct Screen {
     std::string notice;    // what the last key did
     std::string question;  // to be answered with y or n
     bool shows_help = false;
-    bool is_interactive = true;  // there are keys to tell of
+    bool is_interactive = true;  // shows the line for keys
 };
 
 struct Row {
@@ -38,17 +38,17 @@ struct Row {
     bool operator==(const Row&) const = default;
 };
 
-// Exactly `height` rows, each of at most `width` cells. Not interactive: as many as are needed, at most
+// Exactly `height` rows, each of at most `width` cells. Not interactive: only as many as are needed, at most
 // `height`.
 std::vector<Row> render(const Screen& screen, size_t width, size_t height);
 
-// What a terminal that shows `before` has to be told to show `after`: the rows that differ, and no others.
+// The bytes that change a terminal from `before` to `after`: only the rows that differ.
 std::string repaint(const std::vector<Row>& before, const std::vector<Row>& after, bool is_coloured);
 
-// The words of a command line, or of a project, as lists show them.
+// The words of a command line, or the path of a project, as lists show them.
 std::string command_text(const base::Json& metadata);
 std::string project_text(const base::Json& metadata, std::string_view home);
-// "256M of 512M", or what is used where there is no limit, or the limit where use is not known.
+// "256M of 512M", or the use if there is no limit, or the limit if the use is not known.
 std::string limit_text(const base::Json& limit);
 
 }  // namespace monitor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. Signals that end the program, and that of a new size, are held back but for the
-// moments in which keys are waited for: a handler only marks them, and nothing is lost between a look and the
-// wait. The terminal sends no signals for keys meanwhile; Ctrl-C arrives as a key.
+// Theory of operation. Signals that end the program, and SIGWINCH, are blocked except while it waits for
+// keys. A handler only marks them, and none is lost between a check and the wait. Keys raise no signals
+// meanwhile; Ctrl-C arrives as a key.
 #include "monitor/terminal.h"
 
 #include <poll.h>
@@ -15,8 +15,8 @@
 namespace monitor {
 namespace {
 
-// The other screen, no cursor, and no wrapping: what a terminal counts wider than we do must not move the
-// rest.
+// The alternate screen, no cursor, and no wrapping: a character that the terminal counts wider than we do
+// must not move the rest.
 constexpr std::string_view kTakeOver = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 constexpr std::string_view kGiveBack = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
@@ -86,7 +86,7 @@ void Terminal::give_back() {
 }
 
 void Terminal::write(std::string_view text) const {
-    // A terminal that is gone is noticed when it is read.
+    // If the terminal is gone, the next read shows it.
     static_cast<void>(base::write_all(output_, text).ok());
 }
 

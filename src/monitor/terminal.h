@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A terminal taken over for a full screen, and given back as it was, whatever ends the program but SIGKILL.
+// Takes a terminal over for a full screen, and restores it, whatever ends the program except SIGKILL.
 #pragma once
 
 #include <signal.h>
@@ -18,7 +18,7 @@ struct Size {
     size_t height = 24;
     bool operator==(const Size&) const = default;
 };
-// 80x24 where the terminal does not know.
+// 80x24 if the terminal does not report its size.
 Size size_of_terminal(int descriptor);
 
 class Terminal {
@@ -34,9 +34,9 @@ class Terminal {
     void write(std::string_view text) const;
     Size size() const { return size_of_terminal(output_); }
 
-    // What was typed within this time, perhaps nothing; a signal and a new size end the wait.
+    // The bytes that were typed within this time, perhaps none; a signal or a new size ends the wait.
     std::string read_keys(std::chrono::milliseconds patience);
-    // The signal that asks the program to end; zero: none. A terminal that is gone counts as SIGHUP.
+    // The signal that ends the program; zero: none. A closed terminal counts as SIGHUP.
     int ending_signal() const;
 
   private:
