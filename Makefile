@@ -4,11 +4,12 @@
 PREFIX ?= /usr/local
 export CMD
 
-.PHONY: help run site test install uninstall packages bench promises build setup unit structure format fuzz sanitize coverage thread cppcheck tidy jail egress slurm test-packages test-docs test-site test-agents fix clean soak
+.PHONY: help run check site test install uninstall packages bench promises build setup unit structure format fuzz sanitize coverage thread cppcheck tidy jail egress slurm test-packages test-docs test-site test-agents fix clean soak
 
 help:
 	@echo "make run               build, then a short tour in a real jail and a shell in it"
 	@echo "make run CMD='ls ~'    build, then this command in the jail"
+	@echo "make check             before a commit: structure, format, fast unit tests, 40 tests of the jail; WHAT=plan for one folder"
 	@echo "make test              build, then every check and every test"
 	@echo "make test-agents       the real agents, fetched once (1.4 GB), in the jail"
 	@echo "make install PREFIX=   install the program (default $(PREFIX))"
@@ -27,6 +28,10 @@ build:
 	@scripts/setup build
 	@scripts/build program
 	@test build/manual/agent-sandbox.1 -nt build/agent-sandbox || scripts/manual
+
+check:
+	@scripts/setup build test
+	@scripts/check $(WHAT)
 
 test:
 	@scripts/setup build test egress slurm packages docs site

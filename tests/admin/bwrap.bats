@@ -21,6 +21,7 @@ refuses() {
 
 pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
 
+# bats test_tags=smoke
 @test "control: the system's bubblewrap works" {
     JAIL=(--backend bwrap)
     works in_jail true

@@ -11,6 +11,7 @@ refuses() {
     [[ ! -e $PROJECT/ran ]]
 }
 
+# bats test_tags=smoke
 @test "control: with a good file, or none, a run works" {
     works in_jail true
     admin_says '[home]' 'access = "restricted"'

@@ -12,6 +12,7 @@ teardown() { end_admin_test; }
 check() { on_stage "$SBX_PROGRAM" config check --admin "$@"; }
 next_says() { printf '%s\n' "$@" >"$NEXT"; }
 
+# bats test_tags=smoke
 @test "without a file there is no ceiling" {
     prints "no file of an administrator's in /etc/agent-sandbox: there is no ceiling" check
 }

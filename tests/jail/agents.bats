@@ -34,6 +34,7 @@ teardown() { end_test; }
 
 tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
 
+# bats test_tags=smoke
 @test "an agent's state is kept, and the log-in is written through" {
     mkdir "$HOME/.tiny"
     echo old >"$HOME/.tiny/login.json"

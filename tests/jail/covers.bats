@@ -59,6 +59,7 @@ covers_stay() {
     works test ! -e .envrc
 }
 
+# bats test_tags=smoke
 @test "a file that is replaced outside, and a placeholder that is removed, are covered again" {
     covers_stay native
 }

@@ -29,11 +29,13 @@ teardown() { end_test; }
 # One jail for the whole list: it prints the files whose content it could read, and those whose name it could see.
 PROBE='for file; do cat "$HOME/$file" 2>/dev/null | grep -q planted && echo "read $file"; [ -e "$HOME/$file" ] && echo "saw $file"; done; true'
 
+# bats test_tags=smoke
 @test "control: outside, every planted secret can be read" {
     works sh -c "$PROBE" sh "${FILES[@]}"
     [[ $(grep -c '^read' <<<"$output") == "${#FILES[@]}" ]]
 }
 
+# bats test_tags=smoke
 @test "tmpwrite and restricted: no credential exists" {
     for mode in tmpwrite restricted; do
         JAIL=(--home "$mode")

@@ -6,6 +6,7 @@ load helper
 setup() { start_test; }
 teardown() { end_test; }
 
+# bats test_tags=smoke
 @test "the few devices that every program needs work" {
     prints 4 in_jail_sh 'head -c 4 /dev/urandom | wc -c'
     works in_jail_sh 'echo x >/dev/null'

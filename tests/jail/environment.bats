@@ -14,6 +14,7 @@ removed() {
     ((status == 1)) && [[ -z $output ]] || report "$1 should be removed"
 }
 
+# bats test_tags=smoke
 @test "harmless variables pass" {
     passes LANG C.UTF-8
     passes TERM xterm-256color
@@ -23,6 +24,7 @@ removed() {
     passes SLURM_JOB_ID 17
 }
 
+# bats test_tags=smoke
 @test "variables on no list are held back in clean mode and pass in inherit mode" {
     removed SOME_UNKNOWN_THING harmless
     export AGENT_SANDBOX_ENV_MODE=inherit

@@ -28,6 +28,7 @@ RC
 }
 teardown() { end_test; }
 
+# bats test_tags=smoke
 @test "no home mode shows a line that holds a secret" {
     works grep -q planted-secret "$HOME/.bashrc" "$HOME/.config/fish/conf.d/keys.fish"
     for mode in tmpwrite restricted read write; do

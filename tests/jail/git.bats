@@ -65,6 +65,7 @@ start_again() {
 
 # ---- What must work ------------------------------------------------------------------------------------------------
 
+# bats test_tags=smoke
 @test "commit, branch, checkout, stash, merge, rebase, tag, cherry-pick and gc work" {
     works in_jail_sh 'set -e
         git checkout -qb topic; echo 2 >>file; git commit -qam second

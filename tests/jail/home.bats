@@ -13,11 +13,13 @@ setup() {
 }
 teardown() { end_test; }
 
+# bats test_tags=smoke
 @test "tmpwrite: listed files are visible, others are not" {
     expect_readable "$HOME/.bashrc"
     expect_hidden "$HOME/notes.txt"
 }
 
+# bats test_tags=smoke
 @test "tmpwrite: writes go anywhere in the home directory and are gone afterwards" {
     works in_jail_sh 'echo x >"$HOME/new" && mkdir -p "$HOME/deep/er" && cat "$HOME/new"'
     fails "" test -e "$HOME/new"

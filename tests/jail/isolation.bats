@@ -9,6 +9,7 @@ teardown() { end_test; }
 CALL=(perl "$SBX_STAGE/tests/jail/call.pl")
 
 # The kernel's one value with which neither a file is written nor the host's crash handler started.
+# bats test_tags=smoke
 @test "no crash is written or handed to the host, and the limit can't be changed" {
     prints $'1\n1' in_jail_sh 'awk "/core file size/ { print \$5; print \$6 }" /proc/self/limits'
     prints $'1\n1' in_jail_sh 'ulimit -c 0; awk "/core file size/ { print \$5; print \$6 }" /proc/self/limits'

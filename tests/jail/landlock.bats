@@ -19,6 +19,7 @@ expect_denied() {
 
 # ---- Files -----------------------------------------------------------------------------------------------------------
 
+# bats test_tags=smoke
 @test "credentials and other projects can't be read, listed or changed" {
     mkdir -m 0700 "$HOME/.ssh" "$HOME/other"
     echo key >"$HOME/.ssh/id_ed25519"

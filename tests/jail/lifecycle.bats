@@ -13,6 +13,7 @@ ends_with() {
     ((status == code)) || report "should end with $code: $*"
 }
 
+# bats test_tags=smoke
 @test "the exit status is the command's" {
     ends_with 0 in_jail true
     ends_with 1 in_jail false

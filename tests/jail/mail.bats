@@ -12,6 +12,7 @@ says_closed() {
     [[ $output == *"policy, not a fault"* ]] || report "should say that it is policy: $*"
 }
 
+# bats test_tags=smoke
 @test "a mailer that is installed runs outside, and is a stub inside, by name and by path" {
     [[ $(readlink -f /usr/sbin/sendmail) == */msmtp ]]
     for mailer in msmtp /usr/bin/msmtp /usr/sbin/sendmail /usr/lib/sendmail; do

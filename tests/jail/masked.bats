@@ -13,6 +13,7 @@ setup() {
 }
 teardown() { end_test; }
 
+# bats test_tags=smoke
 @test ".env files read as empty, at every depth" {
     for file in .env .env.production services/api/.env; do
         prints "KEY=planted" cat "$file"

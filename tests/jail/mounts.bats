@@ -15,10 +15,12 @@ setup() {
 }
 teardown() { end_test; }
 
+# bats test_tags=smoke
 @test "control: without a rule the directory is absent" {
     expect_hidden "$DATA/file"
 }
 
+# bats test_tags=smoke
 @test "--ro shows a directory, read-only" {
     JAIL=(--ro "$DATA")
     expect_readable "$DATA/file"

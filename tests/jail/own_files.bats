@@ -39,6 +39,7 @@ expect_unplantable() {
     done
 }
 
+# bats test_tags=smoke
 @test "in a home that can be written nothing above them can be moved" {
     JAIL=(--home write)
     mkdir -p ~/.config/agent-sandbox

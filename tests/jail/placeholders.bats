@@ -24,6 +24,7 @@ nothing_left() {
 
 holds() { fails "" in_jail_sh 'mkdir -p .vscode && echo inside >.vscode/tasks.json'; }
 
+# bats test_tags=smoke
 @test "nothing is left after a session" {
     works in_jail true
     nothing_left

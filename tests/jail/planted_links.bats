@@ -16,6 +16,7 @@ teardown() { end_test; }
 
 as_agent() { "$SBX_PROGRAM" --quiet -- ./claude "$1"; }
 
+# bats test_tags=smoke
 @test "a link to a credential in place of .gitconfig shows nothing" {
     # Only a session that may write there can plant it.
     mkdir -p "$HOME/.config/agent-sandbox"

@@ -6,6 +6,7 @@ load helper
 setup() { start_test; }
 teardown() { end_test; }
 
+# bats test_tags=smoke
 @test "no capability in any set" {
     works in_jail grep ^Cap /proc/self/status
     [[ $(grep -c $'\t0000000000000000$' <<<"$output") == 5 ]] || report "capabilities are left"

@@ -6,6 +6,7 @@ load helper
 setup() { start_test; }
 teardown() { end_test; }
 
+# bats test_tags=smoke
 @test "the project is writable and what is written stays" {
     works in_jail_sh 'pwd; mkdir sub && echo content >sub/file'
     [[ $output == "$PROJECT" ]]

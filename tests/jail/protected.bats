@@ -25,6 +25,7 @@ refuses_to_create() {
     rm -f elsewhere
 }
 
+# bats test_tags=smoke
 @test "hooks can't be added or changed" {
     echo '#!/bin/sh' >.git/hooks/post-commit
     expect_unwritable .git/hooks/post-commit

@@ -30,6 +30,7 @@ denied() { # NAME [CHANGE]
         "${2:+,\"change\":\"$2\"}"
 }
 
+# bats test_tags=smoke
 @test "a session is recorded from its start to its end, for its user alone" {
     works in_jail true
     [[ $(stat -c %a "$(record)") == 600 ]]

@@ -50,6 +50,7 @@ bring_back() {
     cd "$PROJECT"
 }
 
+# bats test_tags=smoke
 @test "the parent of a hidden directory can't be renamed aside for the next session" {
     for backend in native bwrap; do
         JAIL=(--backend "$backend" --hide "$PROJECT/data/raw" --hide "$PROJECT/svc" --hide "$PROJECT/keep")

@@ -15,6 +15,7 @@ on_terminal() {
 
 reviewed() { [[ $output == *"look at these before you go on"* ]]; }
 
+# bats test_tags=smoke
 @test "what runs outside is named, with the reason" {
     make_repository .
     works on_terminal sh -c 'echo all: >Makefile; mkdir -p .github/workflows; echo on: push >.github/workflows/ci.yml'

@@ -7,6 +7,7 @@ load helper
 setup() { start_test; }
 teardown() { end_test; }
 
+# bats test_tags=smoke
 @test "files can be made, moved, linked and removed in every writable place" {
     local place
     for place in "$PROJECT" "$HOME" /tmp /var/tmp /dev/shm; do

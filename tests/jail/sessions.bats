@@ -36,6 +36,7 @@ ask() { perl -e "$ASK" "$@"; }
 
 # ---- Seeing ------------------------------------------------------------------------------------------------------------
 
+# bats test_tags=smoke
 @test "ps and inspect show what runs, by any prefix of its id" {
     prints "no session is running" sandbox ps
     start_jail "$SLEEP"

@@ -16,6 +16,7 @@ unreachable() {
     fails "No such file or directory" in_jail "${CONNECT[@]}" "$1"
 }
 
+# bats test_tags=smoke
 @test "a service's socket below /run is absent" {
     unreachable "/run/agent-sandbox-test.$SBX_TAG/service.sock"
 }

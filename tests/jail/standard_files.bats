@@ -30,6 +30,7 @@ sysopen(my $error, "/dev/stderr", O_WRONLY | O_TRUNC);
 syswrite(STDOUT, "said\n");
 '
 
+# bats test_tags=smoke
 @test "control: outside, a descriptor of a log opens, cuts and changes the file" {
     perl -e "$ACTS" <"$INPUT" >>"$LOG"
     [[ $(cat said) == $'read\nwrote input\nall tried' ]] || report "$(cat said)"
@@ -37,6 +38,7 @@ syswrite(STDOUT, "said\n");
     ! grep -q earlier "$LOG"
 }
 
+# bats test_tags=smoke
 @test "a log that is appended to can't be read, cut or changed, by any backend" {
     for backend in native bwrap firejail landlock; do
         JAIL=(--backend "$backend")

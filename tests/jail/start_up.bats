@@ -22,6 +22,7 @@ expect_unplanted() {
     ! grep -qs planted "$file" || report "$1 was written"
 }
 
+# bats test_tags=smoke
 @test "write: start-up files can be neither changed nor made" {
     JAIL=(--home write)
     for file in .bashrc .profile .bash_profile .zshenv .config/fish/config.fish .config/autostart/x.desktop \

@@ -29,6 +29,7 @@ refused_call() {
     prints "$error" in_jail "${CALL[@]}" "$@"
 }
 
+# bats test_tags=smoke
 @test "calls that are refused whatever their arguments are" {
     answers EPERM io_uring_setup io_uring_enter io_uring_register userfaultfd bpf perf_event_open lookup_dcookie process_madvise kcmp \
         fanotify_init fanotify_mark lsm_set_self_attr \

@@ -71,6 +71,7 @@ ancestor() { # of the command, by the name of its program or by its words
     return 1
 }
 
+# bats test_tags=smoke
 @test "a resize reaches the program" {
     line "$JAIL bash -c 'trap \"echo size \\\$(stty size)\" WINCH; echo up; while :; do sleep 0.02; done'"
     expect says up

@@ -6,6 +6,7 @@ load helper
 setup() { start_test; }
 teardown() { end_test; }
 
+# bats test_tags=smoke
 @test "another user can't be looked up" {
     works getent passwd "$SBX_NEIGHBOUR"
     fails "" in_jail getent passwd "$SBX_NEIGHBOUR"

@@ -6,10 +6,12 @@ load helper
 setup() { start_test; }
 teardown() { end_test; }
 
+# bats test_tags=smoke
 @test "system trees can be read and programs run" {
     works in_jail sh -c 'test -x /usr/bin/env && ls /usr/lib /etc /bin/sh >/dev/null'
 }
 
+# bats test_tags=smoke
 @test "merged-usr links stay links" {
     for name in /bin /lib /sbin; do
         prints "$(readlink "$name")" in_jail readlink "$name"

@@ -19,6 +19,7 @@ refuses() {
     [[ $(home_listing) == "$before" ]] || report "something was left behind"
 }
 
+# bats test_tags=smoke
 @test "an unknown key, with file, line and the nearest name" {
     printf '[project]\n\nread_onyl = true\n' >"$CONFIG"
     refuses "config.toml:3"

@@ -15,6 +15,7 @@ says() {
     [[ $output == *"$text"* ]] || report "should say '$text': $*"
 }
 
+# bats test_tags=smoke
 @test "without a word: what would happen here, and what to try" {
     says "$(basename "$PROJECT") (writable)" agent_sandbox
     [[ $output == *"agent-sandbox plan"* ]] || report "nothing to try"
