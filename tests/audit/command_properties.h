@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for any command line that goes into a record; the claim that these bytes break, or null.
+// Properties of every command line that is written to a record. Returns the claim that these bytes break, or
+// null.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace audit {
 
-// Words that each end with NUL, with planted secrets behind them.
+// The bytes are words that each end with NUL; planted secrets follow them.
 inline const char* broken_for_command(std::string_view bytes) {
     std::vector<std::string> command = {"program"};
     for (std::string_view word : base::split(bytes, '\0')) command.emplace_back(word);
@@ -26,7 +27,7 @@ inline const char* broken_for_command(std::string_view bytes) {
         std::vector<std::string> longer = command;
         longer.push_back(std::string(before) + std::string(kPlanted) +
                          (before.starts_with("https") ? "@example.org" : ""));
-        // The last word alone: these bytes may hold the same letters, and as no secret.
+        // Check the last word only: the input may contain the same letters where they are not a secret.
         if (std::string word = without_secrets(longer).back(); word.find(kPlanted) != word.npos)
             return "a secret is not shown, whatever stands before it";
     }

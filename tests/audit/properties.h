@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for a record of any bytes. The unit tests check it over the seeds and over damaged seeds, the
-// fuzzer over what it makes of them.
+// Properties of a record with arbitrary bytes. The unit tests check them with the seeds and with damaged
+// seeds, the fuzzer with its mutations of the seeds.
 #pragma once
 
 #include <algorithm>

@@ -123,7 +123,7 @@ TEST_F(ReaderTest, FollowsUntilTheSessionIsGone) {
     audit::follow(
         reader, [&](const Event&) { return ++events > 0; },
         [&] {
-            writer.write(audit::Line("mail"));  // the last words
+            writer.write(audit::Line("mail"));  // the last line before the session ends
             return false;
         });
     EXPECT_EQ(events, 1);

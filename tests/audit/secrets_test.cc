@@ -29,7 +29,7 @@ INSTANTIATE_TEST_SUITE_P(
         HiddenCase{{"tool", "--apiKey=abc"}, {"tool", "--apiKey=***"}},
         HiddenCase{{"tool", "--accessToken", "abc"}, {"tool", "--accessToken", "***"}},
         HiddenCase{{"java", "-Ddb.password=abc"}, {"java", "-Ddb.password=***"}},
-        // An option in the place of a value is hidden, and is an option nevertheless.
+        // An option in the position of a value is hidden, but still counts as an option.
         HiddenCase{{"tool", "--password-stdin", "--token", "abc"},
                    {"tool", "--password-stdin", "***", "***"}},
         HiddenCase{{"env", "API_KEY=abc", "make"}, {"env", "API_KEY=***", "make"}},
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
         HiddenCase{{"sh", "-c", "git clone https://me:abc@example.org/x && make"}, {"sh", "-c", "***"}},
         HiddenCase{{"sh", "-c", "echo ghp_abcdefghijklmnopqrstuvwxyz0123456789"}, {"sh", "-c", "***"}}));
 
-// Whatever else is shown of it, the secret is not, neither in words nor in the text of a shell.
+// The secret is never shown, neither as a word nor within the text of a shell command.
 TEST(Secrets, AreHiddenInEveryUsualForm) {
     const std::string secret = "hunter2xyz";
     for (const Words& command : std::initializer_list<Words>{

@@ -12,7 +12,7 @@ using Outcome = Verification::Outcome;
 
 class VerifyTest : public test::RecordCase {
   protected:
-    // Two writers take turns; the supervisor begins and ends.
+    // Two writers write alternately; the supervisor writes the first and the last line.
     void SetUp() override {
         RecordCase::SetUp();
         audit::Writer supervisor(appending(), "supervisor", test::kSession, 0);
@@ -60,7 +60,7 @@ TEST_F(VerifyTest, TheTextClaimsNoMoreThanTheChainShows) {
               std::string::npos)
         << text;
     EXPECT_TRUE(holds(result));
-    // This is why: the head is another one, and nothing else tells.
+    // The reason: a change of the last line changes only the head, and the chain stays intact.
     std::vector<std::string> changed = lines_;
     size_t digit = changed.back().find("\"time\":\"") + 8;
     changed.back()[digit] = changed.back()[digit] == '2' ? '3' : '2';
@@ -69,7 +69,7 @@ TEST_F(VerifyTest, TheTextClaimsNoMoreThanTheChainShows) {
     EXPECT_NE(check().heads.at("supervisor").hash, result.heads.at("supervisor").hash);
 }
 
-// A chain of one's own is made by anybody who knows the id.
+// Any process that has the session's id can write a chain of its own.
 TEST_F(VerifyTest, AWriterThatTheEndDoesNotNameIsNoticed) {
     auto forged = [&](const std::string& name, size_t at) {
         std::filesystem::remove(path(9));
@@ -238,8 +238,8 @@ TEST_F(PartsTest, APartThatWasRemovedByHandIsMissed) {
     EXPECT_NE(result->problem.find("part 2"), std::string::npos);
 }
 
-// As a session of many parts leaves it: those lines that name dropped parts were dropped, too, but for the
-// last.
+// A record as a session with many parts leaves it: the lines that name dropped parts were dropped too, except
+// the last one.
 class RotatedTest : public test::RecordCase {
   protected:
     void make(unsigned parts, bool has_range) {

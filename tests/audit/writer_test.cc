@@ -18,7 +18,7 @@
 
 namespace {
 
-// As a record is opened: base's own files in memory are sealed.
+// Opened as a record is. The in-memory files of base are sealed, so they can't be used here.
 base::Fd new_file() {
     return base::Fd(::memfd_create("record", MFD_CLOEXEC));
 }
@@ -106,8 +106,7 @@ TEST_F(WriterTest, ADiskThatTakesNothingCostsLinesAndIsToldOfLater) {
     EXPECT_EQ(writer.lost(), 3U);
 }
 
-// A file may grow to so many bytes, and no further: as on a disk that is full, the rest of a line is not
-// written.
+// Limits the size of files to simulate a full disk: the kernel writes only the first part of a line.
 class Room {
   public:
     Room() {
@@ -135,8 +134,8 @@ class Room {
 
 class FullDiskTest : public test::RecordCase {
   protected:
-    // A record whose disk was full for a while, `taken` bytes into the third line; another writer may come
-    // first when there is room again.
+    // Makes a record whose disk was full for a while, `taken` bytes into the third line. Another writer may
+    // write first when there is space again.
     void make(uint64_t taken, bool has_other) const {
         Room room;
         std::filesystem::remove(path());
@@ -167,7 +166,7 @@ TEST_F(FullDiskTest, WhereverALineWasCutTheChainGoesOnFromTheLastWholeOne) {
     for (bool has_other : {false, true}) {
         for (uint64_t taken = 0; taken <= length + 2; ++taken) {
             make(taken, has_other);
-            // One that misses nothing but its end is whole.
+            // A line that lacks only its line break is complete.
             uint64_t expected = taken + 1 < length ? 3 : 2;
             EXPECT_EQ(lost_, expected) << taken;
             base::Result<audit::Verification> result = audit::verify(path());
