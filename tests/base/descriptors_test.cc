@@ -12,7 +12,7 @@ bool is_open(int fd) {
     return ::fcntl(fd, F_GETFD) >= 0;
 }
 
-// The acts change the whole table of a process, so each has a process of its own. Its status is the answer.
+// Each act changes the whole descriptor table, so it runs in a child process. The exit status is the result.
 template <typename Act>
 int in_a_child(Act act) {
     pid_t child = ::fork();

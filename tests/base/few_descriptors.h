@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// While it lives, this process can open so many descriptors more and then none.
+// While this object exists, the process can open only this many more descriptors.
 #pragma once
 
 #include <sys/resource.h>

@@ -63,13 +63,13 @@ TEST(MatchesPath, DoubleStarCrossesSlashes) {
     EXPECT_TRUE(matches_path("/a**z", "/abc/xyz"));
 }
 
-// "/**", also repeated.
+// "/**", once or repeated.
 bool is_everything_below(std::string_view rest) {
     while (rest.starts_with("/**")) rest.remove_prefix(3);
     return rest.empty();
 }
 
-// The definition, without any cleverness.
+// The definition of a match, implemented directly and without optimization.
 bool by_definition(std::string_view pattern, size_t p, std::string_view path, size_t n) {
     std::string_view rest = pattern.substr(p);
     if (rest.empty()) return n == path.size();

@@ -89,7 +89,7 @@ TEST(PassDescriptors, WhatCanNotBeOneMessageIsRefused) {
     EXPECT_FALSE(send_descriptors(ends.one.get(), "closed", closed));
 }
 
-// A message that is too long is an error, and what came with it does not stay open.
+// A message that is too long is an error, and the descriptors that came with it are closed.
 TEST(PassDescriptors, WhatWasCutOffLeavesNothingOpen) {
     Ends ends = make_ends();
     Fd null(::open("/dev/null", O_RDONLY));

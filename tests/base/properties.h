@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for the small readers under everything else, whatever they are given. Each returns the claim
-// that these bytes break, or null.
+// Properties of base's small parsers for any input. Each function returns the claim that these bytes break,
+// or null.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +62,7 @@ inline const char* broken_for_path(std::string_view bytes) {
     return Path::parse(below.str()).value() == below ? nullptr : "what is appended makes a path";
 }
 
-// As glob.h says it, in the simplest way and with all patience.
+// The definition in glob.h, implemented directly; slow.
 inline bool matches_path_slowly(std::string_view pattern, std::string_view path, bool starts_component) {
     if (pattern.empty()) return path.empty();
     if (starts_component && pattern.starts_with("**/")) {
@@ -93,7 +93,7 @@ inline bool matches_name_slowly(std::string_view pattern, std::string_view name)
            matches_name_slowly(pattern.substr(1), name.substr(1));
 }
 
-// A pattern, a line break, and what it is held against.
+// The input is a pattern, a line break, and the text to match.
 inline const char* broken_for_glob(std::string_view bytes) {
     size_t end = std::min(bytes.find('\n'), bytes.size());
     std::string_view pattern = bytes.substr(0, end), text = bytes.substr(std::min(end + 1, bytes.size()));
@@ -102,7 +102,7 @@ inline const char* broken_for_glob(std::string_view bytes) {
         return "what matches, matches also without regard to case";
     if (!has_wildcard(pattern) && as_path != (pattern == text))
         return "without a wildcard a pattern matches itself alone";
-    // The slow way takes exponential time, which the other one must not.
+    // The slow way takes exponential time; the real one must not.
     if (std::ranges::count(pattern, '*') > 6 || text.size() > 40) return nullptr;
     if (as_name != matches_name_slowly(pattern, text)) return "a name matches as it is written down";
     bool expected = matches_path_slowly(pattern, text, true);

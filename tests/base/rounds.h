@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// How often a law is tried with values made by chance.
+// How many rounds a property test runs with random values.
 #pragma once
 
 namespace test {
 
-// Under a sanitizer a round costs many times as much; memory errors need fewer of them than a rare
-// combination does, and the released code goes through all.
+// Under a sanitizer a round takes many times as long. Finding a memory error needs fewer rounds than finding
+// a rare combination, and the release build runs all of them.
 constexpr unsigned rounds(unsigned all) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return all / 10;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A directory of a test's own, gone with it.
+// A directory for one test, removed at the end of the test.
 #pragma once
 
 #include <stdlib.h>
