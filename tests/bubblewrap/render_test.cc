@@ -23,7 +23,7 @@ std::string line(const plan::Plan& plan, const Opened& opened = {}) {
     return base::join(render(plan, opened), " ");
 }
 
-// The part that the mounts make.
+// The part of the command line that describes the mounts.
 std::string mounts_line(const plan::Plan& plan, const Opened& opened = {}) {
     std::string text = line(plan, opened);
     constexpr std::string_view kBefore = "--cap-drop ALL ", kAfter = " --chdir /";
