@@ -98,7 +98,7 @@ TEST(Arguments, AVerbsOwnOptionMayTakeAValue) {
     EXPECT_EQ(parse({"allow", "a.example", "--session=aaaa", "--session=bbbb"})->own_value("--session"),
               "bbbb");
     EXPECT_EQ(parse({"pending"})->own_value("--session"), "");
-    // An unset variable of a script is not taken for the only session there is.
+    // An unset variable in a script must not select the only running session.
     EXPECT_FALSE(parse({"block", "a.example", "--session", ""}).ok());
     EXPECT_FALSE(parse({"block", "a.example", "--session="}).ok());
     EXPECT_FALSE(parse({"block", "a.example", "--session"}).ok());
@@ -204,7 +204,7 @@ TEST(Arguments, AWrongChoiceIsRefused) {
     EXPECT_FALSE(parse({"--network", "opne", "bash"}).ok());
 }
 
-// A script must be able to tell our refusal from the command's own status 2.
+// A script must be able to distinguish our refusal from the command's own status 2.
 TEST(Arguments, AMistakeInARunIsNeverTheCommandsStatus) {
     EXPECT_EQ(parse({"--bogus", "bash"}).error().exit_code, base::ExitCode::jail_failed);
     EXPECT_EQ(parse({"run", "--bogus", "bash"}).error().exit_code, base::ExitCode::jail_failed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The law: what 'config check --admin' says about a ceiling is what plans do. Ceilings are generated over
-// small vocabularies, so that their entries meet often. An entry that the report calls without effect changes
-// nothing when it is taken out; an entry that it keeps grants what it names.
+// The law: plans do what 'config check --admin' reports about a ceiling. Ceilings are generated from small
+// vocabularies, so that their entries often overlap. Removing an entry that the report calls without effect
+// changes nothing; an entry that the report keeps grants what it names.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -198,7 +198,7 @@ constexpr std::string_view kGrants[] = {"env.allow",       "env.set",        "ne
                                         "home.writable",   "sockets.allow",  "mounts.readonly",
                                         "mounts.writable", "project.unmask", "project.unprotect"};
 
-// ---- What the report says
+// ---- The report
 
 class Report {
   public:
@@ -216,7 +216,7 @@ class Report {
     std::vector<std::string> warnings;
 };
 
-// Origins count lines; a ceiling without one entry keeps those of the others.
+// Origins count lines, so a ceiling with one entry removed keeps the origins of the other entries.
 std::string shown(const Values& ceiling) {
     auto effective = merged(ceiling);
     if (!effective) return effective.error().line();
@@ -249,7 +249,7 @@ TEST(CeilingLaw, AnEntryWithoutEffectHasNoneAndEveryOtherHasOne) {
                 std::string what = std::string(key) + " " + item.text + " with seed " + std::to_string(seed);
                 if (report.says(item, "has no effect")) {
                     Values rest = without(ceiling, std::string(key), item);
-                    // A plan lists the rules of the network; what they decide counts.
+                    // A plan lists the network rules themselves; only their decisions matter here.
                     bool is_rule = key == "network.allow";
                     auto other = planned(*merged(rest));
                     if (is_rule) ASSERT_EQ(is_open(*plan, item.text), is_open(*other, item.text)) << what;
@@ -267,9 +267,9 @@ TEST(CeilingLaw, AnEntryWithoutEffectHasNoneAndEveryOtherHasOne) {
             }
         }
     }
-    // A generator whose plans fail, or whose entries never meet, shows nothing.
+    // If the generated plans fail, or the entries never overlap, the test proves nothing.
     EXPECT_LT(stopped, static_cast<int>(test::rounds(500)) / 4);
-    if (test::rounds(500) < 500) return;  // fewer under the sanitizers: too few for each key
+    if (test::rounds(500) < 500) return;  // the sanitizers run fewer rounds: too few for each key
     for (std::string_view key : kGrants) {
         EXPECT_GT(granted[key], 5) << key;
         if (key != "env.set") EXPECT_GT(closed[key], 5) << key;
@@ -316,7 +316,7 @@ TEST(CeilingLaw, UsersMayChooseWhatTheSummaryListsAndNothingElse) {
             if (has_choices) choices = config::choices_of(setting);
             std::string row = permitted_row(summary, setting.key);
             for (std::string_view choice : choices) {
-                // The administrator's own value can always be repeated.
+                // A user may always repeat the administrator's own value.
                 if (choice == value->second.text) continue;
                 bool is_taken = static_cast<bool>(merged(ceiling, asks(setting, std::string(choice))));
                 ASSERT_EQ(is_permitted(setting, row, std::string(choice)), is_taken)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Doctor on machines that this one is not: what it prints is in tests/golden/doctor/NAME.txt, the letter to
-// the administrator below it. UPDATE_GOLDEN=1 writes them anew: read the difference.
+// Doctor on simulated machines. Its output is in tests/golden/doctor/NAME.txt, followed by the letter to the
+// administrator. UPDATE_GOLDEN=1 writes the files again: read the difference.
 #include "cli/doctor_report.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ Machine machine(const std::string& name, const std::string& os_name, const std::
     return made;
 }
 
-// What a trial finds out.
+// The results of the trials.
 void refuse_namespaces(Machine& machine) {
     machine.trials.user_namespace_failure = "the kernel answers: Operation not permitted";
     machine.trials.native_failure =
@@ -177,7 +177,7 @@ TEST_P(Doctor, PrintsTheGoldenReport) {
     EXPECT_EQ(*golden, text);
 }
 
-// A way that opens more never stands before one that opens less, in no remedy and no letter.
+// In every remedy and every letter, a way that opens more never comes before one that opens less.
 TEST_P(Doctor, NeverAdvisesToWeakenTheHostFirst) {
     cli::Examination examination = cli::examine(GetParam().facts, GetParam().trials);
     std::vector<std::string> texts = {host::admin_note(examination.facts)};
@@ -209,7 +209,7 @@ TEST_P(Doctor, JsonSaysTheSame) {
     std::string text = cli::report_text(examination, false);
     EXPECT_EQ(examination.is_usable(), text.find("No jail can be built here.") == std::string::npos);
 
-    // Where settings are all that is in the way, the machine is not blamed.
+    // If only the settings prevent a jail, the report does not blame the machine.
     bool was_usable = examination.is_usable();
     examination.has_settings = false;
     text = cli::report_text(examination, false);

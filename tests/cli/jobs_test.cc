@@ -17,7 +17,7 @@ cli::Arguments parsed(const Words& words) {
     return arguments ? *arguments : cli::Arguments{};
 }
 
-// What a job is started with means what the session was started with.
+// The options that a job is started with have the same meaning as the session's options.
 TEST(OptionsOfJobs, MeanTheSameAgain) {
     const Words words = {"--network",  "isolated",     "--ro",        "data",         "--ro=/opt/x y",
                          "--env",      "PASSED",       "--env=A=b=c", "--limit",      "memory=2G",

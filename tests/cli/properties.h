@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What holds for any command line; the claim that these bytes break, or null.
+// Properties of every command line. Returns the claim that these bytes break, or null.
 #pragma once
 
 #include <algorithm>
@@ -18,12 +18,12 @@ inline const char* broken_for_arguments(std::string_view bytes) {
     for (std::string_view word : base::split(bytes, '\0')) words.emplace_back(word);
     base::Result<Arguments> arguments = parse_arguments(words, base::Path::known("/home/me/project"));
     if (!arguments) {
-        // Whatever of it is not printable is escaped where it is shown (cli/output.cc).
+        // cli/output.cc escapes unprintable characters when it prints the message.
         return arguments.error().what.empty() ? "an error says what is wrong" : nullptr;
     }
     if (arguments->words.size() > words.size()) return "words are taken off, none is added";
     if (!arguments->verb.empty()) return nullptr;
-    // What follows a command is never looked at.
+    // The parser never changes the words that follow a command.
     if (!std::equal(arguments->words.rbegin(), arguments->words.rend(), words.rbegin()))
         return "a command is the end of the line";
     for (const auto& [key, value] : arguments->settings) {
