@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bash is asked itself what it would offer; zsh and fish check the syntax where they are installed.
+// The tests run bash's own completion; zsh and fish only check the syntax, if they are installed.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -37,9 +37,9 @@ class BashCompletion : public testing::Test {
         directory.write("work/other", "");
     }
 
-    // What is offered for the last of `words`.
+    // The completions that bash offers for the last of `words`.
     std::vector<std::string> offered(const std::vector<std::string>& words) {
-        // What bash breaks at stands in the line without blanks around it.
+        // A character at which bash splits words is in the line without blanks around it.
         std::string array = "agent-sandbox", line = "agent-sandbox";
         bool is_joined = false;
         for (const std::string& word : words) {
@@ -114,7 +114,7 @@ TEST_F(BashCompletion, KnowsTheWordsOfItsVerbs) {
     EXPECT_EQ(offered({"stop", "oth"}), Words{});
 }
 
-// The program itself is asked, here a stand-in.
+// Completion runs the program itself; a fake replaces it here.
 TEST_F(BashCompletion, OffersTheSessionsThatRun) {
     std::string program =
         directory.write("bin/agent-sandbox", "#!/bin/sh\n[ \"$*\" = 'ps --ids' ] && echo 4f2a1b3c\n");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lists of share/ against the rules that their readers rely on.
+// Checks the lists in share/ against the rules that their readers rely on.
 #include "config/data.h"
 
 #include <gtest/gtest.h>
@@ -220,7 +220,7 @@ TEST(Data, TokensAreRecognisedAndOrdinaryValuesAreNot) {
     }
 }
 
-// What is bound must not carry a credential along.
+// A bind mount must not include a credential.
 TEST(Data, NothingReadableOrWritableInTheHomeDirectoryIsACredential) {
     for (const DataRow& row : data_list("home/seeded")) {
         for (const DataRow& credential : data_list("home/credentials")) {

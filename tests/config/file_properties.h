@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What must hold for every file of settings, every profile and every environment; each returns the claim that
-// these bytes break, or null.
+// Properties of every settings file, every profile and every environment. Each function returns the claim
+// that these bytes break, or null.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ inline bool is_one_line(const base::Error& error) {
     return !error.what.empty() && base::printable(error.line()) == error.line();
 }
 
-// "file.toml:LINE:COLUMN", within a text of so many lines.
+// "file.toml:LINE:COLUMN", in a text with this number of lines.
 inline bool is_within_file(std::string_view where, std::string_view file, int lines) {
     if (!where.starts_with(file) || !where.substr(file.size()).starts_with(':')) return false;
     where.remove_prefix(file.size() + 1);
@@ -134,7 +134,7 @@ inline const char* broken_for_variables(std::string_view bytes) {
     return nullptr;
 }
 
-// Which agent a command is.
+// Which agent a command starts.
 inline const char* broken_for_command(std::string_view bytes) {
     std::vector<std::string> words = words_in(bytes), left = without_starters(words);
     if (left.size() > words.size()) return "words are taken off, none is added";

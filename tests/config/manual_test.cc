@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The settings in agent-sandbox.toml(5), the topics of help and the themes: nothing is missing, nothing
-// twice.
+// The settings in agent-sandbox.toml(5), the help topics and the themes: each is there exactly once.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -15,7 +14,7 @@
 
 namespace {
 
-// What stands between the fences of the entry of a setting, without the tabs.
+// The text between the fences in the entry of a setting, without the tabs.
 std::string example_of(const std::string& page, std::string_view key) {
     size_t entry = page.find("*" + config::scdoc::escaped(key) + "*\n\t");
     if (entry == std::string::npos) return "";

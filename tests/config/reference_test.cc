@@ -14,7 +14,7 @@
 
 namespace {
 
-// Removes the # in front of every setting; prose has a blank behind its #.
+// Removes the # before every setting; prose has a blank after its #.
 std::string uncommented(std::string_view text) {
     std::string result;
     for (std::string_view line : base::split(text, '\n')) {

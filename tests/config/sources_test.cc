@@ -17,7 +17,7 @@ namespace {
 
 using config::Places;
 
-// Every test works whoever runs it: files are the caller's, and the caller plays the administrator.
+// Every test works for any user: the files belong to the caller, who acts as the administrator.
 class Sources : public testing::Test {
   protected:
     Sources() {
@@ -121,7 +121,7 @@ TEST_F(Sources, AMalformedAdminFileStopsTheStart) {
 
 TEST_F(Sources, AnUnreadableAdminFileStopsTheStart) {
     std::string path = write("etc/config.toml", kQuiet, 0000);
-    // Root reads everything, so root looks with the eyes of somebody else.
+    // Root can read every file, so root switches to another user here.
     bool is_root = ::getuid() == 0;
     ASSERT_EQ(is_root ? ::seteuid(65534) : 0, 0);
     auto files = read_admin();
