@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// System calls with arguments that do no harm where they pass: a bad descriptor, a bad address, a process
-// that is not there. The filter answers before the arguments count, so its verdict is told apart from the
-// kernel's.
+// System calls with arguments that do no harm if the call passes: a bad descriptor, a bad address, a process
+// that does not exist. The filter decides before the kernel checks the arguments, so its verdict differs from
+// the kernel's.
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <linux/landlock.h>
@@ -108,7 +108,7 @@ constexpr Call kCalls[] = {
     {"close_range", SYS_close_range, {100000, 99999, 0}},
 };
 
-// Each in a child of its own: what passes must not change the walker.
+// Each call runs in a child, so that a call that passes does not change the walker.
 int verdict_of(const Call& call) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return errno;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The one table of what may differ between backends. Whoever adds a row says why nobody inside can use the
-// difference.
+// The only table of allowed differences between backends. Each row gives the reason why a process inside
+// can't use the difference.
 #include "differential/compare.h"
 
 #include <algorithm>
@@ -64,14 +64,14 @@ void settle(Lines& lines) {
 
 std::string differences(std::string_view first, std::string_view second) {
     Lines left = sorted_lines(first), right = sorted_lines(second);
-    // The table is for what differs: a pattern is slow, and most lines are equal.
+    // Apply the table to the differing lines only: patterns are slow, and most lines are equal.
     Lines left_only = only_in(left, right), right_only = only_in(right, left);
     settle(left_only);
     settle(right_only);
     Lines lines;
     for (const std::string& line : only_in(left_only, right_only)) lines.push_back(line + "   <- first");
     for (const std::string& line : only_in(right_only, left_only)) lines.push_back(line + "   <- second");
-    // The two sides of one fact beside each other.
+    // Sort, so that the two sides of one fact are adjacent.
     std::ranges::sort(lines);
     std::string text;
     for (const std::string& line : lines) text += line + '\n';

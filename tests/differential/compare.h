@@ -6,7 +6,7 @@
 
 namespace differential {
 
-// The lines that the walker said in one of two jails alone. Empty: the jails are equal, but for what the
+// The lines that the walker printed in only one of two jails. Empty: the jails are equal, except for what the
 // table in compare.cc allows.
 std::string differences(std::string_view first, std::string_view second);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every path that can be seen. Of trees that the host shares read-only and that are large, the upper levels.
+// Every visible path. Of large trees that the host shares read-only, only the upper levels.
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -21,11 +21,11 @@ namespace {
 
 constexpr size_t kHashedSize = 64u << 10;
 constexpr size_t kMostEntries = 30'000;
-constexpr long kQueues = 0x19800202;  // the magic number of mqueue, which no header names
-constexpr unsigned kTerminals = 136;  // devices of this major number are given out as they are asked for
+constexpr long kQueues = 0x19800202;  // the magic number of mqueue, which no header defines
+constexpr unsigned kTerminals = 136;  // the kernel allocates devices of this major number on demand
 constexpr long kKernelFiles[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC, kQueues};
 
-// How many levels below it are walked.
+// How many levels below the path are walked.
 struct Depth {
     std::string_view path;
     int levels;
@@ -88,7 +88,8 @@ class Walk {
         if (std::ranges::find(asked_.shallow, path) != asked_.shallow.end()) return 0;
         for (const std::string& deep : asked_.deep) {
             if (path == deep) return INT_MAX;
-            // On the way to one: that its neighbours are not walked is the depth's business.
+            // The path leads to a deep directory, so enter it. Its other entries are walked only as far as
+            // `levels` allows.
             if (deep.starts_with(path + "/")) return std::max(levels, 1);
         }
         for (const Depth& depth : kDepths) {
@@ -118,8 +119,8 @@ class Walk {
                     (major(status.st_rdev) == kTerminals ? "<n>" : std::to_string(minor(status.st_rdev)));
         if (S_ISLNK(status.st_mode)) return text + " to " + link_text(path);
         if (is_any_of(kKernelFiles, system)) return text + readability(path, status);
-        // Of a shared tree: which object of the host's it is says what it contains, and more. Elsewhere the
-        // launch itself makes things, in each run anew.
+        // In a shared tree the inode identifies the host's object, and so its content and more. Elsewhere
+        // each launch creates new files, so their content is compared.
         if (!is_shared || system == TMPFS_MAGIC) return text + content(path, status);
         return text + " inode " + std::to_string(status.st_ino);
     }
@@ -132,7 +133,8 @@ class Walk {
         return path.starts_with("/proc/") ? "" : result;  // self, thread-self
     }
 
-    // Of the kernel's files: whether they can be read, since what they say changes by itself.
+    // For files of the kernel, report only whether they are readable, because their content changes by
+    // itself.
     static std::string readability(const std::string& path, const struct stat& status) {
         if (!S_ISREG(status.st_mode)) return {};
         if (path.starts_with("/sys/")) return ::access(path.c_str(), R_OK) == 0 ? " readable" : "";
@@ -145,7 +147,7 @@ class Walk {
         if (!S_ISREG(status.st_mode)) return {};
         int number = 0;
         std::string content = content_of(path, number, kHashedSize);
-        // Without what names this run, the size included.
+        // Remove what identifies this run; the size is computed afterwards.
         content = without_session(content);
         return " size " + std::to_string(content.size()) + " links " + std::to_string(status.st_nlink) +
                " read " + name_of_errno(number) + " hash " + base::sha256(content).substr(0, 16);

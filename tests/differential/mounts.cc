@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The mount table, as the kernel tells it to the jail, with the numbers that differ between any two jails
-// replaced by what they stand for; and what can be written where.
+// The mount table that the kernel shows to the jail. Numbers that differ between any two jails are replaced
+// by the thing that they identify. Also: what can be written where.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -23,7 +23,7 @@ struct Row {
     std::string id, parent, device, root, target, options, optional, type, source, super;
 };
 
-// \040 and its like.
+// \040 and other octal escapes.
 std::string unescaped(std::string_view text) {
     std::string result;
     for (size_t i = 0; i < text.size(); ++i) {
@@ -67,7 +67,7 @@ std::string flags_of(const std::string& path) {
     struct statvfs system;
     if (::statvfs(path.c_str(), &system) != 0) return name_of_errno(errno);
     std::string text = "flags " + std::to_string(system.f_flag);
-    // Of what lies in memory the size is a limit that somebody chose.
+    // The size of an in-memory file system is a limit that the backend sets, so it is compared.
     struct stat status;
     bool is_memory = ::stat(path.c_str(), &status) == 0 && major(status.st_dev) == 0;
     if (is_memory) text += " blocks " + std::to_string(system.f_blocks);
@@ -80,7 +80,7 @@ int remove_probe(int result, const std::string& path, int flags) {
     return 0;
 }
 
-// What is made is taken away again.
+// Everything that this function creates is removed again.
 void try_directory(Report& report, const std::string& path) {
     std::string probe = (path == "/" ? "" : path) + "/.walker-probe";
     int fd = ::open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
@@ -102,7 +102,7 @@ void try_file(Report& report, const std::string& path) {
     report.verdict("executes", path, ::access(path.c_str(), X_OK) == 0 ? 0 : errno);
 }
 
-// A mount point stays where it is.
+// A mount point must not be movable or removable.
 void try_to_take_away(Report& report, const std::string& path) {
     struct stat status;
     if (path == "/" || ::lstat(path.c_str(), &status) != 0) return;
@@ -110,7 +110,8 @@ void try_to_take_away(Report& report, const std::string& path) {
     int moved = ::rename(path.c_str(), aside.c_str());
     report.verdict("moves", path, moved == 0 ? 0 : errno);
     if (moved == 0) ::rename(aside.c_str(), path.c_str());
-    // Only what holds: a protection that is gone was told by the line above, and nothing is destroyed.
+    // Try to remove it only if the move failed. If the move succeeded, the line above reports the missing
+    // protection, and nothing is destroyed.
     if (moved == 0) return;
     int removed = ::unlinkat(AT_FDCWD, path.c_str(), S_ISDIR(status.st_mode) ? AT_REMOVEDIR : 0);
     report.verdict("removes", path, removed == 0 ? 0 : errno);

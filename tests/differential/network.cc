@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the network is. The host's own, where it is open, changes by itself and is only named.
+// The network of the jail. The host's own network, if it is open, changes by itself, so only its interfaces
+// are reported.
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <sys/ioctl.h>
@@ -79,7 +80,7 @@ void tell_lines(Report& report, const std::string& path) {
     int number = 0;
     std::string text = content_of(path, number);
     report.verdict("network", path, number);
-    // Each line is one fact; its place in the list says nothing.
+    // Each line is one fact; the order of the lines has no meaning.
     for (std::string_view line : base::split(text, '\n')) {
         if (!line.empty()) report.say("network", path, line);
     }
@@ -109,8 +110,8 @@ void tell_network(Report& report, const Asked& asked) {
         tell_lines(report, std::string("/proc/sys/net/ipv4/") + name);
     report.verdict("connects", "the jail's own loopback", connect_to("127.0.0.1", 9, SOCK_STREAM));
     report.verdict("connects", "a datagram to the loopback", connect_to("127.0.0.1", 9, SOCK_DGRAM));
-    // A network that is set aside for documentation: nothing is sent to anybody, connecting a datagram's
-    // socket only asks for a route.
+    // A network reserved for documentation. Connecting a datagram socket sends nothing: the kernel only looks
+    // up a route.
     report.verdict("connects", "a datagram to elsewhere", connect_to("192.0.2.1", 9, SOCK_DGRAM));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Runs the walker in a jail of one backend by a random plan. It plays the inner stage too.
+// Runs the walker in a jail of one backend with a random plan. The program is also the inner stage.
 //
 //   plan_program SEED BACKEND STATE SCRATCH WALKER [altered]
 #include <sys/prctl.h>
@@ -15,7 +15,7 @@
 
 int main(int argc, char** argv) {
     base::remember_arguments(argc, argv);
-    // As where bubblewrap executes it.
+    // The same process name as when bubblewrap executes it.
     ::prctl(PR_SET_NAME, "agent-sandbox");
     if (argc > 1 && argv[1] == inner::kRole) return inner::run_stage(argc, argv);
     if (argc < 6) return 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whatever a plan says, native and bubblewrap make the same of it, inside and on the host; and what one of
-// them can't build, the other does not build either.
+// Native and bubblewrap build the same jail from every plan, inside and on the host. A plan that one of them
+// can't build, the other one does not build either.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -42,7 +42,7 @@ class RandomPlans : public testing::Test {
         return seen;
     }
 
-    // Another one explores: DIFFERENTIAL_SEED=1000 build/tests/test_differential.
+    // Set another seed to explore: DIFFERENTIAL_SEED=1000 build/tests/test_differential.
     static uint64_t first_seed() {
         const char* text = std::getenv("DIFFERENTIAL_SEED");
         return text == nullptr ? 0 : std::strtoull(text, nullptr, 10);
@@ -102,7 +102,7 @@ TEST_F(RandomPlans, AreTheSameJailWithEitherBackend) {
     EXPECT_GT(built, kPlans * 3 / 4) << "most of the plans could not be built, and showed nothing";
 }
 
-// The control: a jail that is not what the plan says is found.
+// The control: the comparison finds a jail that does not match the plan.
 TEST_F(RandomPlans, AnAlteredPlanIsFound) {
     int found = 0, compared = 0;
     for (uint64_t seed = 0; seed < kAltered; ++seed) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the walker is as a process, and what it can see and do of the others.
+// The properties of the walker as a process, and what it can see of other processes and do to them.
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/ioprio.h>
@@ -55,7 +55,7 @@ std::string without_tabs(std::string_view text) {
     return result;
 }
 
-// Fields that change by themselves, or name the process.
+// Fields that change by themselves, or identify the process.
 constexpr std::string_view kPassingFields[] = {"VmPeak",
                                                "VmSize",
                                                "VmHWM",
@@ -98,8 +98,8 @@ void tell_content(Report& report, const std::string& path) {
     report.say("content", path, name_of_errno(number) + " " + without_tabs(content));
 }
 
-// Which keys there are, without the numbers that the kernel gives them; how many, the kernel's tidying
-// decides.
+// The names of the keyrings, without the numbers that the kernel assigns. Their count is not reported: it
+// depends on when the kernel removes unused keys.
 void tell_keys(Report& report) {
     int number = 0;
     std::set<std::string> keys;
@@ -116,7 +116,7 @@ void tell_descriptors(Report& report) {
     for (const std::string& name : names_in("/proc/self/fd")) {
         int fd = std::atoi(name.c_str());
         std::optional<std::string> link = link_of("/proc/self/fd/" + name);
-        // Of the listing itself.
+        // Skip the descriptor of the listing itself.
         if (!link || *link == "/proc/self/fd" || link->ends_with("/fd")) continue;
         std::string what = *link;
         if (size_t bracket = what.find(":["); bracket != std::string::npos) what.resize(bracket);
@@ -146,7 +146,7 @@ void tell_relations(Report& report) {
     ::close(terminal);
 }
 
-// One that can be asked without an argument.
+// A prctl option that needs no argument.
 struct Question {
     const char* name;
     int option;
@@ -223,7 +223,7 @@ void tell_process(Report& report, const Asked& asked) {
 
 void tell_first_process(Report& report) {
     tell_status(report, "first-status", "/proc/1/status");
-    // Threat: what the launcher was called with, and everything it holds, is behind these
+    // Threat: these files would show the launcher's arguments and everything in its memory
     // (tests/jail/differential.bats).
     for (const char* name :
          {"environ", "mem",       "maps",          "smaps",      "auxv",           "io",

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Theory of operation. A model of the view is kept while mounts are drawn: which names there are, and whether
-// they are the host's. What the model offers as a target is there already, or can be made in a place of the
-// jail's own, as in every plan that make_plan makes; in the host's files nothing is ever missing there. Now
-// and then something is drawn that can't be mounted, and then no backend may build the jail.
+// Theory of operation. While mounts are drawn, a model of the view records which names exist and whether they
+// belong to the host. A target that the model offers exists already, or can be created in a directory of the
+// jail or in a writable one of the host. In read-only files of the host a target is never missing, as in
+// every plan from make_plan. Sometimes a mount is drawn that is impossible, and then no backend may build the
+// jail.
 #include "differential/random_plan.h"
 
 #include <unistd.h>
@@ -48,11 +49,10 @@ using plan::Mount;
 using plan::MountKind;
 
 struct Node {
-    // As in ScratchEntry; c: a file with content of ours, which nothing can be mounted on, since it has no
-    // name.
+    // As in ScratchEntry; c: a file with content from the plan. It has no name, so it can't be a mount point.
     char kind = 'd';
     bool is_host = false;
-    bool is_writable = false;  // of the host's: what is missing there is made, by every backend
+    bool is_writable = false;  // a host directory: every backend creates missing targets in it
 };
 
 class Draw {
@@ -89,7 +89,7 @@ class Draw {
         std::erase_if(sealable_, [&](const std::string& target) { return target.starts_with(path + "/"); });
     }
 
-    // What is made on the way to it lies where the nearest that is there lies.
+    // Directories created on the way belong to the same side as the nearest existing one.
     void make(const std::string& path, Node node) {
         Path nearest = Path::known(path).parent();
         while (!view_.contains(nearest.str())) nearest = nearest.parent();
@@ -123,7 +123,7 @@ class Draw {
         show(entry, place_of(entry), kind);
     }
 
-    // A name of this kind that is there; or, in a place of the jail's own, one that is not yet.
+    // An existing name of this kind; or a name that does not exist yet, usually in a directory of the jail.
     std::string target_of(char kind, bool is_own = false) {
         std::vector<std::string> there, own;
         for (const auto& [path, node] : view_) {
@@ -148,7 +148,7 @@ class Draw {
         return parent + "/" + std::to_string(view_.size());
     }
 
-    // Nothing on the way, from a directory that is one, is a file, a link, or the host's.
+    // Whether no component below `from`, a directory, is a file, a link, or the host's.
     bool is_way(const Path& path, const std::string& from = "/") const {
         for (Path above = path; above.str() != from; above = above.parent()) {
             auto node = view_.find(above.str());
@@ -166,7 +166,7 @@ class Draw {
 
     // ---- Mounts
 
-    // What is drawn, and how many times in a hundred.
+    // The kinds of mounts, with their weights in percent.
     struct Weight {
         size_t weight;
         void (Draw::*draw)();
@@ -226,7 +226,7 @@ class Draw {
         make(target, {.kind = 'c'});
     }
 
-    // What is made in a place of the jail's own, or laid over a file of the host's.
+    // An entry in a directory of the jail, or a file mounted over a file of the host.
     void draw_own() {
         size_t choice = below(3);
         std::string target = target_of(choice == 0 ? 'd' : 'f', true);
@@ -242,7 +242,8 @@ class Draw {
         make(target, {.kind = "dlf"[choice]});
     }
 
-    // Two of these are possible where the target is not there yet.
+    // A bind with a missing source, or of a file to a directory or the reverse. The last two are possible if
+    // the target does not exist yet.
     void draw_impossible() {
         size_t choice = below(3);
         std::string target = target_of(choice == 1 ? 'f' : 'd');
@@ -253,8 +254,8 @@ class Draw {
         make(target, {.kind = 'c'});
     }
 
-    // The deepest first, as make_plan has it. What was covered since is not the mount that was meant: left
-    // out.
+    // The deepest first, as in make_plan. A target that was covered in the meantime is now another mount, so
+    // skip it.
     void draw_seals() {
         std::ranges::sort(sealable_);
         sealable_.erase(std::ranges::unique(sealable_).begin(), sealable_.end());
@@ -282,7 +283,7 @@ std::string own_program() {
     return std::string(buffer, static_cast<size_t>(std::max<ssize_t>(length, 0)));
 }
 
-// What a mistake in a backend would change.
+// Changes the plan as a bug in a backend would.
 void alter(plan::Plan& plan) {
     for (Mount& mount : std::views::reverse(plan.mounts)) {
         switch (mount.kind) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the walker says of the jail that it stands in: lines of facts, sorted, so that two jails can be
-// compared by comparing texts.
+// The walker's report about the jail that it runs in: lines of facts, sorted, so that two jails can be
+// compared as texts.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace differential {
 
 class Report {
   public:
-    // "SUBJECT OBJECT: FACT"; what a file may have named is made printable, and what names this run alone (a
-    // session's number) is made the same for all runs.
+    // "SUBJECT OBJECT: FACT". Unprintable characters are escaped, and a value that identifies this run (the
+    // session's number) is replaced by one that is equal in all runs.
     void say(std::string_view subject, std::string_view object, std::string_view fact);
 
     // An errno, or "ok" for zero.
@@ -33,11 +33,11 @@ std::string without_session(std::string_view text);
 // The content as far as it can be read without waiting, up to `limit`; the errno goes to `number`.
 std::string content_of(const std::string& path, int& number, size_t limit = 64u << 10);
 
-// What the walker was told of the host.
+// The arguments of the walker: facts about the host, and how deep to walk.
 struct Asked {
     std::vector<std::string> host_namespaces;  // "net=4026531840"
-    std::vector<std::string> deep;             // directories that are walked to their ends
-    std::vector<std::string> shallow;          // directories that are not entered: others use them too
+    std::vector<std::string> deep;             // directories that are walked completely
+    std::vector<std::string> shallow;          // not entered: other processes use these directories too
 };
 
 void tell_files(Report& report, const Asked& asked);

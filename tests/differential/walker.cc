@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Stands in a jail and tells everything that can be seen and done there, sorted, so that the jails of two
-// backends can be compared word by word. It is linked statically: a jail without any library can be looked at
-// as well.
+// Runs in a jail and prints everything that a process can see and do there, sorted, so that the jails of two
+// backends can be compared word by word. It is linked statically, so that it also runs in a jail without any
+// library.
 //
 //   walker [deep=DIRECTORY | shallow=DIRECTORY | NAMESPACE=NUMBER]…
-//       NUMBER is of the host's namespace, which the jail can't know
-//   walker compare FIRST SECOND                    prints the differences of two reports; 1 where there are
-//   any
+//       NUMBER identifies the host's namespace; a process in the jail can't read it
+//   walker compare FIRST SECOND
+//       prints the differences between two reports; status 1 if there are any
 #include <unistd.h>
 
 #include <cerrno>
@@ -35,7 +35,7 @@ int compare(const char* first, const char* second) {
 
 int main(int argc, char** argv) {
     if (argc == 4 && std::strcmp(argv[1], "compare") == 0) return compare(argv[2], argv[3]);
-    // It tries to take mount points away, which must not happen to a host.
+    // The walker tries to remove mount points, which must not happen on a host.
     if (::access(std::string(base::kOwnDirectory).c_str(), F_OK) != 0) {
         std::fputs("walker: this is no jail\n", stderr);
         return 2;
@@ -52,7 +52,7 @@ int main(int argc, char** argv) {
         }
     }
     differential::Report report;
-    // First what looks, then what tries.
+    // First the checks that only read, then those that try to change something.
     differential::tell_process(report, asked);
     differential::tell_processes(report);
     differential::tell_network(report, asked);
