@@ -62,7 +62,7 @@ TEST(FirejailRender, SharedMemoryIsTheHostsWhereThatIsAskedFor) {
     EXPECT_TRUE(has(render(plan, {})->options, "--keep-dev-shm"));
 }
 
-// Threat: a name in the project that is a pattern covers something else than itself.
+// Threat: a file name in the project contains a pattern, so a rule for it covers other files instead.
 TEST(FirejailRender, WhatIsSpecialInAPatternIsPutIntoBrackets) {
     EXPECT_EQ(render({}, view_of("/p/a*b?c[d]"))->profile, "blacklist /p/a[*]b[?]c[[]d]\n");
     EXPECT_EQ(render({}, view_of("/p/~/$HOME"))->profile, "blacklist /p/~/$HOME\n");

@@ -136,7 +136,7 @@ TEST(FirejailView, PartsOfAProjectAreCoveredProtectedAndHeld) {
     EXPECT_TRUE(has(view, Act::whitelist, "/home/ann/src/project"));
     EXPECT_TRUE(has(view, Act::blacklist, "/home/ann/src/project/.env"));
     EXPECT_FALSE(has(view, Act::blacklist, "/home/ann/src/project/absent"));
-    // What holds the name of a directory comes before what is done inside it.
+    // The entry that protects the name of a directory comes before the entries for its content.
     size_t held = position(view, Act::read_only, "/home/ann/src/project/.git");
     size_t given_back = position(view, Act::read_write, "/home/ann/src/project/.git");
     size_t hooks = position(view, Act::read_only, "/home/ann/src/project/.git/hooks");
