@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// judge FILE: what the gateway lets through of each byte string in a file of hexadecimal lines, on a
-// connection to good.test: at a port where HTTP is usual and at one where it is not, all at once and byte by
-// byte, with a server that answers a TLS hello and with one that asks for another.
+// judge FILE: prints which bytes the gateway forwards of each byte string in a file of hexadecimal lines, on
+// a connection to good.test: at a port where HTTP is usual and at one where it is not, all at once and byte
+// by byte, with a server that answers a TLS hello and with one that requests another.
 //
-// One line for each string: the different outcomes, as words "answer:passed=HEX" (everything that follows
-// goes on too), "answer:judged=HEX" (each further request is judged) or "refused=HEX" (what went on before;
-// the server then sees a reset). With "retry:" in front, the server asks for another hello.
+// It prints one line for each string: the different outcomes, as words "answer:passed=HEX" (everything that
+// follows is forwarded too), "answer:judged=HEX" (each further request is judged) or "answer:refused=HEX"
+// (the bytes forwarded before; the server then gets a reset). With "retry:" for "answer:", the server
+// requests another hello.
 #include <fstream>
 #include <iostream>
 #include <set>
@@ -46,7 +47,8 @@ std::string to_hexadecimal(const std::string& bytes) {
 std::string_view answer(const Guard& guard, std::string_view to_hello, bool is_git) {
     if (guard.protocol() == "http") return "HTTP/1.1 101 Switching Protocols\r\n\r\n";
     if (guard.protocol() == "tls") return to_hello;
-    // A server that is not git's says nothing before a request has ended; PostgreSQL's declines.
+    // To a request of git, a server of another protocol sends nothing before the request ends. A server of
+    // PostgreSQL declines TLS.
     return is_git ? "" : "N";
 }
 
