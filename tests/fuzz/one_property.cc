@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One fuzz target per property; the build says which header has it and how it is called.
+// One fuzz target per property; the build defines its header and its function.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

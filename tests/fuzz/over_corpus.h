@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For unit tests: the claim that a fuzz target attacks, over the same seeds: each file, each beginning of it,
-// and each with one byte changed.
+// For unit tests: checks the claim that a fuzz target attacks with the same seeds: each file, each prefix of
+// it, and each file with one byte changed.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace fuzz {
 
 using BrokenClaim = const char* (*)(std::string_view);
 
-constexpr size_t kMostVariants = 60;  // of each kind for a file
+constexpr size_t kMostVariants = 60;  // of each kind, per file
 
 // `folder` is below tests/fuzz: "config/corpus/layer".
 inline void expect_unbroken(const std::string& folder, BrokenClaim broken_claim) {

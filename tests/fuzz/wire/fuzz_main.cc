@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One fuzz target per property; which, the build says.
+// One fuzz target per property; the build selects it.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
