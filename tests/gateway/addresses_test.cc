@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The namespace is set up with bytes, the gateway counts with values: both must mean the same addresses.
+// The namespace setup uses bytes, the gateway uses values: both must mean the same addresses.
 #include "network/netns/addresses.h"
 
 #include <gtest/gtest.h>

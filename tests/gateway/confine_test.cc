@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Each act is tried in a child, first as a control without the confinement, then with it.
+// Each act runs in a child, first without the confinement as a control, then with it.
 #include "network/gateway/confine.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ bool succeeds(bool is_confined, const std::function<bool()>& act) {
     pid_t child = ::fork();
     if (child == 0) {
         if (is_confined && !confine()) ::_exit(9);
-        // By the call itself: in front of _exit a sanitizer makes calls of its own, which are refused.
+        // Use the system call itself: a sanitizer makes calls before _exit that the filter refuses.
         ::syscall(SYS_exit_group, act() ? 0 : 1);
     }
     int status = 0;

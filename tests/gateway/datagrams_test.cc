@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The clients stand in a network in which every address is local; so do the servers, on other addresses of
+// The clients are in a network in which every address is local. So are the servers, on other addresses of
 // 127.0.0.0/8, which only a session without any filter may reach.
 #include "network/gateway/datagrams.h"
 
@@ -32,7 +32,7 @@ struct World {
         datagrams->listen(std::move(v6), port);
     }
 
-    // A client that takes answers from the address alone that it sent to.
+    // A client that accepts answers only from the address that it sent to.
     base::Fd client_of(const Address& destination) const {
         SocketAddress to(Endpoint{destination, listener_port});
         base::Fd client(::socket(to.family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -59,7 +59,7 @@ struct World {
         ::sendto(server.get(), answer.data(), answer.size(), 0, &from.any, from.length);
         EXPECT_EQ(receive(client), answer);
     }
-    // Nothing is to arrive: what can be waited for is the entry in the record.
+    // No answer may arrive, so wait for the entry in the record instead.
     void expect_refusal(const Address& destination, std::string_view cause, std::string_view target) {
         base::Fd client = client_of(destination);
         size_t before = desk.record().size();
@@ -166,7 +166,7 @@ TEST(Datagrams, AreRefusedWhereTheNamePointsInside) {
     });
 }
 
-// An address of the world that this host happens to have.
+// Adds a public address to this host.
 void add_address(const char* text) {
     base::Fd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     struct ifreq request = {};

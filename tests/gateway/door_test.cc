@@ -32,7 +32,7 @@ TEST(Door, LeadsASyntheticAddressToTheNameBehindIt) {
     EXPECT_NE(world.lines().find("203.0.113.10"), std::string::npos);
 }
 
-// The end of the client's side comes while its second words are held.
+// The client closes its side while the gateway still holds its second message back.
 TEST(Door, SendsWhatWasHeldBeforeTheEnd) {
     TcpWorld world;
     Peer client = world.connect(world.inside("example.org", 443));
@@ -56,7 +56,7 @@ TEST(Door, HandsTheServersWordOnBeforeTheClientHasSpoken) {
     EXPECT_TRUE(world.hears(server, "SSH-2.0-client\r\n"));
 }
 
-// The record has a line for each connection, also for those that a session leaves open.
+// The record has a line for each connection, including those still open at the end of the session.
 TEST(Door, RecordsWhatIsStillOpenWhenItGoes) {
     TcpWorld world;
     Peer client = world.connect(world.inside("example.org", 22));
@@ -192,7 +192,8 @@ TEST(Door, LeadsToAServiceOfTheHost) {
     EXPECT_TRUE(world.hears(another, "HTTP/1.1 403 "));
 }
 
-// Should an address ever pass the rules that is this host's own, it is seen when the connection stands.
+// If an address of this host ever passes the rules, the gateway detects it when the connection is
+// established.
 TEST(Door, RefusesThisHostsOwnAddressAfterConnecting) {
     TcpWorld world({.rules = {.mode = NetworkMode::open}});
     Peer client = world.connect(TcpWorld::literal("127.0.0.1", 80));
@@ -254,8 +255,8 @@ TEST(Door, AcceptsFromAListenerAndPausesWithoutDescriptors) {
     base::Fd listener = bound_socket(SOCK_STREAM, "127.0.0.1", 0);
     uint16_t port = own_endpoint(listener.get())->port;
     world.door().listen(std::move(listener), Door::Origin::own_address);
-    // Its own address is loopback, which no rule opens. The first one is also for the sanitizer, which can't
-    // look at the listener's type for the first time when there is no descriptor left.
+    // The listener's own address is loopback, which no rule opens. The first connection is also needed for
+    // the sanitizer: it can't check the listener's type for the first time when no descriptor is free.
     Peer first(connect_to_loopback(port));
     first.send(get("x"));
     EXPECT_TRUE(world.hears(first, "HTTP/1.1 403 "));
@@ -263,11 +264,10 @@ TEST(Door, AcceptsFromAListenerAndPausesWithoutDescriptors) {
     struct rlimit before, none;
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
     none = before;
-    // The lowest that is free: not one more can be opened.
+    // The lowest free descriptor: the process can't open another one.
     none.rlim_cur = static_cast<rlim_t>(base::Fd(::dup(0)).get());
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-    // A loop that spins turns thousands of times meanwhile; one that waits has a few turns in which something
-    // ends.
+    // A loop that spins would run thousands of turns in this time; one that waits has only a few turns.
     int turns = 0;
     for (auto start = Loop::Clock::now(); Loop::Clock::now() - start < std::chrono::milliseconds(75);
          ++turns) {

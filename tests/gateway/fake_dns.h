@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A DNS server on a loopback address, driven by the loop under test. It remembers what it was asked.
+// A DNS server on a loopback address, driven by the loop under test. It records the questions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 
 namespace network::gateway {
 
-// Turns the loop until something is so. Bounded, so that a mistake is a failure and no hang.
+// Turns the loop until the condition is true. Bounded, so that a bug fails the test instead of hanging it.
 inline bool run_until(Loop& loop, const std::function<bool()>& is_so,
                       std::chrono::milliseconds most = std::chrono::seconds(60)) {
     auto end = Loop::Clock::now() + most;
@@ -51,10 +51,10 @@ class FakeDns : public Watcher {
         wire::DnsType type;
         bool is_tcp;
     };
-    // Messages to send back, in order; none for silence.
+    // Messages to send back, in order; empty for no answer.
     using Handler = std::function<std::vector<std::string>(const wire::DnsQuery&, bool is_tcp)>;
 
-    // Port 0: one that is free for UDP and TCP.
+    // Port 0: selects one that is free for UDP and TCP.
     FakeDns(Loop& loop, Handler handler, const std::string& address = "127.0.0.1", uint16_t port = 0)
         : loop_(loop), handler_(std::move(handler)) {
         for (int i = 0; i < 50 && !tcp_; ++i) {
@@ -74,7 +74,7 @@ class FakeDns : public Watcher {
     uint16_t port() const { return own_endpoint(udp_.get())->port; }
     void answer_with(Handler handler) { handler_ = std::move(handler); }
     const std::vector<Question>& asked() const { return asked_; }
-    // The last asker over UDP, for those who want to answer in this server's place.
+    // The last UDP client, for a test that answers in place of this server.
     const SocketAddress& asker() const { return asker_; }
 
     void on_ready(uint32_t, int which) override {

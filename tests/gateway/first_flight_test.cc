@@ -28,10 +28,10 @@ struct Scene {
     bool is_open_by_address = false;
     bool takes_other_names = false;
     HttpStream::Requests requests = HttpStream::Requests::many;
-    std::string reply = "\x15";  // the server's, to a TLS hello: the handshake goes on, or ends
+    std::string reply = "\x15";  // the server's, to a TLS hello: it continues or ends the handshake
 };
 
-// All at once and byte by byte must come to the same.
+// All bytes at once and byte by byte must have the same outcome.
 Outcome judge(const std::string& bytes, const Scene& scene = {},
               const Engine& rules = engine({.block = items({"blocked.example"})})) {
     auto run = [&](size_t step) {
@@ -111,7 +111,7 @@ TEST(FirstFlight, RefusesAMalformedHello) {
     hello[2] = 9;
     EXPECT_EQ(judge(hello).words, wire::tls_alert(wire::TlsAlert::decode_error));
     std::string doubled = client_hello("example.org");
-    doubled[5] = 2;  // no client's hello
+    doubled[5] = 2;  // not a ClientHello
     EXPECT_NE(refused(doubled), "not refused");
 }
 
@@ -135,7 +135,7 @@ TEST(FirstFlight, PassesTheRestOfAClientThatEndsBeforeItIsUnderstood) {
     EXPECT_EQ(onward, "hello http");
 }
 
-// Of these, each is all that the client says before the server answers.
+// Each of these is everything that the client sends before the server answers.
 TEST(FirstFlight, LetsAWordWithoutAnEndGoOn) {
     Engine rules = engine();
     for (std::string_view word :
@@ -191,7 +191,7 @@ TEST(FirstFlight, RefusesALineThatEndsWithACarriageReturnAlone) {
     }
 }
 
-// What passes as an unknown protocol must not be TLS or HTTP for the most lenient server.
+// Bytes that pass as an unknown protocol must not be TLS or HTTP for even the most lenient server.
 TEST(FirstFlight, RefusesWhatServersSkipBeforeAHelloOrARequest) {
     std::string request = get("other.example"), hello = client_hello("other.example");
     for (uint16_t port : std::initializer_list<uint16_t>{80, 443, 7777}) {
@@ -346,7 +346,7 @@ TEST(FirstFlight, RefusesHttp2InClear) {
     EXPECT_NE(refused("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").find("HTTP/2"), std::string::npos);
 }
 
-// What a lenient server would take for a request must not pass as something else.
+// Bytes that a lenient server would accept as a request must not pass as another protocol.
 TEST(FirstFlight, TakesAllThatLooksLikeHttpForHttp) {
     Scene scene{.port = 80};
     for (const char* start :

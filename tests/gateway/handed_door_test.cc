@@ -10,7 +10,7 @@
 namespace network::gateway {
 namespace {
 
-// The stage's part: it has accepted a connection and hands it over.
+// Acts as the stage: it has accepted a connection and passes it to the gateway.
 class Stage {
   public:
     explicit Stage(TcpWorld& world) {
@@ -101,7 +101,7 @@ TEST(HandedDoor, ClosesWhenTheStageIsGone) {
     stage.leave();
     Peer server = world.accept();
     EXPECT_TRUE(world.until([&] { return !stage.door().is_open(); }));
-    // What was handed over goes on.
+    // The connection that the stage passed before continues.
     server.send("SSH-2.0-server\r\n");
     EXPECT_TRUE(world.hears(client, "SSH-2.0-server\r\n"));
 }

@@ -37,7 +37,7 @@ class JournalTest : public ::testing::Test {
     base::Fd file_;
 };
 
-// Every digit as a zero.
+// Replaces every digit by zero.
 std::string shape_of(std::string text) {
     for (char& letter : text)
         if (letter >= '0' && letter <= '9') letter = '0';
@@ -175,13 +175,15 @@ TEST(Journal, TakesItsWordsFromTheVerdict) {
     EXPECT_EQ(entry.reason, "mail");
 }
 
-// Threat: a jail that is refused by the ten thousand pushes what it did out of a record of limited size.
+// Threat: a jail causes tens of thousands of refusals to push its real connections out of a record of limited
+// size.
 TEST_F(JournalTest, AFloodOfRefusalsLeavesRoomForWhatWasDone) {
     Journal journal(writer());
     for (int i = 0; i < 20'000; ++i) journal.record(connection("no.example.org", false));
     journal.record(connection("done.example.org"));
     size_t refused = 0, left_out = 0;
-    // On a slow machine some room comes back meanwhile, and is told of.
+    // On a slow machine the journal regains some room in the meantime, and writes a line about the omitted
+    // refusals.
     for (const std::string& text : lines()) {
         base::Json line = *base::Json::parse(text);
         if (line.text("kind") == "journal") left_out += static_cast<size_t>(line.number("count"));

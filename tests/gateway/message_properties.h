@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What holds for any message between the gateway, which reads strangers' bytes, and its supervisor, and for
-// the note with a connection that is handed over; each returns the claim that these bytes break, or null.
+// Properties of every message between the gateway, which reads untrusted bytes, and its supervisor, and of
+// the note that comes with a passed connection. Each function returns the claim that these bytes break, or
+// null.
 #pragma once
 
 #include <string>
@@ -11,9 +12,9 @@
 
 namespace network::gateway {
 
-// What was read is written down as a message that reads as the same.
+// A decoded message, encoded and decoded again, is the same.
 inline const char* broken_for_messages(std::string_view bytes) {
-    if (bytes.size() > 1000) return nullptr;  // Longer ones are cut when they are written.
+    if (bytes.size() > 1000) return nullptr;  // The encoder cuts longer ones.
     if (std::optional<Start> start = decode_start(bytes)) {
         std::optional<Start> again = decode_start(encode(*start));
         bool is_same = again && again->failure == start->failure && again->capture == start->capture &&

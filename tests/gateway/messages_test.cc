@@ -60,7 +60,7 @@ TEST(Messages, NothingRefusedIsASummaryToo) {
     EXPECT_TRUE(read->targets.empty());
 }
 
-// A name that the jail chose can't make a line of its own, nor a message that can't be sent.
+// A name that the jail chose can't add a line of its own or make a message that can't be sent.
 TEST(Messages, NamesOfTheJailStayNames) {
     std::optional<Summary> read =
         decode_summary(encode(Summary{.refused = 1, .targets = {{"a\n99 other.test", 1}}}));

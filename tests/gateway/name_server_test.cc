@@ -32,11 +32,12 @@ struct Got {
         return "none";
     }
     bool says(std::string_view text) const { return message.find(text) != std::string::npos; }
-    // No record, and no failure either.
+    // No record, but not a failure either.
     bool is_empty() const { return reply.code == DnsCode::no_error && address() == "none"; }
 };
 
-// A loop for the fake server has to be the desk's: one needs the other's port, so the desk comes second.
+// The fake server runs in the desk's loop, so the desk comes first; the resolver gets the server's port
+// afterwards.
 struct World {
     explicit World(Egress egress = {}, FakeDns::Handler handler = everything_is({93, 184, 216, 34}),
                    const std::string& hosts = "")
@@ -389,7 +390,7 @@ TEST(NameServer, CutsWhatIsTooLargeForTheAsker) {
     });
 }
 
-// Threat: the name of a host that nobody has agreed to carries data to its resolver already.
+// Threat: a lookup of a host that the user has not allowed already carries data to that host's resolver.
 TEST(NameServer, LooksNothingUpThatTheUserIsAskedAbout) {
     Egress egress = proxied({"good.example.org"});
     egress.rules.is_asking = true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What must hold for whatever a client says first and whatever the host's files contain. Each function
-// returns the claim that its input breaks, or null; the unit tests check them over the seeds, the fuzzer over
-// what it makes of them.
+// Properties of the gateway for any first bytes of a client and any content of the host's files. Each
+// function returns the claim that its input breaks, or null. The unit tests check them with the seeds, the
+// fuzzer with its mutations of the seeds.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Passage {
     Guard::State state = Guard::State::judging;
     std::string onward;
     std::string_view protocol;
-    bool was_asked = false;  // the server was heard in between
+    bool was_asked = false;  // the server replied in between
 };
 
 inline bool contains(std::string_view text, std::string_view word) {
@@ -30,8 +30,8 @@ inline bool contains(std::string_view text, std::string_view word) {
 
 inline constexpr uint16_t kWebPort = 80, kOtherPort = 7777;
 
-// What a server answers that makes the most of what is held go on: it agrees to every websocket and to TLS
-// within PostgreSQL's protocol, and asks for a second ClientHello.
+// The server's reply that makes the guard forward most of the bytes that it holds back: the server accepts
+// every websocket and TLS within PostgreSQL's protocol, and requests a second ClientHello.
 inline std::string_view answer_to(std::string_view protocol, bool is_git) {
     constexpr std::string_view kRetry(
         "\x16\x03\x03\0\x26\x02\0\0\x22\x03\x03"
@@ -43,7 +43,7 @@ inline std::string_view answer_to(std::string_view protocol, bool is_git) {
     return is_git ? "0008" : "S";
 }
 
-// Shows the bytes to a guard in pieces of this size.
+// Gives the bytes to a guard in pieces of this size.
 inline Passage pass(std::string_view bytes, size_t piece, uint16_t port) {
     static const Engine engine = *Engine::make({});
     Guard guard(Expectation{.engine = engine, .host = *HostName::parse(kExpected), .port = port},
@@ -69,7 +69,7 @@ inline Passage pass(std::string_view bytes, size_t piece, uint16_t port) {
     return passage;
 }
 
-// Whether a field that names a host, read as a careless server would, names another one.
+// Whether a field that names a host, read as a careless server reads it, names another host.
 inline bool names_another_host(std::string_view text) {
     for (size_t at = 0; at < text.size();) {
         size_t end = std::min(text.find('\n', at), text.size());
@@ -81,16 +81,16 @@ inline bool names_another_host(std::string_view text) {
     return false;
 }
 
-// The beginning of a line may go on before it is known what it is, with what servers skip in front of it, and
-// nothing behind its end.
+// The guard may forward the beginning of a line before it recognizes the protocol, with bytes that servers
+// skip before the line, but nothing after the end of the line.
 inline bool is_a_beginning(std::string_view text) {
     auto is_printable = [](char letter) { return letter > ' ' && letter < 0x7f; };
     auto start = static_cast<size_t>(std::ranges::find_if(text, is_printable) - text.begin());
     return text.find('\n', start) == std::string_view::npos;
 }
 
-// Whether a hello, of those that stand one behind the other, is for another host. Within PostgreSQL's
-// protocol one may lack a name.
+// Whether one of several consecutive hellos is for another host. Within PostgreSQL's protocol a hello may
+// lack a name.
 inline bool has_another_hello(std::string_view text, bool may_lack_name) {
     while (!text.empty()) {
         wire::ClientHelloReader reader;
@@ -105,7 +105,8 @@ inline bool has_another_hello(std::string_view text, bool may_lack_name) {
 
 inline const char* broken_on_port(std::string_view bytes, uint16_t port) {
     Passage whole = pass(bytes, std::max<size_t>(bytes.size(), 1), port);
-    // What a rewritten request is, wire's own properties say; all else goes on as it came or not at all.
+    // wire's own properties check rewritten requests. The guard forwards all other bytes unchanged or not at
+    // all.
     bool is_rewritten = contains(bytes, "://") || contains(bytes, "upgrade");
     if (!is_rewritten && !bytes.starts_with(whole.onward)) return "what goes on is not what came";
     bool is_refused = whole.state == Guard::State::refused;
@@ -133,7 +134,7 @@ inline const char* broken_on_port(std::string_view bytes, uint16_t port) {
     if (is_unknown && port == kWebPort && !is_asked_for_tls && !is_git && !whole.onward.empty())
         return "an unknown protocol goes on";
 
-    // Where the bytes are cut must not matter.
+    // The verdict must not depend on where the bytes are cut.
     if (is_rewritten || whole.was_asked) return nullptr;
     Passage single = pass(bytes, 1, port);
     if (single.state != whole.state) return "the verdict depends on where the bytes are cut";

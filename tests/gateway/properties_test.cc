@@ -19,7 +19,7 @@ void expect_for_seeds(const std::string& folder, size_t least, Claim broken) {
          std::filesystem::directory_iterator(std::string(TEST_DATA) + "/fuzz/gateway/corpus/" + folder)) {
         std::string seed = *base::read_file(entry.path().string());
         EXPECT_EQ(broken(seed), nullptr) << entry.path();
-        // Cut anywhere, a seed is another input.
+        // Each prefix of a seed is another input.
         for (size_t size = 0; size < seed.size(); size += 7)
             EXPECT_EQ(broken(std::string_view(seed).substr(0, size)), nullptr) << entry.path() << " " << size;
         ++count;
@@ -35,7 +35,7 @@ TEST(GatewayProperties, HoldForTheHostsFiles) {
     expect_for_seeds("resolver_files", 2, broken_for_resolver_files);
 }
 
-// The claims can be broken: a passage to another host is seen as one.
+// The control: the checks detect a passage to another host.
 TEST(GatewayProperties, SeeAnotherHost) {
     EXPECT_TRUE(names_another_host("GET / HTTP/1.1\r\nhOsT: evil.test\r\n\r\n"));
     EXPECT_FALSE(names_another_host("GET / HTTP/1.1\r\nHost: good.test\r\n\r\n"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The gateway as a proxy, and through the site's.
+// The gateway as a proxy, and as a client of the site's proxy.
 #include "network/gateway/proxy_face.h"
 
 #include <gtest/gtest.h>
@@ -154,7 +154,7 @@ Egress through_proxy() {
 
 TEST(Upstream, ChainsConnect) {
     TcpWorld world(through_proxy());
-    // Nobody here knows the name; the proxy will.
+    // The name can't be resolved here; the proxy resolves it.
     Peer client = world.connect(world.inside("only.proxy.example", 443));
     client.send(client_hello("only.proxy.example"));
     Peer proxy = world.accept();

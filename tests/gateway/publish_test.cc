@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ports of a jail on the host's loopback. The connector is the real one; it lives in this very namespace,
-// where the test itself is the jailed server.
+// Ports of a jail on the host's loopback. The connector is the real one. It runs in this same namespace, and
+// the test itself acts as the jailed server.
 #include "network/gateway/publish.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class PublishTest : public ::testing::Test {
     }
     ~PublishTest() override {
         publish_.reset();
-        // Its socket is closed: it ends by itself.
+        // Its socket is closed, so the connector exits.
         EXPECT_EQ(::waitpid(connector_, nullptr, 0), connector_);
     }
 
@@ -91,7 +91,7 @@ TEST_F(PublishTest, LeadsAVisitorToTheServerInside) {
 }
 
 TEST_F(PublishTest, ClosesWhereNobodyListensInside) {
-    // In this order: a port that is free could become the one that is published.
+    // Publish first: publish() could select the server's port once it is free.
     publish();
     server_.reset();
     Peer visitor = visit();
@@ -126,7 +126,8 @@ TEST_F(PublishTest, ListensOnLoopbackAlone) {
     EXPECT_EQ(own_endpoint(listeners->front().get())->address, Address::from_v4({127, 0, 0, 1}));
 }
 
-// Out of descriptors it waits instead of asking the kernel again and again, and goes on when there are some.
+// Without free descriptors it waits instead of calling accept again and again, and continues when some are
+// free.
 TEST_F(PublishTest, WaitsWhenThereAreNoDescriptors) {
     publish();
     Peer visitor = visit();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threat: a jail that may ask could use the question itself: to carry data out by a lookup, to wear its user
-// down with questions, or to use up the gateway.
+// Threat: a jail that may cause questions to the user could misuse them: send data out by a lookup, tire the
+// user with questions, or exhaust the gateway.
 #include "network/gateway/questions.h"
 
 #include <gtest/gtest.h>
@@ -106,7 +106,7 @@ TEST_F(Asked, ADenialHoldsForTheRestOfTheSession) {
     EXPECT_EQ(answer.text("verdict"), "deny");
     EXPECT_EQ(answer.text("reason"), "no");
     EXPECT_EQ(world.records("connection").at(1).text("cause"), "ask");
-    // A rule that the user writes later decides again.
+    // A rule that the user writes later replaces the answer.
     ASSERT_TRUE(world.renew(allowing({"example.org"})));
     Peer third = request("example.org");
     Peer server = world.accept();
@@ -160,7 +160,7 @@ TEST_F(Asked, WhoLeavesTakesItsPlaceWithIt) {
     EXPECT_FALSE(world.desk().questions.denial_of(*HostName::parse("example.org"), 80));
 }
 
-// An answer that takes away what was given before ends what it had opened.
+// Rules that no longer allow a host close the connections to it.
 TEST_F(Asked, WhatIsAQuestionAgainIsClosed) {
     ASSERT_TRUE(world.renew(allowing({"example.org"})));
     Peer client = request("example.org");

@@ -88,7 +88,7 @@ TEST_F(RefusalTest, ResetsTheSilentAndTheUnknownSoon) {
         Peer silent = refused(5432);
         EXPECT_TRUE(world.is_reset(silent));
     });
-    // It does not wait for more from one that has spoken.
+    // If the client has sent bytes, the gateway does not wait for more.
     constexpr milliseconds kSooner{20};
     expect_at_once(kSooner, [&] {
         Peer unknown = refused(5432);
@@ -97,7 +97,7 @@ TEST_F(RefusalTest, ResetsTheSilentAndTheUnknownSoon) {
     });
 }
 
-// A close with bytes unread would be a reset, which takes the answer away from the client.
+// Closing a socket with unread bytes sends a reset, and the client would lose the answer.
 TEST_F(RefusalTest, IsReadByAClientThatKeepsSending) {
     Peer client = refused(80);
     std::string upload = "POST / HTTP/1.1\r\nHost: blocked.example\r\nContent-Length: 300000\r\n\r\n" +

@@ -101,8 +101,8 @@ TEST_F(RelayTest, DeliversWhatCameBeforeAReset) {
     EXPECT_EQ(client.received, "the last words");
 }
 
-// 64 MB to a reader that does not read: what is taken from the writer is bounded, and nothing is lost or
-// mixed.
+// 64 MB to a peer that does not read: the relay reads a bounded amount from the writer, and no byte is lost
+// or reordered.
 TEST_F(RelayTest, StopsReadingForAReaderThatDoesNot) {
     begin();
     constexpr size_t kAll = 64 << 20;
@@ -164,7 +164,7 @@ TEST_F(RelayTest, KeepsNeitherPipeNorBufferWhileIdle) {
         return client.received.size() == much.size();
     }));
     loop.turn(std::chrono::milliseconds(1));
-    // The pipe went back to the pool, where the next stream finds it.
+    // The pipe is back in the pool, for the next stream.
     EXPECT_EQ(open_descriptors(), before + 2);
     EXPECT_TRUE(pipes.take());
 }
@@ -190,7 +190,7 @@ TEST_F(RelayTest, CostsLittleWhileIdle) {
 TEST_F(RelayTest, LetsOthersHaveTheirTurn) {
     begin();
     bool is_stopped = false;
-    // Both ends of the stream are always ready, and still the timer runs.
+    // Both ends of the stream are always ready, and the timer still runs.
     auto timer = loop.after(std::chrono::milliseconds(30), [&] { is_stopped = true; });
     std::string much(1 << 20, 'x');
     EXPECT_TRUE(run_until(loop, [&] {

@@ -27,7 +27,7 @@ size_t open_descriptors() {
     return count;
 }
 
-// An A record and no AAAA.
+// An A record but no AAAA record.
 FakeDns::Handler only_v4(wire::Ipv4 address, uint32_t time_to_live = 60) {
     return [=](const DnsQuery& query, bool) -> Messages {
         return {is_type(query, DnsType::a) ? wire::answer_address(query, address, time_to_live)
@@ -113,7 +113,7 @@ TEST_F(ResolverTest, TakesNoForgedAnswer) {
         DnsQuery other_id = query, other_name = query;
         other_id.id = static_cast<uint16_t>(query.id + 1);
         other_name.question->name = *wire::DnsName::from_host_name("evil.example.org");
-        // One who knows it all, but does not have the server's address.
+        // An attacker with the right id and question, but not the server's address.
         std::string true_one = wire::answer_address(query, wire::Ipv4{6, 6, 6, 6});
         ::sendto(stranger.get(), true_one.data(), true_one.size(), 0, &self->asker().any,
                  self->asker().length);
@@ -297,7 +297,7 @@ TEST_F(ResolverTest, ThoseWhoWaitHaveTheirTurn) {
         resolver_->look_up(
             *HostName::parse("n" + std::to_string(i) + ".example.org"),
             [&](const Resolution& resolution) { found += resolution.outcome == Outcome::found; });
-        // The server's buffer is not for hundreds of questions at once.
+        // The server's socket buffer can't store hundreds of questions at once.
         if (i % 16 == 0) loop_.turn(std::chrono::milliseconds(0));
     }
     EXPECT_TRUE(run_until(loop_, [&] { return held.size() == 2 * Resolver::kMostAtWork; }));

@@ -48,7 +48,7 @@ TEST(Steering, ClosesWhatIsForbiddenNowAndLeavesTheRest) {
     EXPECT_EQ(line.number("received"), 16);
 }
 
-// Nothing in it waits for anybody: what it takes is its own time, however busy the processors are.
+// The measured code never waits, so CPU time is the right measure: it does not depend on the machine's load.
 std::chrono::nanoseconds own_time() {
     struct timespec time = {};
     ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -80,7 +80,7 @@ TEST(Steering, TellsAClientThatHasNotBegun) {
     EXPECT_TRUE(world.hears(client, "network.block closes it"));
 }
 
-// The address that a name led to is judged as at the start.
+// The gateway checks the address of a name again, as at the start.
 TEST(Steering, JudgesAddressesAgain) {
     TcpWorld world(filtered());
     Peer client = world.connect(world.inside("example.org", 22));
@@ -91,8 +91,8 @@ TEST(Steering, JudgesAddressesAgain) {
     EXPECT_EQ(*world.renew(blocking({"203.0.113.10"})), 1u);
 }
 
-// Threat: a name that is closed now could live on in a connection that was opened by address and said the
-// name within it.
+// Threat: a name that is blocked now stays reachable through a connection that was opened by address and sent
+// the name later.
 TEST(Steering, JudgesNamesThatWereSaidWithinAConnection) {
     Egress egress;
     egress.rules.allow = items({"203.0.113.10"});
@@ -122,7 +122,7 @@ TEST(Steering, OpensAndClosesForWhoComesLater) {
     EXPECT_TRUE(world.hears(server, "GET /"));
 }
 
-// Each request of a connection that stays open is judged by the rules of its time.
+// Each request of a persistent connection is judged by the rules at that time.
 TEST(Steering, IsSeenByGuardsThatStandAlready) {
     Egress egress;
     egress.rules.host_services = items({"5432"});
@@ -151,7 +151,7 @@ TEST(Steering, JudgesADialOnItsWay) {
     EXPECT_TRUE(world.hears(client, "403 Forbidden"));
 }
 
-// The same while the connection is made: nothing is relayed.
+// The same while the connection is being established: nothing is relayed.
 TEST(Steering, JudgesTheAddressOnArrival) {
     TcpWorld world(filtered());
     Peer client = world.connect(world.inside("example.org", 80));
@@ -223,7 +223,7 @@ TEST(Steering, ListsNoMoreThanCanBeRead) {
     EXPECT_EQ(world.state().items("connections").size(), Steering::kMostListed);
 }
 
-// What a program in the jail is told when it asks the gateway.
+// The gateway's answers to a program in the jail.
 class Explanations : public ::testing::Test {
   protected:
     static base::Json ask(TcpWorld& world, const std::string& subject) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A gateway's TCP side between clients and servers of the test, all on loopback and in one thread: public
-// addresses that names have in the hosts file are led to servers of the test by the seam that Dial has.
+// The TCP side of a gateway between clients and servers of the test, all on loopback and in one thread. The
+// hosts file gives names public addresses, and Dial's test hook redirects these to servers of the test.
 #pragma once
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ inline size_t open_descriptors() {
     return static_cast<size_t>(std::distance(begin(all), end(all)));
 }
 
-// `act` tells how long it took. The best of many tries counts, for the processors may be busy elsewhere.
+// `act` returns how long it took. The best of many tries counts, because the processors may be busy.
 inline void expect_within(std::chrono::milliseconds limit,
                           const std::function<Loop::Clock::duration()>& act) {
     auto least = Loop::Clock::duration::max();
@@ -61,7 +61,7 @@ class Peer {
         ssize_t sent = ::send(fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
         return sent > 0 ? static_cast<size_t>(sent) : 0;
     }
-    // Takes what is there.
+    // Reads everything that has arrived.
     void poll() {
         char bytes[65536];
         while (!has_ended && !was_reset) {
@@ -115,7 +115,7 @@ class TcpWorld {
                       [this](int socket, const Endpoint& to) { return lead(socket, to); });
     }
 
-    // Other rules, as they come from the supervisor.
+    // Sends new rules, as the supervisor does.
     base::Result<size_t> renew(const EngineSettings& settings,
                                std::optional<std::vector<uint16_t>> tcp_ports = std::nullopt) {
         return steering(std::move(tcp_ports)).renew(encode_settings(settings, {}));
@@ -225,7 +225,7 @@ class TcpWorld {
         }
         Endpoint real{Address::from_v4({127, 0, 0, 1}), server_port()};
         if (to.address.is_v4()) return connect_socket(socket, real);
-        // An IPv6 socket comes to an IPv4 server by the mapped form.
+        // An IPv6 socket reaches an IPv4 server by the mapped address.
         SocketAddress mapped;
         mapped.v6.sin6_family = AF_INET6;
         mapped.v6.sin6_port = htons(real.port);
@@ -233,7 +233,7 @@ class TcpWorld {
         return ::connect(socket, &mapped.any, sizeof mapped.v6);
     }
 
-    // A server whose queue is full: who comes later gets no answer.
+    // A server whose accept queue is full: later clients get no answer.
     uint16_t silent_port() {
         if (!silent_) {
             silent_ = bound_socket(SOCK_STREAM, "127.0.0.1", 0);

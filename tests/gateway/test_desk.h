@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A desk with everything on it, a record that can be read, and a network that is the test's own.
+// A complete desk, a record that the test can read, and a network namespace for the test.
 #pragma once
 
 #include <fcntl.h>
@@ -68,7 +68,7 @@ inline void in_a_network_of_its_own(const std::function<void()>& test) {
     if (child == 0) {
         if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) ::_exit(kCannot);
         netns::Recipe recipe = netns::make_recipe({}, true);
-        // Who listens is the test's business.
+        // The test opens its own listeners.
         recipe.attempts.clear();
         recipe.has_listeners = false;
         if (netns::carry_out(recipe, -1).number != 0) ::_exit(kCannot);
