@@ -66,7 +66,8 @@ TEST(ProbeFiles, WhatClosesUserNamespacesClosesThemToThisProgram) {
     }
 }
 
-// Threat: a profile for bwrap says nothing about this program, and one for this program nothing about bwrap.
+// Threat: a profile for bwrap does not apply to this program, and one for this program does not apply to
+// bwrap.
 TEST(ProbeFiles, AppArmorIsAskedWhichProfileThisProgramRunsUnder) {
     constexpr std::string_view kRestricted =
         "f /proc/sys/kernel/apparmor_restrict_unprivileged_userns 0444 1\\n\n";

@@ -94,7 +94,7 @@ TEST_F(DiskTreeTest, AListingTellsWhatIsNotThere) {
     directory_.write("upper", "");
     EXPECT_FALSE(tree_.look(at("late")));
     EXPECT_FALSE(tree_.look(at("late/below")));
-    // A file system may take the two for the same.
+    // A file system may ignore case, so the listing does not prove that the name is absent.
     EXPECT_TRUE(tree_.look(at("upper")));
     EXPECT_EQ(tree_.list(at("")).size(), 1u);
 }
@@ -106,14 +106,14 @@ TEST_F(DiskTreeTest, AListingWithForeignLettersTellsNothing) {
     EXPECT_TRUE(tree_.look(at("k")));
 }
 
-// Comparing each name that is asked for with a million others would be slow.
+// Comparing each requested name with a million others would be slow.
 TEST_F(DiskTreeTest, ALargeListingIsNotSearched) {
     for (int number = 0; number < 1001; ++number) directory_.write("file" + std::to_string(number), "");
     EXPECT_EQ(tree_.list(at("")).size(), 1001u);
     directory_.write("late", "");
     EXPECT_TRUE(tree_.look(at("late")));
     EXPECT_FALSE(tree_.look(at("absent")));
-    // What it has and is not there has vanished meanwhile.
+    // A name that is in the listing but not on the disk vanished in the meantime.
     ASSERT_EQ(::unlink(at("file7").c_str()), 0);
     EXPECT_FALSE(tree_.look(at("file7")));
     EXPECT_TRUE(tree_.check(at("")));
@@ -163,7 +163,7 @@ TEST_F(DiskTreeTest, WhatCouldNotBeSeenForWantOfDescriptorsIsNotBelieved) {
     EXPECT_FALSE(other.check(at("elsewhere")));
 }
 
-// As when the whole is moved away for a moment and back.
+// The whole directory is moved away for a moment and back.
 TEST_F(DiskTreeTest, WhatWasGoneForAMomentIsNotTakenForAbsent) {
     auto move = [&](std::string_view from, std::string_view to) {
         ASSERT_EQ(::rename(at(from).c_str(), at(to).c_str()), 0);

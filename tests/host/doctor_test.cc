@@ -91,7 +91,8 @@ TEST(Doctor, TheProfilesAreThoseThatAreInstalled) {
     }
 }
 
-// Threat: a profile for a program in a home directory opens user namespaces to whatever its owner puts there.
+// Threat: a profile for a program in a home directory opens user namespaces to any program that the owner
+// puts there.
 TEST(Doctor, NoProfileIsForAProgramThatItsUserCanReplace) {
     Facts facts = closed_by(NamespaceObstacle::apparmor, "restricted");
     facts.own_program = Path::known("/home/ann/bin/agent-sandbox");

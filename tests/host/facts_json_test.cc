@@ -9,7 +9,7 @@ namespace {
 using base::Json;
 using base::Path;
 
-// Every member differs from its default, so that one that is forgotten is noticed.
+// Every member differs from its default, so that the test detects a forgotten member.
 Facts unusual_facts() {
     return Facts{.identity = {.uid = 4294967294,
                               .gid = 50,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The machines that golden tests of the plan run on: their facts must be what a probe would find in their
-// trees.
+// The machines of the plan's golden tests: their facts must be equal to what a probe finds in their trees.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +65,7 @@ TEST_P(GoldenHost, FactsAreWrittenAsTheyArePrinted) {
 TEST_P(GoldenHost, ProbingTheTreeGivesTheFacts) {
     Facts probed = facts_;
     probed.user_namespace_obstacle.reset();
-    // The calls of a kernel are in no tree.
+    // The tree does not show which calls the kernel has.
     bool is_in_tree = facts_.native_obstacle && facts_.native_obstacle->find("has no ") == std::string::npos;
     if (is_in_tree) probed.native_obstacle.reset();
     probe_files(tree_, probed);
@@ -78,8 +77,8 @@ TEST_P(GoldenHost, ProbingTheTreeGivesTheFacts) {
 }
 
 TEST_P(GoldenHost, TheCallerIsFoundByTheProbe) {
-    // Listings know one owner beside root; a user of a directory service has another number and is asked for
-    // by that one.
+    // Listings have one owner besides root, so the probe looks for that uid. A user of a directory service
+    // has another uid, which is not in /etc/passwd.
     bool is_listed = facts_.identity.uid == kOwnerInListings;
     base::Result<Identity> identity =
         probe_identity(tree_, kOwnerInListings, facts_.identity.gid, environment_);

@@ -77,7 +77,7 @@ TEST_F(IdentityTest, HomeOfTheEnvironmentIsNotBelievedOtherwise) {
                              "HOME=", "HOME=/", "HOME=/usr/bin/zsh"}) {
         EXPECT_EQ(probe(kAnn, kAnn, {home})->home, Path::known("/home/ann")) << home;
     }
-    // sudo that keeps HOME: root must not take the user's home for its own.
+    // sudo may keep HOME: root must not use the user's home as its own.
     EXPECT_EQ(probe(0, 0, {"HOME=/home/ann"})->home, Path::known("/root"));
 }
 

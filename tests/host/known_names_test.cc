@@ -102,7 +102,8 @@ TEST_F(KnownNamesTest, AFileOfAnotherUserDoesNotCount) {
         ASSERT_EQ(::chown(file_.c_str(), 65534, 65534), 0);
         EXPECT_FALSE(knows_any());
     } else {
-        // Somebody else's file can only be had by a link, which is not followed.
+        // Without root the test can't make a file of another user. Another user's file could only be reached
+        // by a symbolic link, which is not followed.
         const std::string elsewhere = directory_ / "elsewhere";
         ASSERT_EQ(::rename(file_.c_str(), elsewhere.c_str()), 0);
         ASSERT_EQ(::symlink(elsewhere.c_str(), file_.c_str()), 0);
@@ -121,8 +122,8 @@ TEST_F(KnownNamesTest, NothingIsWrittenWithoutNews) {
     EXPECT_EQ(before.st_ino, after.st_ino);
 }
 
-// The disk's tree decides which directories count. In a process of an ordinary user, because to root every
-// directory is one that it may write.
+// The disk's tree decides which directories count. The child is an ordinary user, because root may write to
+// every directory.
 template <typename Act>
 bool holds_for_a_user(const testing_support::TemporaryDirectory& directory, const Act& act) {
     ::chmod(directory.path().c_str(), 0777);
@@ -156,7 +157,7 @@ TEST(KnownNamesOfTheDisk, AreThoseOfDirectoriesThatRootAloneChanges) {
         return kept.find("-agent-sandbox-has-no-such-name\n") != std::string::npos &&
                kept.find("no-such-name\n-") == std::string::npos && kept.find("\n-no-such-name") == kept.npos;
     }));
-    // Believed by the next, whose tree would not have to look.
+    // The next tree trusts the file: glance() returns the changed entry without looking at the disk.
     EXPECT_TRUE(holds_for_a_user(directory, [&] {
         std::string kept = *base::read_file(file);
         size_t at = kept.find("-agent-sandbox-has");

@@ -42,7 +42,7 @@ TEST_F(PrivateFilesTest, LinksAreNotFollowed) {
 
 TEST_F(PrivateFilesTest, EveryLookSeesWhatIsThere) {
     find();
-    // A mode that changes leaves its directory as it was.
+    // A change of a file's mode does not change its directory.
     ::chmod(at("etc/hosts").c_str(), 0600);
     put("etc/app/second", 0600);
     EXPECT_EQ(find(),
@@ -62,7 +62,7 @@ TEST_F(PrivateFilesTest, ASearchThatIsNotWaitedForEnds) {
     PrivateFilesSearch search(at("etc"));
 }
 
-// At most two are open at once: of /etc and of a directory in it.
+// At most two descriptors are open at once: /etc and a directory in it.
 TEST_F(PrivateFilesTest, WithoutDescriptorsThereIsNoAnswer) {
     for (unsigned few : {0u, 1u}) {
         testing_support::FewDescriptors limit(few);

@@ -100,7 +100,7 @@ TEST(TryNative, AnswersAndLeavesThisProcessWhereItWas) {
     EXPECT_TRUE(failure || !try_user_namespace()) << "it needs what bubblewrap needs";
 }
 
-// Runs in a child under a filter that refuses one call with one number.
+// Runs the check in a child under a filter that refuses one call with this errno.
 int with_refused(long call, int number, int (*check)()) {
     ::fflush(nullptr);
     pid_t child = ::fork();
