@@ -85,7 +85,7 @@ TEST(ImportBash, ListsWhatItLeftOutWithItsLine) {
     EXPECT_TRUE(is_told(result, "DEVICES_BLACKLIST", "a condition that does not hold on this machine"));
 }
 
-// Each of these took something away there and is not a rule here.
+// Each of these restricted something there and has no equivalent rule here.
 TEST(ImportBash, TellsEveryRestrictionThatIsNotCarriedOver) {
     struct Case {
         const char* script;
@@ -168,7 +168,7 @@ TEST(ImportBash, TurnsAGuardIntoMatch) {
     EXPECT_EQ(carried_over(home).match_project, "~/work**");
 }
 
-// As an unconditional setting it could permit more than it did.
+// As an unconditional setting it could permit more than in the original file.
 TEST(ImportBash, LeavesOutWhatDependsOnTheProjectInAnotherWay) {
     for (const char* guard :
          {"[[ $_PROJECT_DIR == /a/* || $_PROJECT_DIR == /b/* ]] || return",
@@ -229,7 +229,7 @@ TEST(ImportBash, ReadsWindowsLinesAndContinuations) {
     EXPECT_EQ(scalar(result, "isolation.private_tmp"), "true");
 }
 
-// What the file prints, traps, redefines or switches off does not reach the values.
+// Output, traps, redefinitions and shell options of the file do not affect the values.
 TEST(ImportBash, TheFileCantDisturbTheReading) {
     for (const char* noise :
          {"echo READONLY_MOUNTS; echo 'variable'", "IFS=/", "printf() { :; }", "set -o noclobber",
@@ -249,7 +249,7 @@ TEST(ImportBash, LeavesOutValuesThatNoLongerExist) {
     EXPECT_TRUE(is_told(result, "READONLY_MOUNTS (relative)"));
 }
 
-// A ceiling holds for every user: nothing of the one that imports it is in it.
+// A ceiling applies to every user, so it contains no value of the user who imports it.
 TEST(ImportBash, AnAdministratorsFileNamesNoUser) {
     Imported result = imported(
         "READONLY_MOUNTS=(\"$HOME/data\" ~/more /scratch/$USER)\nSANDBOX_ENV=(\"D=$HOME/x\")\n", true);
@@ -269,7 +269,7 @@ TEST(ImportBash, LeavesAGuardOutOfAnAdministratorsFile) {
     EXPECT_TRUE(config::parse_layer(config::Layer::admin, "x.toml", result.toml).problems.empty());
 }
 
-// What prevents every start is taken out, one value after the other.
+// The importer removes the values that prevent every start, one after the other.
 TEST(ImportBash, TakesOutWhatNoRunStartsWith) {
     config::ImportOptions options = testing_support::options_for();
     options.starts = [](const config::Values& values) -> base::Status {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Realistic files of others, with the TOML beside them that they become: tests/import/data.
-// UPDATE_GOLDEN=1 writes what comes out, to be read before it is kept.
+// Realistic files of other tools, each with the TOML that the import must produce: tests/import/data.
+// UPDATE_GOLDEN=1 writes the results: read them before you commit them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ TEST_P(ImportFiles, BecomeWhatStandsBesideThem) {
     EXPECT_EQ(imported->toml, *golden);
 }
 
-// Whatever becomes of a file on its way, what is made of it is one of ours.
+// However a file is damaged, the import produces a valid file.
 TEST_P(ImportFiles, StayValidWhenTheyAreDamaged) {
     base::Result<std::string> original = base::read_file(GetParam());
     ASSERT_TRUE(original);

@@ -17,7 +17,7 @@ const char* broken_claim(const Imported& imported, Layer layer) {
 
 }  // namespace
 
-// The bytes are the file, and what bash printed about it.
+// The bytes are used as the file and as bash's output about it.
 const char* imported_bash_is_valid(std::string_view bytes) {
     auto print = [&](std::string_view, const std::vector<std::string>&) -> base::Result<std::string> {
         return std::string(bytes);

@@ -72,7 +72,7 @@ inline config::Imported imported(std::string_view script, bool is_admin = false)
     return result ? *std::move(result) : config::Imported{};
 }
 
-// Whether the report has a line about `text` that says `reason`.
+// Whether the report has a line about `text` with this reason.
 inline bool is_told(const config::Imported& imported, std::string_view text, std::string_view reason = "") {
     for (const config::LeftOut& left : imported.left_out) {
         if (left.text.find(text) != std::string::npos && left.reason.find(reason) != std::string::npos)

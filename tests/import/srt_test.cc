@@ -94,14 +94,14 @@ TEST(ImportSrt, WhatIsWritable) {
     EXPECT_EQ(filesystem(R"("allowWrite": ["~"])").scalar("home.access"), "write");
 }
 
-// Without "." nothing of the project can be written there.
+// Without "." the original file permits no writes in the project.
 TEST(ImportSrt, AProjectThatIsNotNamedIsReadOnly) {
     EXPECT_EQ(filesystem(R"("allowWrite": [])").scalar("project.read_only"), "true");
     EXPECT_EQ(filesystem(R"("allowWrite": ["/tmp"])").scalar("project.read_only"), "true");
     Values part = filesystem(R"("allowWrite": ["src"])");
     EXPECT_EQ(part.scalar("project.read_only"), "true");
     EXPECT_NE(part.reason("filesystem.allowWrite: src").find("--rw"), std::string::npos);
-    // It may lie below what is named.
+    // The project may be below the named directory.
     EXPECT_EQ(filesystem(R"("allowWrite": ["~/code"])").scalar("project.read_only"), "(none)");
     EXPECT_EQ(filesystem(R"("denyRead": [])").scalar("project.read_only"), "(none)");
     EXPECT_EQ(Values(R"({"sandbox": {"filesystem": {"allowWrite": []}}})").scalar("project.read_only"),
@@ -118,7 +118,7 @@ TEST(ImportSrt, WhatIsDeniedForWriting) {
     EXPECT_EQ(values.imported.left_out.size(), 1u);
 }
 
-// What is denied counts more than what is allowed, whichever of them is the wider.
+// A denied path overrides an allowed one, whichever of them is wider.
 TEST(ImportSrt, NothingIsWritableThatLiesInWhatIsDenied) {
     struct Case {
         const char* allow;
@@ -148,7 +148,7 @@ TEST(ImportSrt, NothingIsWritableThatLiesInWhatIsDenied) {
     EXPECT_EQ(filesystem(R"("allowWrite": ["."], "denyWrite": ["~"])").scalar("project.read_only"), "true");
 }
 
-// An administrator's file is for many homes.
+// An administrator's file applies to many home directories.
 TEST(ImportSrt, WhereTheHomeIsUnknownItMayBeAny) {
     base::Result<Imported> imported = config::import_srt(
         R"({"filesystem": {"allowWrite": [".", "~/work"], "denyWrite": ["/home/alice/work"]}})",
@@ -164,7 +164,7 @@ TEST(ImportSrt, WhatIsDeniedAtAnyDepthIsToldWhereItIsNot) {
     EXPECT_NE(values.reason("filesystem.denyRead: **/config/secret.json").find("project's top"),
               std::string::npos);
     EXPECT_EQ(values.reason("filesystem.denyRead: **/.env"), "(carried over)");
-    // project.protect knows no name at any depth.
+    // project.protect can't express a name at any depth.
     EXPECT_EQ(values.entries("project.protect"), (Texts{"ci/run.sh", ".envrc"}));
     EXPECT_NE(values.reason("filesystem.denyWrite: **/ci/run.sh").find("project's top"), std::string::npos);
     EXPECT_NE(values.reason("filesystem.denyWrite: **/.envrc").find("project's top"), std::string::npos);
@@ -230,7 +230,7 @@ TEST(ImportSrt, RefusesWhatItIsNot) {
     }
 }
 
-// Whatever the bytes, the file that comes out is one of ours.
+// For any bytes, the import produces a valid file.
 TEST(ImportSrt, StaysValidForMutationsOfRealFiles) {
     std::mt19937 random(23);
     for (const char* name : {"srt-settings.json", "claude-settings.json"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an imported file says, for the tests of the importers.
+// The content of an imported file, for the tests of the importers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace testing_support {
 
 using Texts = std::vector<std::string>;
 
-// What comes out must always be a valid user file.
+// The result must always be a valid user file.
 inline config::LayerFile carried_over(const config::Imported& imported) {
     config::ParsedFile parsed = config::parse_layer(config::Layer::user, "imported.toml", imported.toml);
     EXPECT_TRUE(parsed.problems.empty()) << parsed.problems.front().line() << "\n" << imported.toml;
