@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Without a jail only the refusals and mounts of the host can be seen; tests/session has the rest.
+// Without a jail only the refusals and the host's mounts can be tested; tests/session tests the rest.
 #include "inner/checks.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a command leaves behind, ended without a pid namespace. Each test plays the stage in a process of its
-// own, whose descendants all hold one end of a pipe: when the other end sees its close, none is left.
+// Ends the processes that a command leaves behind, without a pid namespace. Each test runs as the stage in a
+// child process, whose descendants all keep one end of a pipe open. When the other end sees the hangup, no
+// descendant is left.
 #include "inner/descendants.h"
 
 #include <fcntl.h>
@@ -24,7 +25,7 @@ constexpr int kPatience = 60'000;  // milliseconds
     for (;;) ::pause();
 }
 
-// A process that nobody waits for and that no signal but one ends.
+// A daemon in a session of its own, with a child. Both ignore SIGTERM, SIGHUP and SIGINT.
 void leave_daemon() {
     if (::fork() != 0) return;
     ::setsid();
@@ -34,7 +35,7 @@ void leave_daemon() {
     wait_for_ever();
 }
 
-// Never twice the same process, and never in the same session.
+// Forks again and again, so that it never stays the same process or in the same session.
 [[noreturn]] void run_away() {
     for (;;) {
         pid_t next = ::fork();
@@ -44,7 +45,7 @@ void leave_daemon() {
 }
 
 struct Watched {
-    base::Fd alive;  // closes with the last descendant
+    base::Fd alive;  // gets a hangup when the last descendant exits
     pid_t process = -1;
 };
 
@@ -86,9 +87,9 @@ TEST(Descendants, NothingIsLeftWhateverItDidToGetAway) {
     EXPECT_TRUE(is_gone(watched));
 }
 
-// The control: without it the daemon is alive.
+// The control: without end_descendants() the daemon stays alive.
 TEST(Descendants, ADaemonOutlivesWhoDoesNotEndIt) {
-    ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // for the end of this test
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // lets this test end the daemon
     Watched watched = run([] {
         leave_daemon();
         ::usleep(50'000);
@@ -128,7 +129,7 @@ TEST(Descendants, AKilledWardenLeavesTheStageToItsWork) {
 TEST(Descendants, TheWardenHoldsNoDescriptor) {
     Watched watched = run([] {
         if (inner::leave_warden() != 0) ::_exit(1);
-        // The end of the pipe that this process closes is then the last one.
+        // This process then closes the last write end of the pipe.
         for (int fd = 0; fd < 64; ++fd) ::close(fd);
         ::sleep(2);
     });

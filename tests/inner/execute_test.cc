@@ -20,8 +20,8 @@ std::string write_program(const TemporaryDirectory& directory, std::string_view 
     return file;
 }
 
-// The exit status of the executed program; 200 + errno where it could not be, 1000 more where its interpreter
-// was missing.
+// The exit status of the executed program; 200 + errno if exec failed, 1000 more if its interpreter was
+// missing.
 int run(std::vector<std::string> command, const std::string& path) {
     int ends[2];
     if (::pipe(ends) != 0) return -1;

@@ -8,7 +8,7 @@
 
 namespace {
 
-// In a child, since limits can't be raised again.
+// In a child, because a process can't raise its limits again.
 int in_child(int (*body)()) {
     pid_t child = ::fork();
     if (child == 0) ::_exit(body());

@@ -64,7 +64,7 @@ TEST(Orders, SurviveTheWay) {
     EXPECT_EQ(decoded->signals, example().signals);
     EXPECT_EQ(decoded->terminal, -1);
     EXPECT_TRUE(decoded->takes_terminal);
-    // Whatever else there is: the same text again.
+    // All other members: encoding again gives the same text.
     EXPECT_EQ(inner::encode(*decoded), inner::encode(example()));
 }
 

@@ -53,7 +53,7 @@ TEST(Privileges, RootKeepsNoneInAProgramThatIsExecuted) {
                   return 2;
               }),
               0);
-    // The control: a program that root executes has them.
+    // The control: a program that root executes has capabilities.
     EXPECT_NE(in_child([] {
                   ::execl("/bin/sh", "sh", "-c", "grep -q '^CapEff:[[:space:]]*0*$' /proc/self/status",
                           nullptr);

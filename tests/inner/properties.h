@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for any bytes between the supervisor and the stage; each returns the claim that these bytes
-// break, or null.
+// Properties of the protocol between the supervisor and the stage, for any bytes. Each function returns the
+// claim that these bytes break, or null.
 #pragma once
 
 #include <string>
@@ -20,7 +20,8 @@ inline const char* broken_for_orders(std::string_view bytes) {
     return encode(*again) == text ? nullptr : "what was written down says the same";
 }
 
-// How bytes arrive does not matter, and a frame is written as it was read.
+// The frames do not depend on how the bytes are cut, and a decoded frame is the same after another round
+// trip.
 template <typename Message>
 const char* broken_for_stream(std::string_view bytes, bool (*take)(std::string&, Message&)) {
     std::string whole(bytes), pieces;

@@ -33,7 +33,7 @@ TEST(Signals, OfAKnownStateOnlyWhatDiffersIsTouched) {
     SignalState before = inner::current_signals();
     constexpr int kFirst[] = {SIGHUP}, kSecond[] = {SIGUSR2};
     inner::apply_signals({.ignored = inner::signal_bits(kFirst), .blocked = 0});
-    // Said to be ignored already, so it is left as it is.
+    // `present` lists SIGUSR2 as ignored already, so apply_signals() does not change it.
     SignalState present{.ignored = inner::signal_bits(kFirst) | inner::signal_bits(kSecond), .blocked = 0};
     inner::apply_signals({.ignored = inner::signal_bits(kSecond), .blocked = 0}, present);
     SignalState reached = inner::current_signals();
