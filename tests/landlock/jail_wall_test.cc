@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The wall that stands alone: reading too. Each claim is made behind it, with every version up to the
-// kernel's, and in front of it as a control.
+// The wall that is the only protection, so it restricts reading too. Each claim is tested behind it, with
+// every version up to the kernel's, and in front of it as a control.
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -33,8 +33,8 @@ int result_of(long returned) {
     return returned >= 0 ? 0 : errno;
 }
 
-// Who may watch the performance of others may read their environment, whatever stands between: kernels of
-// today let CAP_PERFMON pass where ptrace is refused. The stage gives up every capability, and so does this.
+// CAP_PERFMON lets a process read the environment of other processes even if ptrace is refused, in current
+// kernels. The stage drops every capability, and so does this test.
 void give_up_capabilities() {
     struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
     struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
@@ -75,8 +75,8 @@ Act moves(const std::string& from, const std::string& to) {
 Act truncates(const std::string& path) {
     return [=] { return result_of(::truncate(path.c_str(), 0)); };
 }
-// Something that the kernel executes without a loader: a script whose interpreter is missing gets past the
-// wall to ENOENT.
+// Executing a script needs no loader: if its interpreter is missing, exec passes the wall and fails with
+// ENOENT.
 Act executes(const std::string& path) {
     return [=] {
         char* words[] = {const_cast<char*>(path.c_str()), nullptr};
@@ -158,7 +158,7 @@ TEST_F(JailWallTest, WhatIsWritableCanBeUsedForEverything) {
     });
 }
 
-// Version 1 knows no such right and refuses every move between directories; programs copy instead.
+// Version 1 lacks this right and refuses every move between directories; programs copy instead.
 TEST_F(JailWallTest, MovesBetweenDirectoriesNeedVersionTwo) {
     with_every_version([&](int abi) {
         put("open/file");
@@ -169,14 +169,14 @@ TEST_F(JailWallTest, MovesBetweenDirectoriesNeedVersionTwo) {
     EXPECT_EQ(in_front(moves(at("open/file"), at("seen/file2"))), 0);
 }
 
-// Nothing hidden can be given another name in a place that is given.
+// A hidden file can't get another name in an allowed place.
 TEST_F(JailWallTest, AClosedFileCantBeLinkedIntoAnOpenPlace) {
     with_every_version([&](int abi) {
         std::string name = at("open/hard" + std::to_string(abi));
         Act links = [&] { return result_of(::link(at("closed/file").c_str(), name.c_str())); };
         EXPECT_NE(behind(links, abi), 0) << abi;
         EXPECT_EQ(in_front(links), 0);
-        // A symbolic link can be made, and leads nowhere.
+        // A symbolic link can be created, but opening it is refused.
         std::string soft = at("open/soft" + std::to_string(abi));
         expect_works([&] { return result_of(::symlink(at("closed/file").c_str(), soft.c_str())); }, abi);
         expect_refused(reads(soft), abi);
@@ -238,7 +238,7 @@ TEST_F(JailWallTest, SignalsStayInsideSinceVersionSix) {
     });
 }
 
-// Since the first version, and whatever the modes of files say.
+// Since the first version, and regardless of file modes.
 TEST_F(JailWallTest, NoMemoryOfAProcessOutsideCanBeRead) {
     wall_.readable.emplace_back("/proc");
     pid_t outside = ::fork();
@@ -283,7 +283,7 @@ TEST_F(JailWallTest, AnInheritedFileCanBeOpenedAgainAsItWasOpened) {
     });
 }
 
-// A directory as standard input must not give all that lies below it.
+// A directory as standard input must not give access to the files below it.
 TEST_F(JailWallTest, AnInheritedDirectoryGivesNothing) {
     base::Fd directory(::open(at("closed").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     with_every_version(
@@ -296,7 +296,7 @@ TEST_F(JailWallTest, ALinkInAPlaceIsAFailureAndNotFollowed) {
     EXPECT_EQ(landlock::build(wall_, landlock::kernel_abi(), {}).failure, ELOOP);
 }
 
-// The only wall: a kernel without it must not run anything.
+// This wall is the only one: on a kernel without Landlock nothing may run.
 TEST_F(JailWallTest, WithoutLandlockItFails) {
     EXPECT_EQ(landlock::build(wall_, 0, {}).failure, ENOSYS);
 }

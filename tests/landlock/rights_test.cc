@@ -13,7 +13,7 @@ struct Version {
     size_t size;
 };
 
-// From the kernel's documentation of each version; reading and executing are left to the view.
+// From the kernel's documentation of each version; the view controls reading and executing.
 constexpr Version kVersions[] = {
     {1, 0x1ff2, 8},  {2, 0x3ff2, 8},  {3, 0x7ff2, 8},  {4, 0x7ff2, 16},
     {5, 0xfff2, 16}, {6, 0xfff2, 24}, {7, 0xfff2, 24}, {42, 0xfff2, 24},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Walls around real processes. Each claim is made behind the wall and, as a control, in front of it. Versions
-// that are older than the kernel's are tried as well.
+// Walls around real processes. Each claim is tested behind the wall and, as a control, in front of it.
+// Versions older than the kernel's are tested too.
 #include "landlock/wall.h"
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ int result_of(int returned) {
     return returned >= 0 ? 0 : errno;
 }
 
-// The act in a process of its own; with a wall, behind it.
+// Runs the act in a child process; with a wall, behind it.
 int in_child(const Act& act, const Wall* wall = nullptr, int abi = 0, const std::vector<int>& reopened = {}) {
     pid_t child = ::fork();
     if (child == 0) {
@@ -72,7 +72,7 @@ class WallTest : public testing::Test {
     std::string at(const std::string& name) const { return directory_ / name; }
     bool kernel_has(int abi) const { return landlock::kernel_abi() >= abi; }
 
-    // What fails behind the wall with this errno, and works in front of it.
+    // The act fails behind the wall with this errno, and works in front of it.
     void expect_refused(const Act& act, int number, int abi) {
         EXPECT_EQ(in_child(act, &wall_, abi), number) << "behind, ABI " << abi;
         EXPECT_EQ(in_child(act), 0) << "in front, ABI " << abi;
@@ -131,7 +131,7 @@ TEST_F(WallTest, AFileCantBeMovedOutOfOrIntoAClosedPlace) {
     EXPECT_EQ(in_child(moves(at("closed/file"), at("open/other"))), 0);
 }
 
-// The first version forbids every move between directories: better no wall than programs that break.
+// Version 1 forbids every move between directories: programs would break, so no wall is built.
 TEST_F(WallTest, VersionOneBuildsNothing) {
     landlock::Built built = landlock::build(wall_, 1, {});
     EXPECT_EQ(built.abi, 0);
@@ -171,7 +171,7 @@ TEST_F(WallTest, WhatIsUsedCanBeWrittenButNothingMadeThere) {
     expect_refused(makes(at("closed/new")), EACCES, landlock::kernel_abi());
 }
 
-// `echo x > /dev/stderr` opens the caller's file again, which lies in no place of the jail.
+// `echo x > /dev/stderr` opens the caller's file again, which is not in any place of the jail.
 TEST_F(WallTest, AnInheritedFileCanBeOpenedAgainAsItWasOpened) {
     int abi = landlock::kernel_abi();
     base::Fd writable(::open(at("closed/file").c_str(), O_WRONLY | O_CLOEXEC));
