@@ -10,7 +10,7 @@ host::Node node(host::Kind kind, uint32_t mode, uint32_t owner) {
     return {.kind = kind, .mode = mode, .owner = owner, .group = 0, .link = {}};
 }
 
-// A program below directories that belong to `owner`.
+// Adds a program and its directories, which belong to `owner`; the top-level one belongs to root.
 void add(host::MemoryTree& tree, std::string_view path, uint32_t owner, uint32_t mode = 0755) {
     const base::Path program = base::Path::known(path);
     for (base::Path place = program.parent(); !place.is_root(); place = place.parent())

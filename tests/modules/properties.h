@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for any answer of a module command, and so for any modulefile of a site; the claim that these
-// bytes break, or null.
+// Properties of every answer of a module command, and so of every modulefile of a site. Returns the claim
+// that these bytes break, or null.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace modules {
 
-// As Environment Modules writes a text.
+// Quotes a text as Environment Modules does.
 inline std::string in_quotes(std::string_view text) {
     std::string result = "\"";
     for (char letter : text) {
