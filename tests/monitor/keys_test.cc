@@ -16,7 +16,7 @@ TEST(Keys, AreReadAsTerminalsSendThem) {
     EXPECT_EQ(keys_in(""), Keys{});
 }
 
-// A function key holds letters that are keys of ours.
+// The sequence of a function key contains letters that are keys of the monitor.
 TEST(Keys, OtherSequencesArePassedOver) {
     EXPECT_EQ(keys_in("\x1b[15~"), Keys{});
     EXPECT_EQ(keys_in("\x1b[1;5D\x1bOPx"), Keys{});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for any text on the monitor's screen and any bytes from its keyboard; the claim that these bytes
-// break, or null.
+// Properties of any text on the monitor's screen and any bytes from its keyboard. Returns the claim that
+// these bytes break, or null.
 #pragma once
 
 #include <string>
