@@ -52,14 +52,15 @@ TEST(Covers, OfProgramsAreOurOwn) {
               (Lines{"our_program /usr/bin/mail /usr/bin/mail"}));
 }
 
-// The file below is not to be seen as it is: rather nothing than that.
+// The original file must not be visible, so the cover is empty.
 TEST(Covers, OfChangedCopiesAreEmpty) {
     EXPECT_EQ(covers_of({mount(MountKind::bind_readonly, "/home/ann", "/home/ann"),
                          mount(MountKind::private_file, "/home/ann/.gitconfig", "[user]")}),
               (Lines{"nothing /home/ann/.gitconfig /home/ann/.gitconfig"}));
 }
 
-// Nothing in the jail leads to what is elsewhere on the host, and a place of the jail's own protects nothing.
+// No path in the jail leads to a source elsewhere on the host, and a place of the jail's own protects
+// nothing.
 TEST(Covers, LeaveOutWhatCannotBeHadAgain) {
     EXPECT_EQ(covers_of({mount(MountKind::bind_writable, "/home/ann", "/home/ann"),
                          mount(MountKind::bind_writable, "/home/ann/.cache", "/state/cache"),

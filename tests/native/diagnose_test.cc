@@ -15,7 +15,7 @@ using backends::native::diagnose;
 using backends::native::Failure;
 using backends::native::Phase;
 
-// Through a pipe, as the child of a launch says it.
+// Sends the failure through a pipe, as the child of a launch does.
 base::Error heard(const Failure& failure) {
     int ends[2];
     EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);

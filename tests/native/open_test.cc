@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Threat: a project puts a symbolic link where a mount is to go, or where its source is.
+// Threat: a project puts a symbolic link at the target of a mount, or at its source.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -49,7 +49,7 @@ TEST_F(Open, FollowsNoLinkAnywhere) {
     for (const char* path : {"link", "link/x", "inside", "inside/below"})
         EXPECT_EQ(open_without_links(root_.get(), path), -ELOOP) << path;
     EXPECT_EQ(open_without_links(AT_FDCWD, (directory_ / "root/link").c_str()), -ELOOP);
-    // The control: the kernel follows them where it is not told.
+    // The control: by default the kernel follows them.
     expect_same(::openat(root_.get(), "link", O_PATH), directory_ / "secret");
 }
 

@@ -17,7 +17,7 @@ namespace {
 using plan::Mount;
 using plan::MountKind;
 
-// A letter for each kind, in their order.
+// A letter for each kind, in the same order.
 constexpr std::string_view kLetters = "rwxtdlfpeP DqhS";
 constexpr MountKind kKinds[] = {
     MountKind::bind_readonly, MountKind::bind_writable, MountKind::bind_device, MountKind::tmpfs,
@@ -26,8 +26,8 @@ constexpr MountKind kKinds[] = {
     MountKind::queues,        MountKind::helper_socket, MountKind::seal,
 };
 
-// Links and directories are for places of the jail's own. Neither makes a mount, so that the others lie as
-// before.
+// Plans create links and directories only in places of the jail's own. Neither is a mount, so removing them
+// does not move the other mounts.
 void leave_out_what_no_plan_has(plan::Plan& plan) {
     std::vector<Layer> layers = layers_of(plan.mounts);
     std::vector<Mount> kept;
@@ -49,7 +49,8 @@ plan::Plan read_plan(std::string_view bytes) {
         base::Result<base::Path> target =
             base::Path::parse(line.substr(1, tab == std::string_view::npos ? tab : tab - 1));
         if (!target) continue;
-        // No plan mounts at the root; a helper that is not there has no mount.
+        // No plan mounts at the root. A plan mounts only helper sockets that exist, so the source is always
+        // set.
         if (target->is_root() && kKinds[letter] != MountKind::seal) continue;
         std::string source(tab == std::string_view::npos ? "" : line.substr(tab + 1));
         if (kKinds[letter] == MountKind::helper_socket) source = "notify";
@@ -76,7 +77,7 @@ bool is_within(std::string_view path, std::string_view above) {
            (path.starts_with(above) && path.size() > above.size() && path[above.size()] == '/');
 }
 
-// The latest mount that the path lies in, or that is at the path; null: the root.
+// The latest mount that contains the path or is at the path; null for the root.
 const Step* ground_of(const Script& script, size_t index) {
     std::string path = absolute(script.steps[index]);
     for (size_t i = index; i-- > 0;) {
@@ -109,7 +110,7 @@ const char* broken_reference(const Script& script, size_t index) {
     return nullptr;
 }
 
-// Threat: what is made in files of the host is made on the host.
+// Threat: a file that is created in a directory of the host is created on the host.
 const char* broken_making(const plan::Plan& plan, const Script& script, size_t index) {
     const Step& step = script.steps[index];
     bool is_made =
@@ -119,7 +120,8 @@ const char* broken_making(const plan::Plan& plan, const Script& script, size_t i
     const Step* ground = ground_of(script, index);
     if (ground != nullptr && ground->act == Act::mount_copy && ground->of >= 0)
         ground = &script.steps[static_cast<size_t>(ground->of)];
-    // Devices and parts of /proc are bound too, and hold nothing.
+    // The backend binds devices and parts of /proc too; they are not in the plan and contain no files of the
+    // host.
     bool is_host = ground != nullptr && std::ranges::any_of(plan.mounts, [&](const Mount& mount) {
                        return ground->act == Act::mount_bind && mount.source.c_str() == ground->source;
                    });
