@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A namespace of the test's own, made as bubblewrap makes it; a process in it plays the jail.
+// A network namespace for the test, created as bubblewrap creates it; a process in it acts as the jail.
 #include "network/netns/set_up.h"
 
 #include <arpa/inet.h>
@@ -23,7 +23,7 @@
 namespace network::netns {
 namespace {
 
-// Runs `act` in namespaces of its own once it is told to; its exit status is the act's.
+// Runs `act` in new namespaces after go(); the exit status is the act's.
 class Jail {
   public:
     explicit Jail(const std::function<int()>& act) {
