@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the rules say of addresses: literal ones, and those that a name turned out to have.
+// The decisions of the rules about addresses: literal ones, and those that a name resolved to.
 #include "network_rules/engine_helpers.h"
 
 namespace network {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// network.ask and network.observe: what becomes a question, what is let through, and what stays closed
+// network.ask and network.observe: which requests become a question, which are allowed, and which stay closed
 // whatever the user sets.
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TEST(Asking, IsNeverAboutAddressesUdpListsAndFloors) {
         EXPECT_NE(engine(asking(mode)).decide(question("new.example")).decision, Decision::ask);
 }
 
-// A name is looked up only where a rule opens some port of it.
+// A name is looked up only if a rule opens some port of it.
 TEST(Asking, HoldsBackTheLookup) {
     for (NetworkMode mode : {NetworkMode::filtered, NetworkMode::proxied}) {
         Engine rules = engine(asking(mode));
@@ -121,7 +121,8 @@ TEST(Observing, LiftsNoFloorAndNothingOfTheAdministrators) {
     EXPECT_FALSE(opens(engine(observing(NetworkMode::isolated)), "new.example"));
 }
 
-// Where the administrator says that only what is named is open, no refusal is one of the user's alone.
+// If the administrator set the mode or closed literal addresses, a refusal is not caused by the user's
+// settings alone, so observing does not open it.
 TEST(Observing, DoesNotOpenAModeOfTheAdministrators) {
     EngineSettings settings = observing(NetworkMode::proxied);
     settings.mode_origin = {.layer = Layer::admin};
@@ -163,7 +164,7 @@ TEST(Changes, AreTheSmallestThatHelp) {
     }
 }
 
-// What is proposed helps: with that entry the same question is answered otherwise.
+// A proposed change helps: with that entry the same request is allowed.
 TEST(Changes, Help) {
     EngineSettings settings{.mode = NetworkMode::proxied, .block = user({"*.wide.example", "bad.example"})};
     for (const Question& asked : {question("new.example"), question("pastebin.com"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Engines and questions in few words.
+// Short functions that make engines and questions.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Laws over generated rules, from small vocabularies so that rules meet often. What a rule matches is written
-// here once more, from the grammar and by walking all rules, without the tables that it tests.
+// Laws over generated rules. The rules come from small vocabularies, so that they often overlap. The matching
+// is implemented here a second time, from the grammar and by scanning all rules, without the tables under
+// test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -97,7 +98,7 @@ bool matches(const Rule& rule, const HostName* name, const Address* address, uin
     return false;
 }
 
-// Walks all rules of both lists in the order of the specification.
+// Scans all rules of both lists in the order of the specification.
 bool is_allowed_by_the_book(const EngineSettings& settings, const HostName* name, const Address* address,
                             uint16_t port, Transport transport) {
     std::vector<Rule> matching;
@@ -155,8 +156,8 @@ TEST(EngineLaw, TheTablesAnswerAsAWalkOverAllRulesWould) {
     }
 }
 
-// Whatever a user writes: what the administrator's rules close stays closed, for names, literals, lookups and
-// resolved addresses.
+// Whatever a user writes, targets that the administrator's rules close stay closed: names, literals, lookups
+// and resolved addresses.
 TEST(EngineLaw, NoUserPassesAnAdministratorsBlock) {
     Generator generate(2);
     unsigned blocked = 0;
@@ -237,7 +238,7 @@ TEST(EngineLaw, ALookupIsAnsweredExactlyWhereAPortIsOpen) {
     }
 }
 
-// Not a benchmark: a table that walked its rules would need a hundred times as long for the large set as for
+// Not a benchmark: a table that scanned its rules would need a hundred times as long for the large set as for
 // the small one.
 TEST(EngineLaw, AskingCostsTheSameWithTenThousandRules) {
     auto nanoseconds_each = [](size_t count) {

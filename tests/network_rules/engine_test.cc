@@ -72,7 +72,7 @@ TEST(Engine, BlocksByPortAndRange) {
     EXPECT_FALSE(opens(rules, "a.org", 0));
 }
 
-// One row for each pair of neighbours in the order: whichever side the more specific rule is on, it decides.
+// For each pair of rules in this order: the more specific rule decides, on whichever side it is.
 TEST(Engine, LetsTheMostSpecificRuleDecide) {
     constexpr const char* kOrder[] = {"a.b.example.org:443",
                                       "a.b.example.org",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What holds for the files of package managers and for entries about services, made of any bytes.
+// Properties of the parsers for files of package managers and for entries about services, for any bytes.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace network {
 
-// What a client's file names becomes a rule, and a rule that can't be read would stop the launch.
+// A host in a client's file becomes a rule, and a rule that can't be parsed would stop the launch.
 inline const char* broken_for_clients(std::string_view text) {
     for (auto read : {npm_entries, pip_entries, conda_entries, cargo_entries, apt_entries}) {
         for (const std::string& entry : read(text)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The lists of share/network and share/bundles against what their readers rely on.
+// Checks the lists of share/network and share/bundles against the rules that their readers rely on.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -32,7 +32,7 @@ TEST(BlockedNames, AreRulesInNormalForm) {
     EXPECT_GT(seen.size(), 200u);
 }
 
-// Else the user who opens the wildcard would find a host below it closed still.
+// Otherwise a user who opens the wildcard would find a host below it still closed.
 TEST(BlockedNames, DoNotRepeatWhatAWildcardOfTheListCovers) {
     std::set<std::string> names;
     for (const Rule& rule : shipped_rules()) names.insert(rule.name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for names, addresses and rules made of any bytes. The unit tests check it over the seeds and
-// over damaged seeds, the fuzzer over what it makes of them.
+// Properties of names, addresses and rules made from any bytes. The unit tests check them with the seeds and
+// with damaged seeds, the fuzzer with its mutations of the seeds.
 #pragma once
 
 #include <string>
@@ -58,7 +58,7 @@ inline const char* broken_for_rule(std::string_view text, Side side) {
     return verdict.is_allowed() == !is_block ? nullptr : "a rule about a host does not decide about it";
 }
 
-// What the bytes break, or null.
+// The claim that these bytes break, or null.
 inline const char* broken_property(std::string_view text) {
     if (const char* broken = broken_for_name(text)) return broken;
     if (const char* broken = broken_for_address(text)) return broken;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for questions about the rules and for lists of networks, made of any bytes; the claim that these
-// bytes break, or null.
+// Properties of questions about the rules and of lists of networks, made from any bytes. Returns the claim
+// that these bytes break, or null.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ inline const char* broken_for_question(std::string_view bytes) {
     base::Result<std::vector<Prefix>> networks =
         parse_private_networks({{std::string(bytes), config::from_flag("--test")}});
     if (!networks) return is_one_line(networks.error()) ? nullptr : "an error is one printable line";
-    // Whatever is opened: never the host itself, its link, or what clouds keep their keys at.
+    // No setting opens the host itself, its link-local network, or the metadata address of clouds.
     for (std::string_view closed : {"127.0.0.1", "169.254.169.254", "::1", "fe80::1"}) {
         for (const Prefix& prefix : *networks) {
             if (prefix.contains(*Address::parse(closed)))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What holds for the text of rules made of any bytes.
+// Properties of the text form of rules, for any bytes.
 #pragma once
 
 #include <string_view>
