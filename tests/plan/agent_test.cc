@@ -47,7 +47,7 @@ TEST(Agent, KeepsItsStateAndCantPlantWhatRunsLater) {
     EXPECT_EQ(test::access(plan, "/home/ann/.tiny/history"), "writable");
     EXPECT_EQ(test::access(plan, "/home/ann/.tiny/login.json"), "writable");
     EXPECT_EQ(test::access(plan, "/home/ann/.tiny/settings.json"), "readonly");
-    // Missing, and held while the session runs.
+    // Missing, so a placeholder occupies the name while the session runs.
     EXPECT_EQ(test::access(plan, "/home/ann/.tiny/hooks"), "readonly");
     EXPECT_TRUE(test::holds(plan, "/home/ann/.tiny/hooks"));
     EXPECT_FALSE(test::holds(plan, "/home/ann/.tiny/settings.json"));
@@ -61,7 +61,7 @@ TEST(Agent, OfAFirstTimeUserIsMadeAndHeld) {
         return placeholder.path.name() == "settings.json";
     });
     ASSERT_NE(held, plan.placeholders.end());
-    // A program that reads it finds nothing set.
+    // A program that reads the file finds no settings.
     EXPECT_EQ(held->content, "{}\n");
     EXPECT_TRUE(std::ranges::any_of(plan.notes, [](const plan::Note& note) {
         return note.text == "Tiny is not logged in: run 'tiny login'";
@@ -88,7 +88,7 @@ held_by_directory = [".tiny/FIRST.md"]
     EXPECT_TRUE(test::holds(*plan, "/home/ann/.tiny/SECOND.md"));
 }
 
-// It ends where it can't write in its directory of the project.
+// The agent exits if it can't write in its directory of the project.
 TEST(Agent, GetsADirectoryOfTheProjectThatIsTheSessionsOwn) {
     constexpr std::string_view kTools = "[project]\nprotect = [\".tiny/tools\", \".tiny/tiny.json\"]\n";
     test::Case example{.toml = {.user = kTools}, .agent = R"([agent]
@@ -102,7 +102,7 @@ project_files = [".tiny/tiny.json"]
     const plan::Mount* mount = test::mount_at(*plan, "/home/ann/app/.tiny");
     ASSERT_TRUE(mount);
     EXPECT_EQ(mount->kind, plan::MountKind::tmpfs);
-    // One that the user has stays, with the names in it held.
+    // If the user has such a directory, it stays, with placeholders for the names in it.
     example.tree += "f /home/ann/app/.tiny/notes\n";
     plan = test::planned(example);
     ASSERT_TRUE(plan) << plan.error().line();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Machines × requests → what happens, as a table to be read (tests/golden/backends/choice.txt), and the law
-// that holds for every cell: nothing runs weaker than it was asked to, or than the best jail, without saying
-// so.
+// Machines × requests → the outcome, as a readable table (tests/golden/backends/choice.txt), and the law for
+// every cell: no run is weaker than requested, or weaker than the best jail, without a message.
 #include <algorithm>
 #include <cstdlib>
 
@@ -46,7 +45,7 @@ void lack_calls(Facts& facts) {
         "kernel 5.1.0 has no open_tree, or a filter around this process refuses it; install bubblewrap, "
         "which does without";
 }
-// As a launch finds out.
+// The result that a launch finds.
 void refuse_namespaces(Facts& facts) {
     facts.native_obstacle =
         "agent-sandbox itself can't make user namespaces, the kernel answers: Operation not permitted";
@@ -132,7 +131,7 @@ const Machine kMachines[] = {
 
 struct Asked {
     std::string_view name;
-    std::string_view flags;  // TOML, of the command line
+    std::string_view flags;  // TOML, from the command line
 };
 
 const Asked kRequests[] = {

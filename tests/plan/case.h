@@ -46,8 +46,8 @@ struct Case {
     std::string slurm_job = {};
     bool closes_user_namespaces = false;             // and has a set-uid bubblewrap instead
     std::string agent = {};                          // the text of a profile
-    std::string other_agent = {};                    // and of one that is not run
-    std::function<void(host::Facts&)> machine = {};  // changes what is known of it
+    std::string other_agent = {};                    // and of a profile that is not run
+    std::function<void(host::Facts&)> machine = {};  // changes the facts
     std::string config_home = "/home/ann/.config";
     std::string state_home = "/home/ann/.local/state";
     plan::LoadedModules modules = {};
@@ -105,7 +105,7 @@ inline base::Result<plan::Plan> planned(const Case& example) {
     return plan::make_plan({request, policy, facts, tree, agent, agent ? all.subspan(1) : all});
 }
 
-// The access that the plan gives to a path; "absent" where no rule speaks.
+// The access that the plan gives to a path; "absent" if no rule applies.
 inline std::string access(const plan::Plan& plan, std::string_view path) {
     const plan::PathRule* rule = plan::deciding_rule(plan.rules, base::Path::known(path));
     return rule ? std::string(plan::to_text(rule->access)) : "absent";

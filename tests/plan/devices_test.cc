@@ -59,7 +59,7 @@ TEST(Devices, AnAbsentOneIsRefused) {
     EXPECT_NE(plan.error().line().find("no device matches"), std::string::npos);
 }
 
-// One file may be for many machines, and this one has no such device.
+// One file may be used on many machines, and this machine lacks the device.
 TEST(Devices, APatternWithoutAMatchIsANote) {
     auto plan = planned("/dev/absent*");
     ASSERT_TRUE(plan) << plan.error().line();

@@ -95,7 +95,7 @@ TEST_F(ExplainTest, WhatNoRuleShowsIsHiddenAndAFlagShowsIt) {
     EXPECT_EQ(read("/data/two words").reason.why, "no rule shows it; you see no such file outside either");
 }
 
-// A flag for a path that is not there would be refused.
+// A flag for a missing path would be refused.
 TEST_F(ExplainTest, WhatIsMissingBelowAProtectedPathIsOpenedByTheRow) {
     EXPECT_EQ(write("/home/ann/app/.git/hooks/new").change, "project.unprotect = [\".git/hooks\"]");
     plan.is_seen_from_inside = true;

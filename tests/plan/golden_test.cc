@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Golden plans: machines that this one is not. tests/golden/hosts/NAME holds what was probed there
-// (facts.json, tree.txt) and what was asked for (request.json, perhaps settings.toml); plan.txt is the plan
-// that must come out, the JSON with one item a line. UPDATE_GOLDEN=1 writes them anew: read the difference.
+// Golden plans for simulated machines. tests/golden/hosts/NAME contains the probed facts (facts.json,
+// tree.txt) and the request (request.json, perhaps settings.toml). plan.txt is the expected plan: the JSON
+// with one item a line. UPDATE_GOLDEN=1 writes the plans again: read the difference.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ base::Json outcome(const std::string& directory) {
     return plan::to_json(*plan);
 }
 
-// One line an item, so that a difference reads as what was added or lost.
+// One item a line, so that a diff shows what was added or lost.
 std::string one_item_a_line(const base::Json& json, const std::string& prefix = "") {
     if (json.is_object() && (prefix.empty() || prefix == "files" || prefix == "environment")) {
         std::string lines;

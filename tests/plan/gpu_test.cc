@@ -135,7 +135,7 @@ TEST(Gpu, TheStepsListGoesBeforeTheJobs) {
 }
 
 TEST(Gpu, ListsThatCannotMeanNodesLimitNothing) {
-    // Outside a job, nonsense, numbers that no node has, and parts of a divided GPU.
+    // Outside a job, invalid text, numbers without a device node, and parts of a divided GPU.
     const std::string divided = std::string(kNvidia) + "c /dev/nvidia-caps/nvidia-cap21 0444\n";
     const Machine machines[] = {
         {.nodes = kNvidia, .variables = {"SLURM_JOB_GPUS=1"}},

@@ -122,14 +122,14 @@ TEST(Grants, ADeepHiddenPathTakesTheDirectoriesAboveItAlong) {
               "write /home/ann/app, write /home/ann/state");
 }
 
-// The jail could make it, and find there what only the sandbox or the user may put there.
+// Otherwise the jail could create it and find there what only the sandbox or the user may put there.
 TEST(Grants, AHiddenNameThatIsMissingCantBeMade) {
     PathRule hidden = rule("/home/ann/.gnupg", Access::hidden);
     Grants grants = granted({{rule("/home/ann", Access::writable), hidden}});
     EXPECT_EQ(text_of(grants).find("write /home/ann,"), std::string::npos);
     grants = granted({{rule("/home/ann", Access::readonly), hidden}});
     EXPECT_EQ(text_of(grants), "read /home/ann");
-    // Unless the launch itself makes it.
+    // If the launch itself creates the name, the directory above is not granted as a whole.
     grants =
         granted({.rules = {rule("/home/ann", Access::readonly), hidden}, .made = {"/home/ann/.gnupg/x"}});
     EXPECT_EQ(text_of(grants).find("read /home/ann,"), std::string::npos);
@@ -182,7 +182,8 @@ TEST(Grants, AnAdministratorsReadOnlyPathIsKeptToo) {
     EXPECT_TRUE(grants.unprotected.empty());
 }
 
-// There is no empty home and no private /tmp: nothing is granted, and nothing of the host shines through.
+// This backend can't provide an empty home or a private /tmp: nothing is granted there, and the host's
+// content there stays closed.
 TEST(Grants, PlacesOfTheJailsOwnGrantNothing) {
     Grants grants = granted(
         {{rule("/home/ann", Access::writable, Backing::ephemeral),
@@ -268,7 +269,7 @@ bool shows_host(const PathRule* rule) {
     return rule != nullptr && rule->access >= Access::readonly && rule->backing == Backing::host;
 }
 
-// A directory that something closed lies in can't be granted itself.
+// A directory that contains something closed can't be granted itself.
 bool holds_something_else(const std::vector<PathRule>& rules, const Path& path) {
     return std::ranges::any_of(rules,
                                [&](const PathRule& rule) { return rule.path.is_strictly_within(path); });

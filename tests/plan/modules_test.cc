@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What modules did to the environment, and what they may not decide.
+// What modules changed in the environment, and which decisions they can't change.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ std::string passed(const plan::Plan& plan, std::string_view name) {
     return found == plan.environment.passed.end() ? "(none)" : found->value;
 }
 
-// A machine with a module loaded whose software is where no list of ours looks.
+// A machine with a loaded module whose software is in a directory that none of our lists names.
 Case loaded() {
     Case example{.environment = {"HOME=/home/ann", "PATH=/cluster/tool/1.0/bin:/usr/bin",
                                  "TOOL_ROOT=/cluster", "UNHEARD_OF=1", "TOOL_TOKEN=planted",

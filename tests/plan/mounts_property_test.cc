@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// For generated rule sets, what the rendered mounts make visible or writable equals what the rules say. The
-// mounts are replayed in a model of the kernel: a mount covers all that lies at and below its target, later
-// ones cover earlier ones.
+// For generated rule sets, the rendered mounts make visible or writable exactly what the rules specify. The
+// test replays the mounts in a model of the kernel: a mount covers everything at and below its target, and
+// later mounts cover earlier ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ void grow(host::MemoryTree& tree, std::vector<Path>& all, const Path& at, int de
     all.push_back(file);
 }
 
-// Of the host's content: in a place of the jail's own it may write what it likes.
+// Only for the host's content: in its own places the jail may write anything.
 struct View {
     bool shows_host = false;
     bool is_writable = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the settings to what the gateway is told.
+// From the settings to the gateway's configuration.
 #include <gtest/gtest.h>
 
 #include "plan/case.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What doctor says beforehand is what a plan says of itself.
+// The levels that doctor predicts are the levels that a plan reports.
 #include "plan/outlook.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 using policy::Level;
 
-// Kept here: a case only looks at its texts.
+// The caller must keep the string: a case only refers to its texts.
 std::string settings_for(const std::string& backend) {
     return "[isolation]\nbackend = \"" + backend +
            "\"\nrequire = \"absent\"\n[network]\nmail_block = \"on\"\n";

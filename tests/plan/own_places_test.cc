@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Threat: a directory above the sandbox's own configuration or state is renamed aside from inside, and one of
-// the agent's is put in its place for the next session.
+// Threat: a process in the jail renames a directory above the sandbox's own configuration or state, and puts
+// its own directory in that place for the next session.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -87,7 +87,7 @@ TEST(OwnPlaces, NeedNothingWhereNobodyCanWrite) {
         EXPECT_FALSE(holds(plan, kConfig)) << settings;
         EXPECT_FALSE(makes(plan, kState)) << settings;
     }
-    // A home whose owner may make nothing in it.
+    // A home directory in which its owner can't create anything.
     Case closed =
         with("r /data/ann\nd /data/ann/app\n", "[mounts]\nwritable = [\"/data/ann\"]", "/data/ann/app");
     closed.config_home = "/data/ann/.config";
@@ -128,7 +128,8 @@ TEST(OwnPlaces, BelowSomethingReadOnlyAreHeldFromWhereItCanBeWritten) {
         plan_of(with(tree, "[home]\naccess = \"write\"\n[mounts]\nreadonly = [\"~/.local/state\"]"));
     EXPECT_EQ(kind_at(plan, "/home/ann/.local"), "bind-writable");
     EXPECT_EQ(kind_at(plan, "/home/ann/.local/state"), "bind-readonly");
-    // What somebody hides stays hidden, and can't be made.
+    // A directory that the user hides stays hidden inside, although the launch creates the state directory
+    // below it.
     plan = plan_of(with("", "[home]\naccess = \"write\"\n[mounts]\nhidden = [\"~/.local\"]"));
     EXPECT_EQ(kind_at(plan, "/home/ann/.local"), "tmpfs");
     EXPECT_EQ(access(plan, "/home/ann/.local/share"), "hidden");
@@ -142,7 +143,7 @@ TEST(OwnPlaces, BehindALinkThatCouldBeExchangedAreRefused) {
     expect_refused(with(link, kWrite), "/home/ann/.config/agent-sandbox is a symbolic link");
     expect_refused(with("d /data/local\nl /home/ann/.local /data/local\n", kWrite),
                    "/home/ann/.local is a symbolic link");
-    // Where only what it leads to can be written, that is held.
+    // If only the link's target is writable, the target is protected.
     plan::Plan plan = plan_of(with(link, "", "/home/ann/dotfiles"));
     EXPECT_EQ(kind_at(plan, "/home/ann/dotfiles/config"), "bind-writable");
     EXPECT_EQ(kind_at(plan, "/home/ann/dotfiles/config/sandbox"), "bind-readonly");

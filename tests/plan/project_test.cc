@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BadProject{"/data/file", "not a directory"}, BadProject{"/data/none", "does not exist"}));
 
 TEST(Project, MayNotHoldCredentialsUnderAnotherName) {
-    // ~/.ssh is a link into the would-be project.
+    // ~/.ssh is a link into the directory that is to be the project.
     Case example{.tree = std::string(kLaptop), .project = "/home/ann/dotfiles"};
     size_t ssh = example.tree.find("d /home/ann/.ssh\n");
     example.tree.replace(ssh, 17, "l /home/ann/.ssh dotfiles/ssh\nd /home/ann/dotfiles/ssh\n");
@@ -129,7 +129,7 @@ TEST(Protection, ALinkThatTheBackendCantHoldIsRefusedOrItsDirectoryIsReadOnly) {
     ASSERT_TRUE(closed) << closed.error().line();
     EXPECT_EQ(access(*closed, "/home/ann/app/.claude/x"), "readonly");
     EXPECT_EQ(access(*closed, "/home/ann/app/src"), "readonly");
-    // A session can plant this one.
+    // A session can create this link.
     matched.tree += "l /home/ann/app/x.code-workspace src\n";
     auto told = planned(matched);
     ASSERT_TRUE(told) << told.error().line();
@@ -209,7 +209,7 @@ std::string worktree(std::string_view link, std::string_view back) {
     return tree;
 }
 
-// Every mount of the plan can be made: no place is taken twice, and each is there or will be.
+// No two files or held links of the plan have the same target.
 void expect_renders(const plan::Plan& plan, const std::string& what) {
     std::set<std::string> files;
     for (const plan::Mount& mount : plan.mounts) {
@@ -270,7 +270,7 @@ TEST(Git, ARepositoryOutsideThePermittedParentsStaysClosed) {
     EXPECT_EQ(mount_at(*plan, "/home/ann/app/.git"), nullptr);
 }
 
-// git itself follows ten.
+// git itself follows ten levels of includes.
 TEST(Git, IncludedConfigurationsAreProtectedAsDeepAsGitReadsThem) {
     auto including = [](int number) {
         std::string next = "i" + std::to_string(number);

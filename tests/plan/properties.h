@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for every git configuration and ".git" file that a project can hold, and for the summary that
-// lies in the jail; each returns the claim that these bytes break, or null.
+// Properties of every git configuration and ".git" file that a project can contain, and of the summary in the
+// jail. Each function returns the claim that these bytes break, or null.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@
 
 namespace plan {
 
-// A name as git takes it; the part in the middle may be anything.
+// A name in git's syntax; the part in the middle may be anything.
 inline bool is_git_key(std::string_view key) {
     auto is_name = [](std::string_view name) {
         return !name.empty() && std::ranges::all_of(name, [](char letter) {
@@ -44,7 +44,7 @@ inline const char* broken_for_git_config(std::string_view bytes) {
 inline const char* broken_for_seeded(std::string_view bytes) {
     std::string kept = without_secrets(bytes);
     if (without_secrets(kept) != kept) return "what is left holds no secret";
-    // Each line of it is one of the file's, in their order.
+    // Each remaining line is a line of the file, in the same order.
     std::vector<std::string_view> lines = base::split(bytes, '\n');
     auto place = lines.begin();
     for (std::string_view line : base::split(kept, '\n')) {
@@ -55,8 +55,8 @@ inline const char* broken_for_seeded(std::string_view bytes) {
     return nullptr;
 }
 
-// A working tree whose ".git" is a file with this text. It belongs to one worktree and to one submodule;
-// other repositories lie about.
+// A working tree whose ".git" is a file with this text. One worktree of the repository names this working
+// tree; the other repositories must stay closed.
 inline const char* broken_for_git_link(std::string_view bytes) {
     auto make_file = [](std::string_view content) {
         std::string text;
@@ -80,7 +80,7 @@ inline const char* broken_for_git_link(std::string_view bytes) {
         "f /home/me/.ssh/config 0600 Host\nd /etc/git\nl /home/me/link /home/me/main/.git/worktrees/w\n"
         "f /home/me/project/.git 0644 " +
         make_file(bytes) + "\n");
-    if (!tree) return nullptr;  // A carriage return, for instance, is none of the listing's.
+    if (!tree) return nullptr;  // A listing can't express some bytes, such as a carriage return.
     std::optional<GitPlaces> places = find_git(*tree, base::Path::known("/home/me/project"));
     if (!places) return nullptr;
     if (places->directory.str() != "/home/me/main/.git/worktrees/w")
@@ -88,7 +88,7 @@ inline const char* broken_for_git_link(std::string_view bytes) {
     return places->common.str() == "/home/me/main/.git" ? nullptr : "only the repository behind it is opened";
 }
 
-// The notice for an agent, NUL, and the user's own instructions; both may say anything, marks too.
+// The notice for an agent, NUL, and the user's own instructions; both may contain anything, even marks.
 inline const char* broken_for_marks(std::string_view bytes) {
     size_t end = std::min(bytes.find('\0'), bytes.size());
     const std::string notice(bytes.substr(0, end)), original(bytes.substr(std::min(end + 1, bytes.size())));
@@ -114,7 +114,7 @@ inline const char* broken_for_marks(std::string_view bytes) {
 inline const char* broken_for_summary(std::string_view bytes) {
     base::Result<Plan> plan = decode_summary(bytes);
     if (!plan) return plan.error().what.empty() ? "an error says what is wrong" : nullptr;
-    // Twice: rows that were missing are there from the first journey on.
+    // Several round trips: the first one adds missing rows, and the last one must change nothing.
     std::string before;
     for (int journey = 0; journey < 3; ++journey) {
         before = encode_summary(*plan);

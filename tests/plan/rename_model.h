@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A model of what the kernel lets a jail do to names: files with an identity of their own, the mounts of a
-// plan over them, and renames, exchanges, links, removals and changes of mode that succeed or fail as there.
+// A model of the operations on names that the kernel permits a jail: files with an identity, the mounts of a
+// plan over them, and renames, exchanges, links, removals and mode changes that succeed or fail as in the
+// kernel.
 //
-// One difference gives the jail more than the kernel does: a mount stays at its path when a directory above
-// it is renamed. In the kernel it goes along with the directory.
+// In one case the model permits more than the kernel: a mount stays at its path when a directory above it is
+// renamed. In the kernel the mount moves with the directory.
 #pragma once
 
 #include <map>
@@ -20,15 +21,15 @@ namespace test {
 struct Object {
     host::Kind kind = host::Kind::file;
     std::string text;  // of a symbolic link
-    int number = 0;    // tells one file from another, whatever its names
+    int number = 0;    // identifies a file, whatever its names
     bool is_shut = false;
 };
 
-// Of the host's content at a path, seen through the mounts of a plan.
+// How the mounts of a plan show the host's content at a path.
 struct View {
     bool is_read = false;
     bool is_written = false;
-    size_t mount = 0;  // which one shows it
+    size_t mount = 0;  // the index of the mount that shows it
 };
 
 class Disk {
@@ -37,7 +38,7 @@ class Disk {
 
     const Names& names() const { return names_; }
 
-    // With the directories above it; nothing where the name is taken, or one above it by a file.
+    // Also makes the directories above it. Does nothing if the name exists, or if a file is above it.
     void make(const base::Path& path, host::Kind kind, std::string text = {}) {
         if (names_.contains(path)) return;
         if (!path.parent().is_root()) {
@@ -47,7 +48,7 @@ class Disk {
         names_[path] = std::make_shared<Object>(Object{kind, std::move(text), ++last_, false});
     }
 
-    // As the plan reads it. What lies in a directory that its mode shuts can't be seen.
+    // The listing that the plan reads. Entries of a directory whose mode closes it are not visible.
     std::string listing() const {
         std::string text;
         std::vector<base::Path> shut;
@@ -100,7 +101,7 @@ class Disk {
     int last_ = 0;
 };
 
-// One session: what the mounts of its plan permit.
+// One session: the operations that the mounts of its plan permit.
 class Jail {
   public:
     Jail(Disk& disk, const std::vector<plan::Mount>& mounts) : disk_(disk), mounts_(mounts) {}
@@ -122,7 +123,7 @@ class Jail {
         return {};
     }
 
-    // With every mode changed that the jail can change.
+    // Assumes that the jail changes every mode that it can change.
     bool can_read(const base::Path& path) const {
         for (base::Path above = path.parent(); !above.is_root(); above = above.parent()) {
             auto found = disk_.names().find(above);
@@ -166,7 +167,7 @@ class Jail {
         return true;
     }
 
-    // A link of what a mount covers would be one of the cover.
+    // A link to a mount point would be a link to the mounted file.
     bool link(const base::Path& from, const base::Path& to) {
         auto found = disk_.names().find(from);
         if (found == disk_.names().end() || found->second->kind != host::Kind::file) return false;
@@ -194,7 +195,7 @@ class Jail {
         return false;
     }
 
-    // Make, rename or remove the name.
+    // Whether the jail may make, rename or remove the name.
     bool may_change(const base::Path& path) const {
         auto directory = disk_.names().find(path.parent());
         bool is_there = directory != disk_.names().end() && directory->second->kind == host::Kind::directory;

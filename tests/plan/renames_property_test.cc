@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Over three sessions in a row, with generated trees, policies and acts of the jail: what a rule took away in
-// the first session can't be had in the third, under whatever name, and no session keeps the next one from
-// starting.
+// Three sessions in a row, with generated trees, policies and operations of the jail: a file that a rule
+// closed in the first session stays closed in the third, under any name, and no session prevents the next one
+// from starting.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -32,7 +32,7 @@ class Round {
   public:
     Round(unsigned seed, bool has_pins) : random_(seed), has_pins_(has_pins) {}
 
-    // The number of things that came back; nothing where the policy has no plan.
+    // The number of leaks; nothing if the policy gives no plan.
     std::optional<int> leaks() {
         grow();
         choose_policy();
@@ -88,7 +88,7 @@ class Round {
             Path at = pick_below(kHome) / pick_name();
             disk_.make(at, pick(3) == 0 ? Kind::file : Kind::directory);
         }
-        // Links of the user's on the way to what the policy names.
+        // Symbolic links of the user on the way to paths that the policy names.
         if (pick(3) == 0) disk_.make(kProject / "link", Kind::symlink, "data");
         if (pick(4) == 0) disk_.make(kProject / ".env", Kind::symlink, "svc/real");
         if (pick(4) == 0) disk_.make(kProject / "svc/real", Kind::file);
@@ -130,7 +130,7 @@ class Round {
             if (view.is_read && !view.is_written) unwritten_.insert({object->number, path});
         }
     }
-    // The rest does not exist inside, or is read-only as a whole.
+    // Other files do not exist inside, or are in a directory that is read-only as a whole.
     static bool is_in_writable_place(const Jail& jail, const Path& path) {
         for (Path above = path.parent(); !above.is_root(); above = above.parent()) {
             if (jail.view(above).is_written) return true;
@@ -145,7 +145,7 @@ class Round {
             if (jail.can_read(path) && unread_.contains(object->number)) ++leaks;
             for (const auto& [number, place] : unwritten_) {
                 if (number == object->number && view.is_written) ++leaks;
-                // Another file under the name that was read-only.
+                // Another file now has the name that was read-only.
                 if (path == place && number != object->number) ++leaks;
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For every shape of repositories that a project can hold, a plan is made, and each mount of it can be made:
-// no place is taken twice, and each is there or a placeholder makes it.
+// For every layout of repositories that a project can contain, planning succeeds, and each mount of the plan
+// is possible: no target is used twice, and each target exists or a placeholder creates it.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,7 +16,7 @@ using test::Case;
 
 constexpr std::string_view kProject = "/home/ann/app";
 
-// Nodes in the order in which they came; what would lie below a file or a link is left out.
+// The first node at each path, sorted by path. A node below a file or a link is left out.
 class Listing {
   public:
     void directory(const std::string& path) { add(path, "d " + path); }
@@ -118,7 +118,7 @@ class Repositories {
     Listing listing_;
 };
 
-// Where the launch finds it, with placeholders made.
+// Whether the path exists at launch, after the placeholders are created.
 bool will_be_there(const plan::Plan& plan, const Listing& listing, const std::string& path) {
     if (path == kProject || listing.kind_of(path) != '-') return true;
     return std::ranges::any_of(plan.placeholders, [&](const plan::Placeholder& placeholder) {
@@ -135,7 +135,7 @@ std::string broken_for(const plan::Plan& plan, const Listing& listing) {
         if (!will_be_there(plan, listing, target)) return target + " is not there";
         bool is_link = listing.kind_of(target) == 'l';
         if (is_link != (mount.kind == plan::MountKind::held_link)) return target + " is a link, or is not";
-        // The changed copy of a configuration lies on the read-only file itself.
+        // The changed copy of a configuration is mounted over the read-only file itself.
         bool is_copy = mount.kind == plan::MountKind::file;
         if (!taken.insert(target + (is_copy ? " (copy)" : "")).second) return target + " is taken twice";
     }

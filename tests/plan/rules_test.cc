@@ -52,7 +52,7 @@ TEST(Rules, DenyWinsTies) {
     EXPECT_EQ(decided(builtin, "/a"), "hidden");
 }
 
-// It keeps something from being written, and so does the mask.
+// A protection prevents writes, and so does a mask.
 TEST(Rules, AProtectionIsNotLostWhereSomethingStricterIs) {
     for (Access stricter : {Access::masked, Access::hidden}) {
         plan::Rules rules;

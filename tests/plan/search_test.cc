@@ -13,7 +13,7 @@ using base::Path;
 struct Example {
     std::string tree;
     std::vector<std::string> known;
-    int questions = -1;  // after which the time is over; -1: never
+    int questions = -1;  // calls of is_over before the time is over; -1: never
     bool has_guard = true;
     std::vector<std::string> mask = {".env", "*.pem", "conf/*.key"};
 };

@@ -23,7 +23,7 @@ TEST(Summary, AnswersInsideAsThePlanDoesOutside) {
     base::Result<plan::Plan> inside = plan::decode_summary(plan::encode_summary(plan));
     ASSERT_TRUE(inside) << inside.error().line();
     EXPECT_TRUE(inside->is_seen_from_inside);
-    inside->is_seen_from_inside = false;  // this tree is the one outside
+    inside->is_seen_from_inside = false;  // this tree is the host's
     host::MemoryTree tree = test::tree_of({});
     for (const char* path :
          {"/home/ann/.ssh", "/home/ann/app/src", "/home/ann/app/.git/hooks", "/usr/bin", "/root"}) {

@@ -33,7 +33,7 @@ TEST(Trace, IsWhatTheSettingsSay) {
     EXPECT_FALSE(commands->second_wall.is_logged);
 }
 
-// The doorman has the one listener there is.
+// The doorman already uses the only listener.
 TEST(Trace, IsRefusedByABackendThatAnswersCallsItself) {
     auto plan = test::planned(
         {.toml = {.user = "[isolation]\nbackend = \"landlock\"\nrequire = \"absent\"\n" + std::string(kAll)},

@@ -28,7 +28,7 @@ TEST(Walls, TheSecondWallGivesWhatTheRulesCallWritable) {
     for (const char* place : {"/dev", "/proc"}) EXPECT_TRUE(holds(wall.used, place)) << place;
     for (const Path& place : wall.writable)
         EXPECT_FALSE(place.is_root() || place == Path::known("/usr")) << place.str();
-    // The project lies in a place that is given already.
+    // The project is in a directory that is already granted.
     EXPECT_FALSE(holds(wall.writable, "/home/ann/app"));
 }
 
@@ -54,7 +54,7 @@ TEST(Walls, SettingsBecomeSwitches) {
     EXPECT_FALSE(plan->system_calls.allow_nested_namespaces);
 }
 
-// A process with rules about files may not mount, not even in a namespace of its own.
+// Landlock forbids mounts to a process with rules about files, even in a namespace of its own.
 TEST(Walls, WhoNestsHasNoRulesAboutFiles) {
     auto plan = test::planned({.toml = {.user = "[isolation]\nallow_nested_namespaces = true\n"}});
     ASSERT_TRUE(plan.ok()) << plan.error().line();
