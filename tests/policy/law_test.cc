@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The law: whatever the other layers say, a merge is never wider than the administrator's layer. Layers are
-// generated over small vocabularies, so that they meet often, and the comparison is written here from the
-// meaning of each setting, without the code that it tests.
+// The law: a merge is never wider than the administrator's layer, whatever the other layers contain. Layers
+// are generated from small vocabularies, so that they often overlap. The comparison is implemented here from
+// the meaning of each setting, without the code under test.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ base::Path as_path(const Setting& setting, const std::string& text) {
     return base::Path::known(text);
 }
 
-// What is wrong with `effective` under `admin`, or empty.
+// How `effective` violates `admin`, or empty.
 std::string violation(const Setting& setting, const config::Values& admin,
                       const policy::Effective& effective) {
     auto said = admin.find(setting.key);
@@ -219,7 +219,7 @@ TEST(Law, NoMergeIsWiderThanTheAdministratorsLayer) {
         }
         ASSERT_EQ(grant_violation(admin, *effective), "") << "with seed " << seed;
     }
-    // A test whose generator never gets through, or never meets the ceiling, shows nothing.
+    // If no generated layers merge, or none conflict with the ceiling, the test proves nothing.
     EXPECT_GT(merged, 50);
     EXPECT_GT(refused, 50);
 }

@@ -11,7 +11,7 @@ namespace {
 using test::merged;
 using test::texts;
 
-// The word of a setting's choice, read into the policy and written again.
+// Each choice of a setting, read into the policy and written again, is the same.
 template <typename Choice>
 void expect_words_survive(const char* section, const char* name, Choice (*chosen)(const policy::Policy&)) {
     std::string key = std::string(section) + "." + name;
@@ -58,7 +58,7 @@ TEST(Policy, ProgramsThatAreNamedArePaths) {
     EXPECT_EQ(policy.isolation.firejail, base::Path::known("/opt/firejail"));
     EXPECT_EQ(policy.slurm.program, base::Path::known("/opt/agent-sandbox"));
     EXPECT_EQ(policy.modules.command, base::Path::known("/opt/lmod"));
-    // Who named it decides whether it may belong to another than root.
+    // The layer that named the program decides whether a user other than root may own it.
     EXPECT_EQ(policy.modules.command_origin.layer, config::Layer::user);
 }
 
@@ -70,7 +70,7 @@ TEST(Policy, AProjectsFileNarrowsWhereProjectsMayLie) {
 }
 
 TEST(Policy, AProjectsFileNeverAddsAPlaceForProjects) {
-    // A name that only begins alike lies elsewhere.
+    // A name with the same beginning is another directory.
     for (const char* place : {"/labrador", "/", "/lab/.."}) {
         std::string wider = "[project]\nparents = [\"" + std::string(place) + "\"]";
         auto refused = merged({.user = "[project]\nparents = [\"/lab\"]", .project = wider});
