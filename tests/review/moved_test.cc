@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What one session plants and the next one moves to where it runs is told, although the files are old.
+// The review reports a file that one session plants and the next one moves to a place where it runs, although
+// the file is old.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 

@@ -18,8 +18,8 @@ using testing_support::TemporaryDirectory;
 
 class ReviewTest : public testing::Test {
   protected:
-    // Everything written before counts as old: the clock of file systems, which may run behind, has passed
-    // the exact one.
+    // Everything written before counts as old: waits until the clock of file systems, which may run behind,
+    // has passed the exact one.
     void start_session() {
         timespec exact = {};
         ::clock_gettime(CLOCK_REALTIME, &exact);
