@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The compiled allow list, run on a machine of our own: a call that is listed, its neighbours, arguments that
-// fit and that do not, another architecture.
+// The compiled allow list, run in the interpreter of machine.h: a call in the list, its neighbours, matching
+// and other arguments, another architecture.
 #include "seccomp/allow_list.h"
 
 #include <gtest/gtest.h>
@@ -68,10 +68,10 @@ TEST(AllowList, AnArgumentMustBeOneOfTheValues) {
     EXPECT_EQ(answer_of(kList, {20, {AF_INET6}}), SECCOMP_RET_ALLOW);
     for (uint64_t family : {AF_UNSPEC, AF_UNIX, AF_NETLINK, AF_PACKET})
         EXPECT_EQ(answer_of(kList, {20, {family}}), kRefused) << family;
-    // The kernel takes a family as 32 bits, and so does the filter.
+    // The kernel reads a family as 32 bits, and so does the filter.
     EXPECT_EQ(answer_of(kList, {20, {uint64_t{AF_INET} | 1ull << 32}}), SECCOMP_RET_ALLOW);
     EXPECT_EQ(answer_of(kList, {20, {uint64_t{AF_UNIX} | 1ull << 32}}), kRefused);
-    // The value in another argument's place says nothing.
+    // The value in another argument does not count.
     EXPECT_EQ(answer_of(kList, {20, {0, AF_INET}}), kRefused);
 }
 
@@ -95,7 +95,7 @@ TEST(AllowList, NumbersOfTheOtherAbiEndTheProcess) {
     EXPECT_EQ(answer_of(kList, {-1}), SECCOMP_RET_KILL_PROCESS);
 }
 
-// As many calls as the kernel has: no jump is too far, since none goes further than its own call.
+// As many calls as the kernel has: no jump is too far, because each jump stays within its own call.
 TEST(AllowList, ALongListReachesItsEnd) {
     std::vector<Allowed> list;
     for (int number = 0; number < 450; ++number) {
@@ -110,7 +110,7 @@ TEST(AllowList, ALongListReachesItsEnd) {
     EXPECT_EQ(answer_of(list, {450}), kRefused);
 }
 
-// The kernel takes the program and judges as the machine does.
+// The kernel accepts the program and gives the same answers as the interpreter.
 TEST(AllowList, HoldsInTheKernel) {
     pid_t child = ::fork();
     if (child == 0) {
@@ -125,7 +125,7 @@ TEST(AllowList, HoldsInTheKernel) {
         errno = 0;
         holds = holds && ::syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0) == -1 && errno == EPERM;
         holds = holds && ::syscall(SYS_socket, AF_INET, SOCK_STREAM, 0) >= 0;
-        // By the call itself: in front of _exit a sanitizer makes calls of its own, which are refused.
+        // Use the system call itself: a sanitizer makes calls before _exit that the filter refuses.
         ::syscall(SYS_exit_group, holds ? 0 : 1);
     }
     int status = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The compiled programs, run on a machine of our own: both architectures, every combination of switches,
-// every row of the table against what the table itself says, with neighbours that must pass.
+// The compiled programs, run in the interpreter of machine.h: both architectures, every combination of
+// switches, every row against the table itself, with neighbours that must pass.
 #include <gtest/gtest.h>
 #include <linux/audit.h>
 
@@ -57,8 +57,8 @@ bool holds(const Condition& condition, uint64_t argument) {
     return false;
 }
 
-// What the table says, read in the plainest way. Several rows may match at once (a family in the low half of
-// an argument whose high half is not zero): then the answer of any of them is right.
+// The answers of the table, implemented in the simplest way. Several rows may match at once (a family in the
+// low half of an argument whose high half is not zero): then the answer of any of them is right.
 std::set<uint32_t> expected(Architecture architecture, const Switches& switches, const seccomp_data& call) {
     std::set<uint32_t> answers;
     for (const Row& row : seccomp::rows()) {
@@ -72,7 +72,7 @@ std::set<uint32_t> expected(Architecture architecture, const Switches& switches,
     return answers;
 }
 
-// Arguments at which a condition turns, and some beside it.
+// Arguments at the boundary of a condition, and some beside it.
 std::vector<uint64_t> interesting(const Condition& condition) {
     std::vector<uint64_t> values;
     for (uint64_t value : {condition.value, condition.value + 1, condition.value - 1,
@@ -117,7 +117,7 @@ TEST_P(Filter, AnswersEveryRowAsTheTableSays) {
             if (condition.kind == Condition::Kind::greater || condition.kind == Condition::Kind::not_equal)
                 call.args[condition.argument] = condition.value + 1;
         }
-        // Program 0 lifts nothing.
+        // Program 0 lifts no restriction.
         EXPECT_EQ(run(GetParam(), 0, call).answer, SECCOMP_RET_ERRNO | static_cast<uint32_t>(row.error))
             << row.name;
         expect_as_the_table_says(row, call);
@@ -177,7 +177,7 @@ TEST_P(Filter, KillsForeignArchitectures) {
     }
 }
 
-// Programs for x32 run as x86_64 with a bit in the number; other architectures have nothing of the kind.
+// x32 programs run as x86_64 with an extra bit in the call number; other architectures have no such ABI.
 class FilterOfX86 : public Filter {};
 INSTANTIATE_TEST_SUITE_P(Only, FilterOfX86, testing::Values(Architecture::x86_64));
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The machine that the kernel runs filters on, small enough to be read: the instructions that libseccomp and
-// we write, and a stop at any other.
+// A small interpreter for the kernel's filter programs. It supports the instructions that libseccomp and this
+// project emit, and stops at any other.
 #pragma once
 
 #include <linux/filter.h>
@@ -18,7 +18,7 @@ namespace test {
 struct Outcome {
     uint32_t answer = 0;               // SECCOMP_RET_*
     size_t steps = 0;                  // instructions executed
-    bool looked_at_arguments = false;  // the kernel caches the answer of those that did not
+    bool looked_at_arguments = false;  // if false, the kernel caches the answer
 };
 
 class Machine {
@@ -40,7 +40,7 @@ class Machine {
     }
 
   private:
-    // How many instructions to pass over.
+    // How many instructions to skip.
     size_t execute(const sock_filter& instruction) {
         switch (instruction.code) {
             case BPF_LD | BPF_W | BPF_ABS:

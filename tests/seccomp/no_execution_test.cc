@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kCouldNotForbid = 100;
 
-// The exit status of a process that forbids itself to execute, or not, and then does `act`.
+// The exit status of a process that forbids itself to execute if `forbids`, and then runs `act`.
 template <typename Act>
 int status_of(bool forbids, Act act) {
     pid_t child = ::fork();
@@ -49,7 +49,7 @@ int by_descriptor() {
     return 51;
 }
 
-// `false` ends with 1: it was started.
+// `false` exits with 1, which shows that it was started.
 TEST(NoExecution, ByNameIsRefused) {
     EXPECT_EQ(status_of(false, by_name), 1) << "control";
     EXPECT_EQ(status_of(true, by_name), 50);

@@ -46,7 +46,7 @@ TEST(Table, NamesAreSortedAndHoldTheRows) {
     EXPECT_TRUE(std::ranges::binary_search(names, std::string_view("read")));
 }
 
-// A row that nobody can read about is not finished.
+// A row without documentation is not finished.
 TEST(Table, ThePageNamesEveryCall) {
     auto page = base::read_file(TEST_DATA "/../docs/system-calls.md");
     ASSERT_TRUE(page.ok()) << page.error().line();

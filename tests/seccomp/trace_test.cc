@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The filter of a traced jail against the ready one: nothing that is refused passes, nothing is notified that
-// nobody asked for. And the machine in the program against the one of the tests.
+// Compares the filter of a traced jail with the precompiled one: no refused call passes, and only the
+// requested calls are notified. Also compares the program's own interpreter with that of the tests.
 #include "seccomp/trace.h"
 
 #include <gtest/gtest.h>
@@ -43,14 +43,14 @@ bool is_observed(const Trace& trace, int number) {
            ((trace.files || trace.commands) && is_among(seccomp::command_calls(), number));
 }
 
-// What the traced filter has to say where the ready one says `verdict`.
+// The answer that the traced filter must give if the precompiled one gives `verdict`.
 uint32_t expected(uint32_t verdict, const Trace& trace, int number) {
     if (trace.system_calls && seccomp::is_told(verdict)) return SECCOMP_RET_USER_NOTIF;
     if (verdict == SECCOMP_RET_ALLOW && is_observed(trace, number)) return SECCOMP_RET_USER_NOTIF;
     return verdict;
 }
 
-// Every number, with arguments at which rows turn.
+// Every call number, with arguments at the boundaries of rows.
 std::vector<seccomp_data> many_calls() {
     std::vector<seccomp_data> calls;
     std::mt19937_64 random(7);
@@ -109,7 +109,7 @@ TEST(TracedFilter, LeavesProbesAndPretendedCallsAlone) {
     EXPECT_TRUE(seccomp::is_told(SECCOMP_RET_ERRNO | EAFNOSUPPORT));
 }
 
-// Threat: a signal interrupts a notified call, and a program whose last call returned crashes on its way out.
+// Threat: a signal interrupts a notified exit call, the call returns, and the program crashes while it exits.
 TEST(TracedFilter, NeverNotifiesTheLastCall) {
     for (unsigned wanted = 1; wanted < 8; ++wanted) {
         Trace trace{(wanted & 1) != 0, (wanted & 2) != 0, (wanted & 4) != 0};
@@ -126,7 +126,7 @@ TEST(TracedFilter, NamesWhatItRefuses) {
     EXPECT_EQ(seccomp::refused_name(SYS_getpid), "");
 }
 
-// A process tree has one listener: a jail in a traced jail is told so.
+// A process tree has one listener: in a traced jail, installing a second one fails with EBUSY.
 TEST(TracedFilter, IsTheOnlyOneThatListens) {
     pid_t child = ::fork();
     if (child == 0) {
@@ -140,7 +140,7 @@ TEST(TracedFilter, IsTheOnlyOneThatListens) {
     EXPECT_EQ(status, 0);
 }
 
-// A program that is none of ours must never look as if it allowed anything.
+// A filter that the interpreter does not support must never get a verdict that allows a call.
 TEST(Verdict, OfAStrangeProgramIsDeath) {
     seccomp_data call = {};
     const sock_filter strange[] = {{BPF_LDX | BPF_IMM, 0, 0, 1}, {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}};
