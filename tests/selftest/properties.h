@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for any line that comes out of a jail in the place of a probe's report; the claim that these
-// bytes break, or null.
+// Properties of any line that a jail prints in place of a probe's report. Returns the claim that these bytes
+// break, or null.
 #pragma once
 
 #include <string_view>

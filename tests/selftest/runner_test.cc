@@ -67,7 +67,7 @@ TEST(Runner, DeathByTheFilterIsARefusal) {
 
 TEST(Runner, AProbeThatHangsIsNoPass) {
     Finding finding = finding_of([](const World&) -> Finding {
-        // The limit is an alarm of two seconds; nobody has to wait for it.
+        // The limit is an alarm of two seconds; raise the signal now instead of waiting.
         ::raise(SIGALRM);
         return held("never");
     });
