@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// With a directory that looks like a tree of control groups: what a real one does with the files is the
-// kernel's.
+// Uses a directory that looks like a tree of control groups; only the kernel implements what the files do.
 #include "session/cgroup.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +16,8 @@ using session::Cgroup;
 
 class CgroupTest : public testing::Test {
   protected:
-    // As systemd delegates it: the slice hands controllers down, the scope in it holds processes.
+    // As systemd delegates it: the slice enables controllers for its children, the scope in it contains
+    // processes.
     void SetUp() override {
         directory_.write("user/cgroup.procs", "");
         directory_.write("user/cgroup.subtree_control", "cpu memory pids\n");
@@ -67,7 +67,7 @@ TEST_F(CgroupTest, IsGoneAfterwards) {
     std::optional<Cgroup> made = make("0::/user/shell.scope\n", {.processes = 5});
     ASSERT_TRUE(made);
     EXPECT_EQ(groups_in(directory_ / "user"), 2u);
-    // Files of a real group are no obstacle to its removal.
+    // The files of a real group do not prevent its removal, so remove these first.
     std::string own = directory_ / ("user/agent-sandbox-" + std::to_string(::getpid()));
     for (const char* file : {"pids.max", "cgroup.procs"}) std::filesystem::remove(own + "/" + file);
     made->remove();

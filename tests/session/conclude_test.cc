@@ -44,8 +44,8 @@ TEST(Conclude, AJailThatVanishedWasKilled) {
     }
 }
 
-// The gateway notices that nobody is in the namespaces; the reason is bubblewrap's all the same, also where
-// it said nothing.
+// The gateway reports that the namespaces have no process. The cause is still bubblewrap, even if it printed
+// nothing.
 TEST(Conclude, ABackendThatEndedIsNotTheNetworksFault) {
     auto silent = conclude(kPlan, Outcome{.gateway_failure = std::string(backends::bubblewrap::kNoJail)});
     ASSERT_FALSE(silent);
@@ -65,7 +65,7 @@ TEST(Conclude, AJailWithoutItsTracerWasEndedAndSaysSo) {
         conclude(kPlan, Outcome{.may_have_run = true, .has_started = true, .tracer_failure = "gone"});
     ASSERT_TRUE(ending);
     EXPECT_EQ(ending->exit_code, 137);
-    EXPECT_TRUE(ending->by_limit);  // told even where quiet is wanted
+    EXPECT_TRUE(ending->by_limit);  // printed even in quiet mode
     EXPECT_NE(ending->reason.find("gone"), std::string::npos);
     auto early = conclude(kPlan, Outcome{.may_have_run = true, .tracer_failure = "no such kernel"});
     ASSERT_FALSE(early);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The client against a server that does what it is told, also what no server of ours does.
+// The client against a server that the test controls; it also does what a real server never does.
 #include "session/control_client.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 
 class Server {
   public:
-    // `serve` gets the connection and what was asked.
+    // `serve` gets the connection and the request.
     Server(const std::string& directory, std::function<void(int, const std::string&)> serve) {
         EXPECT_TRUE(socket_.open(directory, "control", SOCK_SEQPACKET));
         EXPECT_EQ(::listen(socket_.get(), 4), 0);
@@ -122,7 +122,7 @@ TEST_F(ControlClient, ASessionThatDoesNotAnswerIsGivenUp) {
     ASSERT_TRUE(deaf.open(place.path(), "control", SOCK_SEQPACKET));
     ASSERT_EQ(::listen(deaf.get(), 0), 0);
     auto before = std::chrono::steady_clock::now();
-    // The first fills the queue, the others do not even get in.
+    // The first connection fills the queue; the others are not even accepted into it.
     for (int attempt = 0; attempt < 3; ++attempt) {
         base::Result<Json> reply = ask(milliseconds(100));
         ASSERT_FALSE(reply.ok());

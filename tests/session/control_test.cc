@@ -35,7 +35,7 @@ class ControlTest : public testing::Test {
         EXPECT_EQ(::connect(socket.get(), reinterpret_cast<struct sockaddr*>(&address), sizeof address), 0);
         return socket;
     }
-    // All that there is to take.
+    // Handles everything that has arrived.
     void serve() {
         struct pollfd watched = {control_.events(), POLLIN, 0};
         while (::poll(&watched, 1, 0) > 0) control_.take();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whatever is killed, the jail dies and leaves nothing behind.
+// Whichever process is killed, the jail dies and leaves nothing behind.
 #include <fstream>
 
 #include "base/text.h"
@@ -12,7 +12,7 @@ using testing_support::Running;
 
 class Death : public testing_support::JailTest {
   protected:
-    // A command with a daemon beside it; both write to files of the project as long as they live.
+    // A command and a daemon; both write to files of the project as long as they live.
     Running start(const std::string& backend = "native") {
         return Running(
             script("setsid sh -c 'while :; do echo x > daemon; sleep 0.002; done' & echo up;"
@@ -28,7 +28,7 @@ class Death : public testing_support::JailTest {
         return false;
     }
     void expect_silence_and_no_ghost() const {
-        // 100 ms are promised.
+        // The documented limit is 100 ms.
         testing_support::let_others_run(std::chrono::milliseconds(100));
         EXPECT_FALSE(is_beating("daemon"));
         EXPECT_FALSE(is_beating("command"));
@@ -60,7 +60,7 @@ pid_t bubblewrap_of(pid_t supervisor) {
     return child_called(supervisor, "bwrap");
 }
 
-// Of the native backend: the one child that has children.
+// For the native backend: the only child that has children.
 pid_t stage_of(pid_t supervisor) {
     for (pid_t child : children_of(supervisor)) {
         if (!children_of(child).empty()) return child;
@@ -121,7 +121,7 @@ TEST_F(Death, OfTheKeeperIsNoHarm) {
     EXPECT_FALSE(std::filesystem::exists(project(".vscode")));
 }
 
-// The command goes on without a network, and the session says so, at once and at its end.
+// The command continues without a network, and the session reports this, at once and at its end.
 TEST_F(Death, OfTheGateway) {
     Running jail(
         script("echo up; while ! test -e stop; do sleep 0.01; done; exit 7", {"network", "filtered"}));
@@ -141,8 +141,8 @@ TEST_F(Death, OfTheGatewayIsToldOnlyWhenItHappens) {
     EXPECT_EQ(jail.said().find("network"), std::string::npos) << jail.said();
 }
 
-// What bubblewrap does when it is killed while it makes its namespaces: it leaves a child that waits for ever
-// and holds all descriptors.
+// Simulates bubblewrap being killed while it creates its namespaces: it leaves a child that waits for ever
+// and keeps all descriptors open.
 TEST_F(Death, OfBubblewrapHalfWayLeavesNoOrphan) {
     directory_.write("bwrap", "#!/bin/sh\nsleep 1000 &\necho $! > " + project("orphan") + "\nkill -9 $$\n");
     std::filesystem::permissions(directory_ / "bwrap", std::filesystem::perms::owner_all);
@@ -158,7 +158,7 @@ TEST_F(Death, OfBubblewrapHalfWayLeavesNoOrphan) {
     }
 }
 
-// The launch is given up while bubblewrap is at work. A process that it left would hold our output open.
+// The launch fails while bubblewrap is working. A process left by bubblewrap would keep our output open.
 TEST_F(Death, OfALaunchThatIsGivenUpLeavesNoOrphan) {
     std::filesystem::create_directory(directory_ / "state");
     directory_.write("state/sessions", "no directory");

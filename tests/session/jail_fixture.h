@@ -19,7 +19,7 @@ class JailTest : public testing::Test {
         return directory_ / (name.empty() ? "p" : "p/" + name);
     }
 
-    // Words of session_program: options of ours, then a script for the shell.
+    // Arguments of session_program: its options, then a script for the shell.
     std::vector<std::string> script(const std::string& text, std::vector<std::string> options = {}) const {
         options.insert(options.begin(), {project(), directory_ / "state"});
         options.insert(options.end(), {"--", "/bin/sh", "-c", text});

@@ -87,7 +87,7 @@ TEST_F(JobPlaces, OfAJobThatRunsAreNotSwept) {
     EXPECT_TRUE(fs::exists(one.temporary().str() + "/file"));
 }
 
-// Threat: another user makes the names that could be guessed, before the job starts.
+// Threat: another user creates the names that can be guessed, before the job starts.
 TEST_F(JobPlaces, CantBeTakenByAnotherUser) {
     std::string uid = std::to_string(::getuid());
     for (const std::string& name : {".agent-sandbox-" + uid, ".agent-sandbox-" + uid + "-17"}) {
@@ -97,13 +97,13 @@ TEST_F(JobPlaces, CantBeTakenByAnotherUser) {
     JobPlace place;
     ASSERT_TRUE(enter(place, "17"));
     std::string first = fs::path(place.temporary().parent().str()).filename();
-    // Neither the number of the job nor the user tells the name.
+    // The name can't be derived from the job's number and the user.
     key_ = "another key that has 32 bytes too";
     EXPECT_NE(fs::path(own_of("17")).filename(), first);
     EXPECT_NE(fs::path(own_of("18")).filename(), fs::path(own_of("17")).filename());
 }
 
-// A name that is known after all is not used where it is not ours.
+// Even if another user finds the name, a directory that is not ours is not used.
 TEST_F(JobPlaces, APlaceThatIsNotOursIsNotUsed) {
     std::string own = own_of("17");
     fs::create_directory(base_ + "/elsewhere");

@@ -43,7 +43,7 @@ class KnownSessions : public testing::Test {
     }
     std::vector<Known> known() const { return known_sessions({place.path()}); }
 
-    // A directory as a session of this machine has it; `metadata` is changed before it is written.
+    // A session's directory as on this machine; `changes` are applied to the metadata before it is written.
     void make(const std::string& id, const Json& changes = Json::object()) {
         Json metadata = Json::object()
                             .set("session", id)
@@ -102,7 +102,7 @@ TEST_F(KnownSessions, ADirectoryThatWasMadeJustNowIsLeftAlone) {
     EXPECT_TRUE(known().empty());
     EXPECT_TRUE(is_there(id_of(1)));
     EXPECT_TRUE(is_there(id_of(2)));
-    // Nothing came of them.
+    // They never became sessions.
     age(at(id_of(1)), 60);
     age(at(id_of(2)), 60);
     EXPECT_TRUE(known().empty());
@@ -125,7 +125,7 @@ TEST_F(KnownSessions, OneOfAnotherMachineStaysForAWeek) {
     EXPECT_EQ(found[0].state, Known::State::elsewhere);
     age(at(id_of(1), "session.json"), 8 * 24 * 3600);
     {
-        // Its lock reaches to here, and says that it lives.
+        // Its lock is visible here, and shows that the session is alive.
         base::Fd lock = hold(id_of(1));
         EXPECT_EQ(known().size(), 1u);
     }
@@ -164,7 +164,7 @@ TEST_F(KnownSessions, NamesThatAreNoIdentifiersAreNeverTouched) {
     EXPECT_TRUE(base::file_exists(at(std::string(32, 'b'))));
 }
 
-// Threat: a link in place of a directory or of a file leads the removal, or the look, somewhere else.
+// Threat: a link in place of a directory or a file redirects the removal, or the lookup, to another place.
 TEST_F(KnownSessions, LinksAreNotFollowed) {
     testing_support::TemporaryDirectory outside;
     outside.write("session.json", "{}");

@@ -19,9 +19,9 @@ constexpr std::string_view kOuter = "Name:\tbwrap\nPPid:\t80\nNSpid:\t4711\nUid:
 
 TEST(LeftBuilders, WaitInANamespaceBelowWithoutABubblewrapAbove) {
     EXPECT_TRUE(is_left_builder(kOurs, kInner, 1, "init"));
-    // Its jail is being built.
+    // Its jail is still being built.
     EXPECT_FALSE(is_left_builder(kOurs, kInner, 1, "bwrap"));
-    // The one that builds, whatever its supervisor is called.
+    // The outer process, which builds the jail, whatever the name of its supervisor.
     EXPECT_FALSE(is_left_builder(kOurs, kOuter, 1, "slurm_script"));
     // A jail in a jail.
     EXPECT_FALSE(is_left_builder(kOurs, kInner, 2, "init"));
@@ -42,7 +42,7 @@ TEST(LeftBuilders, AreNobodyElses) {
         is_left_builder("/run/agent-sandbox/agent-sandbox\0inner-stage\0"
                         "17\0"sv,
                         kInner, 1, "init"));
-    // Whose parent can't be seen is left alone.
+    // A process whose parent can't be seen is left alone.
     EXPECT_FALSE(is_left_builder(kOurs, kInner, 1, ""));
     EXPECT_FALSE(is_left_builder("", "", 1, "init"));
 }

@@ -49,7 +49,7 @@ TEST_F(LeftSockets, NeedNoDirectory) {
     remove_left_sockets(state_ + "/nowhere");
 }
 
-// Nothing is made: nothing is to be watched, and there is nothing to wait for.
+// No file exists yet: no descriptor to watch, and no time to wait for.
 TEST(Notices, AreNothingUntilOpened) {
     Notices notices;
     Notices::Clock::time_point now = Notices::Clock::now();

@@ -54,7 +54,7 @@ TEST_F(PlaceTest, OfADeadSessionIsTakenAwayAndOfALivingOneIsNot) {
     EXPECT_TRUE(fs::exists(path(kLiving) + "/tmp"));
 }
 
-// As its keeper is one, which outlives who made it.
+// The keeper is such a process, and outlives the one that made the place.
 TEST_F(PlaceTest, IsHeldByAForkedProcessToo) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
@@ -65,7 +65,7 @@ TEST_F(PlaceTest, IsHeldByAForkedProcessToo) {
         pid_t keeper = is_made ? ::fork() : -1;
         if (keeper == 0) ::pause();
         (void)!::write(ends[1], &keeper, sizeof keeper);
-        ::_exit(0);  // as if killed: nothing is tidied up
+        ::_exit(0);  // as if killed: without cleanup
     }
     ::waitpid(supervisor, nullptr, 0);
     pid_t keeper = -1;
@@ -97,7 +97,7 @@ TEST_F(PlaceTest, NothingElseIsTakenAway) {
     EXPECT_TRUE(fs::exists(path(kLiving)));
 }
 
-// Who makes one while somebody takes it for left waits, and makes another.
+// A process that makes a place while another process removes it as left over waits, and makes it again.
 TEST_F(PlaceTest, IsMadeWhileOthersTidy) {
     pid_t tidier = ::fork();
     if (tidier == 0) {

@@ -14,7 +14,7 @@
 
 namespace {
 
-// Of the clock that file systems stamp by, and more.
+// Longer than a tick of the clock that file systems use for timestamps.
 constexpr std::chrono::milliseconds kTick{30};
 
 using base::Path;
@@ -50,11 +50,11 @@ TEST_F(PlaceholdersTest, ComeBackWhenSomebodyRemovesThem) {
     held->renew();
     EXPECT_TRUE(exists(".vscode"));
     EXPECT_TRUE(exists("a/b/c"));
-    // What was there before is not ours: it would be left behind.
+    // It existed before, so it is not ours: a new one would be left behind.
     EXPECT_FALSE(exists("theirs"));
     held->release();
     EXPECT_TRUE(std::filesystem::is_empty(directory_ / "p"));
-    // Whoever comes too late makes nothing that would be left.
+    // A renewal after the release creates nothing, because it would be left behind.
     held->renew();
     EXPECT_TRUE(std::filesystem::is_empty(directory_ / "p"));
 }
@@ -159,7 +159,7 @@ TEST_F(PlaceholdersTest, AKilledSessionIsCleanedUpByTheNext) {
     EXPECT_EQ(recorded(), 0u);
 }
 
-// Each question about a lock costs what there are locks.
+// Each query of a lock takes time proportional to the number of locks.
 TEST_F(PlaceholdersTest, AmongManySessionsOnlyTheOwnProjectIsLookedThrough) {
     std::vector<std::string> many;
     for (int number = 0; number < 600; ++number) many.push_back("crowd/" + std::to_string(number));
@@ -172,7 +172,7 @@ TEST_F(PlaceholdersTest, AmongManySessionsOnlyTheOwnProjectIsLookedThrough) {
     std::filesystem::create_directory(project("crowd"));
     auto crowd = Placeholders::acquire(directory_ / "state", paths(many), {}, Path::known(project("crowd")));
     ASSERT_TRUE(crowd);
-    // It was alone with what is left, and so has taken it away: the child leaves it once more.
+    // `crowd` was the only session, so it removed the leftovers; the child leaves them once more.
     EXPECT_FALSE(exists("one/.vscode"));
     child = ::fork();
     if (child == 0) ::_exit(acquire({"one/.vscode", "other/.vscode"}) ? 0 : 1);
@@ -203,7 +203,7 @@ TEST_F(PlaceholdersTest, AForkedKeeperHoldsAlong) {
         ::_exit(0);
     }
     ::close(ends[0]);
-    // The session is gone as if it had been killed: its descriptor is closed without a release.
+    // Simulates a killed session: its descriptor is closed without a release.
     ::close(held->descriptor());
     auto other = acquire({".idea"});
     ASSERT_TRUE(other);
@@ -237,7 +237,7 @@ TEST_F(PlaceholdersTest, AForkedKeeperTakesAwayWhatOneThatWasKilledHeld) {
     ASSERT_EQ(::write(released[1], &byte, 1), 1);
     ASSERT_EQ(::read(tried[0], &byte, 1), 1);
     EXPECT_TRUE(exists(".vscode"));
-    // The other one dies without a release.
+    // The other session dies without a release.
     ::close(other->descriptor());
     ASSERT_EQ(::write(released[1], &byte, 1), 1);
     int status = -1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for whatever a jail wants shown on its user's terminal; the claim that these bytes break, or
-// null.
+// Properties of any text that a jail shows on its user's terminal. Returns the claim that these bytes break,
+// or null.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A project that changes under us: a directory becomes a symbolic link, again and again, while jails are
-// built.
+// A project that changes during the launch: a directory is replaced by a symbolic link, again and again,
+// while jails are built.
 #include <linux/fs.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -21,8 +21,8 @@ TEST_P(Race, AMountIsNeverRedirected) {
     directory_.write("p/git/hooks/file", "inside");
     std::filesystem::create_directory_symlink("../outside", project("link"));
     std::string git = project("git"), link = project("link");
-    // With a breath now and then, in either state, or a builder that looks several times would never come
-    // through. How long a breath must be depends on how long a launch takes here and now.
+    // Pause sometimes, in either state. Otherwise a builder that looks several times would never succeed. The
+    // necessary pause depends on how long a launch takes on this machine.
     auto* breath = static_cast<std::atomic<useconds_t>*>(::mmap(
         nullptr, sizeof(std::atomic<useconds_t>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     ASSERT_NE(breath, MAP_FAILED);
@@ -41,7 +41,7 @@ TEST_P(Race, AMountIsNeverRedirected) {
                    {"backend", GetParam(), "readonly", project("git/hooks")}));
         int status = jail.wait();
         EXPECT_EQ(jail.said().find("outside secret"), std::string::npos) << jail.said();
-        // Refused in one line, or right: what holds was mounted where it was meant to be.
+        // Either refused in one line, or correct: the mount is at the intended place.
         bool is_refused = status == 125;
         EXPECT_TRUE(!is_refused || std::ranges::count(jail.said(), '\n') == 1) << jail.said();
         EXPECT_EQ(jail.said().find("written"), std::string::npos) << jail.said();

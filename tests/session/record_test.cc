@@ -44,7 +44,7 @@ TEST(Record, FollowsNoLink) {
     testing_support::TemporaryDirectory directory;
     std::string elsewhere = directory.path() + "/elsewhere";
     std::filesystem::create_directory(directory.path() + "/sessions");
-    // Whatever the second is by then.
+    // One link for each of the next seconds, because the name contains the time.
     for (time_t moment = ::time(nullptr); moment < ::time(nullptr) + 5; ++moment) {
         std::string name =
             directory.path() + "/sessions/" + base::utc_stamp(moment) + "-" + kSession + ".jsonl";
@@ -116,13 +116,13 @@ TEST(OldRecords, AClockThatJumpsTakesNone) {
     remove_old_records(directory.path(), kKept, now);
     remove_old_records(directory.path(), kKept, now + kYears);
     EXPECT_TRUE(std::filesystem::exists(record)) << "it is years ahead";
-    // The clock is put right: the mark lies in the future.
+    // The clock was corrected: the mark is in the future.
     std::string mark = put_file(directory.path() + "/last-look", now + kYears);
     remove_old_records(directory.path(), kKept, now + 60);
     EXPECT_TRUE(std::filesystem::exists(record));
     remove_old_records(directory.path(), kKept, 0);
     EXPECT_TRUE(std::filesystem::exists(record)) << "it is back at the beginning";
-    // It was no jump: an hour later it is as late as before.
+    // The clock did not jump: an hour later it still shows the later time.
     put_file(mark, now + kYears);
     remove_old_records(directory.path(), kKept, now + kYears + 4000);
     EXPECT_FALSE(std::filesystem::exists(record));

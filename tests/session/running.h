@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Starts session_program and looks at what it does: for tests with real jails.
+// Starts session_program and observes it: for tests with real jails.
 #pragma once
 
 #include <fcntl.h>
@@ -17,17 +17,17 @@
 
 namespace testing_support {
 
-// How long something may take before a test gives it up. Long, because a machine that is shared can be taken
-// away for seconds; only a test that fails ever waits for so long.
+// How long something may take before a test fails. Long, because a shared machine can stall for seconds; only
+// a failing test waits so long.
 inline constexpr std::chrono::seconds kPatience(60);
 
-// Waits for a span as this machine can give it: in turns of two milliseconds, each of which takes longer
-// where the processor is not ours. What others have to do meanwhile has as many turns.
+// Waits in steps of two milliseconds. A step takes longer if the processor is busy, so other processes get as
+// many turns as on an idle machine.
 inline void let_others_run(std::chrono::milliseconds span) {
     for (int turns = static_cast<int>(span.count() / 2); turns > 0; --turns) ::poll(nullptr, 0, 2);
 }
 
-// True as soon as `holds` is, false when patience ends.
+// True as soon as `holds` is true, false after kPatience.
 inline bool eventually(const std::function<bool()>& holds) {
     auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (std::chrono::steady_clock::now() < deadline) {
@@ -70,7 +70,7 @@ class Running {
 
     pid_t pid() const { return pid_; }
 
-    // Reads until the text has been said; false at the end of the output, or when patience ends.
+    // Reads until the text appears; false at the end of the output, or after kPatience.
     bool says(const std::string& text) {
         while (said_.find(text) == std::string::npos) {
             if (!read_more()) return false;
@@ -86,7 +86,7 @@ class Running {
         return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     }
     const std::string& said() const { return said_; }
-    // Whether its output was closed by all who had it: nobody is left behind.
+    // Whether every process that had its output has closed it, so none is left behind.
     bool is_closed() const { return is_closed_; }
 
   private:

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A stand-in for the program in tests of the session: it makes a plan from its words without any policy, and
-// runs it. It plays the inner stage too.
+// Replaces the real program in tests of the session: it makes a plan from its arguments, without any policy,
+// and runs it. It is also the inner stage.
 //
 //   session_program PROJECT STATE [mask PATH | readonly PATH | placeholder PATH | directory PATH | in PATH
 //   | mistake PATH | wall-less PATH | network filtered | record required | backend NAME | bwrap PATH]…
 //   -- COMMAND…
 //
-// "mistake" mounts a path at /mistake, writable though nothing but the mount says so; "wall-less" does the
-// same without the second wall. Without "network" there is no gateway, without "record" none is kept;
-// "backend" names what builds the jail and "bwrap" another program for that one.
+// "mistake" mounts a path writable at /mistake, although the second wall does not list it as writable;
+// "wall-less" does the same without the second wall. Without "network" the session has no gateway, without
+// "record" it keeps no record. "backend" selects the backend, and "bwrap" another bubblewrap program.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,7 +54,7 @@ void add_system(plan::Plan& plan) {
     add(plan, MountKind::bind_readonly, inner::kProgram, own_program().str());
 }
 
-// Words up to "--"; the rest is the command.
+// Arguments up to "--"; the rest is the command.
 int add_words(plan::Plan& plan, host::Facts& facts, session::RecordSettings& record, int argc, char** argv,
               int i) {
     for (; i + 1 < argc && std::strcmp(argv[i], "--") != 0; i += 2) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Real jails: statuses, what reaches the command, what is left behind.
+// Real jails: exit statuses, what the command inherits, and what is left behind.
 #include "session/session.h"
 
 #include <sys/resource.h>
@@ -37,7 +37,7 @@ TEST_F(Session, FailuresToStartAreTold) {
 }
 
 TEST_F(Session, WhatBubblewrapSaysBecomesOneLineOfOurs) {
-    // A cover whose place is no directory can't be made.
+    // The mount fails, because the parent of its target is not a directory.
     directory_.write("p/file", "x");
     Running jail(script("echo ran", {"mask", project("file/inside")}));
     EXPECT_EQ(jail.wait(), 125);
@@ -51,7 +51,7 @@ TEST_F(Session, OnlyStandardDescriptorsReachTheCommand) {
         ::dup2(0, 7);
     });
     EXPECT_EQ(jail.wait(), 0);
-    EXPECT_EQ(jail.said(), "0 1 2 3 ");  // 3 is the listing's own
+    EXPECT_EQ(jail.said(), "0 1 2 3 ");  // 3 is the descriptor of the listing itself
 }
 
 TEST_F(Session, ClosedStandardDescriptorsDoNoHarm) {
@@ -64,7 +64,7 @@ TEST_F(Session, ClosedStandardDescriptorsDoNoHarm) {
 }
 
 TEST_F(Session, SignalStateAndLimitsAreTheCallers) {
-    // Without a shell, which would set its own.
+    // Without a shell, because a shell changes the signal state.
     Running jail(command({"grep", "-E", "Sig(Blk|Ign)|Max open", "/proc/self/status", "/proc/self/limits"}),
                  [] {
                      for (int number = 1; number < 32; ++number) ::signal(number, SIG_DFL);
@@ -82,7 +82,7 @@ TEST_F(Session, SignalStateAndLimitsAreTheCallers) {
     EXPECT_NE(jail.said().find("SigBlk:\t0000000000000800"), std::string::npos) << jail.said();
     size_t ignored = jail.said().find("SigIgn:\t");
     ASSERT_NE(ignored, std::string::npos) << jail.said();
-    // Above bit 30 are signals of the C library's own, which come as the caller of the tests had them.
+    // Bits above 30 are signals of the C library, which keep the state that the caller of the tests had.
     uint64_t mask = std::stoull(jail.said().substr(ignored + 8, 16), nullptr, 16) & 0x7fffffff;
     EXPECT_EQ(mask, 0x10001u) << jail.said();
     EXPECT_NE(jail.said().find("  100  "), std::string::npos) << jail.said();

@@ -8,12 +8,11 @@ using std::chrono::milliseconds;
 using testing_support::let_others_run;
 using testing_support::Running;
 
-// The one that asks for the number is SIGWINCH throughout: where both wait to be delivered, the lower number
-// comes first, and it has the highest.
+// The test always requests the count with SIGWINCH: if both signals are pending, the kernel delivers the
+// lower number first, and SIGWINCH has the highest.
 class SessionSignals : public testing_support::JailTest {
   protected:
-    // Counts by itself, and has no children: a shell that waits for one takes a signal at a moment of its
-    // own.
+    // Counts in one process without children, because a shell that waits for a child handles a signal later.
     std::vector<std::string> counter_of(int signal) const {
         return command(
             {"perl", "-MPOSIX", "-e",
@@ -47,7 +46,7 @@ TEST_F(SessionSignals, ToTheWholeJobReachTheCommandOnce) {
 
 TEST_F(SessionSignals, EndACommandThatDoesNotCare) {
     Running jail(command({"sleep", "100"}));
-    // Sent before the command runs, it is kept until it does.
+    // A signal sent before the command runs stays pending until it does.
     ::poll(nullptr, 0, 5);
     ::kill(jail.pid(), SIGTERM);
     EXPECT_EQ(jail.wait(), 128 + SIGTERM);

@@ -7,7 +7,7 @@
 
 namespace {
 
-// A program with a terminal of its own; we are the person at the keyboard.
+// A program with its own terminal; the test acts as the user at the keyboard.
 class Keyboard {
   public:
     explicit Keyboard(std::vector<std::string> words) {
@@ -34,7 +34,7 @@ class Keyboard {
     Keyboard& operator=(const Keyboard&) = delete;
 
     void type(const std::string& text) { (void)base::write_all(master_.get(), text); }
-    // Reads until the text appears, and forgets all up to its end.
+    // Reads until the text appears, and drops everything up to its end.
     testing::AssertionResult shows(const std::string& text) {
         for (size_t at; (at = shown_.find(text)) == std::string::npos;) {
             struct pollfd watched = {master_.get(), POLLIN, 0};
@@ -104,7 +104,7 @@ TEST_F(TerminalTest, CtrlCReachesTheCommandOnce) {
     ASSERT_TRUE(keyboard.shows("up\r\n"));
     keyboard.type(kInterrupt);
     ASSERT_TRUE(keyboard.shows("it-came\r\n"));
-    // For a second one, if there were one.
+    // Wait for a second SIGINT, which must not come.
     testing_support::let_others_run(std::chrono::milliseconds(50));
     directory_.write("p/stop", "");
     ASSERT_TRUE(keyboard.shows("ready>"));
@@ -126,8 +126,7 @@ TEST_F(TerminalTest, CtrlCEndsTheScriptAroundTheCommand) {
 TEST_F(TerminalTest, CtrlZStopsTheJobAndFgContinuesIt) {
     Keyboard keyboard(shell());
     ASSERT_TRUE(keyboard.shows("ready>"));
-    // Not dash: it starts programs with vfork, and a stop in the midst of that is lost outside a jail as
-    // well.
+    // Not dash: it starts programs with vfork, and a stop during vfork is lost outside a jail too.
     std::string reader = "until test -e stop; do echo t\"\"ick; sleep 0.01; done; read x; echo got-$x";
     keyboard.type(line(command({"bash", "-c", reader})) + "\n");
     for (int round = 0; round < 2; ++round) {
@@ -162,8 +161,8 @@ TEST_F(TerminalTest, ABackgroundJobStopsWhenItReadsTheTerminal) {
 TEST_F(TerminalTest, APipelineSharesTheTerminal) {
     Keyboard keyboard(shell());
     ASSERT_TRUE(keyboard.shows("ready>"));
-    // The reader of the output has the terminal to begin with, as a pager needs it; the command gets it when
-    // it asks.
+    // At first the reader of the output has the terminal, as a pager needs it. The command gets the terminal
+    // when it reads.
     keyboard.type(line(script("echo u\"\"p; read x; echo got-$x")) + " | cat\n");
     ASSERT_TRUE(keyboard.shows("up\r\n"));
     keyboard.type("hello\n");

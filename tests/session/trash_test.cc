@@ -42,7 +42,7 @@ TEST_F(TrashTest, WhatIsTakenIsGoneAtOnceAndRemovedLater) {
 }
 
 TEST_F(TrashTest, WhatHoldsSomethingAfterAllGoesBack) {
-    // Somebody whose working directory it is writes into it after the move.
+    // A process whose working directory this is writes into it after the move.
     base::Fd held(::open((directory_ / "p/.vscode").c_str(), O_RDONLY | O_DIRECTORY));
     ASSERT_TRUE(take(trash_, ".vscode"));
     base::Fd file(::openat(held.get(), "tasks.json", O_CREAT | O_WRONLY, 0600));

@@ -20,7 +20,7 @@ using session::Meter;
 constexpr uint64_t kMegabyte = 1 << 20;
 constexpr uint64_t kNoLimit = ~uint64_t{0};
 
-// A child that has done something, and waits to be killed.
+// A child that runs `body` and then waits to be killed.
 class Child {
   public:
     explicit Child(void (*body)()) {
@@ -61,7 +61,7 @@ TEST(Meter, AddsUpAProcessAndAllBelowIt) {
         static Child grandchild([] { fill(30); });
     });
     uint64_t memory = Meter(child.pid(), {}).memory(kNoLimit);
-    EXPECT_GT(memory, 70 * kMegabyte);  // what they share counts twice in the quick sum
+    EXPECT_GT(memory, 70 * kMegabyte);  // the quick sum counts shared pages twice
     EXPECT_LT(memory, 90 * kMegabyte);
 }
 

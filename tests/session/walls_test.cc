@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What still holds when something else has failed, and that nothing runs where a wall can't be raised.
+// The walls of a real jail: what they still refuse when a mount is wrong, and what stays allowed.
 #include "landlock/wall.h"
 #include "session/jail_fixture.h"
 
@@ -10,7 +10,7 @@ using testing_support::Running;
 
 class WallsTest : public JailTest {
   protected:
-    // A directory that no part of the plan calls writable, mounted writable all the same.
+    // A directory that the second wall does not allow writing to; the tests mount it writable.
     std::string elsewhere() const {
         std::string path = directory_ / "elsewhere";
         std::filesystem::create_directories(path);

@@ -19,7 +19,8 @@ class WatchTest : public testing::Test {
         watch.start(begin_, source());
         return watch;
     }
-    // Looks each time that the watch asks for it, up to this moment; the first verdict that is not to go on.
+    // Looks each time that the watch requests it, up to this moment. Returns the first verdict that is not
+    // go_on.
     Verdict attend(Watch& watch, Watch::Clock::duration until) {
         while (now_ <= begin_ + until) {
             Verdict verdict = watch.look(now_);
