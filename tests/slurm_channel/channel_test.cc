@@ -22,7 +22,7 @@ Request sample() {
     return request;
 }
 
-// The way of a request through frames; the code of the refusal, or "".
+// Decodes a request from its frames. Returns the code of the refusal, or "".
 std::string code_of(const std::string& bytes, Request* request = nullptr) {
     Decoder decoder;
     Assembler assembler;
@@ -103,13 +103,13 @@ TEST(Request, WhatDoesNotBelongIsRefused) {
     EXPECT_EQ(code_of(begin + place + frame(Type::ready)), "");
     for (const std::string& bytes : {
              frame(Type::ready),                                         // no hello
-             begin + begin,                                              // two
+             begin + begin,                                              // two hellos
              frame(Type::hello, std::string("\0\0\0\2", 4) + "squeue"),  // another version
              frame(Type::hello, "abc"),                                  // too short
              hello(""),
              hello("../sh"),
              hello("Squeue"),
-             hello(std::string(33, 'a')),                            // no names
+             hello(std::string(33, 'a')),                            // invalid names
              begin + frame(Type::ready),                             // no directory
              begin + frame(Type::directory, "here"),                 // relative
              begin + frame(Type::directory, std::string("/\0", 2)),  //
@@ -135,7 +135,7 @@ TEST(Decoder, RefusesUnknownTypesAndLongFrames) {
         Decoder decoder;
         std::vector<Frame> frames;
         EXPECT_FALSE(decoder.feed(bytes, frames));
-        // For good: what follows is not looked at.
+        // The decoder stays failed: it ignores everything that follows.
         EXPECT_FALSE(decoder.feed(frame(Type::ready), frames));
         EXPECT_TRUE(frames.empty());
     }

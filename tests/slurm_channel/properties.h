@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What must hold for any bytes that a process in the jail may send.
+// Properties of the channel for any bytes that a process in the jail may send.
 #pragma once
 
 #include <string_view>
@@ -52,7 +52,7 @@ inline const char* broken_for_request(const Request& request) {
 }
 
 inline const char* broken_for_frames(std::string_view input) {
-    // In one go and byte by byte: the same frames.
+    // All bytes at once and byte by byte must give the same frames.
     std::vector<Frame> at_once, slowly;
     Decoder fast, slow;
     bool is_read = fast.feed(input, at_once);
@@ -80,7 +80,7 @@ inline const char* broken_for_frames(std::string_view input) {
     return nullptr;
 }
 
-// The other direction: what a stub reads, and what either side takes out of a frame.
+// The other direction: frames that a stub reads, and the values that either side decodes from a frame.
 inline const char* broken_for_answers(std::string_view input) {
     std::vector<Frame> frames;
     Decoder decoder;
