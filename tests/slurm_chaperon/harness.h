@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A chaperon in a process of its own with ordinary programs as its real commands, and stubs that call it.
+// A chaperon in a child process, with ordinary programs instead of the real Slurm commands, and stubs that
+// connect to it.
 #pragma once
 
 #include <fcntl.h>
@@ -75,7 +76,7 @@ inline Ending capture_it(const Context&, const Call& call, Conversation& convers
 }
 
 inline Ending hold_it(const Context&, const Call&, Conversation& conversation) {
-    // What the real salloc and its holder do, in one process.
+    // Does the work of the real salloc and its holder in one process.
     const char* both =
         "echo granted >&2; printf 'SLURM_JOB_ID=17\\0OTHER=x\\0\\0'; read -r status; printf %s \"$status\" "
         ">&2; exit 4";
@@ -84,7 +85,7 @@ inline Ending hold_it(const Context&, const Call&, Conversation& conversation) {
     }));
 }
 
-// sbatch: the job file as its input, whatever the stub's may be.
+// As for sbatch: the job file is the command's input, whatever the stub's input is.
 inline Ending feed_it(const Context&, const Call& call, Conversation& conversation) {
     Conversation::Relayed how;
     how.input = std::string(500'000, 'j');
@@ -104,7 +105,7 @@ struct Ran {
     int signal() const { return WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0; }
 };
 
-// A stub in a process of its own.
+// A stub in a child process.
 class Stub {
   public:
     Stub(const std::string& socket, std::vector<std::string> words, int input = -1, int output = -1) {
@@ -134,7 +135,8 @@ class Stub {
 
     pid_t pid() const { return pid_; }
 
-    // The first bytes that it says. A line may arrive in pieces, from a terminal even its end alone.
+    // The first bytes of its output. A line may arrive in pieces; from a terminal the line break may arrive
+    // alone.
     std::string first(size_t size) {
         std::string text(size, '\0');
         size_t known = 0;
@@ -148,7 +150,7 @@ class Stub {
         return text.substr(0, known);
     }
 
-    // Everything that it says, and its end.
+    // All of its output, and its exit status.
     Ran finish() {
         Ran ran;
         while (output_ || errors_) {
@@ -245,7 +247,7 @@ class ServeTest : public testing::Test {
         return fd;
     }
 
-    // All frames until the chaperon hangs up.
+    // All frames until the chaperon closes the connection.
     static std::vector<channel::Frame> frames_from(int fd) {
         std::vector<channel::Frame> frames;
         channel::Decoder decoder;

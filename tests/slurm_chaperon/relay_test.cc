@@ -9,7 +9,7 @@ namespace {
 
 class Relay : public ServeTest {};
 
-// Bytes of memory.
+// Resident memory in bytes.
 size_t resident_of(const std::string& pid) {
     std::ifstream status("/proc/" + pid.substr(0, pid.find(' ')) + "/statm");
     size_t pages = 0, resident = 0;
@@ -50,7 +50,7 @@ TEST_F(Relay, WhoReadsNoInputLeavesItAlone) {
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
     base::Fd read_end(ends[0]), write_end(ends[1]);
     ASSERT_TRUE(base::write_all(write_end.get(), "next line\n").ok());
-    // It would see the line, and would wait for more.
+    // If cat got the input, it would print the line and wait for more.
     EXPECT_EQ(run({"squeue", "cat"}, read_end.get()).output, "");
     char bytes[32];
     EXPECT_EQ(::read(read_end.get(), bytes, sizeof bytes), 10);
@@ -59,7 +59,7 @@ TEST_F(Relay, WhoReadsNoInputLeavesItAlone) {
 TEST_F(Relay, AHandlersInputIsTheInput) {
     serve_with();
     EXPECT_EQ(run({"scancel", "cat"}).output, std::string(500'000, 'j'));
-    // One that is not read to its end holds nothing up.
+    // A command that does not read all of its input delays nothing.
     EXPECT_EQ(run({"scancel", "true"}).code(), 0);
 }
 
@@ -70,7 +70,7 @@ TEST_F(Relay, EnvironmentIsTheContextsAlone) {
     ::unsetenv("LEAKED");
 }
 
-// Threat: srun starts programs for ranks that ask it to. salloc is there to start one.
+// Threat: srun starts programs at the request of ranks. Only salloc is meant to start a program.
 TEST_F(Relay, OnlySallocStartsAnything) {
     serve_with();
     EXPECT_EQ(run({"squeue", "sh", "-c", "/bin/echo started"}).output, "started\n")
@@ -81,7 +81,7 @@ TEST_F(Relay, OnlySallocStartsAnything) {
 
 TEST_F(Relay, NothingIsInherited) {
     serve_with();
-    // The directory's own descriptor is the fourth.
+    // Descriptor 3 is the directory that ls reads.
     EXPECT_EQ(run({"squeue", "sh", "-c", "ls /proc/self/fd; pwd; ulimit -c >/dev/null"}).output,
               "0\n1\n2\n3\n/\n");
 }
@@ -97,7 +97,7 @@ TEST_F(Relay, ASlowReaderSlowsTheCommandDown) {
     const std::string mark = folder_ + "/mark";
     Stub stub(socket_, {"squeue", "sh", "-c", "head -c 20000000 /dev/zero; touch " + mark});
     std::this_thread::sleep_for(500ms);
-    // It waits for its reader, and the rest is not kept anywhere.
+    // The command waits for its reader, and no process buffers the rest.
     EXPECT_FALSE(base::file_exists(mark));
     const size_t usual = resident_of(std::to_string(chaperon_));
     for (const std::string& pid : {std::to_string(stub.pid()), children()})
@@ -124,7 +124,7 @@ TEST_F(Relay, SignalsReachTheCommandPastUnreadInput) {
 
 TEST_F(Relay, AStubThatIsKilledTakesTheCommandWithIt) {
     serve_with({.grace = 300ms});
-    // Both one that goes when it is asked and one that does not.
+    // A command that exits on SIGTERM, and one that ignores it.
     for (const char* trap : {"", "trap '' TERM; "}) {
         const std::string file = folder_ + "/pid";
         Stub stub(socket_, {"srun", "sh", "-c",

@@ -65,7 +65,7 @@ TEST_F(Serve, ACapturedCommandEndsWithItsStub) {
     Stub stub(socket_, {"sacct", "sh", "", "-c", "echo $$ >" + file + "; exec sleep 100"});
     pid_t pid = 0;
     ASSERT_TRUE(happens([&] { return static_cast<bool>(std::ifstream(file) >> pid) && pid > 0; }));
-    // Its own signals are its own: it ends like any program.
+    // The stub does not forward its signals here: it ends like any program.
     ::kill(stub.pid(), SIGINT);
     EXPECT_EQ(stub.finish().signal(), SIGINT);
     EXPECT_TRUE(happens([&] { return ::kill(pid, 0) != 0; }));
@@ -154,8 +154,8 @@ TEST_F(Serve, FilesOfSrunAreOpenedByTheStub) {
     serve_with();
     const std::string file = folder_ + "/out";
     ASSERT_TRUE(base::write_file_atomically(file, "old, and longer than the new\n").ok());
-    // The stub reads the options as srun does; this handler's command is the first word, so they stand in the
-    // environment, which counts alike.
+    // The stub reads the options as srun does. This handler's command is the first word, so the options are
+    // in the environment, which has the same effect.
     ::setenv("SLURM_STDOUTMODE", file.c_str(), 1);
     Ran ran = run({"srun", "sh", "-c", "echo out; echo err >&2; echo 'srun: own' >&2"});
     EXPECT_EQ(ran.output, "");
@@ -174,7 +174,7 @@ TEST_F(Serve, FilesOfSrunAreOpenedByTheStub) {
 TEST_F(Serve, SallocRunsTheCommandInPlace) {
     serve_with();
     ::setenv("SALLOC_TEST", "kept", 1);
-    // The holder passes the status on; here it is shown.
+    // The real holder passes the status on; here it is printed.
     Ran ran = run({"salloc", "-n1", "sh", "-c", "echo $SLURM_JOB_ID $OTHER $SALLOC_TEST; exit 65"});
     EXPECT_EQ(ran.output, "17 kept\n");
     EXPECT_EQ(ran.errors, "granted\nA");
@@ -218,7 +218,7 @@ TEST_F(Serve, JunkIsAnsweredAndClosed) {
         EXPECT_EQ(frames[0].type, channel::Type::denied);
         EXPECT_EQ(frames[1].type, channel::Type::exit);
     }
-    // After the request as well: the command ends.
+    // Invalid bytes after the request also end the command.
     base::Fd fd = connect();
     channel::Request request = sample();
     request.arguments = {"sleep", "100"};
@@ -250,7 +250,8 @@ TEST_F(Serve, ARequestHasToArriveInTime) {
         ASSERT_EQ(frames.size(), 2u);
         EXPECT_EQ(channel::parse_denied(frames[0].payload)->what, "the request did not arrive in time");
     }
-    // A script may take longer while it comes, but not for ever. On a busy machine a part of it may be late.
+    // A script may take longer while it arrives, but not for ever. On a busy machine a part of it may be
+    // late.
     auto longest = Clock::duration::zero();
     for (int tries = 0; tries < 50 && longest <= 400ms; ++tries) {
         base::Fd fd = connect();
@@ -281,7 +282,7 @@ TEST_F(Serve, OneTooManyIsTurnedAway) {
     EXPECT_TRUE(ran.errors.starts_with("squeue: failed [slurm-busy]")) << ran.errors;
     callers.pop_back();
     EXPECT_TRUE(happens([&] { return run({"squeue", "true"}).code() == 0; }));
-    // The end of the session ends them all.
+    // The end of the session ends all commands.
     end_session();
     int status = -1;
     ASSERT_EQ(::waitpid(chaperon_, &status, 0), chaperon_);
