@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for whatever a rank of MPI says to Slurm's process manager; the claim that these bytes break, or
-// null.
+// Properties of any bytes that a rank of MPI sends to Slurm's process manager. Returns the claim that these
+// bytes break, or null.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace slurm {
 
-// What the manager would read: one greeting, then a line at a time, or one frame behind the other.
+// Checks the bytes that the manager would read: one greeting, then a line at a time, or consecutive frames.
 inline const char* broken_for_manager(std::string_view said, bool& is_greeted, bool in_frames) {
     while (!said.empty()) {
         if (!is_greeted) {
@@ -30,8 +30,8 @@ inline const char* broken_for_manager(std::string_view said, bool& is_greeted, b
     return nullptr;
 }
 
-// The first byte says which version the manager answers and in which pieces the rank speaks; the rest is the
-// rank's.
+// The first byte selects the manager's protocol version and the size of the rank's pieces; the rest is what
+// the rank sends.
 inline const char* broken_for_ranks(std::string_view bytes) {
     if (bytes.empty()) return nullptr;
     unsigned first = static_cast<unsigned char>(bytes.front());

@@ -70,7 +70,7 @@ TEST(RankChannel, SpawnDoesNotGoOnInFrames) {
     }
 }
 
-// All ranks of a step speak the version of the first: the manager's word counts, not the rank's.
+// All ranks of a step use the version of the first one, so the manager's version counts, not the rank's.
 TEST(RankChannel, TheManagersVersionCounts) {
     RankRequests requests = greeted(kGreeting2, kWelcome1);
     EXPECT_FALSE(requests.take("    18cmd=spawn;ncmds=1;\n"));
