@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for whatever arrives on a node in the place of a job's description, and for names of files with
-// patterns; each returns the claim that these bytes break, or null.
+// Properties of any bytes that arrive on a node in place of a job's description, and of file names with
+// patterns. Each function returns the claim that these bytes break, or null.
 #pragma once
 
 #include <string>
@@ -44,7 +44,7 @@ inline const char* broken_for_patterns(std::string_view bytes) {
     if (!name.starts_with('/')) return "a name is absolute";
     if (pattern.find_first_of("%\\") == std::string::npos && name != pattern && name != "/home/me/" + pattern)
         return "a name without patterns stays as it is";
-    // No width is more than ten, and no value is longer than all variables.
+    // The largest width is ten, and no value is longer than all variables.
     if (name.size() > 10 + pattern.size() * (bytes.size() + 12)) return "a name is bounded";
     return nullptr;
 }

@@ -42,7 +42,7 @@ TEST(Spec, ComesBackFromAJobFile) {
     expect_equal(*spec, full());
 }
 
-// Threat: a line of the agent's script that sbatch takes for a directive.
+// Threat: sbatch reads a line of the agent's script as a directive.
 TEST(Spec, NoTextOfTheAgentStandsInAJobFile) {
     auto file = slurm::job_file("/p", full());
     EXPECT_EQ(file->find("#SBATCH"), std::string::npos);
