@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Each case was seen at sbatch 22.05 itself: the words are those that it handed to getopt_long, the
+// Each case was observed with sbatch 22.05 itself: the words are those that it passed to getopt_long, the
 // complaints those that it printed.
 #include "slurm/options/directives.h"
 

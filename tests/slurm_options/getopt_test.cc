@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The parser against glibc's getopt_long, over command lines made at random of the real options.
+// Compares the parser with glibc's getopt_long, for random command lines made from the real options.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for any command line and any script. The rules of getopt are not written down a second time:
-// glibc itself is asked about the same options.
+// Properties of any command line and any script. The rules of getopt are not implemented a second time: glibc
+// itself parses the same options.
 #pragma once
 
 #include <getopt.h>
@@ -15,7 +15,7 @@
 
 namespace slurm {
 
-// The options of a command as getopt alone sees them: none is refused, none ends the line early.
+// The options of a command as getopt alone sees them: no option is refused, and none ends the line early.
 class Unjudged {
   public:
     explicit Unjudged(const Command& command)
@@ -38,7 +38,7 @@ class Unjudged {
     Command command_;
 };
 
-// What glibc makes of the arguments; empty: it complains.
+// The result of glibc's getopt_long; empty if it reports an error.
 inline std::optional<Parsed> parsed_by_glibc(const Command& command, std::vector<std::string> arguments) {
     std::string letters = command.stops_at_first_word ? "+" : "";
     std::vector<struct option> names;
@@ -75,7 +75,7 @@ inline std::optional<Parsed> parsed_by_glibc(const Command& command, std::vector
     return parsed;
 }
 
-// Full names of other releases are unknown to the other side.
+// getopt_long does not get the full names of other releases.
 inline bool names_another_release(const Command& command, const std::vector<std::string>& arguments) {
     for (const std::string& argument : arguments)
         for (const Option& option : command.options)
@@ -87,7 +87,7 @@ inline bool names_another_release(const Command& command, const std::vector<std:
 inline const char* broken_against_glibc(const Command& judged, const std::vector<std::string>& arguments) {
     const Unjudged unjudged(judged);
     for (const std::string& argument :
-         arguments)  // full names of other releases are unknown to the other side
+         arguments)  // getopt_long does not get the full names of other releases
         for (const Option& option : judged.options)
             if (!option.release.empty() && argument.substr(0, argument.find('=')) == name_of(option))
                 return nullptr;
@@ -103,7 +103,7 @@ inline const char* broken_against_glibc(const Command& judged, const std::vector
     return nullptr;
 }
 
-// What is given to Slurm means the same there, holds nothing refused, and is its own canonical form.
+// getopt reads the emitted arguments as the same options, without further words and without anything refused.
 inline const char* broken_when_emitted(const Command& command, const std::vector<std::string>& arguments) {
     if (names_another_release(command, arguments)) return nullptr;
     const Parse result = parse(command, arguments);
@@ -122,7 +122,7 @@ inline const char* broken_when_emitted(const Command& command, const std::vector
     return nullptr;
 }
 
-// The first byte chooses the command; line breaks part the arguments.
+// The first byte selects the command; line breaks separate the arguments.
 inline const char* broken_for_arguments(std::string_view bytes) {
     if (bytes.empty() || bytes.find('\0', 1) != bytes.npos) return nullptr;
     const Command& command = commands()[static_cast<unsigned char>(bytes[0]) % commands().size()];

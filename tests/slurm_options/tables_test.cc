@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tables themselves: every row decided and explained, and equal to what the real clients know.
+// The tables themselves: every row has a verdict and an explanation, and the rows match the options of the
+// real clients.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -121,7 +122,7 @@ std::map<std::string, Recorded> recorded(const std::string& path) {
     return tables;
 }
 
-// Later releases let these have a value; a client that does not will say so.
+// Later releases accept a value for these; an older client reports an error.
 bool takes_more_today(const Option& option) {
     return option.name == "json" || option.name == "yaml";
 }
@@ -146,7 +147,8 @@ TEST_P(AsRecorded, NamesStandInTheClientsOrder) {
         if (!takes_more_today(option)) {
             EXPECT_EQ(number_of(option.takes), known.takes) << option.name;
         }
-        // Two names are one option here exactly when they are there; help and usage may share their effect.
+        // Two names are one option here exactly if they are one option in the client; help and usage may
+        // share an effect.
         const Option* meant = find_option(command, option.name);
         const auto [before, is_new] = meaning.try_emplace(known.value, meant);
         if (!is_new && !meant->informs) {
