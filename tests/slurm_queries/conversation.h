@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A cluster of prepared answers: what the real commands would be given is kept, and what they say is what the
-// test has put in. The answer to the question about jobs is made from rows, with the nonce of the question.
+// A simulated cluster with prepared answers. It records the arguments of the real commands, and returns the
+// output that the test has set. It makes the answer to the question about jobs from rows, with the nonce of
+// the question.
 #pragma once
 
 #include <algorithm>
@@ -28,9 +29,9 @@ struct PreparedJob {
 class PreparedConversation : public chaperon::Conversation {
   public:
     std::vector<PreparedJob> jobs;
-    // What each command says, in order; the last one again and again.
+    // The output of each command, in order; the last one is repeated.
     std::map<std::string, std::vector<chaperon::Captured>> answers;
-    chaperon::Captured question_answer;  // instead of rows, where it fails
+    chaperon::Captured question_answer;  // replaces the rows if its status is not 0
 
     std::vector<Ran> ran;  // without the questions
     int questions = 0;
@@ -91,7 +92,7 @@ class PreparedConversation : public chaperon::Conversation {
         return arguments[3].substr(kFormat.size() - 1, 33);
     }
 
-    // Of a format that begins with the question.
+    // The nonce of a format that begins like the question's.
     static std::string nonce_ahead(std::string_view client, const std::vector<std::string>& arguments) {
         constexpr std::string_view kFormat = "--format=n";
         if (client != "squeue" || arguments.empty() || !arguments.back().starts_with(kFormat)) return "";
@@ -99,7 +100,7 @@ class PreparedConversation : public chaperon::Conversation {
         return arguments.back().substr(kFormat.size() + 32).starts_with("%A" + nonce + "%F") ? nonce : "";
     }
 
-    // Headings and what the user's format is taken to show: the id, and a second line.
+    // Headings, then for each job the output of the user's format: here the id, and a second line.
     chaperon::Captured show_rows(const std::string& nonce, bool has_headings) const {
         chaperon::Captured said{.output = "", .errors = "a warning\n", .ending = {}};
         auto add = [&](const PreparedJob& row) {
@@ -132,7 +133,8 @@ inline const std::string kSession(32, 'a');
 inline const Tag kOurs = make_tag(kSession, base::Path::known("/lab/project"));
 inline const Tag kOther{.session = std::string(32, 'c'), .project = std::string(32, 'd')};
 
-// Two jobs and an array of the project, one of another project, and one without a tag.
+// Three jobs (one is completed) and an array of the project, one job of another project, and one without a
+// tag.
 inline std::vector<PreparedJob> some_jobs() {
     std::string ours = text_of(kOurs);
     return {{"17", "17", "17", "my run " + ours},
@@ -149,7 +151,7 @@ struct Asked {
     chaperon::Ending ending;
 
     Ran last() const { return conversation.ran.empty() ? Ran{} : conversation.ran.back(); }
-    // The argument that begins like this, of the last command.
+    // The argument of the last command that begins with this text.
     std::string argument(std::string_view begin) const {
         for (const std::string& argument : last().arguments) {
             if (argument.starts_with(begin)) return argument;

@@ -20,10 +20,10 @@ TEST(Sacct, IsOfTheOwnUser) {
     EXPECT_EQ(user("sacct", {"-f", "/etc/passwd"}).code(), code::outside_file);
 }
 
-// The question to sacct is answered with its nonce, which is the delimiter of its line.
+// The answer to the question to sacct contains its nonce as the delimiter of the fields.
 class AccountingConversation : public PreparedConversation {
   public:
-    std::string rows;  // "17|comment|17", one to a line
+    std::string rows;  // "17|comment|17", one a line
 
     base::Result<chaperon::Captured> capture(std::string_view client,
                                              const std::vector<std::string>& arguments,
@@ -62,7 +62,7 @@ TEST(Sacct, IsBoundedByTheProject) {
     handle_sacct(context, call, conversation);
     EXPECT_EQ(conversation.ran.back().arguments, (Lines{"--user=1000", "--jobs=5,67108864,17.0,134217728"}));
 
-    // Naming jobs must not move the start of the time that is searched.
+    // Adding job ids must not change the start of the time range.
     call.arguments = {"-s", "R"};
     handle_sacct(context, call, conversation);
     EXPECT_EQ(conversation.ran.back().arguments.back(), "--starttime=now");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for the formats that an agent asks for and the texts that Slurm answers with; each returns the
-// claim that these bytes break, or null.
+// Properties of the formats that an agent requests and the texts that Slurm returns. Each function returns
+// the claim that these bytes break, or null.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ inline const char* broken_for_columns(std::string_view bytes) {
         if (marked->columns.empty()) return "a marked format has columns";
         for (const Column& column : marked->columns) {
             if (column.width.value_or(0) > 100'000) return "a width is bounded";
-            if (column.width.value_or(0) > 1000) return nullptr;  // Bounded, and slow.
+            if (column.width.value_or(0) > 1000) return nullptr;  // Allowed, but too slow for the test.
         }
         std::string shown = unmarked(answer, *marked, hidden);
         if (answer.find('#') == answer.npos && shown != answer)
@@ -46,7 +46,7 @@ inline const char* broken_for_columns(std::string_view bytes) {
     return read_accounting_rows(answer, "N0NCE").size() * 2 <= marks ? nullptr : "a row has two marks";
 }
 
-// Lines about nodes, reservations and the configuration, with the name of another user planted.
+// Lines about nodes, reservations and the configuration, to which the test adds the name of another user.
 inline const char* broken_for_masks(std::string_view bytes) {
     for (std::string_view line : base::split(bytes, '\n')) {
         std::string text(line);

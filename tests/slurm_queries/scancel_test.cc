@@ -17,7 +17,7 @@ TEST(Scancel, ActsOnJobsInScope) {
               (Lines{"--batch", "--signal=USR1", "--me", "--", "17"}));
 }
 
-// Threat: cancelling by number what the session may not know of.
+// Threat: the agent cancels by number a job that the session must not see.
 TEST(Scancel, NamesNoJobInThePlaceOfOneOutOfScope) {
     Ask ask;
     ask.answers["scancel"] = {

@@ -57,7 +57,7 @@ TEST(Scontrol, ShowsWhatTheAgentAskedFor) {
     EXPECT_EQ(one_line.last().arguments, (Lines{"--", "show", "job", "17"}));
 }
 
-// Threat: a comment that looks like the head of a job in another project, to have its record shown.
+// Threat: a comment imitates the first line of a job in another project, so that its record is shown.
 TEST(Scontrol, ShowsNoRecordOfAJobOutOfScope) {
     testing_support::TemporaryDirectory state;
     ASSERT_TRUE(keep_record(state.path(), "30", {.output = "/secret/out"}).ok());
@@ -115,7 +115,7 @@ TEST(Scontrol, UpdatesWhatTheTableLets) {
     EXPECT_EQ(Ask()("scontrol", {"update", "JobName=x", "TimeLimit=1"}).code(), code::value);
 }
 
-// Threat: a job that leaves the scope, or enters another, by a new comment.
+// Threat: a job leaves the scope, or enters another one, by a new comment.
 TEST(Scontrol, KeepsTheTagOfAComment) {
     std::string tag = text_of(kOurs);
     EXPECT_EQ(Ask()("scontrol", {"update", "JobId=17", "comment=a\nb"}).last().arguments.back(),
@@ -168,7 +168,7 @@ TEST(Scontrol, RefusesAdministration) {
     EXPECT_EQ(Ask()("scontrol", {"bogus"}).conversation.errors, "invalid keyword: bogus\n");
 }
 
-// Threat: a word that the real scontrol's getopt would take for an option.
+// Threat: the getopt of the real scontrol reads a word as an option.
 TEST(Scontrol, TakesNoWordForAnOption) {
     EXPECT_EQ(Ask()("scontrol", {"--", "show", "node", "--uid=0"}).last().arguments,
               (Lines{"--", "show", "nodes", "--uid=0"}));

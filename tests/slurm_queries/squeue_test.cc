@@ -9,7 +9,7 @@ namespace {
 using chaperon::Scope;
 using Lines = std::vector<std::string>;
 
-// What the user's format shows of these jobs.
+// The output of the user's format for these jobs.
 std::string rows_of(const Lines& ids) {
     std::string text;
     for (const std::string& id : ids) text += " shows " + id + "\nand more\n";
@@ -52,7 +52,7 @@ TEST(Squeue, ShowsInOneCallWhatTwoCallsWouldOfMixedGroups) {
     EXPECT_EQ(ask("squeue", {"-l"}).argument("--jobs"), "--jobs=51,60,67108864");
 }
 
-// Threat: a comment that looks like rows of its own.
+// Threat: a comment imitates rows of squeue.
 TEST(Squeue, IsNotFooledByComments) {
     std::string ours = text_of(kOurs);
     std::string forged = "x\n" + std::string(33, 'n') + "30 " + ours + "\n shows 30\n";
@@ -100,7 +100,7 @@ TEST(Squeue, HasOnlyItsHeadingWhereNothingIsInScope) {
     EXPECT_EQ((Ask{.jobs = {}}("squeue", {"-l"}).argument("--jobs")), "--jobs=134217728,67108864");
 }
 
-// Threat: ids that exist answer otherwise than ids that do not.
+// Threat: the answer for an id that exists differs from the answer for one that does not.
 TEST(Squeue, AsksForNoJobInThePlaceOfOneOutOfScope) {
     EXPECT_EQ(Ask()("squeue", {"-j30"}).argument("--jobs"), "--jobs=67108864");
     EXPECT_EQ(Ask()("squeue", {"-j", "99"}).argument("--jobs"), "--jobs=67108864");
@@ -126,7 +126,8 @@ TEST(Squeue, CombinesUsersWithTheScope) {
 TEST(Squeue, ShowsCommentsWithoutTags) {
     Ask ask;
     std::string tag = text_of(kOurs);
-    // The nonce of the format is not known here: without marks the output stays, and tags still go.
+    // The test can't predict the nonce, so this answer has no marks: the output stays, and tags are still
+    // removed.
     ask.answers["squeue"] = {says("17|my run " + tag + "|x\n")};
     EXPECT_EQ(ask("squeue", {"-o", "%all"}).conversation.output, "17|my run|x\n");
 }
