@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for ids, comments and answers made of any bytes. The unit tests check it over the seeds and over
-// damaged seeds, the fuzzer over what it makes of them.
+// Properties of ids, comments and answers made from any bytes. The unit tests check them with the seeds and
+// with damaged seeds, the fuzzer with its mutations of the seeds.
 #pragma once
 
 #include <string>
@@ -48,7 +48,7 @@ inline const char* broken_for_tag(std::string_view text) {
     if (split.tag) {
         if (!is_tag_part(split.tag->session) || !is_tag_part(split.tag->project))
             return "a tag has odd parts";
-        // A blank in front of a tag that stands alone is nobody's, and nothing of ours writes one.
+        // A blank before a tag without a user's part belongs to neither, and this project never writes one.
         std::string_view written = split.user_part.empty() && text.starts_with(' ') ? text.substr(1) : text;
         if (text.size() <= kMaximumComment && *append_tag(split.user_part, *split.tag) != written) {
             return "a split comment is not the whole";
@@ -65,8 +65,7 @@ inline const char* broken_for_tag(std::string_view text) {
     return nullptr;
 }
 
-// The text is an answer as a hostile user would have liked to write it, and, between two honest records, a
-// comment.
+// The text is used as an answer that a hostile user forged, and as a comment between two honest records.
 inline const char* broken_for_rows(std::string_view text) {
     const std::string nonce = "n00112233445566778899aabbccddeeff";
     for (const JobRow& row : read_rows(text, nonce)) {

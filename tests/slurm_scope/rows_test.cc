@@ -53,7 +53,7 @@ TEST(Rows, AreReadWithTheirComments) {
     EXPECT_EQ(rows[1].comment, "");
 }
 
-// Threat: a comment that continues as a record of another job.
+// Threat: a comment continues as the record of another job.
 TEST(Rows, CanNotBeForgedByAComment) {
     std::string forged =
         "x\nn" + std::string(32, '0') + "99" + "\n" + record("99", "99", "99", "y").substr(33);
@@ -90,7 +90,7 @@ TEST(ShownRows, ReachToTheNextNonce) {
     EXPECT_EQ(read.rows[1].job->job, 7u);
     EXPECT_EQ(read.rows[1].text, "a\nb\n");
     EXPECT_EQ(read.rows[2].text, "\n");
-    // Headings anywhere else, or a row that is cut short: nothing from there on.
+    // Headings in any other place, or a truncated row, end the reading.
     EXPECT_EQ(read_shown_rows(rows + headings + rows, kNonce).rows.size(), 2u);
     EXPECT_EQ(read_shown_rows(rows.substr(0, rows.size() - 1), kNonce).rows.size(), 1u);
     EXPECT_EQ(read_shown_rows(rows + rows.substr(0, 60), kNonce).rows.size(), 2u);

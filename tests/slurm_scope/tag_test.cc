@@ -69,7 +69,7 @@ TEST(Tag, IsTakenOutOfAnyText) {
     EXPECT_EQ(without_tags("agent-sandbox:1:" + tag), "agent-sandbox:1:");
 }
 
-// A tag within a tag: what is left around the inner one is the outer one.
+// A tag within a tag: after the inner one is removed, the rest is the outer one.
 TEST(Tag, IsTakenOutThoughAnotherStandsInIt) {
     std::string tag = text_of(our_tag());
     for (size_t at : {1u, 16u, 40u}) {
