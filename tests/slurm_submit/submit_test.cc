@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the real commands would get. The conversation is one that notes it; that Slurm then does what is meant
-// is shown on a real cluster (tests/slurm).
+// The arguments that the real commands would get; the conversation records them. tests/slurm shows on a real
+// cluster that Slurm then does what is intended.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -31,7 +31,7 @@ class Noted : public Conversation {
     }
     void record(std::string_view, const std::map<std::string, std::string>&) override {}
     base::Result<Captured> capture(std::string_view, const Words& words, std::string_view) override {
-        // The answer is delimited by the question's own random text.
+        // The question's own random text delimits the answer.
         std::string format = words.back();
         for (const std::string& word : words)
             if (word.find("%A") != std::string::npos) format = word;
