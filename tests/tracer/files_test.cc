@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is told of a path that a command asks for, and what is not.
+// Which paths that a command uses are reported, and which are not.
 #include "tracer/files.h"
 
 #include <fcntl.h>
@@ -115,7 +115,7 @@ TEST_F(Files, TellsNothingOfANameThatIsThereAlready) {
     EXPECT_TRUE(judge("/home/ann/.ssh/new", Use::make, Inside::nothing));
 }
 
-// Threat: a digest that proposes to open all of it would be followed.
+// Threat: the digest proposes to open everything there, and the user follows it.
 TEST_F(Files, ProposesNeitherTheHomeNorAnythingAboveTheProject) {
     for (std::string_view path : {"/home/ann", "/home", "/"}) {
         auto closed = judge(path, Use::read, Inside::nothing);

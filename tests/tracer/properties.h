@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What holds for any note of the tracer's, which reads the memory of jailed processes; the claim that these
-// bytes break, or null.
+// Properties of any message of the tracer, which reads the memory of jailed processes. Returns the claim that
+// these bytes break, or null.
 #pragma once
 
 #include <string_view>
