@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The properties that libFuzzer attacks, over the same corpora: each file, each beginning of it, and each
+// The properties that libFuzzer attacks, with the same corpora: each file, each prefix of it, and each file
 // with one byte changed.
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace network::wire {
 namespace {
 
-constexpr size_t kMostVariants = 400;  // of each kind for a file
+constexpr size_t kMostVariants = 400;  // of each kind, per file
 
 class Corpus : public testing::TestWithParam<Property> {};
 

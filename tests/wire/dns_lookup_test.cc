@@ -54,7 +54,7 @@ TEST(DnsLookup, HoldsForTheShortestTimeOnTheWay) {
                    "c00c 0001 0001 0000003c 0004 01020304 c00c 0001 0001 0000001e 0004 05060708")
                   .time_to_live,
               30u);
-    // The alias holds for five seconds; a record of another name for none.
+    // The alias is valid for five seconds. The last record has a TTL of 0, but it is for another name.
     EXPECT_EQ(read("8180 0001 0003 0000 0000",
                    "c00c 0005 0001 00000005 0004 0162 c00e"
                    "0162 c00e 0001 0001 0000003c 0004 09090909"

@@ -12,7 +12,7 @@ std::string verdict(std::string_view input) {
     return agreed(head_verdict, input);
 }
 
-// A request whose line and Host are good, with these further lines.
+// A request with a valid request line and Host, and these further lines.
 std::string with(std::string_view lines) {
     return verdict("GET / HTTP/1.1\r\nHost: a.b\r\n" + std::string(lines) + "\r\n");
 }

@@ -74,7 +74,7 @@ std::string broken_dns_stream(std::string_view input) {
     return disagreement(frames_verdict, input);
 }
 
-// The first two bytes are taken for the id, so that the rest of an answer is reached.
+// The first two bytes are used as the id, so that the parser reads the rest of the answer.
 std::string broken_dns_lookup(std::string_view input) {
     DnsQuestion question{.name = *DnsName::from_host_name("a.example"), .type = DnsType::a};
     uint16_t id = Cursor(input.substr(0, kHeaderId)).u16();
@@ -103,7 +103,7 @@ std::string broken_forwarding(const HttpRequest& request) {
     std::string head = forwarded_head(request);
     HttpHeadReader reader;
     if (reader.look(head) != HttpHeadReader::State::complete) {
-        // The Host and Connection that we add may be the straw that is too much; then the server will say so.
+        // The Host and Connection fields that we add may exceed the limit; then the server reports it.
         return reader.fault().status == 431 ? "" : "a forwarded head is a good one: " + head;
     }
     const HttpRequest& again = reader.request();

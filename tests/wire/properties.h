@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What must hold for any bytes whatever. Each function returns the claim that its input breaks, or nothing;
-// unit tests run them over the corpora, libFuzzer over what it makes of them.
+// Properties of the parsers for any bytes. Each function returns the claim that its input breaks, or nothing.
+// The unit tests run them with the corpora, libFuzzer with its mutations of the corpora.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 namespace network::wire {
 
 struct Property {
-    std::string_view name;  // also of the folder with its corpus and of the fuzz target
+    std::string_view name;  // also the name of its corpus folder and its fuzz target
     std::string (*broken_claim)(std::string_view input);
 };
 

@@ -31,7 +31,7 @@ TEST(ProtocolGuess, TakesEveryRecordForTls) {
     for (const char* record :
          {"14 03 03 00 01 01", "15 03 01 00 02 01 00", "16 03 00", "17 03 03", "18 03 04"})
         EXPECT_EQ(guess(bytes(record)), "TLS") << record;
-    // Go takes every version below 0x1000, of a warning and of a hello; Java every one.
+    // Go accepts every version below 0x1000, in an alert and in a hello; Java accepts every version.
     EXPECT_EQ(guess(bytes("16 ff ff 00 40 01 00")), "TLS");
     EXPECT_EQ(guess(bytes("16 02 00 00 00 16 03")), "TLS") << "an empty record, and the next";
     EXPECT_EQ(guess(bytes("16 01 00 00 07 00 00 00 00 00 00 00")), "undecided")

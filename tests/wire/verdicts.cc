@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint32_t kRandomManners = 3;
 
-// For readers that are shown everything that came so far.
+// For readers that get all bytes that have arrived so far.
 void growing(std::string_view input, uint32_t seed, const std::function<void(std::string_view)>& show) {
     size_t size = 0;
     in_pieces(input, seed, [&](std::string_view piece) { show(input.substr(0, size += piece.size())); });
@@ -147,7 +147,7 @@ std::string guess_verdict(std::string_view input, uint32_t seed) {
 }
 
 std::string disagreement(Verdict verdict, std::string_view input) {
-    if (input.empty()) return "";  // no piece ever comes of it
+    if (input.empty()) return "";  // there is no piece to show
     std::string line = verdict(input, kWhole);
     for (uint32_t seed = kBytewise; seed <= kBytewise + kRandomManners; ++seed) {
         std::string other = verdict(input, seed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Playbooks: what arrives goes in as bytes, in the manner that a seed chooses, and what a reader makes of it
-// comes out as one line of text. The same bytes must give the same line in every manner.
+// Playbooks: each one gives the bytes to a reader, in pieces that a seed selects, and returns the reader's
+// result as one line of text. The same bytes must give the same line for every seed.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ std::string chunked_verdict(std::string_view input, uint32_t seed);
 std::string guess_verdict(std::string_view input, uint32_t seed);
 
 using Verdict = std::string (*)(std::string_view input, uint32_t seed);
-// Two lines that differ, or nothing when all manners agree.
+// Two lines that differ, or nothing if the result is the same for all seeds.
 std::string disagreement(Verdict verdict, std::string_view input);
-// The line that all manners agree upon, or the disagreement.
+// The line that is the same for all seeds, or the disagreement.
 std::string agreed(Verdict verdict, std::string_view input);
 
 // "05 01 00": blanks between bytes are optional.
