@@ -42,7 +42,7 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     [[ $(<"$HOME/.tiny/history") == first && $(<"$HOME/.tiny/login.json") == new ]]
     works tiny 'cat ~/.tiny/history'
     [[ $output == first ]]
-    # The control: without the profile nothing of it is there.
+    # The control: without the profile, its files do not exist inside.
     JAIL=(--agent none --ro "$HOME/bin")
     run tiny 'cat ~/.tiny/history'
     [[ $status != 0 ]]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# perl attacks.pl NAME [ARGUMENT...]: one attack on the jail. Prints a line for each way that is tried: "WAY: open" where it leads
-# somewhere it must not, or "WAY: " and the error.
+# perl attacks.pl NAME [ARGUMENT...]: runs one attack on the jail. Prints a line for each way that it tries: "WAY: open" where the
+# way works and must not, or "WAY: " and the error.
 use strict;
 use warnings;
 use Config;
@@ -19,7 +19,7 @@ sub told {
     return $is_open;
 }
 
-# syscall() hands over variables that hold numbers as numbers, and texts as pointers.
+# syscall() passes variables that hold numbers as numbers, and strings as pointers.
 sub told_call { my ($way, @call) = @_; $! = 0; return told($way, syscall(shift(@call), @call) != -1) }
 
 my %attacks;
@@ -30,7 +30,7 @@ $attacks{sockets} = sub {
     my $try = sub {
         my ($way, $path, $type) = @_;
         socket(my $connection, AF_UNIX, $type // SOCK_STREAM, 0) or return told($way, 0);
-        # Read to its end: the greeter does not survive those who hang up.
+        # Read to the end: the greeter exits when a client closes the connection early.
         told($way, connect($connection, pack_sockaddr_un($path)) && defined(my $greeting = <$connection>));
     };
     my $path_only = 010000000;
@@ -77,7 +77,7 @@ $attacks{network} = sub {
     }
 };
 
-# PORT: a connection whose answer is not taken, as the peer does not sign it; does the kernel go on asking?
+# PORT: a connection that the peer can't answer, because it does not sign (TCP_MD5SIG). Does the kernel go on sending SYN?
 $attacks{asking} = sub {
     my ($port) = @_;
     socket(my $socket, AF_INET, SOCK_STREAM, 0) or die "socket: $!";
@@ -93,7 +93,8 @@ $attacks{asking} = sub {
     told("asking", $asks);
 };
 
-# Whoever connects for us is to wait for ever: the listener takes nobody, and the time limit is taken away all the time.
+# Makes the doorman's connect() wait for ever: the listener accepts no connection, and other processes remove the send timeout again
+# and again.
 $attacks{patience} = sub {
     unlink "full.sock";
     socket(my $listener, AF_UNIX, SOCK_STREAM, 0) or die "socket: $!";
@@ -129,7 +130,7 @@ $attacks{queue} = sub {
     told_call("remove", $mq_unlink, $name);
 };
 
-# PROCESS: what can be done to it besides kill()
+# PROCESS: everything except kill() that can change it
 $attacks{process} = sub {
     my ($process) = map { $_ + 0 } @_;
     my $pidfd = syscall(434, $process, 0);
@@ -143,19 +144,19 @@ $attacks{process} = sub {
     my $parameter = pack("i", 0);
     told_call("scheduler", number(144, 119), $process, 5, $parameter);
     told_call("priority of its input", number(251, 30), 1, $process, 3 << 13);
-    # The one that they have: outside it is allowed, and the tests that follow are not to be slower for it.
+    # The present priority: outside the call is allowed, and a lower priority would slow down the tests that follow.
     my $present = getpriority 0, 0;
     told_call("priority of a group", number(141, 140), 1, getpgrp($process), $present);
     told_call("priority of all", number(141, 140), 2, 0, $present);
     told_call("memory", 448, $pidfd, 0);
-    # The kernel is to send the signal when the pipe can be read; whether it arrived is for the caller of this to see.
+    # Makes the kernel send the signal when the pipe can be read. The caller checks whether it arrived.
     pipe(my $reader, my $writer) or die;
     fcntl($reader, F_SETFL, 020000);
     fcntl($reader, F_SETOWN, $process) && fcntl($reader, 10, 9);
     syswrite $writer, "x";
 };
 
-# What is left adopted by a process of the jail, stopped, and in the group of the session's own processes.
+# Leaves processes that are adopted by a process of the jail, stopped, or in the process group of the session's own processes.
 $attacks{remain} = sub {
     my ($seconds, $group) = @_;
     syscall(number(157, 167), 36, 1, 0, 0, 0);    # PR_SET_CHILD_SUBREAPER

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# call.pl NAME [ARGUMENT...]: makes a system call by its number and prints what came back: "ok" or the name of the error. Arguments
-# are numbers, or texts after a "=". Without a name, one call a line from the standard input.
+# call.pl NAME [ARGUMENT...]: makes a system call by its number and prints the result: "ok" or the name of the error. Arguments are
+# numbers, or strings after a "=". Without a name, it reads one call a line from the standard input.
 use strict;
 use warnings;
 use Config;
 use Errno;
 
-# Numbers on x86_64 and aarch64; "-" where there is no such call. From 424 on they are the same everywhere.
+# Numbers on x86_64 and aarch64; "-" where the call does not exist. From 424 on they are the same everywhere.
 my %numbers;
 while (<DATA>) {
     my ($name, @by_machine) = split;

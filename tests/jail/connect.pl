@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# perl connect.pl PATH: prints the greeting of listen.pl, or why there is none.
+# perl connect.pl PATH: prints the greeting of listen.pl, or the error.
 use strict;
 use warnings;
 use Socket;

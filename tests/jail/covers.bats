@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What covers a name stays on it, whatever is done outside with the file below: a rename over it takes a mount away in every namespace.
+# A mount that covers a name stays on it, whatever happens outside to the file below. A rename over that file removes the mount in
+# every namespace, so the keeper has to mount it again.
 
 load helper
 
@@ -11,8 +12,8 @@ setup() {
 }
 teardown() { end_test; }
 
-# in_covers SCRIPT NAME...: as soon as the file `look` is there, and then for ten seconds at most until each of these is a mount point
-# again, the jail goes on with the script.
+# in_covers SCRIPT NAME...: the jail waits until the file `look` exists, then for ten seconds at most until each NAME is a mount
+# point again, and runs SCRIPT.
 in_covers() {
     local script=$1
     shift
@@ -36,7 +37,7 @@ go_on() {
     output=$(cat "$BATS_TEST_TMPDIR/jail.out")
 }
 
-# What should not work inside.
+# These attempts must fail inside.
 TRIES='
     grep -s planted .env
     echo "[inside]" 2>/dev/null >>.git/config && echo config-written
@@ -75,7 +76,7 @@ keeper_of_jail() {
     done
 }
 
-# The control: with nobody to cover it again, all of it is open.
+# The control: without a process that mounts the covers again, all of these files are open.
 @test "without the keeper they lie open" {
     JAIL=(--backend native)
     in_covers "$TRIES"
@@ -151,7 +152,7 @@ keeper_of_jail() {
     done
 }
 
-# The jail is built, and can't be looked into any more, before the supervisor goes on.
+# The jail is already built, and not dumpable any more, before the supervisor continues.
 @test "by a supervisor that loses the processor when it has made the jail as well" {
     JAIL=(--backend native)
     local program=$SBX_PROGRAM
@@ -166,7 +167,8 @@ keeper_of_jail() {
     [[ $output == *tried* && $output != *planted* && $output != *written* && $output != *made* ]] || report "something was open"
 }
 
-# Whoever covers again is there before the command is: that process, the descriptor of the jail, and what is handed over.
+# The process that mounts the covers again, its pidfd of the jail and the message with the descriptors must exist before the command
+# starts.
 @test "a jail that nobody can look after runs nothing" {
     JAIL=(--backend native --network isolated)
     local fault
@@ -178,7 +180,7 @@ keeper_of_jail() {
     prints ran in_jail echo ran
 }
 
-# A user has only so many watches: then the keeper looks every second.
+# The kernel limits the number of inotify watches per user. Without watches the keeper polls every second.
 @test "without watches it takes a moment longer" {
     JAIL=(--backend native)
     local program=$SBX_PROGRAM inotify_init1=294
@@ -194,7 +196,7 @@ keeper_of_jail() {
     [[ $output == *tried* && $output != *planted* && $output != *written* && $output != *made* ]] || report "something was open"
 }
 
-# Who removes placeholders may meet a session at any moment of its life: at its start, which then says so, or at its end.
+# Another process may remove placeholders at any moment of a session: at its start, which then fails with a message, or at its end.
 @test "placeholders that are removed all the time leave nothing behind" {
     local before writer round failed=0
     echo ".env" >.git/info/exclude
@@ -210,7 +212,7 @@ keeper_of_jail() {
     rm going
     wait "$writer"
     ((failed < 40)) || report "no session came to run"
-    # The keeper of the last one may still be at work.
+    # The keeper of the last session may still be running.
     is_as_before() { [[ $(find . -path ./.git/objects -prune -o -print | sort) == "$before" ]]; }
     wait_until is_as_before || { diff <(echo "$before") <(find . -path ./.git/objects -prune -o -print | sort) >&2; return 1; }
     works in_jail true

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Credentials are hidden in every home mode. All of these are really planted, and really readable outside.
+# Credentials are hidden in every home mode. The test creates each of them, and each is readable outside.
 
 load helper
 
@@ -26,7 +26,7 @@ setup() {
 }
 teardown() { end_test; }
 
-# One jail for the whole list: it prints the files whose content it could read, and those whose name it could see.
+# One jail for the whole list: it prints the files whose content it could read, and those whose name was visible.
 PROBE='for file; do cat "$HOME/$file" 2>/dev/null | grep -q planted && echo "read $file"; [ -e "$HOME/$file" ] && echo "saw $file"; done; true'
 
 # bats test_tags=smoke

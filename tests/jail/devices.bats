@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The jail's /dev holds what every program needs and nothing of the machine; single nodes come in by name.
+# The jail's /dev contains what every program needs and no device of the machine. Single nodes are added by name.
 
 load helper
 setup() { start_test; }
@@ -70,7 +70,7 @@ with_gpu() {
     fails "No such file or directory" in_jail ls /sys
 }
 
-# What tests/gpu/try.sh shows with real programs.
+# tests/gpu/try.sh shows the same with real programs.
 @test "a GPU comes in with its part of /sys, or there is none and --gpu on is refused" {
     local node
     node=$(gpu_node)

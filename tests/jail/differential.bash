@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Runs the walker in jails of two backends, and compares what it says.
+# Runs the walker in jails of two backends, and compares its reports.
 
 BACKENDS=(bwrap native)
 
@@ -9,9 +9,9 @@ start_differential_test() {
     mkdir -p "$HOME/.config/agent-sandbox"
     REPORTS=$BATS_TEST_TMPDIR
     WALK=(env)
-    NESTED=()   # what runs the walker inside
-    TOLD=()     # more that the walker is told
-    PASSING='^$' # lines that are left out
+    NESTED=()   # the program that runs the walker inside
+    TOLD=()     # more arguments for the walker
+    PASSING='^$' # lines that the comparison leaves out
     HOST=()
     local kind
     for kind in user mnt pid ipc uts cgroup net time; do
@@ -19,8 +19,8 @@ start_differential_test() {
     done
 }
 
-# walk BACKEND NAME: what the walker says in a jail with the options in JAIL. Where it writes is seen inside, so that is always the same
-# file.
+# walk BACKEND NAME: writes the walker's report from a jail with the options in JAIL. The output file is visible inside, so it is
+# always the same file.
 walk() {
     "${WALK[@]}" "$SBX_PROGRAM" --quiet --backend "$1" "${JAIL[@]}" -- "${NESTED[@]}" "$SBX_WALKER" "deep=$PWD" "${TOLD[@]}" "${HOST[@]}" \
         >"$REPORTS/output" 2>"$REPORTS/errors" 3>&- ||
@@ -41,10 +41,10 @@ finds_difference() { # PATTERN FIRST SECOND
     grep -qE "$1" "$REPORTS/differences" || { echo "'$1' was not found, but:" >&2; head -n 20 "$REPORTS/differences" >&2; return 1; }
 }
 
-# Where a user is made meanwhile, files of the host's /etc are replaced, and a mount on one goes with it.
+# When an account is created meanwhile, the host replaces files of /etc, and the kernel removes a mount on a replaced file.
 accounts() { stat -c %i /etc/passwd /etc/group /etc/subuid /etc/subgid 2>/dev/null; }
 
-# same_view NAME [OPTION...]: in jails with these options.
+# same_view NAME [OPTION...]: both backends give the same report in jails with these options.
 same_view() {
     local name=$1 before attempt
     JAIL=("${@:2}")
@@ -57,7 +57,7 @@ same_view() {
     no_difference "$name.first" "$name.second" || { echo "with: $*" >&2; return 1; }
 }
 
-# The command on a terminal of its own; what it says there comes back with the terminal's line ends.
+# Runs the command on a terminal of its own. Its output comes back with the terminal's line ends.
 on_terminal() { script -qec "$(printf '%q ' "$@")" /dev/null </dev/null | tr -d '\r'; }
 
 plant_home() {

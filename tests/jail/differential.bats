@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# One plan, two backends: what is seen and can be done in a jail of native's is what is seen and can be done in one of bubblewrap's. The
-# walker (tests/differential) says all of it from inside; what may differ stands in one table there (compare.cc).
+# One plan, two backends: a jail of native shows and permits the same as a jail of bubblewrap. The walker (tests/differential)
+# reports everything from inside. One table there (compare.cc) lists the permitted differences.
 
 load helper
 load differential
@@ -15,7 +15,7 @@ teardown() { end_test; }
     walk bwrap first
     walk bwrap second
     no_difference first second
-    # And the reports say something: about as much as there is to say.
+    # And the reports are not nearly empty.
     (($(wc -l <"$REPORTS/first") > 1500)) || { wc -l "$REPORTS/first" >&2; return 1; }
 }
 
@@ -170,10 +170,10 @@ TABLE
 @test "equal: a jail in a jail" {
     printf '[isolation]\nallow_nested_namespaces = true\n' >"$HOME/.config/agent-sandbox/config.toml"
     NESTED=("$SBX_PROGRAM" --quiet --network isolated --slurm off --)
-    # Which of the inner one's helpers gets which number is a race of theirs.
+    # The numbers of the inner jail's helper processes depend on a race between them.
     PASSING='^(process|seen|status (NS|Pid|Tgid|PPid))'
     same_view nested --network isolated
-    # The control: it is the inner one that was looked at.
+    # The control: the report is of the inner jail.
     NESTED=()
     walk "${BACKENDS[1]}" outer
     finds_difference '^status Seccomp_filters' nested.second outer

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The environment is made before anything is executed.
+# The environment is built before anything is executed.
 
 load helper
 setup() { start_test; }
@@ -65,7 +65,7 @@ removed() {
     removed INNOCENT "AKIAIOSFODNN7EXAMPLE"
 }
 
-# With a gateway the site's proxy is its business: a program that went to it by itself would not be judged.
+# With a gateway, only the gateway uses the site's proxy. The gateway could not check a program that connects to the proxy directly.
 @test "a proxy passes where the network is open, one with a password does not" {
     removed https_proxy http://proxy.example.org:3128
     JAIL+=(--network open)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# fault.pl NUMBER SIGNAL DELAY COMMAND...: starts COMMAND, waits until its NUMBER-th process appears (0: the command itself, then its
-# descendants as they are born), waits DELAY microseconds more and sends it SIGNAL. One that was stopped is continued after a fifth of
-# a second. Prints the name of what was hit, or "nobody", on descriptor 3, and ends as COMMAND does: 128 + n after signal n.
+# fault.pl NUMBER SIGNAL DELAY COMMAND...: starts COMMAND, waits until its NUMBER-th process appears (0: the command itself, then
+# its descendants in the order of their start), waits DELAY microseconds more and sends it SIGNAL. It continues a stopped process
+# after a fifth of a second. Prints the name of the process that got the signal, or "nobody", on descriptor 3, and exits as COMMAND
+# does: 128 + n after signal n.
 use strict;
 use warnings;
 use POSIX ();
@@ -23,7 +24,7 @@ sub read_file {
     return <$file> // '';
 }
 
-# In the order of their birth, as long as one look sees each of them.
+# In the order of their start, if a single look finds no more than one new process.
 my (@born, %known);
 
 sub look {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Launches with faults in them, and what must hold after each.
+# Launches with injected faults, and the checks after each of them.
 
-# What the launch is made of: CALLS holds "PROCESS CALL" of every system call until the jail is there.
+# Records the system calls of a launch: CALLS holds "PROCESS CALL" for every system call until the jail exists.
 start_fault_test() {
     start_differential_test
     ERRORS=$BATS_TEST_TMPDIR/errors
@@ -14,17 +14,17 @@ start_fault_test() {
     MOUNTS=$(mounts_of_host)
     run_traced -o "$BATS_TEST_TMPDIR/trace" -e trace=all
     [[ $STATUS == 0 ]] || { cat "$ERRORS" >&2; return 1; }
-    # A fault can't be planted in a call that strace has no name for.
+    # strace can't inject a fault into a call that it has no name for.
     sed -nE '/syscall_0x/d; s/^([0-9]+) +([a-z0-9_]+)\(.*/\1 \2/p' "$BATS_TEST_TMPDIR/trace" >"$CALLS"
     SUPERVISOR_PROCESS=$(head -n 1 "$CALLS" | cut -d' ' -f1)
     CHILD_PROCESS=$(awk '$2 == "pivot_root" { print $1; exit }' "$CALLS")
     mv "$PROJECT/ran" "$BATS_TEST_TMPDIR/ran"
 }
 
-# Without the numbers that the kernel gives out as it goes.
+# Without the numbers that the kernel assigns in order.
 mounts_of_host() { cut -d' ' -f3- /proc/self/mountinfo | sort; }
 
-# run_traced OPTION...: a launch under strace, its end in STATUS.
+# run_traced OPTION...: a launch under strace; its exit status is in STATUS.
 run_traced() {
     STATUS=0
     timeout 60 strace -f -qq "$@" "$SBX_PROGRAM" --quiet --backend native "${JAIL[@]}" -- touch ran \
@@ -39,21 +39,22 @@ run_with() {
 
 # ---- Which calls -----------------------------------------------------------------------------------------------------
 
-# Until it has no more power: after that it starts the command.
+# Until it drops its privileges: after that it starts the command.
 child_calls() { awk -v process="$CHILD_PROCESS" '$1 == process { print $2 } $1 == process && $2 == "seccomp" { exit }' "$CALLS"; }
 supervisor_calls() { awk -v process="$SUPERVISOR_PROCESS" '$1 == process { print $2 }' "$CALLS"; }
 
 other_calls() { awk -v process="$CHILD_PROCESS" '$1 != process { print $2 }' "$CALLS"; }
 
-# Those that nobody else makes: of others the N-th may be anybody's.
+# Only calls that no other process makes: strace counts per call, and the N-th of another call could be made by another process.
 calls_of_child() { comm -23 <(child_calls | sort -u) <(other_calls | sort -u); }
-# And without questions and memory: what is left after a death at one of them is what is left at the act that follows.
+# Without calls that only read or that manage memory: a death at one of them leaves the same state as a death at the next call that
+# changes something.
 QUESTIONS='access|faccessat2?|f?stat|newfstatat|statx|f?statfs|readlink(at)?|get[a-z0-9_]+|uname|sysinfo|lseek|clock_[a-z_]+|p?poll|sched_getaffinity'
 MEMORY='brk|mmap|munmap|mprotect|mremap|madvise'
 START='execve|exit_group|arch_prctl|set_tid_address|set_robust_list|rseq|prlimit64'
 calls_of_supervisor() { supervisor_calls | sort -u | grep -vxE "$START|$QUESTIONS|$MEMORY"; }
 
-# How often the process makes it that makes it most.
+# The highest count of this call in a single process.
 count_of() { awk -v call="$1" '$2 == call { n[$1]++ } END { for (p in n) if (n[p] > most) most = n[p]; print most + 0 }' "$CALLS"; }
 first_and_last() { printf '%s\n' 1 "${2:-$(count_of "$1")}" | sort -nu; }
 sample() { # CALL COUNT
@@ -69,7 +70,7 @@ expect_nothing_left() {
     [[ $(mounts_of_host) == "$MOUNTS" ]] || { echo "$1: mounts of the host changed" >&2; return 1; }
     wait_until no_process_left || { echo "$1: processes are left:" >&2; pgrep -u "$SBX_USER" -a "$OURS" >&2; return 1; }
 }
-# The kernel keeps 15 characters of a name.
+# The kernel stores 15 characters of a name.
 OURS='^agent-s|^asb-'
 no_process_left() { ! pgrep -u "$SBX_USER" "$OURS" >/dev/null; }
 

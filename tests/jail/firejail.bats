@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The jail that firejail builds, for hosts where user namespaces are closed: the same promises, by other means.
+# The jail that firejail builds, for hosts where user namespaces are disabled: the same promises, by other means.
 
 load helper
 setup() {
@@ -9,7 +9,7 @@ setup() {
 }
 teardown() { end_test; }
 
-# Processes of this user that come from firejail.
+# Processes of this user that belong to firejail.
 of_firejail() { pgrep -u "$SBX_USER" -x firejail; }
 none_of_firejail() { ! of_firejail >/dev/null; }
 
@@ -107,7 +107,7 @@ none_of_firejail() { ! of_firejail >/dev/null; }
     works in_jail_sh 'echo written >in-project'
 }
 
-# Threat: what the user or a jailed process left as a profile of firejail's opens what the plan closes.
+# Threat: a firejail profile that the user or a jailed process wrote opens paths that the plan closes.
 @test "no profile of the user's adds to what is shown" {
     echo secret >"$HOME/file"
     mkdir -p "$HOME/.config/firejail"
@@ -144,7 +144,7 @@ none_of_firejail() { ! of_firejail >/dev/null; }
     ipcrm -m "$id"
 }
 
-# Threat: firejail mounts the host's shared memory as soon as a file there has the name of a sound server's.
+# Threat: firejail mounts the host's shared memory as soon as a file there has the name of a sound server's file.
 @test "a sound server's name in the shared memory does not open it" {
     touch "/dev/shm/jack-$SBX_TAG"
     refused 125 "/dev/shm" in_jail touch ran
@@ -183,7 +183,7 @@ none_of_firejail() { ! of_firejail >/dev/null; }
         mkdir -p "$HOME/odd/$name/.vscode"
         echo "TOKEN=secret" >"$HOME/odd/$name/.env"
     done
-    # What a pattern would find instead.
+    # Names that a pattern would match instead.
     mkdir -p "$HOME/odd/axb" "$HOME/odd/abc"
     for name in 'a b' 'a  b' 'C#' 'a*b' 'a?b' 'a[b]c' '~x' '$HOME' "a'b" 'a(b)' 'ü'; do
         cd "$HOME/odd/$name"
@@ -232,7 +232,7 @@ none_of_firejail() { ! of_firejail >/dev/null; }
     end_of_jail
     wait_until none_of_firejail
     fails "" pgrep -u "$SBX_USER" -xf "sleep 30[23]"
-    # But for the place of the user's sessions, which stays.
+    # Except for the directory of the user's sessions, which stays.
     prints "" find /tmp -maxdepth 1 -user "$SBX_USER" -name "agent-sandbox-*" ! -name "agent-sandbox-u*"
 }
 

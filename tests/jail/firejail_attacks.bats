@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Attempts to get out of firejail's jail by what only this backend has: firejail's own commands and files, its processes, a session
-# directory instead of mounts, and a doorman instead of a network that is set up from outside.
+# Attempts to escape from firejail's jail through the parts that only this backend has: firejail's own commands and files, its
+# processes, a session directory instead of mounts, and a doorman instead of a network namespace that is configured from outside.
 
 load helper
 setup() {
@@ -73,7 +73,7 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -na
 @test "the command has no descriptor of firejail's or the sandbox's" {
     filtered
     run in_jail ls /proc/self/fd
-    # The fourth is ls reading the directory.
+    # The fourth is the directory that ls reads.
     [[ ${lines[*]} == "0 1 2 3" ]] || report "more descriptors than expected"
 }
 
@@ -204,7 +204,7 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -na
 
 @test "kinds of sockets that the doorman does not judge can't be had" {
     filtered
-    # UDP, TCP over several paths, UDP by IPv6; then what an ordinary user has outside only here and there.
+    # UDP, TCP over several paths, UDP by IPv6; then types that an ordinary user can open outside only on some machines.
     local kind call=("perl" "$SBX_STAGE/tests/jail/call.pl" socket)
     for kind in "2 2 0" "2 1 262" "10 2 0"; do
         prints ok "${call[@]}" $kind

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Git works in the jail as outside, and nothing that is done in the jail makes git run a program outside later. Every attempt to
-# plant something is made outside first, where it works.
+# Git works in the jail as outside, and no change made in the jail makes git run a program outside later. Each test plants outside
+# first, where it works.
 
 load helper
 
@@ -22,13 +22,13 @@ teardown() { end_test; }
 
 clean() { prints "" git status --porcelain; }
 
-# The program that an attacker wants git to run: it leaves a mark that only the host sees.
+# The program that an attacker wants git to run: it creates a file that only the host sees.
 make_trap() {
     printf '#!/bin/sh\ntouch "%s"\ncat >/dev/null\n' "$PLANTED" >"$1"
     chmod +x "$1"
 }
 
-# What a user does next, in every working tree.
+# The user's next git commands, in every working tree.
 use_git() {
     local tree
     for tree in "$@"; do
@@ -41,7 +41,7 @@ use_git() {
     done
 }
 
-# plant SCRIPT [TREE...]: done outside, the script makes git run the trap; done inside, it does not. Both start from the same state.
+# plant SCRIPT [TREE...]: run outside, the script makes git run the trap; run inside, it does not. Both start from the same state.
 plant() {
     local script=$1
     shift
@@ -100,7 +100,7 @@ v2" git tag
     done
     works in_jail_sh 'git fetch -q && git checkout -q one && git commit -q --allow-empty -m pushed && git push -q origin one && git pull -q origin main'
     prints pushed git -C "$HOME/origin.git" log -1 --format=%s one
-    # Git can't write down the upstream, and says so; the push itself is done.
+    # Git can't store the upstream and prints an error. The push itself succeeds.
     works in_jail_sh 'git commit -q --allow-empty -m again && git push -u origin one'
     prints again git -C "$HOME/origin.git" log -1 --format=%s one
 }

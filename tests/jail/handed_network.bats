@@ -1,13 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The network of the backends that can't set up one: each connection is handed to the gateway by the doorman. The same rules, and
-# the same words for a program. No test leaves this machine: names are the gateway's own, or refused before anything is asked.
+# The network of the backends that can't configure one: the doorman passes each connection to the gateway. The rules and the
+# messages for a program are the same. No test leaves this machine: the gateway answers the names itself, or refuses them before it
+# sends a query.
 
 load helper
 setup() { start_test; }
 teardown() { end_test; }
 
-# each_backend FUNCTION: with both of them.
+# each_backend FUNCTION: calls it with both backends.
 each_backend() {
     for BACKEND in firejail landlock; do
         echo "with $BACKEND"
@@ -16,10 +17,10 @@ each_backend() {
 }
 
 network() { JAIL=(--backend "$BACKEND" --network "$@"); }
-# The backend says each time what it does not hold, which is tested elsewhere.
+# The backend prints at each start what it does not enforce. Another test checks that.
 in_jail() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@" 2> >(grep -v "not held by this backend" >&2); }
 
-# says TEXT COMMAND...: TEXT is part of what it prints, however it ends.
+# says TEXT COMMAND...: the command's output contains TEXT, whatever its exit status.
 says() {
     local text=$1
     shift
@@ -28,10 +29,10 @@ says() {
 }
 
 HOST=host.agent-sandbox.internal
-# Without the proxy that variables name.
+# Without the proxy from the variables.
 FETCH=(curl -sS --noproxy '*' --max-time 30)
 
-# A service on the host's loopback that greets in HTTP and writes down who came; PORT is its port.
+# A service on the host's loopback that greets in HTTP and logs each client; PORT is its port.
 start_service() {
     perl -MIO::Socket::INET -e '
         $SIG{PIPE} = "IGNORE";
@@ -48,7 +49,7 @@ start_service() {
 }
 visits() { grep -c came "$BATS_TEST_TMPDIR/came" 2>/dev/null || true; }
 
-# Connects, says a line where one is given, and prints the first line that comes.
+# Connects, sends a line if one is given, and prints the first line of the answer.
 TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
     my $c = IO::Socket::INET->new(PeerAddr => $ARGV[0], PeerPort => $ARGV[1]) or die "refused: $!\n";
     print $c "$ARGV[2]\r\n\r\n" if defined $ARGV[2]; my $line = <$c>; print $line // "closed\n"'
@@ -62,12 +63,12 @@ TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
         prints "the service" in_jail "${FETCH[@]}" "http://$HOST:$PORT/"
         prints "the service" in_jail curl -sS --max-time 30 "http://$HOST:$PORT/"
         before=$(visits)
-        # firejail's jail has a loopback of its own, on which nothing listens.
+        # firejail's jail has its own loopback, on which nothing listens.
         local words=loopback mapped=refused
         [[ $BACKEND != firejail ]] || words="Failed to connect" mapped="Failed to connect"
         says "$words" in_jail "${FETCH[@]}" "http://127.0.0.1:$PORT/"
         says "$mapped" in_jail "${FETCH[@]}" "http://[::ffff:127.0.0.1]:$PORT/"
-        # Another port, and none.
+        # Another port, and no port.
         local mode
         for mode in filtered proxied; do
             network "$mode" --host-port 9
@@ -141,7 +142,7 @@ TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
     [[ $(visits) == 1 ]] || report "it was reached"
 }
 
-# Cut off from the gateway, a socket must not be free to go elsewhere.
+# A socket that is disconnected from the gateway must not be free to connect elsewhere.
 @test "a connection that is taken back and made again is judged again" {
     start_service
     local again='use Socket; use Config; socket(my $s, AF_INET, SOCK_STREAM, 0) or die;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the jail tests share. Every claim has a control: the forbidden act is done outside first and must succeed there, so that a
+# Shared by the jail tests. Every claim has a control: the test does the forbidden act outside first, where it must succeed. So a
 # test can't pass because the act was impossible anyway.
 
 bats_require_minimum_version 1.5.0
@@ -9,7 +9,7 @@ if [[ -z ${SBX_PROGRAM:-} ]]; then
     exit 1
 fi
 
-# A project in an otherwise empty home directory; JAIL holds the options of in_jail.
+# A project in an otherwise empty home directory; JAIL holds the options for in_jail.
 start_test() {
     [[ $(id -un) == "$SBX_USER" ]]
     empty_home
@@ -29,7 +29,7 @@ end_test() {
     cd / && empty_home
 }
 
-# In more than one go: what a killed session left may be taken away by its keeper at the same moment.
+# Several attempts: the keeper of a killed session may remove its files at the same moment.
 empty_home() {
     wait_until is_emptied 2>/dev/null
 }
@@ -38,7 +38,7 @@ is_emptied() {
     [[ -z $(ls -A "$HOME") ]]
 }
 
-# What is in the home directory, but for the program's own state: a cache of /etc and the record of placeholders.
+# The home directory without the program's own state: a cache of /etc and the record of placeholders.
 home_listing() { find "$HOME" -path "$HOME/.local" -prune -o -path "$PROJECT/ready" -prune -o -print | sort; }
 
 in_jail() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@"; }
@@ -50,7 +50,7 @@ in_jail_sh() {
     in_jail sh -c "$script" sh "$@"
 }
 
-# The loader of the machine's own programs, as /bin/true names it: with 32-bit or x32 libraries installed there are several.
+# The loader of the machine's own programs, from /bin/true: with 32-bit or x32 libraries installed there are several loaders.
 native_loader() { LC_ALL=C readelf -lW /bin/true | sed -n 's/.*program interpreter: \(.*\)]/\1/p'; }
 
 # A library of the machine's own programs that many others load: libm beside the C library of /bin/true.
@@ -72,7 +72,7 @@ works() {
     ((status == 0)) || report "should work: $*"
 }
 
-# fails REASON COMMAND...: the message must carry the reason, so that it does not fail for another one.
+# fails REASON COMMAND...: the message must contain the reason, so that the command does not fail for another reason.
 fails() {
     local reason=$1
     shift
@@ -110,7 +110,7 @@ expect_hidden_directory() {
     fails "No such file or directory" in_jail ls -d "$1"
 }
 
-# The name may be there; the content is not.
+# The name may exist; the content must not be readable.
 expect_unreadable() {
     works grep -q . "$1"
     run in_jail cat "$1"
@@ -119,7 +119,7 @@ expect_unreadable() {
 
 expect_readable() { prints "$(cat "$1")" in_jail cat "$1"; }
 
-# The same append works outside, and leaves no trace from inside.
+# The same append works outside, and has no effect from inside.
 expect_unwritable() {
     works sh -c 'printf outside >>"$1"' sh "$1"
     run in_jail_sh 'printf inside >>"$1"' "$1"
@@ -134,7 +134,7 @@ expect_writable() {
 
 # ---- Things in the background ----------------------------------------------------------------------------------------
 
-# Long, because a machine that is shared can be taken away for seconds; only a test that fails ever waits for so long.
+# Long, because a shared machine can pause for seconds. Only a failing test waits so long.
 wait_until() {
     local deadline=$((SECONDS + 120))
     until "$@"; do
@@ -143,10 +143,10 @@ wait_until() {
     done
 }
 
-# A shell starts its background processes with INT and QUIT ignored, nohup with HUP, and what is ignored stays so in every child.
+# A shell starts its background processes with INT and QUIT ignored, nohup with HUP. Every child inherits an ignored signal.
 ATTENTIVE=(perl -e '$SIG{$_} = "DEFAULT" for qw(HUP INT QUIT); exec @ARGV')
 
-# Starts a jail whose script makes the file `ready` in the project when it is under way; SUPERVISOR is its process.
+# Starts a jail whose script creates the file `ready` in the project when it runs; SUPERVISOR is its process.
 start_jail() {
     local script=$1
     shift
@@ -158,13 +158,13 @@ start_jail() {
     wait_until test -e "$PROJECT/ready" || { cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
 }
 
-# Waits for the jail of start_jail; its exit status goes to STATUS.
+# Waits for the jail of start_jail; STATUS gets its exit status.
 end_of_jail() {
     STATUS=0
     wait "$SUPERVISOR" || STATUS=$?
 }
 
-# A greeting Unix socket at this path, or at an abstract name that starts with @.
+# A Unix socket that greets, at this path, or at an abstract name that starts with @.
 start_listener() {
     perl "$SBX_STAGE/tests/jail/listen.pl" "$1" </dev/null >/dev/null 2>&1 3>&- &
     CHILDREN+=($!)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# hold_file.py KIND FILE: opens FILE as soon as that is possible, and keeps it open in the way that KIND names. Each kind is a place in which
-# an open file outlives its name. What is not killed tries again: it may have opened a file that was replaced once more.
+# hold_file.py KIND FILE: opens FILE as soon as that is possible, and keeps it open in the way that KIND names. Each kind is a place
+# where an open file outlives its name. A process that is not killed tries again: it may have opened a file that was replaced once
+# more.
 import array
 import ctypes
 import mmap
@@ -87,7 +88,7 @@ def keep_in_mapping():
 
 
 def open_again():
-    # A descriptor for reading, opened through the bare name, can be opened again for writing.
+    # A process can reopen a read-only descriptor for writing, if it opened the descriptor while the name was not covered.
     while True:
         try:
             descriptor = os.open(path, os.O_RDONLY)
@@ -132,7 +133,7 @@ def enter_directory():
 
 
 def read_through_cover():
-    # What every git does: it must stay alive.
+    # Every git process opens the covered file like this: the keeper must not kill it.
     os.open(path, os.O_RDONLY)
     open("reading", "w").close()
     threading.Event().wait()

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# A protected or masked file that is replaced outside is bare for a moment. A process that opens it then must not keep it.
+# A protected or masked file that is replaced outside is not covered for a moment. A process that opens it in that moment must not
+# keep it.
 
 load helper
 
@@ -11,7 +12,8 @@ setup() {
 }
 teardown() { end_test; }
 
-# start_holders KIND FILE: three processes that try, until the file `over` is there. The loops start another one for each that was killed.
+# start_holders KIND FILE: three processes that try, until the file `over` exists. The loops start a new process for each killed
+# one.
 start_holders() {
     start_jail '
         for number in 1 2 3; do
@@ -33,7 +35,7 @@ replace_hooks() { mv .git/hooks .git/old && mkdir .git/hooks && rm -rf .git/old;
 
 is_reported() { grep -q "$1" "$BATS_TEST_TMPDIR/jail.out"; }
 
-# replace_until WORDS REPLACE: the attack has to meet the moment; so the file is replaced until the session reports it.
+# replace_until WORDS REPLACE: the attack needs the right moment, so REPLACE runs until the session reports WORDS.
 replace_until() {
     local round
     for round in $(seq 2000); do
@@ -111,13 +113,13 @@ is_taken_back() { # KIND FILE REPLACE
     end_holders
     ! is_reported killed || report "a reader was killed"
 }
-# Two more replacements are seen: the first one's work is done by then.
+# The session reports a later replacement, so it has finished its work on the first one.
 is_covered_again() {
     git config core.editor vi
     is_reported core.editor
 }
 
-# Our own process, which has not executed the command yet, can't be examined.
+# Our own process, before it executes the command, can't be examined.
 @test "a command that is slow to start is not taken for one that holds the file" {
     JAIL=(--backend native)
     local program=$SBX_PROGRAM

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The four home modes: which real files are visible, where writes go, and what stays.
+# The four home modes: which real files are visible, where writes go, and what the host keeps.
 
 load helper
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Ways around the view that are no files: core dumps, keyrings, queues, kernel settings, the stage itself.
+# Ways around the view that do not use files: core dumps, keyrings, queues, kernel settings, the stage itself.
 
 load helper
 setup() { start_test; }
@@ -8,7 +8,7 @@ teardown() { end_test; }
 
 CALL=(perl "$SBX_STAGE/tests/jail/call.pl")
 
-# The kernel's one value with which neither a file is written nor the host's crash handler started.
+# With this limit (1 byte) the kernel neither writes a core file nor starts the host's crash handler. No other value does both.
 # bats test_tags=smoke
 @test "no crash is written or handed to the host, and the limit can't be changed" {
     prints $'1\n1' in_jail_sh 'awk "/core file size/ { print \$5; print \$6 }" /proc/self/limits'

@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The jail without a single namespace: Landlock, the filter of system calls and the doorman. What the rules do not give can't be
-# opened (names may be seen), processes outside can't be touched, and nothing is left when the command ends.
+# The jail without any namespace: Landlock, the seccomp filter and the doorman. Files that no rule grants can't be opened (their
+# names may be visible), processes outside can't be changed, and nothing is left when the command ends.
 
 load helper
 setup() {
     start_test
     JAIL=(--backend landlock)
 }
-# The backend says each time what it does not hold, which is tested once.
+# The backend prints at each start what it does not enforce. One test checks that.
 in_jail() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@" 2> >(grep -v "not held by this backend" >&2); }
 teardown() { end_test; }
 
@@ -128,7 +128,7 @@ start_outside() {
     for entry in environ maps mem auxv; do
         fails "Permission denied" in_jail cat "/proc/$OUTSIDE/$entry"
     done
-    # The numbers of its descriptors can be listed, as outside; what they lead to can't be had.
+    # The numbers of its descriptors can be listed, as outside; their targets can't be read.
     for entry in root/ cwd/; do
         fails "Permission denied" in_jail ls "/proc/$OUTSIDE/$entry"
     done
@@ -156,7 +156,7 @@ start_outside() {
     works kill -0 "$OUTSIDE"
     fails "Operation not permitted" in_jail_sh 'kill -0 "$1"' "$OUTSIDE"
     fails "Operation not permitted" in_jail_sh 'kill -KILL "$1"' "$OUTSIDE"
-    # The lowest priority is one that a process may always have, whatever the tests themselves run at.
+    # A process may always lower its priority to 19, whatever the priority of the tests.
     works renice -n 19 "$OUTSIDE"
     fails "" in_jail renice -n 19 "$OUTSIDE"
     works prlimit --pid "$OUTSIDE" --nofile=512:512
@@ -191,7 +191,7 @@ start_outside() {
 
 @test "the command has no descriptor of the sandbox's" {
     run in_jail ls /proc/self/fd
-    # The fourth is ls reading the directory.
+    # The fourth is the directory that ls reads.
     [[ ${lines[*]} == "0 1 2 3" ]] || report "more descriptors than expected"
 }
 
@@ -235,13 +235,13 @@ start_outside() {
 is_gone() { ! pgrep -u "$SBX_USER" -xf "sleep $1" >/dev/null; }
 is_there() { ! is_gone "$1"; }
 
-# A daemon as they are made: two forks, a session of its own, deaf to what asks it to end.
+# A typical daemon: two forks, its own session, and it ignores the signals that ask it to end.
 DAEMON='perl -MPOSIX -e '\''exit if fork; setsid; exit if fork; $SIG{$_} = "IGNORE" for qw(HUP INT TERM); exec "sleep", shift'\'''
 
 @test "nothing is left running when the command ends" {
     works in_jail_sh "$DAEMON 4001; (setsid sleep 4002 &); sleep 4003 & nohup sleep 4004 >/dev/null 2>&1 & sleep 0.2"
     for number in 4001 4002 4003 4004; do wait_until is_gone "$number"; done
-    # The control: outside, a daemon stays.
+    # The control: outside, a daemon keeps running.
     sh -c "$DAEMON 4005" 3>&-
     wait_until is_there 4005
     CHILDREN+=("$(pgrep -u "$SBX_USER" -xf "sleep 4005")")

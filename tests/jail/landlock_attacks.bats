@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Ways around the jail without namespaces: what a program would try that knows how it is made. Each is tried outside first.
+# Ways around the jail without namespaces, for a program whose author has read our code. Each test tries them outside first.
 
 load helper
 setup() {
@@ -11,8 +11,8 @@ setup() {
 in_jail() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@" 2> >(grep -v "not held by this backend" >&2); }
 teardown() { end_test; }
 
-# expect_no_way PATTERN ATTACK...: of the ways that attacks.pl tells of none is open. Outside, those that match the pattern are; WAYS
-# are the ones that were.
+# expect_no_way PATTERN ATTACK...: inside, attacks.pl prints "open" for none of its ways. Outside, ways that match PATTERN must be
+# open; WAYS gets those.
 expect_no_way() {
     local open=$1 way
     WAYS=()
@@ -108,7 +108,7 @@ start_outside() {
     [[ $output != *": open"* && $output == *"memory: "* ]] || report "a way is open"
     kill -0 "$OUTSIDE"
     [[ $(ps -o stat= -p "$OUTSIDE") == S* ]]
-    # The first of them ends it.
+    # The first way kills the process.
     run "${ATTACK[@]}" process "$OUTSIDE"
     [[ $output == *"signal through a descriptor: open"* ]] || report "the control does not work"
     start_outside
@@ -166,7 +166,7 @@ is_there() { ! is_gone "$1"; }
     fails "Permission denied" in_jail cat "/proc/self/cwd/../other/secret"
     works sh -c 'exec 3<"$HOME/other"; cat /dev/fd/3/secret'
     fails "" in_jail_sh 'exec 3<"$HOME/other"; cat /dev/fd/3/secret'
-    # What can be read stays what it is.
+    # A readable file keeps its content.
     prints "# mine" in_jail cat "$HOME/.bashrc"
     works sh -c 'ln "$HOME/.bashrc" copy && rm copy'
     fails "" in_jail ln "$HOME/.bashrc" copy

@@ -7,7 +7,7 @@ load helper
 setup() { start_test; }
 teardown() { end_test; }
 
-# in_late SCRIPT: the jail is under way; the script goes on when the file `look` is there.
+# in_late SCRIPT: starts a jail that waits until the file `look` exists and then runs SCRIPT.
 in_late() {
     start_jail 'is_gone() { for name; do [ ! -s "$name" ] || [ -d "$name" ] && [ -z "$(ls -A "$name" 2>/dev/null)" ] || return 1; done; }
         covered() { tries=0; until is_gone "$@" || [ $((tries += 1)) = 1000 ]; do sleep 0.02; done; }
@@ -22,7 +22,7 @@ go_on() {
     output=$(cat "$BATS_TEST_TMPDIR/jail.out")
 }
 
-# The process that searches ends with its parent, the keeper.
+# The process that searches ends with its parent, the keeper; so its parent is the process to kill.
 kill_keeper() {
     local search
     has_search() { pgrep -u "$SBX_USER" -x asb-search >/dev/null; }
@@ -55,7 +55,7 @@ masks_late() {
     masks_late bwrap
 }
 
-# The control: without the keeper there is nothing that covers it.
+# The control: without the keeper, no process covers the file.
 @test "without the keeper it lies open" {
     in_late 'sleep 0.5; cat .env; echo tried'
     kill_keeper

@@ -65,7 +65,7 @@ ends_with() {
     done
 }
 
-# A moment in which the machine had other work is not counted: one of several must be in time.
+# The machine may be busy for a moment, so one of several attempts must be fast enough.
 @test "when the supervisor is killed, everything in the jail is gone within 100 ms" {
     local length inside started taken
     for _ in {1..40}; do
@@ -131,7 +131,7 @@ ends_with() {
 
 own_in_tmp() { find /tmp /dev/shm -mindepth 1 -maxdepth 1 -user "$SBX_USER" | sort; }
 
-# Not the dead: an orphan of an earlier test waits for the machine's own pid 1 to be collected.
+# Without zombies: the machine's own pid 1 may not have reaped an orphan of an earlier test yet.
 nobody_is_left() { ! pgrep -u "$SBX_USER" --runstates DRST -f "bwrap|$SBX_PROGRAM" >/dev/null; }
 
 @test "no process and no file is left after a run" {
@@ -139,12 +139,13 @@ nobody_is_left() { ! pgrep -u "$SBX_USER" --runstates DRST -f "bwrap|$SBX_PROGRA
     works in_jail true
     { own_in_tmp && home_listing; } >"$BATS_TEST_TMPDIR/after"
     works diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
-    # What takes placeholders away has a few milliseconds after the run.
+    # The keeper removes placeholders within a few milliseconds after the run.
     wait_until nobody_is_left || { pgrep -u "$SBX_USER" -a -f "bwrap|$SBX_PROGRAM" >&2; return 1; }
 }
 
 @test "the launcher executes bwrap and nothing else on the host" {
-    # Threat: a program started by name with the project as working directory or on PATH runs the project's code outside.
+    # Threat: the launch runs the project's code outside, if it starts a program by name with the project as working directory or on
+    # PATH.
     printf '#!/bin/sh\ntouch "%s/ran"\n' "$PROJECT" >bwrap
     cp bwrap sh && cp bwrap git && chmod +x bwrap sh git
     PATH=$PROJECT:$PATH works "$SBX_PROGRAM" --quiet -- /bin/true

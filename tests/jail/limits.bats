@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What a limit stops, that it is said, and that the host stays usable meanwhile. Everything here is bounded by itself as well: a
-# limit that fails makes a test fail, not the machine.
+# Each limit stops the command, the user gets a message, and the host stays usable meanwhile. Every command here also ends without
+# the limit: a limit that does not work makes a test fail, and does not harm the machine.
 
 load helper
 setup() { start_test; }
@@ -71,7 +71,8 @@ HOG='$x = "a" x (1 << 20); for (1 .. 600) { push @all, $x . $_ } print "all of i
     done
 }
 
-# Threat: of a process whose first thread has ended /proc tells neither memory nor root; the others live on.
+# Threat: when the first thread of a process has ended, /proc shows neither memory nor root of the process, but its other threads go
+# on running.
 @test "memory can't be hidden by ending the first thread" {
     local number=60 hide
     [[ $(uname -m) == aarch64 ]] && number=93
@@ -87,12 +88,12 @@ HOG='$x = "a" x (1 << 20); for (1 .. 600) { push @all, $x . $_ } print "all of i
     works in_jail perl -e '$n = 100 << 20; $x = "a" x $n; for (1 .. 6) { fork or do { sleep 1; exit } } 1 while wait != -1'
 }
 
-# At most 100 processes, which end by themselves; the number of those that could be made.
+# Starts 100 processes at most, which end by themselves, and prints how many could be started.
 FORKS='for (1 .. 100) { my $p = fork; last unless defined $p; if (!$p) { sleep 2; exit } $n++ } print "$n\n"'
 
 @test "processes are limited for the jail alone" {
     prints 100 perl -e "$FORKS"
-    # Others of the same user do not count.
+    # Other processes of the same user do not count.
     for _ in $(seq 30); do sleep 20 3>&- & CHILDREN+=($!); done
     JAIL=(--limit processes=20)
     prints 19 in_jail perl -e "$FORKS"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# perl listen.pl PATH: a Unix socket that greets everyone who connects. A path that starts with @ is an abstract name.
+# perl listen.pl PATH: a Unix socket that greets every client. A path that starts with @ is an abstract name.
 use strict;
 use warnings;
 use Socket;

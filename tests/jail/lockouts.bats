@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Nothing that a session writes into a project keeps the next session from starting, and nothing of it opens a protected path. Each
-# shape is made inside, where git and the shell work, and outside, as a user has it.
+# A session can't write anything into a project that makes the next session fail to start or that opens a protected path. Each test
+# makes its files inside, where git and the shell work, and outside, as a user may have them.
 
 load helper
 
@@ -30,7 +30,7 @@ starts() {
     works "$SBX_PROGRAM" --quiet --agent claude -- true
 }
 
-# locks_out_nobody SCRIPT: inside, then outside, each from the same state.
+# locks_out_nobody SCRIPT: runs SCRIPT inside, then outside, each from the same state; the next session must start.
 locks_out_nobody() {
     cp -a "$PROJECT" "$HOME/kept"
     run "$SBX_PROGRAM" --quiet -- sh -c "$1"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Mail: whatever a mailer is called, and however it is called, it says that mail is closed and sends nothing.
+# Mail: every mailer, under every name and with any arguments, prints that mail is closed and sends nothing.
 
 load helper
 setup() { start_test; }

@@ -61,10 +61,11 @@ teardown() { end_test; }
     works diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
 }
 
-# As editors and useradd do. strace makes time for it between the call that finds the file and the one that covers it.
+# Editors and useradd replace files like this. strace delays the call that covers the file, so that the rename comes after the call
+# that finds it.
 @test "a masked file that is replaced by rename just then stops no launch" {
     local launch=("$SBX_PROGRAM" --quiet --backend native -- true) trace=$BATS_TEST_TMPDIR/trace number writer
-    works "${launch[@]}" # the first one in a home makes more
+    works "${launch[@]}" # the first launch in a home creates more files
     works strace -f -qq -o "$trace" -e trace=openat2,move_mount "${launch[@]}"
     number=$(awk '/ move_mount\(/ { n[$1]++ } / openat2\(.*\/\.env"/ { print n[$1] + 1; exit }' "$trace")
     touch going

@@ -19,12 +19,12 @@ setup() {
 }
 teardown() { end_test; }
 
-# As an administrator does who has the tree elsewhere.
+# An administrator whose tree is elsewhere edits the file like this.
 plant() {
     sed "s|\"/opt/agent-sandbox\"|\"$TREE\"|" "$SBX_STAGE/share/modulefiles/agent-sandbox.lua" >"$MODULES/$1.lua"
 }
 
-# with_modules SCRIPT: in a shell that the site's start-up files have set up and nothing else.
+# with_modules SCRIPT: runs it in a shell that only the site's start-up files have set up.
 with_modules() {
     env -i HOME="$HOME" PATH=/usr/bin:/bin MODULEPATH="${MODULES%/*}" "${ENVIRONMENT[@]}" \
         bash -c '. /usr/share/lmod/lmod/init/bash; '"$1"

@@ -14,14 +14,14 @@ setup() {
 }
 teardown() { end_test; }
 
-# As in a shell that the site's start-up files have set up.
+# The environment of a shell after the site's start-up files.
 like_login() {
     # shellcheck disable=SC1091
     . "$LMOD_INIT/bash"
     export BASH_ENV=$LMOD_INIT/bash
 }
 
-# A module file of the caller's own; $1 is a directory, $2 its text.
+# Writes a module file of the caller; $1 is a directory, $2 the text of the file.
 plant_module() {
     mkdir -p "$1"
     printf '%s\n' "$2" >"$1/planted.lua"
@@ -130,7 +130,7 @@ plant_module() {
     text='io.open(os.getenv("HOME") .. "/ran", "w"):close()'
     plant_module ~/own-modules "$text"
     plant_module "$PROJECT/modules" "$text"
-    # Control: those of the caller, where the jail can't write, count.
+    # Control: the caller's module files are used where the jail can't write them.
     works env MODULEPATH="$HOME/own-modules" "$SBX_PROGRAM" --quiet --module planted -- true
     [[ -e ~/ran ]] && rm ~/ran
     export MODULEPATH=$PROJECT/modules:$MODULEPATH
@@ -150,7 +150,7 @@ plant_module() {
     works /usr/share/lmod/lmod/libexec/lmod python load planted
     [[ -e ~/ran ]] && rm ~/ran
     JAIL=(--module planted)
-    # The command itself has its PATH as before.
+    # The command itself keeps its PATH.
     works in_jail sh -c 'command -v planted-program'
     [[ ! -e ~/ran ]] || report "a program of the jail's ran outside"
 }
@@ -172,7 +172,8 @@ plant_module() {
     prints solved bash -c 'module load compiler solver && solver'
     prints solved in_jail bash -c 'module load compiler solver && solver'
     prints solved in_jail bash -c 'ml compiler solver && solver'
-    # The site's start-up files are the jail's too, and make the path of modules anew: the caller's comes with them.
+    # A login shell inside reads the site's start-up files too, and they set MODULEPATH again: the caller's modules must still be
+    # found.
     prints solved in_jail bash -lc 'module load compiler solver && solver'
 }
 

@@ -71,7 +71,7 @@ is_count() { [[ $(ids | wc -l) == "$1" ]]; }
     first=$(ids)
     start_jail "$SLEEP"
     expect shows "2 sessions"
-    # The selected one stays selected when another comes.
+    # The selected session stays selected when another one starts.
     expect shows "> $first"
     keys Up
     expect hides "> $first"

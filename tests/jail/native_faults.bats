@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Faults while native builds a jail. Whatever dies at whatever system call, and whichever of them fails: the command never runs in half
-# a jail, one line says what failed, and nothing is left behind. strace plants the faults; it can, because the jail's first process is
-# traced from its start, long before it forbids to be looked at.
+# Faults while native builds a jail. Whichever process dies at any system call, and whichever call fails: the command never runs in
+# an incomplete jail, one line names the failure, and nothing is left behind. strace injects the faults. It can trace the jail's
+# first process from its start, long before that process becomes non-dumpable.
 
 load helper
 load differential
 load faults
 
-# Each is a hundred launches, all of them traced.
+# Each test makes a hundred launches under strace.
 setup_file() { export BATS_TEST_TIMEOUT=1800; }
 setup() { start_fault_test; }
 teardown() { end_test; }
@@ -20,18 +20,18 @@ teardown() { end_test; }
     for call in clone3 openat2 open_tree move_mount mount_setattr mount pivot_root umount2 unshare mkdirat capset; do
         (($(count_of "$call"))) || { echo "no $call in a launch:" >&2; cut -d' ' -f2- "$CALLS" | sort | uniq -c | sort -rn >&2; return 1; }
     done
-    # The command ran; and a fault that is planted happens.
+    # The command ran; and an injected fault has an effect.
     [[ -e $BATS_TEST_TMPDIR/ran ]]
     run_with pivot_root:error=EIO
     expect_failed "pivot_root, EIO" "Input/output error"
 }
 
-# After the command was started the same calls may be its own.
+# After the command has started, it may make the same calls itself.
 @test "whoever builds is killed, at the first and the last of each of its calls: nothing runs, nothing is left" {
     local call number
     for call in $(calls_of_child); do
         for number in $(first_and_last "$call" "$(child_calls | grep -cx "$call")"); do
-            # Its first one is what the supervisor says of it.
+            # strace counts per process: with 1 it would also kill the supervisor at its first write, the error message.
             [[ $call:$number != write:1 ]] || number=2
             run_with "$call:signal=KILL:when=$number"
             expect_failed "$call, $number" 'ended while it was made|was killed|Killed'
@@ -60,7 +60,7 @@ teardown() { end_test; }
             expect_nothing_left "$call, $number"
         done
     done
-    # What a killed launch leaves in the project, the next one takes away.
+    # The next launch removes what a killed launch left in the project.
     works in_jail true
     expect_untouched
 }
@@ -73,13 +73,14 @@ teardown() { end_test; }
     for call in clone3 open_tree move_mount mount_setattr mount pivot_root umount2 unshare fsopen fsmount mkdirat symlinkat capset; do
         (($(count_of "$call"))) || continue
         for error in EPERM ENOMEM ENOSPC; do
-            # Without it rights are set one mount at a time, at the end: the next test.
+            # Without mount_setattr the child sets the attributes one mount at a time, at the end: see the next test.
             [[ $call:$error != mount_setattr:EPERM ]] || continue
             for number in $(first_and_last "$call"); do
-                # A question of the supervisor's, whether the kernel has it; and the control groups, which may stay the host's.
+                # The first clone3 is the supervisor's test whether the kernel has it. The first unshare makes a control group
+                # namespace, which is optional.
                 [[ $call:$number != @(clone3|unshare):1 ]] || continue
                 run_with "$call:error=$error:when=$number"
-                # Or it was missed before anything was built.
+                # Or the supervisor found the call missing before it built anything.
                 expect_failed "$call, $number, $error" "${texts[$error]}|refuses it"
             done
         done
@@ -88,7 +89,7 @@ teardown() { end_test; }
 }
 
 @test "a file that can't be written in full is a failure" {
-    # Of the child's own: contents of files that are laid into the jail.
+    # Writes of the child: contents of files that it creates in the jail.
     local number=0 tried=0
     while read -r number; do
         run_with "write:error=ENOSPC:when=$number"
@@ -109,11 +110,11 @@ teardown() { end_test; }
     ln -s sub/deep shown
     ln -s private held
     JAIL=(--hide "$PROJECT/held" --ro "$PROJECT/sub" --rw "$PROJECT/sub/deep" --network isolated)
-    # The walker is traced as well, and asks for these calls itself; and one call is taken away by a filter.
+    # The walker is traced as well, and tries these calls itself; and a seccomp filter removes one call.
     PASSING='^(call (mount_setattr|openat2|close_range)|(first-)?status Seccomp_filters):'
     WALK=(strace -f -qq -o /dev/null -e trace=mount_setattr)
     walk native plain
-    # open_tree_attr does mount_setattr's work where the kernel has it, and is unknown to strace.
+    # open_tree_attr replaces mount_setattr where the kernel has it, and strace does not know it.
     local old=(perl "$BATS_TEST_DIRNAME/without_call.pl" 467)
     fails "Function not implemented" "${old[@]}" perl -e 'syscall(467, 0, 0, 0, 0, 0); die "$!\n"'
     WALK=("${old[@]}" "${WALK[@]}")

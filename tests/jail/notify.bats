@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# `agent-sandbox notify`: a bell and a line of plain text for the user, whoever in the jail asks for it. Seen from the other side of a
-# real terminal: script(1) writes down every byte that arrives there, tmux marks the window.
+# `agent-sandbox notify`: a bell and a line of plain text for the user, from any process in the jail. The tests look from the other
+# side of a real terminal: script(1) records every byte that arrives there, tmux marks the window.
 
 load helper
 
@@ -19,7 +19,7 @@ teardown() {
     end_test
 }
 
-# at_terminal COMMAND...: runs it with a terminal of its own; SEEN is what arrived there, its exit status in $status.
+# at_terminal COMMAND...: runs it with a terminal of its own; SEEN gets the output that arrived there, $status the exit status.
 at_terminal() {
     local words
     printf -v words '%q ' "$@"
@@ -47,7 +47,7 @@ notice() { printf '\033]777;notify;agent-sandbox;%s\a\a' "$1"; }
 }
 
 @test "a process without a controlling terminal reaches it as well" {
-    # The control: this process can't open one.
+    # The control: this process can't open a terminal.
     at_terminal "$SBX_PROGRAM" --quiet -- setsid -w sh -c ": </dev/tty" </dev/null
     ((status != 0))
     at_terminal "$SBX_PROGRAM" --quiet -- setsid -w sh -c "exec </dev/null >/dev/null 2>&1; $INSIDE notify from a hook"
@@ -69,7 +69,7 @@ notice() { printf '\033]777;notify;agent-sandbox;%s\a\a' "$1"; }
 
 @test "nothing of a text but plain characters reaches the terminal" {
     local hostile=$'\033[31mred\033]0;title\a\x9b31m\r\nsecond \xe2\x80\xaeline\xc2\x85 end'
-    # The control: a terminal would have got it all.
+    # The control: a terminal receives all of it.
     at_terminal printf '%s' "$hostile"
     sees "${ESCAPE}[31m"
     sees "${ESCAPE}]0;title"
@@ -77,7 +77,7 @@ notice() { printf '\033]777;notify;agent-sandbox;%s\a\a' "$1"; }
     sees "$(notice "[31mred ]0;title 31m second line end")"
     sees_not "${ESCAPE}["
     sees_not "${ESCAPE}]0"
-    # The same for one who goes past the verb.
+    # The same for a process that writes to the socket without the verb.
     at_terminal "$SBX_PROGRAM" --quiet -- perl -MSocket -e '
         socket(my $socket, PF_UNIX, SOCK_DGRAM, 0) or die;
         send($socket, $ARGV[0], 0, sockaddr_un("/run/agent-sandbox/notify")) or die "$!";' "$hostile"
@@ -138,7 +138,7 @@ has_no_bell() { [[ $(tmux -L "$SERVER" list-windows -F '#{window_name} #{window_
     script -qec "$SBX_PROGRAM --quiet -- sh -c 'touch ready; exec sleep 1000'" /dev/null </dev/null >/dev/null 2>&1 3>&- &
     CHILDREN+=($!)
     wait_until test -e ready
-    # Where hang-ups are ignored, it outlives its terminal.
+    # If SIGHUP is ignored, the session outlives its terminal.
     CHILDREN+=("$(pgrep -P "$!")")
     prints "" find "$HOME/.local/state/agent-sandbox/notify" -type s
 }

@@ -1,14 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The sandbox's own configuration and state, where the jail can write around them: neither they nor a directory above them can be
-# changed, made, or moved aside for another to be put in its place.
+# The sandbox's own configuration and state, where the jail can write around them: no process in the jail can change or create them
+# or a directory above them, or move one aside and put another in its place.
 
 load helper
 
 setup() { start_test; }
 teardown() { end_test; }
 
-# Each directory can be moved outside, and from inside stays where it is.
+# Each directory can be moved outside, and can't be moved from inside.
 expect_unmovable() {
     local directory
     for directory in "$@"; do
@@ -21,14 +21,14 @@ expect_unmovable() {
     done
 }
 
-# plants DIRECTORY [RUNNER...]: puts a file into it, and what is missing on the way.
+# plants DIRECTORY [RUNNER...]: creates the directory if it is missing, and a file in it.
 plants() {
     local directory=$1
     shift
     "$@" sh -c 'mkdir -p "$1" && echo planted >"$1/planted"' sh "$directory"
 }
 
-# From inside the file may seem to be there, in the cover of what is hidden; it is not there afterwards.
+# Inside, the file may seem to exist, in the tmpfs that covers a hidden directory. Afterwards it must not exist on the host.
 expect_unplantable() {
     local directory
     for directory in "$@"; do
@@ -49,7 +49,7 @@ expect_unplantable() {
     fails "busy" in_jail mv ~/.local/state/agent-sandbox ~/.local/state/aside
     expect_unwritable ~/.config/agent-sandbox/config.toml
     expect_unplantable ~/.config/agent-sandbox/conf.d ~/.local/state/agent-sandbox/trust
-    # All else in these directories is the agent's to write.
+    # The agent may write everything else in these directories.
     works in_jail_sh 'mkdir -p ~/.config/other ~/.local/share && mv ~/.config/other ~/.config/another && echo x >~/.local/share/file'
     works test -d ~/.config/another -a -s ~/.local/share/file
 }
@@ -64,7 +64,7 @@ expect_unplantable() {
     fails "" test -e ~/.config
     fails "Read-only file system" plants ~/.local/state/agent-sandbox/trust in_jail
     fails "" test -e ~/.local/state/agent-sandbox/trust
-    # What the agent adds beside it stays.
+    # A directory that the agent adds beside it stays.
     works plants ~/.config/other in_jail
     prints planted cat ~/.config/other/planted
     fails "" test -e ~/.config/agent-sandbox

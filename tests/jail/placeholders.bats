@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What is made on the host so that a missing name can be held does not outlive the last session that needs it, and is not taken
-# from one that does.
+# A placeholder on the host, which covers a missing name, does not outlive the last session that needs it. No process removes it
+# while a session needs it.
 
 load helper
 load process_faults
@@ -14,7 +14,7 @@ setup() {
 }
 teardown() { end_test; }
 
-# Everything but what git itself writes.
+# Everything except the files that git itself writes.
 listing() { find . -path ./.git/objects -prune -o -path ./ready -prune -o -print | sort; }
 
 nothing_left() {
@@ -96,7 +96,8 @@ holds() { fails "" in_jail_sh 'mkdir -p .vscode && echo inside >.vscode/tasks.js
 
 @test "after the supervisor is killed, nothing is left" {
     start_jail 'touch ready; sleep 1000'
-    # It is started beside the command, which may be faster; of a session that dies before, the next one takes it all away.
+    # The keeper starts beside the command, which may be faster. If a session dies before its keeper starts, the next session
+    # removes the placeholders.
     wait_until has_process keeper
     kill -KILL "$SUPERVISOR"
     end_of_jail

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Symbolic links that one session leaves in what it may write, and that a later launch meets: nothing hidden is shown through them,
-# and none keeps a project from starting.
+# Symbolic links that one session leaves in a directory that it may write, and that a later launch finds: they show no hidden file,
+# and they do not stop a project from starting.
 
 load helper
 
@@ -18,7 +18,7 @@ as_agent() { "$SBX_PROGRAM" --quiet -- ./claude "$1"; }
 
 # bats test_tags=smoke
 @test "a link to a credential in place of .gitconfig shows nothing" {
-    # Only a session that may write there can plant it.
+    # Only a session that may write there can plant the link.
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[home]\nunprotect = [".gitconfig"]\n' >"$HOME/.config/agent-sandbox/config.toml"
     JAIL=(--home write)

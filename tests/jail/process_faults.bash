@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# Sessions whose processes are killed or stopped, and what must hold after each: it ends or goes on as the table says, with this status
-# and these words; no process of it is left, no mount, no file but the record; the project is as it was.
+# Sessions whose processes are killed or stopped, and the checks after each: it ends or continues as the table requires, with this
+# status and this message; it leaves no process, no mount, and no file except the record; the project is unchanged.
 
-# A generous bound for a busy machine; nothing waits that long where all is well.
+# A long limit for a busy machine; a test that passes does not wait so long.
 soon() {
     local deadline=$((SECONDS + 120))
     until "$@"; do
@@ -11,16 +11,16 @@ soon() {
     done
 }
 
-# As the user whose sessions they are; the tests of the network run as root.
+# Runs as the user of the sessions; the tests of the network run as root.
 sandbox() { "$SBX_PROGRAM" "$@"; }
 
 # ---- A session with everything on --------------------------------------------------------------------------------------
 
-# Waits for `go` and ends with 7; meanwhile a daemon that nobody of the command's waits for runs on.
+# Waits for `go` and exits with 7; meanwhile a daemon runs that the command does not wait for.
 MARK=1000.$BATS_ROOT_PID
 WAITS="setsid sleep $MARK & touch ready; until [ -e go ]; do sleep 0.02; done; exit 7"
 
-# start_session [SCRIPT]: JAIL holds its options. SUPERVISOR is its process; it says what happens to it, in jail.out.
+# start_session [SCRIPT]: JAIL holds its options. SUPERVISOR is its process; jail.out gets its messages.
 start_session() {
     rm -f "$PROJECT/go" "$PROJECT/ready"
     "${ATTENTIVE[@]}" "$SBX_PROGRAM" "${JAIL[@]}" -- sh -c "${1:-$WAITS}" </dev/null >"$BATS_TEST_TMPDIR/jail.out" 2>&1 3>&- &
@@ -38,7 +38,7 @@ is_alive() { [[ -e /proc/$1/stat && $(awk '/^State:/ { print $2 }' "/proc/$1/sta
 is_dead() { ! is_alive "$1"; }
 is_stopped() { [[ $(awk '/^State:/ { print $2 }' "/proc/$1/status") == T ]]; }
 
-# process NAME: of the session of SUPERVISOR.
+# process NAME: prints the process id in the session of SUPERVISOR.
 #   builder   the child that became the jail, or the program that builds it: bwrap, firejail, the warden
 #   stage     the command's parent, pid 1 of the jail where it has namespaces
 process() {
@@ -53,7 +53,7 @@ process() {
             until [[ -z $child || $(parent_of "$child") == "$SUPERVISOR" ]]; do child=$(parent_of "$child"); done
             echo "$child"
             ;;
-        # A copy of the supervisor that waits: it has no name of its own, and no child but the search of the project.
+        # A copy of the supervisor that waits: it has no name of its own, and no child except the search of the project.
         keeper)
             for child in $(children_of "$SUPERVISOR"); do
                 [[ $(comm_of "$child") == agent-sandbox && -z $(children_but_search_of "$child") && $child != "$(process builder)" ]] || continue
@@ -63,9 +63,9 @@ process() {
     esac
 }
 
-# need NAME: its process goes to FOUND; a fault that hits nobody shows nothing.
+# need NAME: FOUND gets its process id. It fails if the process does not exist, because a fault without a target proves nothing.
 need() {
-    # Helpers are started beside the command, which may be faster.
+    # Helpers start beside the command, which may be faster.
     soon has_process "$1" || true
     FOUND=$(process "$1")
     [[ $FOUND =~ ^[0-9]+$ ]] || { echo "no $1 below $SUPERVISOR: '$FOUND'" >&2; ps -u "$SBX_USER" -o pid,ppid,stat,comm,args --forest >&2; return 1; }
@@ -74,7 +74,8 @@ has_process() { [[ $(process "$1") =~ ^[0-9]+$ ]]; }
 
 # ---- What must hold ----------------------------------------------------------------------------------------------------
 
-# remember_world: as it is between sessions. The first one of a home leaves what later ones find: a cache, empty directories.
+# remember_world: records the state between sessions. The first session of a home leaves files that later ones find: a cache, empty
+# directories.
 remember_world() {
     works in_jail true
     soon nothing_runs || { left_processes >&2; return 1; }
@@ -83,8 +84,8 @@ remember_world() {
     MOUNTS=$(mounts_of_host)
 }
 
-# The project with its content, the host's directories for everybody, the sessions that are known, and our own state but for records: of sessions, of jobs and their output,
-# what the search and the review of a project found, and the key of jobs' directories.
+# The project with its content, the user's entries in /tmp and /dev/shm, the known sessions, and our own state without the records:
+# of sessions, of jobs and their output, the results of the search and of the review of a project, and the key of jobs' directories.
 world() {
     (cd "$PROJECT" && find . -path ./ready -o -path ./go -o -printf '%p %y %m\n' -type f -exec sha256sum {} +) | sort
     find "$(dirname "$PROJECT")" -mindepth 1 -maxdepth 1 | sort
@@ -96,7 +97,7 @@ world() {
 is_world_as_before() { [[ $(world) == "$WORLD" ]]; }
 mounts_of_host() { cut -d' ' -f3- /proc/self/mountinfo | sort; }
 
-# What runs as the user of sessions, of the commands in them and of the programs that build jails, but for those that wait to be collected.
+# Processes of the user of sessions that are part of a session, its command or a program that builds jails, without zombies.
 left_processes() {
     ps -u "$SBX_USER" -o pid=,ppid=,stat=,comm=,args= |
         awk '$3 !~ /^[ZX]/ && $4 !~ /^(ps|awk|grep|bats|perl|tmux)/ && !/bats/ && /asb-|agent-sandbox|inner-stage|bwrap|firejail|touch ready|'"$MARK"'/'
@@ -110,17 +111,18 @@ expect_clean() {
     soon is_world_as_before || { echo "$1: something is left:" >&2; diff <(echo "$WORLD") <(world) >&2; return 1; }
 }
 
-# For what only the next session takes away: one whose keeper was killed as well, or had not begun. Names in the state directory, which
-# machines may share, are taken for left after an hour, a directory that its session has not filled after ten seconds: they are made so old.
+# For a session whose files only the next session removes, because its keeper was killed too or had not started. The next session
+# removes a name in the state directory, which several machines may share, only after an hour, and a directory that its session has
+# not filled only after ten seconds. So this makes their times that old.
 expect_clean_after_the_next() {
-    # A keeper may be at work there at the same moment.
+    # A keeper may remove files there at the same moment.
     find "$SBX_HOME/.local/state/agent-sandbox" \( -type s -o -name '*.new.*' \) -exec touch -c -d '2 hours ago' {} + 2>/dev/null || true
     find "/tmp/agent-sandbox-u$(id -u "$SBX_USER")/sessions" -mindepth 1 -maxdepth 1 -exec touch -c -d '1 minute ago' {} + 2>/dev/null || true
     works in_jail true
     expect_clean "$1"
 }
 
-# expect_end WHAT STATUS [TEXT]: of the session, which must be over soon.
+# expect_end WHAT STATUS [TEXT]: the session ends soon, with this status and this message.
 expect_end() {
     soon is_dead "$SUPERVISOR" || { echo "$1: it does not end" >&2; ps -u "$SBX_USER" -o pid,ppid,stat,args --forest >&2; return 1; }
     end_of_jail

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Each process of a session is killed or stopped, at each stage of it, by each backend: nothing runs on, nothing is lost in the project,
-# nothing is left behind, and the words say what happened. tests/egress/process_faults.bats and tests/slurm/process_faults.bats have
-# the same for the network and for Slurm; native_faults.bats kills at single system calls.
+# The tests kill or stop each process of a session, at each stage of it, with each backend: no process keeps running, nothing is
+# lost in the project, nothing is left behind, and the message names the cause. tests/egress/process_faults.bats and
+# tests/slurm/process_faults.bats do the same for the network and for Slurm; native_faults.bats kills at single system calls.
 
 load helper
 load process_faults
@@ -20,17 +20,17 @@ teardown() {
     rm -rf "/tmp/agent-sandbox-u$(id -u)"
 }
 
-# The backend says each time what it does not hold.
+# The backend prints at each start what it does not enforce.
 in_jail() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@" 2> >(grep -v "not held by this backend" >&2); }
 
-# use BACKEND: with everything on that it can have.
+# use BACKEND: with every option that it supports.
 use() {
     JAIL=(--backend "$1" --network filtered --slurm off)
     [[ $1 == landlock || $1 == firejail ]] || JAIL+=(--trace-commands)
     remember_world
 }
 
-# What each is worth: whose death ends the session, and what is said.
+# The death of each process: the exit status of the session (7: it continues), and the message.
 DEATHS="
 supervisor  137
 stage       137  the jail was killed from outside
@@ -55,7 +55,7 @@ kill_each() {
         kill -KILL "$FOUND"
         soon is_dead "$FOUND"
         if ((status == 7)); then
-            # It goes on: the command is there, and ends as it likes.
+            # The session continues: the command runs, and exits with its own status.
             [[ $name != gateway ]] || soon grep -qF "$text" "$BATS_TEST_TMPDIR/jail.out"
             need command
             let_go
@@ -72,11 +72,11 @@ kill_each() {
 
 # ---- While it starts and ends ------------------------------------------------------------------------------------------
 
-# What may come of a session that was hit while it started: the command's own status, no jail, or the end by force. Never a command
-# without its jail: it would find the other's secret.
+# The possible results of a session that got a signal while it started: the command's own status, no jail, or killed. The command
+# never runs without its jail: it would find the secret.
 PROBE='cat "$HOME/secret" 2>/dev/null && echo open; touch ran; exit 7'
 
-# hit SIGNAL NUMBER DELAY: the NUMBER-th process of a launch, so many microseconds after its birth.
+# hit SIGNAL NUMBER DELAY: sends it to the NUMBER-th process of a launch, DELAY microseconds after the process started.
 hit() {
     STATUS=0
     rm -f ran
@@ -87,11 +87,11 @@ hit() {
     rm -f ran
     [[ ! -s $BATS_TEST_TMPDIR/out ]] || { echo "$WHAT: the command read what is hidden" >&2; return 1; }
     [[ $STATUS == @(7|125|137) ]] || { echo "$WHAT: ended with $STATUS" >&2; cat "$BATS_TEST_TMPDIR/err" >&2; return 1; }
-    # Who was not killed itself says why it failed.
+    # A supervisor that was not killed itself prints why the launch failed.
     [[ $STATUS == 7 || $2 == 0 ]] || grep -qE '^agent-sandbox: .*(ended|killed|could not|cannot)' "$BATS_TEST_TMPDIR/err" || { echo "$WHAT: does not say why:" >&2; cat "$BATS_TEST_TMPDIR/err" >&2; return 1; }
 }
 
-# start_and_hit BACKEND: process after process, at several moments of its life.
+# start_and_hit BACKEND: one process after the other, at several moments of its life.
 start_and_hit() {
     local number delay
     echo secret >"$HOME/secret"
@@ -100,7 +100,7 @@ start_and_hit() {
     for number in 0 1 2 3 4; do
         for delay in 0 1000 4000 12000; do
             hit KILL "$number" "$delay"
-            # The first is always there to be hit, and so is the one that builds the jail.
+            # The first process and the one that builds the jail always exist.
             ((number > 1)) || [[ $HIT != nobody ]]
             soon nothing_runs_but_builders || { echo "$1: $WHAT: processes are left:" >&2; left_processes >&2; return 1; }
         done
@@ -111,8 +111,8 @@ start_and_hit() {
     expect_clean_after_the_next "$1"
 }
 
-# bubblewrap's own child waits for ever for a parent that was killed along with the supervisor; it runs nothing, and the next session
-# ends it.
+# bubblewrap's own child waits for ever for a parent that was killed along with the supervisor. It runs nothing, and the next
+# session kills it.
 nothing_runs_but_builders() { ! left_processes | grep -vqE ' bwrap --args [0-9]+ -- [^ ]* inner-stage'; }
 
 @test "a native session is hit while it starts" { start_and_hit native; }
@@ -120,7 +120,7 @@ nothing_runs_but_builders() { ! left_processes | grep -vqE ' bwrap --args [0-9]+
 @test "a session by Landlock alone is hit while it starts" { start_and_hit landlock; }
 @test "a session by firejail is hit while it starts" { start_and_hit firejail; }
 
-# A supervisor that is stopped while the command ends has everything still to do.
+# A supervisor that is stopped while the command ends still has all of the cleanup to do.
 @test "each process is killed while the session ends" {
     local backend name
     for backend in native bwrap landlock firejail; do
@@ -134,7 +134,7 @@ nothing_runs_but_builders() { ! left_processes | grep -vqE ' bwrap --args [0-9]+
             let_go
             soon is_dead "$FOUND"
             kill -KILL "$victim"
-            # One that is dismissed and killed in the same moment leaves the trash to the next session.
+            # A keeper that is dismissed and killed at the same moment leaves the trash to the next session.
             soon is_dead "$victim"
             [[ $name == supervisor ]] || kill -CONT "$SUPERVISOR"
             expect_end "$backend: $name" "$([[ $name == supervisor ]] && echo 137 || echo 7)"
@@ -147,7 +147,8 @@ nothing_runs_but_builders() { ! left_processes | grep -vqE ' bwrap --args [0-9]+
 
 session_id() { sandbox ps --ids; }
 
-# Of each: it is stopped, the session is ended by `stop --now`, and all of it is gone. The same again, and it is continued instead.
+# Stops each process, ends the session with `stop --now`, and checks that nothing is left. Then the same again, but continues the
+# process instead.
 stop_each() {
     local name
     use "$1"
@@ -177,7 +178,7 @@ stop_each() {
 @test "helpers of a session by Landlock alone are stopped" { stop_each landlock; }
 @test "helpers of a session by firejail are stopped" { stop_each firejail; }
 
-# Nobody but it could answer: `stop` says so, and `stop --now` does not ask.
+# Only the supervisor could answer: `stop` prints that it does not, and `stop --now` does not send a request.
 @test "a supervisor that is stopped can be ended" {
     local backend
     for backend in native landlock; do
@@ -196,7 +197,7 @@ stop_each() {
     done
 }
 
-# The command's end is heard by nobody, and the program that built the jail does not end: the session can be ended all the same.
+# No process receives the command's end, and the program that built the jail does not exit. `stop --now` must still end the session.
 @test "who stays behind stopped when the command has ended is ended by stop" {
     local backend
     for backend in bwrap landlock firejail; do
@@ -218,7 +219,7 @@ stop_each() {
 
 # ---- All at once -------------------------------------------------------------------------------------------------------
 
-# all_of_ours: every process of the session but the command and what it started.
+# all_of_ours: every process of the session except the command and its descendants.
 all_of_ours() {
     local name
     for name in supervisor builder stage keeper gateway tracer; do process "$name"; done | sort -un
@@ -242,7 +243,7 @@ shuffled() { local word; for word in "$@"; do echo "$RANDOM $word"; done | sort 
     done
 }
 
-# Without a pid namespace a process that left the command may live on then. It stays behind its walls.
+# Without a pid namespace, a process that left the command may then stay alive. It stays confined.
 @test "by Landlock alone, what outlives them all is as closed as before" {
     local processes
     RANDOM=4712
@@ -259,14 +260,14 @@ LOOK
     ((${#processes[@]} >= 4))
     kill -KILL "${processes[@]}"
     expect_end landlock 137
-    # The control: out here all of it works.
+    # The control: outside all of it works.
     prints secret cat "$HOME/secret"
     works "${CONNECT[@]}" "$HOME/service"
     local greeting=$output
     [[ -n $greeting ]]
     touch look
-    # The supervisor stops what is left of a jail before it kills it (session/orphans.cc), and may itself be killed in between: then it is
-    # stopped for good, and would show nothing.
+    # The supervisor stops the remaining processes of a jail before it kills them (session/orphans.cc), and may be killed between
+    # the two steps. Then the process would stay stopped and report nothing.
     pkill -CONT -u "$SBX_USER" -f '^sh look\.sh' || true
     soon is_over
     pkill -KILL -u "$SBX_USER" -xf "sleep $MARK" || true
@@ -328,7 +329,7 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-[0-9a-f]
         need keeper
         kill -KILL "$FOUND" "$SUPERVISOR"
         expect_end "$backend" 137
-        # The control: there is something to take away.
+        # The control: there is something to remove.
         [[ $(places | wc -l) == 2 ]]
         works in_jail true
         soon is_only_place "$living"
@@ -349,7 +350,7 @@ is_only_place() { [[ $(places) == "$1" ]]; }
         kill -KILL "$FOUND" "$SUPERVISOR"
         expect_end "$backend" 137
         soon nothing_runs
-        # The control: they are there.
+        # The control: they exist.
         [[ $(world) != "$WORLD" && -d .vscode ]]
         expect_clean_after_the_next "$backend"
     done

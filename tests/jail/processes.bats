@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# No power inside: no capability, no way to gain one, no sight of a process outside, no descriptor that was not named.
+# No privileges inside: no capability, no way to gain one, no process outside is visible, no descriptor except the named ones.
 
 load helper
 setup() { start_test; }
@@ -55,7 +55,7 @@ teardown() { end_test; }
 
 @test "descriptors inside are 0, 1 and 2" {
     run in_jail ls /proc/self/fd
-    # The fourth is ls reading the directory.
+    # The fourth is the directory that ls reads.
     [[ ${lines[*]} == "0 1 2 3" ]] || report "more descriptors than expected"
 }
 

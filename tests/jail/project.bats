@@ -75,9 +75,9 @@ teardown() { end_test; }
     cd tree
     works in_jail_sh 'echo 1 >file && git add file && git commit -qm inside'
     prints inside git log -1 --format=%s
-    # The repository came in, not the other working tree.
+    # The repository is visible inside, the other working tree is not.
     expect_hidden "$HOME/origin/unrelated"
-    # And what runs code in it stays as it was.
+    # And the files in it that run code are unchanged.
     expect_unwritable "$HOME/origin/.git/config"
     fails "" in_jail sh -c 'echo evil >"$HOME/origin/.git/hooks/pre-commit"'
     fails "" test -e "$HOME/origin/.git/hooks/pre-commit"
@@ -99,7 +99,8 @@ teardown() { end_test; }
 @test "a gitdir elsewhere works when it leads back to the project" {
     git init -q --separate-git-dir "$HOME/store.git" "$PROJECT/apart"
     cd apart
-    # Threat: a .git file is content of the project; without the way back it could open any repository of the user.
+    # Threat: a .git file is content of the project; without a check of the link back to it, it could open any repository of the
+    # user.
     fails "not a git repository" in_jail git status
     git config core.worktree "$PROJECT/apart"
     works in_jail git -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m inside
@@ -126,8 +127,8 @@ teardown() { end_test; }
     works test -e "a file"
 }
 
-# Threat: whoever can rename beside the project, another jail for instance, puts a link in its place between the moment in which the
-# current directory is asked for and the one in which its path is followed.
+# Threat: a process that can rename beside the project, in another jail for instance, puts a link in its place after the program has
+# read the current directory and before it follows that path.
 @test "a current directory that is swapped for a link just then is not the project" {
     local swap='my ($project, $link) = @ARGV; rename $project, "$project.old"; rename $link, $project'
     mkdir -p "$HOME/beside/p" "$HOME/private" && echo secret >"$HOME/private/secret" && ln -s "$HOME/private" "$HOME/beside/q"

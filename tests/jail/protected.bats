@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # Paths in the project that run code outside later: read-only although the project is writable, impossible to create where they are
-# missing, impossible to rename aside.
+# missing, impossible to move aside.
 
 load helper
 
@@ -12,7 +12,7 @@ setup() {
 }
 teardown() { end_test; }
 
-# refuses_to_create PATH: the path is absent, can be made outside, and can't be made inside by any of the usual ways.
+# refuses_to_create PATH: the path does not exist, can be created outside, and can't be created inside by any of the usual ways.
 refuses_to_create() {
     local path=$1 directory
     directory=$(dirname "$path")

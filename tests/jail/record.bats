@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The record of a session: written outside, complete, without secrets, read and checked by log, digest and policy.
+# The record of a session: written outside, complete, without secrets, read and checked by the verbs log, digest and policy.
 
 load helper
 setup() {
@@ -19,7 +19,7 @@ chained() {
     printf '[audit]\nchain = true\n' >"$HOME/.config/agent-sandbox/config.toml"
 }
 
-# put_record LINE...: a record that nobody wrote.
+# put_record LINE...: a record that the test writes, not a session.
 put_record() {
     mkdir -p "$STATE/sessions"
     printf '%s\n' "$@" >"$STATE/sessions/20240229T120000Z-0123456789abcdef0123456789abcdef.jsonl"

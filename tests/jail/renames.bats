@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What a rule takes away stays away in the sessions that follow, whatever a session renames, exchanges, links, removes or shuts. The
-# controls do the same outside, where the next session then finds what was hidden.
+# A path that a rule hides stays hidden in the sessions that follow, whatever a session renames, exchanges, links, removes or makes
+# inaccessible. The controls do the same outside, where the next session then finds the hidden content.
 
 load helper
 
@@ -19,10 +19,10 @@ teardown() {
     end_test
 }
 
-# Everything below these directories that the next session can read, after it has opened what it can.
+# Everything below these directories that the next session can read, after it has changed the modes that it can.
 read_all() { in_jail_sh 'chmod -R u+rwX "$@" 2>/dev/null; cat $(find "$@" -type f 2>/dev/null) 2>/dev/null; true' "$@"; }
 
-# gives_nothing SCRIPT [DIRECTORY...]: the script works outside and lays a secret open; done inside, the next session reads none.
+# gives_nothing SCRIPT [DIRECTORY...]: run outside, the script exposes a secret; run inside, the next session reads no secret.
 gives_nothing() {
     local script=$1
     shift
@@ -38,7 +38,7 @@ gives_nothing() {
     bring_back
 }
 
-# All but the program's own state, which it tidies up by itself.
+# Everything except the program's own state, which it cleans up by itself.
 keep_home() {
     rm -rf "$BATS_TEST_TMPDIR/kept"
     mkdir "$BATS_TEST_TMPDIR/kept"
@@ -123,7 +123,7 @@ shuts() {
         shuts data data/raw/secret
         JAIL=(--backend "$backend" --home write)
         shuts "$HOME/.cargo" "$HOME/.cargo/credentials.toml"
-        # The project itself: the start is refused, and the message says what to do.
+        # The project itself: the start is refused, and the message names the command that helps.
         works in_jail chmod 0 .
         refused 125 "chmod u+rwx" in_jail true
         chmod 0755 "$PROJECT"
@@ -146,7 +146,7 @@ shuts() {
     works sh -c 'echo outside >.envrc'
 }
 
-# shuffled BACKEND SEED PLACE: three sessions, of which two shuffle; in the third, what a rule took away is looked for. PLACE is
+# shuffled BACKEND SEED PLACE: three sessions. Two of them shuffle, and the third looks for content that a rule hides. PLACE is
 # "inside" or "outside", for the control.
 shuffled() {
     local seed=$2 place=$3 round shuffle=(perl "$SBX_STAGE/tests/jail/shuffle.pl")

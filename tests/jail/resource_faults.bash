@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: MIT
-# Launches on a machine that lacks something, and what must hold after each: it works in a whole jail, or fails in one line, and nothing is
-# left behind or lost.
+# Launches on a machine that lacks a resource, and the checks after each: it works in a complete jail, or fails with one line, and
+# nothing is left behind or lost.
 
-# A project with secrets that a whole jail masks (.env) or hides (private), and work that must stay as it is.
+# A project with secrets that a complete jail masks (.env) or hides (private), and work that must stay unchanged.
 start_resource_test() {
     start_test
     mkdir -p sub/deep private
     echo "a secret" | tee .env sub/deep/.env private/file >/dev/null
     echo work >work
     JAIL=(--network isolated --slurm off --backend native --hide "$PROJECT/private")
-    # Without a process more than its own.
+    # It starts no further process.
     PROBE=(sh -c 'for file in .env sub/deep/.env private/file; do { read -r line <$file && echo "$line"; } 2>/dev/null; done; echo ran')
     [[ $("${PROBE[@]}") == $'a secret\na secret\na secret\nran' ]]
     OUT=$BATS_TEST_TMPDIR/out ERRORS=$BATS_TEST_TMPDIR/errors
@@ -20,10 +20,11 @@ start_resource_test() {
     WORKED=0 FAILED=0
 }
 
-# Without the numbers that the kernel gives out as it goes.
+# Without the numbers that the kernel assigns in order.
 mounts_of_host() { cut -d' ' -f3- /proc/self/mountinfo | sort; }
 
-# launch AROUND... : the probe in a jail, started by AROUND; its end in STATUS. By pipes, which no limit of files' sizes reaches.
+# launch AROUND... : runs the probe in a jail, started by AROUND; STATUS gets its exit status. The output goes through pipes, which
+# a limit of file sizes does not affect.
 launch() {
     local readers=()
     STATUS=0
@@ -32,7 +33,7 @@ launch() {
     cat "$ERRORS.pipe" >"$ERRORS" 3>&- &
     readers+=($!)
     timeout 60 "$@" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${PROBE[@]}" >"$OUT.pipe" 2>"$ERRORS.pipe" </dev/null 3>&- || STATUS=$?
-    # Whoever is left of it would hold them open.
+    # A process that the launch left behind would keep the pipes open.
     wait "${readers[@]}"
 }
 
@@ -41,7 +42,7 @@ complain() { # WHAT PROBLEM
     return 1
 }
 
-# Of the last launch: the command ran in a whole jail, or did not run and one line says why.
+# The last launch: the command ran in a complete jail, or did not run and one line gives the reason.
 expect_whole_or_nothing() { # WHAT
     ! grep -q 'a secret' "$OUT" || complain "$1" "a secret is out"
     case $STATUS in
@@ -62,11 +63,11 @@ expect_both_ways() {
     ((WORKED > 0 && FAILED > 0)) || { echo "the limits prove nothing: $WORKED worked, $FAILED failed" >&2; return 1; }
 }
 
-# Nobody is left, nothing is mounted, the project is as it was, and no half-written file lies in the state directory.
+# No process is left, nothing is mounted, the project is unchanged, and no half-written file is in the state directory.
 expect_nothing_left() {
     [[ $(mounts_of_host) == "$MOUNTS" ]] || { echo "mounts of the host changed" >&2; return 1; }
     wait_until no_process_left || { echo "processes are left:" >&2; pgrep -u "$SBX_USER" -a '^(agent-sandbox|asb-)' >&2; return 1; }
-    # What a killed or failed launch could not take away, the next one does.
+    # The next launch removes what a killed or failed launch could not remove.
     prints ran in_jail "${PROBE[@]}"
     [[ $(home_listing) == "$LISTING" ]] || { diff <(echo "$LISTING") <(home_listing) >&2; return 1; }
     [[ $(cat work .env sub/deep/.env private/file) == $'work\na secret\na secret\na secret' ]]
@@ -81,7 +82,7 @@ count_of() {
     grep -c "^$1(" "$BATS_TEST_TMPDIR/trace"
 }
 
-# each_fails CALL ERROR MOST: it fails once, at one of its times after the other, at MOST of them.
+# each_fails CALL ERROR MOST: one launch for each occurrence of CALL, in which that one fails; at most MOST launches.
 each_fails() {
     local count step number
     count=$(count_of "$1")

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# A machine that lacks something: descriptors, processes, memory, room in files; a project that vanishes, a clock that jumps, settings that
-# change while they are read. A launch works in a whole jail or fails in one line; nothing that was closed is open, nothing is left behind.
+# A machine that lacks a resource: descriptors, processes, memory, space for files; a project that vanishes, a clock that jumps,
+# settings that change while the program reads them. A launch works in a complete jail or fails with one line. Closed paths stay
+# closed, and nothing is left behind.
 
 load helper
 load resource_faults
@@ -27,7 +28,7 @@ teardown() { end_test; }
     expect_nothing_left
 }
 
-# Processes of the user count, the test's own among them.
+# The limit counts all processes of the user, including the test's own.
 @test "processes: with any number of them the jail is whole or is not" {
     local others more
     others=$(ps -o nlwp= -u "$SBX_USER" | awk '{ sum += $1 } END { print sum }')
@@ -41,7 +42,7 @@ teardown() { end_test; }
     expect_nothing_left
 }
 
-# With less than its own size neither the kernel nor the C library can start the program: that is neither.
+# With less memory than its own size neither the kernel nor the C library can start the program: the test skips those amounts.
 @test "memory: with any amount of it the jail is whole or is not" {
     local kibibytes=1024 least
     can_start() { "$@" --version >/dev/null || (($? == 125)); }
@@ -88,7 +89,7 @@ teardown() { end_test; }
 
 # ---- Looks that fail -------------------------------------------------------------------------------------------------
 
-# The supervisor alone is watched: what fails is what it decides from.
+# strace traces only the supervisor: its decisions depend on these calls.
 @test "no descriptor for a single look: what could not be seen is not taken for absent" {
     each_fails openat EMFILE 40
     forget_findings
@@ -133,7 +134,7 @@ teardown() { end_test; }
     CHILDREN+=("$mover")
     for round in {1..30}; do
         launch env -C /
-        # The command may be in a project that has moved since.
+        # The project may have moved after the command started in it.
         [[ $STATUS != 0 || $(cat "$OUT") == ran ]] || complain "round $round" "half of a project"
         expect_whole_or_nothing "round $round"
     done
@@ -162,7 +163,7 @@ teardown() { end_test; }
     [[ $(ls -A "$HOME/moved" | tr '\n' ' ') == ".env go late private ready seen sub work " ]] || { ls -lA "$HOME/moved" >&2; return 1; }
 }
 
-# A placeholder of ours lies at a path that now leads elsewhere: what has its name there is somebody else's.
+# The path of our placeholder now leads elsewhere: the entry with its name there belongs to the user.
 @test "a project that is replaced by a link while a session runs: nothing is removed where it leads" {
     local held
     make_repository "$PROJECT"
@@ -193,7 +194,7 @@ teardown() { end_test; }
 
 # ---- A clock that jumps ----------------------------------------------------------------------------------------------
 
-# What the state directory says of the time, as if all of it were written then: for the next launch its clock has jumped by the rest.
+# Sets all times in the state directory to DATE: for the next launch, the clock has jumped by the difference.
 written_at() { # DATE
     local seconds
     seconds=$(date -ud "$1" +%s)
@@ -207,7 +208,7 @@ written_at() { # DATE
     for date in 1970-01-02 1999-12-31 2038-01-20 2100-01-01; do
         records=$(ls "$STATE/sessions" | grep -c jsonl)
         written_at "$date"
-        # Found anew, since what is known would be from another time.
+        # The search must find the file again, because the stored findings are from another time.
         mkdir -p "new-$date" && echo "a secret" >"new-$date/.env"
         fails "No such file or directory" in_jail sh -c "cat private/file"
         prints "" in_jail cat "new-$date/.env"
@@ -217,7 +218,7 @@ written_at() { # DATE
         works "$SBX_PROGRAM" ps
         works "$SBX_PROGRAM" digest
         (($(ls "$STATE/sessions" | grep -c jsonl) == records + 3)) || { ls -l "$STATE/sessions" >&2; return 1; }
-        # What was learnt again is of now.
+        # The new findings have the present time.
         [[ $(sed -En 's/^@([0-9]+) .*/\1/p' "$STATE/known-names" | sort -n | tail -n 1) -gt $(($(date +%s) - 600)) ]] || { head -n 3 "$STATE/known-names" >&2; return 1; }
         rm -r "new-$date"
     done
@@ -234,7 +235,7 @@ written_at() { # DATE
     fails "No such file or directory" in_jail ls sub/deep
 }
 
-# Its seconds since the boot are others than the host's, by three years.
+# Its seconds since the boot differ from the host's by three years.
 @test "another clock since the boot: limits of time hold, and sessions are found" {
     local around=(unshare --user --map-current-user --time --monotonic=100000000 --boottime=100000000 --fork)
     [[ $("${around[@]}" awk '{ print int($1) }' /proc/uptime) -ge 100000000 ]]
@@ -248,7 +249,7 @@ written_at() { # DATE
 
 # ---- Settings that change while they are read ------------------------------------------------------------------------
 
-# Two contents that never mix: each hides two of its own, and both hide `closed`.
+# Two contents that never mix: each hides two directories of its own, and both hide `closed`.
 settings() { # NAME
     printf '[mounts]\nhidden = ["%s",\n' "$PROJECT/${1}1"
     printf '    # %s\n' {1..500}
@@ -260,13 +261,13 @@ start_settings_test() {
     touch {a1,a2,b1,b2,closed}/file
     SETTINGS=$HOME/.config/agent-sandbox/config.toml
     settings a >"$HOME/a.toml"
-    # Longer, so that half of it can be told from the whole.
+    # Longer, so that half of it differs from the whole.
     { settings b; printf '# %s\n' {1..500}; } >"$HOME/b.toml"
     PROBE=(sh -c 'ls -d [ab][12]/file closed/file 2>/dev/null | tr "\n" " "')
     [[ $("${PROBE[@]}") == "a1/file a2/file b1/file b2/file closed/file " ]]
 }
 
-# The one, the other, or one line.
+# One of the two settings, or one line of error.
 expect_one_of_both() {
     case $STATUS:$(cat "$OUT") in
         "0:b1/file b2/file " | "0:a1/file a2/file ") ;;
@@ -303,7 +304,7 @@ expect_one_of_both() {
     done
 }
 
-# Its size is known, and before it is read there is another content in it: what is read first is a part.
+# The program knows the file's size, and the content changes before the read: the first read returns only a part.
 @test "settings that are written in place while they are read: a launch has the old ones or the new ones" {
     local file=config.toml
     start_settings_test
@@ -314,13 +315,13 @@ expect_one_of_both() {
         "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${PROBE[@]}" >"$OUT" 2>"$ERRORS" </dev/null 3>&- &
     local reader=$!
     CHILDREN+=("$reader")
-    # strace opens what it writes to at its start; the file is open soon after.
+    # strace opens its output at its start, and the program opens the file soon after.
     exec 5<"$HOME/reading"
     wait_until is_open "$SETTINGS"
     cat "$HOME/b.toml" >"$SETTINGS"
     STATUS=0
     wait "$reader" || STATUS=$?
-    # It was in the midst of reading.
+    # The file changed in the middle of the read.
     grep -q "^read(.*(DELAYED)" <&5
     exec 5<&-
     expect_one_of_both "in place"
@@ -330,7 +331,7 @@ expect_one_of_both() {
 }
 is_open() { find /proc/[0-9]*/fd -lname "$1" 2>/dev/null | grep -q .; }
 
-# In place of a file of the user's; the first argument is the path.
+# Replaces a file of the user; the first argument is the path.
 fifo() { mkfifo "$1"; }
 link_to_endless() { ln -s /dev/zero "$1"; }
 link_to_itself() { ln -s "${1##*/}" "$1"; }

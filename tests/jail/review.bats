@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# At the end of a session that could write the project, what in it now runs outside is said once; otherwise nothing is.
+# At the end of a session that could write the project, one message lists the files in it that now run outside; otherwise there is
+# no message.
 
 load helper
 setup() { start_test; }
 teardown() { end_test; }
 
-# On a terminal of its own, as a person would; both streams in the order they came.
+# On a terminal of its own, as a user would; both streams in the order they came.
 on_terminal() {
     local words
     printf -v words '%q ' "$SBX_PROGRAM" "${JAIL[@]}" -- "$@"

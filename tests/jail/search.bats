@@ -10,10 +10,10 @@ teardown() { end_test; }
 known_places() { cat "$HOME"/.local/state/agent-sandbox/known-places/* 2>/dev/null | tr '\0' '\n'; }
 is_known() { known_places | grep -qxF -- "$1"; }
 
-# plant_directories DIRECTORY COUNT: names that sort in front of all others.
+# plant_directories DIRECTORY COUNT: creates names that sort in front of all others.
 plant_directories() { perl -e 'chdir shift or die; for (1 .. shift) { mkdir sprintf "!%05d", $_ or die }' "$@"; }
 
-# until_covered FILE: the jail's script waits until it reads as empty.
+# until_covered FILE: the jail's script waits until the file reads as empty.
 UNTIL_COVERED='until_covered() { for file; do until [ ! -s "$file" ]; do sleep 0.01; done; done; }; '
 
 @test "10,000 planted entries unmask nothing in the next session" {
@@ -45,7 +45,7 @@ UNTIL_COVERED='until_covered() { for file; do until [ ! -s "$file" ]; do sleep 0
     wait_until is_known a/b/.env || report "not written down"
     touch go && end_of_jail
     rm go
-    # Names with any byte but NUL are kept.
+    # The list of known files keeps names with any byte except NUL.
     local odd=$'new\nline \xff'
     mkdir "$odd" && echo "KEY=planted" >"$odd/.env"
     start_jail 'touch ready; until [ -e go ]; do sleep 0.01; done'
@@ -84,7 +84,7 @@ covers_outputs() {
     [[ $output != *planted* && $output == *"2 files could be read until the search masked them (build/x/.env after "* ]] || report "open, or not told"
     works in_jail_sh 'rm -r node_modules'
     works test ! -e node_modules
-    # From the second session on before the command starts.
+    # From the second session on, the file is masked before the command starts.
     is_known build/x/.env || report "not written down"
     prints "" in_jail cat build/x/.env target/.env
 }
@@ -154,7 +154,7 @@ covers_outputs() {
     [[ $output == *" · 2 files masked"* ]] || report "not told"
 }
 
-# strace makes reading a directory slow, in the launch alone: the guard is another process.
+# strace slows down reading a directory, in the launch only: the guard is another process.
 @test "a launch does not wait for a large project, and says so" {
     mkdir -p part/x && echo "KEY=planted" >part/x/.env
     plant_directories part 30000
@@ -164,6 +164,6 @@ covers_outputs() {
     [[ $output == *"1 file could be read until the search masked it (part/x/.env after "* ]] || report "not told at the end"
     works "$SBX_PROGRAM" log
     [[ $output == *cover*part/x/.env* ]] || report "not recorded"
-    # The next one knows the place.
+    # The next launch has the path in its list.
     prints "" strace -qq -o /dev/null -e trace=getdents64 -e inject=getdents64:delay_enter=60000:when=2+ "$SBX_PROGRAM" --quiet -- cat part/x/.env
 }

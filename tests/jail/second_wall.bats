@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Landlock around the command must not be noticed where the plan lets things happen. That it catches a mistake of the mounts is shown in
-# tests/session/walls_test.cc, its rights version by version in tests/landlock.
+# Landlock around the command must not refuse what the plan permits. tests/session/walls_test.cc shows that it catches a mistake of
+# the mounts, tests/landlock tests its rights version by version.
 
 load helper
 setup() { start_test; }
@@ -29,7 +29,7 @@ teardown() { end_test; }
     [[ $(in_jail_sh 'echo out >/dev/stdout' | cat) == out ]]
 }
 
-# Inside it is a pipe, which may be written: the file stays as it is.
+# Inside it is a pipe, which may be written: the file stays unchanged.
 @test "a file that the caller opened for reading can't be opened again for writing" {
     echo content >"$HOME/input"
     sh -c 'echo outside >>/proc/self/fd/0' <"$HOME/input"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The built-in escape attempts, all of them, in real jails on this machine; and that they leave nothing behind.
+# All built-in escape attempts, in real jails on this machine; and they leave nothing behind.
 
 load helper
 setup() { start_test; }
@@ -8,7 +8,7 @@ teardown() { end_test; }
 
 selftest() { "$SBX_PROGRAM" selftest "$@"; }
 
-# What a self-test makes outside its scratch directory.
+# Files that a self-test creates outside its scratch directory.
 traces() {
     find /tmp /var/tmp /dev/shm -mindepth 1 -maxdepth 1 -user "$SBX_USER" | sort
     ipcs -m -s -q | grep "$SBX_USER" || true
@@ -35,7 +35,7 @@ field() { perl -MJSON::PP -e 'local $/; my $report = decode_json(<STDIN>); print
     done
 }
 
-# The table of limits is docs/security.md's; what gets through beyond it fails the run.
+# docs/security.md has the table of limits; an attempt that succeeds and is not in it fails the run.
 @test "with firejail and with Landlock every attempt is held but for the known limits" {
     local backend
     rm -f "$HOME/.bash_history"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Sessions as their user sees them from another terminal: found, shown, steered and ended; and out of reach from inside.
+# Sessions as their user sees them from another terminal: listed, shown, controlled and ended; and not reachable from inside.
 
 load helper
 
@@ -26,10 +26,10 @@ says() {
     works "$@"
     [[ $output == *"$text"* ]] || report "should say '$text': $*"
 }
-# member KEY...: of the JSON on standard input.
+# member KEY...: prints a member of the JSON on standard input.
 member() { perl -MJSON::PP -e 'my $value = decode_json(join "", <STDIN>); for (@ARGV) { $value = ref $value eq "ARRAY" ? $value->[$_] : $value->{$_} } print $value, "\n"' "$@"; }
 
-# ask SOCKET REQUEST: what a session answers to whoever connects.
+# ask SOCKET REQUEST: prints the session's answer to this client.
 ASK='use Socket; socket(my $socket, AF_UNIX, SOCK_SEQPACKET, 0) or die "socket: $!"; connect($socket, pack_sockaddr_un($ARGV[0])) or die "connect: $!\n";
      send($socket, $ARGV[1], 0); defined recv($socket, my $reply, 65536, 0) or die "recv: $!\n"; length $reply or die "no answer\n"; print $reply'
 ask() { perl -e "$ASK" "$@"; }
@@ -72,7 +72,7 @@ ask() { perl -e "$ASK" "$@"; }
     wait_until test ! -e "$directory"
 }
 
-# The keeper does not always live to tidy up.
+# The keeper may be killed before it cleans up.
 @test "what nobody holds is removed, and nothing else" {
     start_jail "$SLEEP"
     local directory copy
@@ -177,7 +177,7 @@ ask() { perl -e "$ASK" "$@"; }
         inside=$(in_jail echo works 2>&1) || { echo "# $backend is not to be had here: $inside" >&3; continue; }
         fails "" in_jail ls "$PLACE/sessions"
         fails "connect: " in_jail perl -e "$ASK" "$socket" '{"do":"stop","now":true}'
-        # It finds no trace of one; told the name of its own, it does not reach that either.
+        # It finds no control socket. With the path of its own socket, it can't connect to it either.
         finds() { in_jail_sh 'find / -xdev -name control -type s; find /tmp /run -name "agent-sandbox-u*"' 2>/dev/null; }
         run finds
         [[ -z $output ]] || report "should find nothing"
@@ -194,7 +194,7 @@ ask() { perl -e "$ASK" "$@"; }
     is_count 1
 }
 
-# Threat: where the runtime directory lies in what a jail is shown, it could take its session out of the list, or plant another.
+# Threat: if a jail could write the runtime directory, it could remove its session from the list, or add a false one.
 @test "a runtime directory within the project is hidden from the jail" {
     local backend
     mkdir -m 0700 runtime

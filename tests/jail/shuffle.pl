@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# shuffle.pl SEED COUNT DIRECTORY: renames, exchanges, links, removes and shuts what lies below the directory, at random, and goes
-# on whatever fails. The same seed does the same to the same tree.
+# shuffle.pl SEED COUNT DIRECTORY: renames, exchanges, links, removes and changes modes of entries below the directory, at random,
+# and continues after every failure. The same seed does the same to the same tree.
 use strict;
 use warnings;
 use Config;

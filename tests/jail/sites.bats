@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# How software is kept at computing sites: conda, Spack, virtual environments, deep and odd paths.
+# How computing sites install software: conda, Spack, virtual environments, deep and odd paths.
 
 load helper
 setup() { start_test; }
 teardown() { end_test; }
 
-# conda_prefix DIRECTORY: what conda makes, as far as programs look at it.
+# conda_prefix DIRECTORY: the files of a conda prefix that programs look at.
 conda_prefix() {
     mkdir -p "$1"/{bin,lib/python3.11/site-packages,conda-meta,etc/conda/activate.d}
     echo '{"name": "tool"}' >"$1/conda-meta/tool-1.0-0.json"

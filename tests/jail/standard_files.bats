@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Regular files at descriptors 0, 1 and 2: the command reads and writes what the caller redirected, and nothing more of the file.
+# Regular files at descriptors 0, 1 and 2: the command reads and writes the data that the caller redirected, and nothing more of the
+# file.
 
 load helper
 
@@ -13,7 +14,7 @@ setup() {
 }
 teardown() { end_test; }
 
-# Each line that it prints to the file `said` is an act that worked on the file behind the descriptor.
+# Each line that it prints to the file `said` is an action that worked on the file behind the descriptor.
 ACTS='
 use Fcntl;
 open(my $said, ">", "said");

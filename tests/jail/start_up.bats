@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What runs on the host without being asked, at a log-in or when a shell starts, can't be changed or made in any home mode.
+# Files that run on the host automatically, at a log-in or when a shell starts, can't be changed or created in any home mode.
 
 load helper
 
@@ -12,7 +12,7 @@ setup() {
 }
 teardown() { end_test; }
 
-# planted FILE: can it be made or changed? The control does it outside.
+# expect_unplanted FILE: it can be created or changed outside (the control), and not inside.
 expect_unplanted() {
     local file=$HOME/$1 before=absent
     [[ -f $file ]] && before=$(cat "$file")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The filter of system calls, from inside. What each call answers outside is said where it can be had as an ordinary user; the
-# filter itself is tried on every combination of switches in tests/seccomp.
+# The seccomp filter, from inside. The tests also check the result of each call outside, where an ordinary user can make it;
+# tests/seccomp tries the filter itself with every combination of switches.
 
 load helper
 setup() { start_test; }
@@ -9,7 +9,7 @@ teardown() { end_test; }
 
 CALL=(perl "$SBX_STAGE/tests/jail/call.pl")
 
-# answers ERROR NAME...: inside, whatever the arguments.
+# answers ERROR NAME...: each call returns ERROR inside, whatever its arguments.
 answers() {
     local error=$1 name
     shift
@@ -20,7 +20,7 @@ answers() {
     done
 }
 
-# refused_call ERROR NAME ARGUMENT...: works or fails otherwise outside, and answers this inside.
+# refused_call ERROR NAME ARGUMENT...: the call works or fails with another error outside, and returns ERROR inside.
 refused_call() {
     local error=$1
     shift
@@ -91,9 +91,9 @@ refused_call() {
     fails "Operation not permitted" in_jail chmod u+s file
     fails "Operation not permitted" in_jail chmod g+s directory
     works in_jail chmod 1777 directory
-    # Without O_CREAT the fourth argument means nothing and may be anything.
+    # Without O_CREAT the kernel ignores the fourth argument.
     prints ok in_jail "${CALL[@]}" openat -100 =file 0 04755
-    # A new directory in one with the bit gets it from the kernel.
+    # The kernel gives a new directory the bit of its parent directory.
     chmod 2775 directory
     works in_jail mkdir directory/below
 }
@@ -109,7 +109,7 @@ refused_call() {
     prints EPERM in_jail "${CALL[@]}" ioctl 0 0x5412 =x
     prints EPERM in_jail "${CALL[@]}" ioctl 0 0x541c =x
     prints EPERM in_jail "${CALL[@]}" ioctl 0 $((0x5412 | 1 << 32)) =x
-    # Another request of the terminal's, TIOCGWINSZ, gets as far as the terminal.
+    # Another ioctl of terminals, TIOCGWINSZ, passes the filter.
     prints ENOTTY in_jail "${CALL[@]}" ioctl 0 0x5413 0 </dev/null
 }
 
@@ -122,7 +122,7 @@ refused_call() {
     prints EPERM in_jail "${CALL[@]}" ptrace 0 0 0 0
     prints EPERM in_jail "${CALL[@]}" process_vm_readv 1 0 0 0 0 0
     works in_jail unshare --user --map-root-user --mount sh -c 'mount -t tmpfs none /tmp && touch /tmp/x'
-    # What nothing lifts stays.
+    # A call that no setting allows stays refused.
     prints EPERM in_jail "${CALL[@]}" io_uring_setup 1 0
 }
 

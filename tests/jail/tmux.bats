@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# tmux in tmux: the server outside is out of reach, the one inside is its own and is set up so that both can be used together.
+# tmux in tmux: the server outside is not reachable, the server inside is separate and configured so that both can be used together.
 
 load helper
 
@@ -24,7 +24,7 @@ keys() { tmux -L "$SERVER" send-keys "$@"; }
 line() { keys -l "$1" && keys Enter; }
 expect() { wait_until "$@" || { screen >&2; return 1; }; }
 
-# answer COMMAND: what a command says in the shell of the outer or inner tmux, whichever is in front.
+# answer COMMAND: the output of a command in the shell of the outer or inner tmux, whichever is in front.
 answer() {
     rm -f answer
     line "{ $1; } >answer.new 2>&1; mv answer.new answer; clear"
@@ -44,12 +44,12 @@ start_inner() {
 }
 
 @test "the server outside is out of reach" {
-    # The control: a process of the same terminal, outside, commands it.
+    # The control: a process on the same terminal, outside, controls the server.
     says "80x24" "tmux display-message -p '#{window_width}x#{window_height}'"
     says "No such file" "$SBX_PROGRAM --quiet -- tmux display-message -p reached"
     says "No such file" "$SBX_PROGRAM --quiet -- tmux -S \${TMUX%%,*} display-message -p reached"
     says "<><><>" "TMUX_TMPDIR=/tmp $SBX_PROGRAM --quiet -- sh -c 'echo \"<\$TMUX><\$TMUX_PANE><\$TMUX_TMPDIR>\"'"
-    # The variables of the terminal are not to be had by asking either.
+    # The variables of the terminal do not pass in the mode "inherit" either.
     says "<>" "AGENT_SANDBOX_ENV_MODE=inherit $SBX_PROGRAM --quiet -- sh -c 'echo \"<\$TMUX\$TMUX_PANE\$TMUX_TMPDIR>\"'"
 }
 
@@ -57,11 +57,11 @@ start_inner() {
     start_inner
     expect shows "[jail]"
     says "C-]" "tmux show-options -gv prefix"
-    # The inner prefix makes an inner window; the outer tmux has one all the time.
+    # The inner prefix makes an inner window; the outer tmux still has one window.
     keys C-] c
     expect shows "1:"
     prints 1 tmux -L "$SERVER" display-message -p '#{session_windows}'
-    # The outer prefix is not taken inside: bash moves its cursor by it.
+    # The inner prefix also detaches the inner client.
     keys C-] d
     expect shows "[detached"
 }

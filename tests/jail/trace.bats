@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What is recorded of a jail that is traced, and that nothing is without.
+# The record of a traced jail; without tracing nothing of it is recorded.
 
 load helper
 setup() { start_test; }
@@ -14,7 +14,7 @@ record() { cat "$HOME/$RECORDS"/*.jsonl 2>/dev/null; }
 forget() { rm -rf "${HOME:?}/$RECORDS"; }
 lines_of() { record | grep "\"kind\":\"$1\"" || true; }
 
-# tells KIND PATTERN...: one line of that kind has them all.
+# tells KIND PATTERN...: one line of that kind matches all patterns.
 tells() {
     local kind=$1 found pattern
     shift
@@ -59,7 +59,7 @@ plant_project() {
     tells_nothing file /nowhere
     tells_nothing file "$PROJECT/ok"
     ! lines_of file | grep -E "\"change\":\"--r[ow] ($HOME|/home|/)\""
-    # The work itself is not touched.
+    # Tracing does not change the work itself.
     grep -q y ok
 }
 
@@ -125,7 +125,7 @@ plant_project() {
     tells_nothing syscall '"clone3"'
 }
 
-# The mode is what the filter refuses; the tracer must not let it through.
+# The filter refuses the mode; the tracer must not allow it.
 @test "set-user-ID bits are refused in a traced jail too" {
     JAIL=(--trace-files --trace-syscalls --trace-commands)
     works cp /bin/true "$PROJECT/tool"
@@ -201,13 +201,13 @@ no_jail_left() { ! pgrep -u "$SBX_USER" '^asb-' >/dev/null; }
     tells_nothing command /bin/true
     tells command '"faked"' '"status":0'
     ! lines_of command | grep faked | grep replaced
-    # The control: one that succeeds is.
+    # The control: a successful one is recorded.
     works in_jail_sh 'exec /bin/true'
     tells command '"/bin/true"' '"status":0'
 }
 
-# Threat: a call that is notified can be interrupted by a signal. Were the last call of a program among them, it would return, and
-# the C library aborts then. A shell whose children end while it exits is enough.
+# Threat: a signal can interrupt a call that waits for the tracer. If exit_group were such a call, it would return, and the C
+# library would abort. A shell whose children end while it exits is enough.
 @test "programs end as they mean to while signals arrive" {
     local one="for i in 1 2 3 4; do (cat /etc/passwd >/dev/null; ls / >/dev/null) & done; cat nofile; "
     one+="test -e /etc/hosts && cd /tmp && cd / && : >/dev/null && exit 0 || exit 7"
@@ -219,7 +219,7 @@ no_jail_left() { ! pgrep -u "$SBX_USER" '^asb-' >/dev/null; }
         done
         [ $runs -ge 20 ] && echo over' "$one"
     [[ $output == over ]] || report "every run should end with 0"
-    # Nobody aborted (what still ran at the end was killed), and nobody is without status who has ended.
+    # No process aborted (processes that still ran at the end were killed), and every ended process has a status.
     tells command '"cat","nofile"' '"status":1'
     tells_nothing command '"signal":5'
     tells_nothing command '"signal":6'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# trace_attacks.pl WAY: what a program may do to whoever looks into it while its calls wait.
+# trace_attacks.pl WAY: attacks of a program on the tracer, which reads the program's memory while its calls wait.
 use strict;
 use warnings;
 use Config;
@@ -10,7 +10,7 @@ my $execve = $is_arm ? 221 : 59;
 my $way = shift;
 
 if ($way eq 'pointers') {
-    # Addresses of nothing, of the kernel, of the last byte there is.
+    # Addresses that are not mapped, in the kernel, and at the very end of the address space.
     my $nothing = "/nowhere\0";
     for my $address (0, 1, 4095, (1 << 47) - 1, -1, -4096, 1 << 62) {
         syscall($openat, -100, $address + 0, 0, 0);
@@ -19,7 +19,7 @@ if ($way eq 'pointers') {
     }
     print "lives\n";
 } elsif ($way eq 'memory') {
-    # One process asks for a path, another changes it in its memory all the while.
+    # One process passes a path, another changes it in its memory all the time.
     my $path = "/etc/passwd\0";
     my $address = unpack 'J', pack 'p', $path;
     my $child = fork() // die;
@@ -42,7 +42,7 @@ if ($way eq 'pointers') {
 } elsif ($way eq 'words') {
     exec '/bin/true', ('x' x 1000) x 2000;
 } elsif ($way eq 'faked') {
-    # Executions that fail for their arguments, of a program that is there.
+    # execve() calls that fail because of their arguments, of a program that exists.
     my $name = "/bin/true\0";
     my $words = pack 'pJ', $name, 0;
     my $broken = pack 'pJJ', $name, 1, 0;

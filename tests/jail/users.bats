@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The jail knows the system's accounts and the caller's, no other user's.
+# The jail has the system's accounts and the caller's, and no other user's account.
 
 load helper
 setup() { start_test; }

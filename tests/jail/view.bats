@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The view is built up from nothing: what no rule put there does not exist, under no spelling.
+# The view starts empty: a path that no rule added does not exist, under any spelling.
 
 load helper
 setup() { start_test; }
@@ -67,7 +67,7 @@ teardown() { end_test; }
         works cat "$file"
         fails "No such file or directory" in_jail cat "$file"
     done
-    # Our pid 1 is not dumpable, so its root can not even be followed.
+    # Our pid 1 is not dumpable, so its root link can't be followed.
     fails "Permission denied" in_jail cat "/proc/1/root$HOME/secret"
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# without_call.pl NUMBER COMMAND...: runs a command for which the kernel does not know this system call (ENOSYS). For those that strace
-# has no name for; their numbers are the same on every architecture.
+# without_call.pl NUMBER COMMAND...: runs a command for which this system call returns ENOSYS. For calls that strace has no name
+# for; their numbers are the same on every architecture.
 use strict;
 use warnings;
 use Config;
