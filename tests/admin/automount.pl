@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-# automount.pl POINT SOURCE: an automounter of the kernel's own kind (autofs). POINT/NAME becomes SOURCE/NAME when a process
-# other than this one first asks for it. Makes the file POINT.ready when it listens.
+# automount.pl POINT SOURCE: an automounter that uses the kernel's autofs. POINT/NAME becomes SOURCE/NAME when a process other than
+# this one first looks it up. Creates the file POINT.ready when it listens.
 use strict;
 use warnings;
 
-# <linux/auto_fs.h>: one packet for each request, and how it is answered.
+# <linux/auto_fs.h>: one packet for each request, and the ioctls that answer it.
 use constant {PACKET => 304, MISSING_INDIRECT => 3, READY => 0x9360, FAIL => 0x9361};
 
 my ($point, $source) = @ARGV;
-$^F = 255;    # the end that the kernel writes to must reach mount(8)
+$^F = 255;    # mount(8) must inherit the end of the pipe that the kernel writes to
 setpgrp 0, 0;
 pipe my $requests, my $theirs or die "pipe: $!";
 my $options = "fd=" . fileno($theirs) . ",pgrp=" . getpgrp() . ",minproto=5,maxproto=5,indirect";
@@ -18,7 +18,7 @@ open my $root, "<", $point or die "$point: $!";
 open my $ready, ">", "$point.ready" or die "$point.ready: $!";
 close $ready;
 
-# It ends with the command that it was started for.
+# It exits with the command that started it.
 my $parent = getppid;
 while (1) {
     my $waiting = '';

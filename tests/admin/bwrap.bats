@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Which bubblewrap may be run, and what happens when it can't do its work. The system's own is covered by another in a private
-# mount namespace.
+# Which bubblewrap the program may run, and the result when bubblewrap can't build a jail. The test mounts another one over the
+# system's own in a private mount namespace.
 
 load helper
 setup() { start_admin_test; }
 teardown() { end_admin_test; }
 
-# stand_in SHELL-TEXT: a program at /usr/bin/bwrap that does this.
+# stand_in SHELL-TEXT: a program at /usr/bin/bwrap that runs this text.
 stand_in() {
     printf '#!/bin/sh\n%s\n' "$1" >"$STAGE/bwrap"
     chmod 0755 "$STAGE/bwrap"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The administrator's files: believed only when they can't be anyone else's, and a ceiling for everyone else.
+# The administrator's files: accepted only when no other user can have written them, and then a ceiling for every user.
 
 load helper
 setup() { start_admin_test; }
@@ -112,7 +112,7 @@ refuses() {
     [[ $output != *"'SITE_OPEN' has no effect"* ]]
 }
 
-# The administrator repeats what is built in, so that no user lifts it.
+# The administrator repeats a built-in entry, so that no user can lift it.
 @test "a built-in entry that the administrator writes is the administrator's" {
     as_user sh -c "echo planted >'$PROJECT/.env'; mkdir -p '$PROJECT/.vscode'"
     as_user sh -c "mkdir -p '$SBX_HOME/.config/agent-sandbox'"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
 # A user tries to get more than the administrator's ceiling allows: by every layer of configuration, by variables, by names and
-# places of the program, by links and by other programs first in PATH. Each attempt works where there is no ceiling.
+# paths of the program, by links and by other programs first in PATH. Each attempt works without a ceiling.
 
 load helper
 setup() { start_admin_test; }
 teardown() { end_admin_test && rm -rf "${SBX_HOME:?}"/{.local,evil,other,data,link,bin,copy,mark}; }
 
-# Every setting with an order: what the administrator says, and something weaker.
+# Every setting whose values have an order: the administrator's value, and a weaker one.
 SETTINGS="project.read_only true false
 home.access tmpwrite write
 home.caches false true
@@ -42,7 +42,7 @@ toml() {
     printf '[%s]\n%s = %s\n' "${1%.*}" "${1#*.}" "$value"
 }
 
-# Runs COMMAND with KEY VALUE after a line of SETTINGS, for each: $1 is the key, $2 the ceiling's value, $3 the weaker one.
+# Runs COMMAND for each line of SETTINGS: $1 is the key, $2 the ceiling's value, $3 the weaker one.
 for_each_setting() {
     local key strict weak
     while read -r key strict weak; do "$@" "$key" "$strict" "$weak" || return; done <<<"$SETTINGS"
@@ -51,12 +51,12 @@ for_each_setting() {
 add_to_ceiling() { toml "$1" "$2" >"$ADMIN/conf.d/$1.toml"; }
 whole_ceiling() { mkdir "$ADMIN/conf.d" && for_each_setting add_to_ceiling; }
 
-# shows KEY VALUE [WORD...]: what counts, as `config show` tells it.
+# shows KEY VALUE [WORD...]: `config show` prints this value as the effective one.
 shows() {
     run on_stage "${@:3}" "$SBX_PROGRAM" config show
     grep -Eq "^$1 +$2\$" <<<"$output" || report "should be $1 = $2"
 }
-# The refusal names the setting, or the place where the administrator wrote it.
+# The refusal names the setting, or the file where the administrator wrote it.
 is_refused() {
     run "${@:2}"
     ((status == 125)) && [[ $output == *"$1"* && $output == *"/etc/agent-sandbox"* ]] || report "should be refused: $1"
@@ -67,7 +67,7 @@ refuses() {
     [[ ! -e $PROJECT/ran ]]
 }
 
-# as_user_writes FILE: what comes in.
+# as_user_writes FILE: the standard input becomes its content.
 as_user_writes() { as_user sh -c 'mkdir -p "${1%/*}" && cat >"$1"' sh "$1"; }
 
 # One weak value in one layer, without the ceiling and with it.
@@ -230,7 +230,7 @@ FLAGS
     shows home.access write
     admin_says '[home]' 'access = "tmpwrite"'
     refuses home.access
-    # The administrator's own file as the user's: what is the administrator's to say is refused.
+    # The user's file is a link to the administrator's own file: keys that only the administrator may set are refused.
     as_user ln -sf /etc/agent-sandbox/config.toml "$USER_CONFIG"
     works in_jail true
     admin_says 'lock = ["home.access"]' '[home]' 'access = "tmpwrite"'
@@ -323,8 +323,8 @@ C
     [[ -e $SBX_HOME/mark && ! -s $SBX_HOME/mark ]] || report "not empty: $(cat "$SBX_HOME/mark")"
 }
 
-# A ceiling binds the program. Whoever has a namespace where other files lie over /etc could as well run the command without it;
-# but without those the files are not taken for another's by accident.
+# A ceiling binds the program. A user who mounts other files over /etc in a namespace could also run the command without the
+# program. But the program must not accept the files by accident when a user namespace shows another owner.
 @test "in a user namespace of the user's own nothing is believed" {
     works on_stage unshare --user --map-root-user true
     admin_says '[home]' 'access = "tmpwrite"'
@@ -333,7 +333,7 @@ C
     [[ ! -e $PROJECT/ran ]]
 }
 
-# Each over two sessions: the first one moves what is above the path, the second one looks there.
+# Two sessions each: the first one renames the parent of the path, the second one looks there.
 @test "a path that is hidden or read-only stays so when its parent is renamed" {
     as_user mkdir -p "$PROJECT/data/raw" "$PROJECT/keep/inner"
     as_user sh -c 'echo planted >"$1/data/raw/secret"; echo planted >"$1/keep/inner/file"' sh "$PROJECT"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What may stand in place of the administrator's files: whatever can't be read whole and believed stops every start.
+# Other objects in place of the administrator's files: a file that the program can't read completely or can't trust stops every
+# start.
 
 load helper
 setup() { start_admin_test; }
@@ -13,7 +14,7 @@ refuses() {
 
 strict() { printf '[home]\naccess = "restricted"\n'; }
 
-# In the two places, with what is refused in either.
+# In both locations: the command makes a file that must be refused.
 for_each_place() {
     mkdir "$ADMIN/conf.d"
     local file
@@ -94,7 +95,7 @@ link_to_the_users() {
     refuses "/etc/agent-sandbox"
 }
 
-# Whatever the limit is at which it gives up: it never goes on without the ceiling.
+# At any limit of descriptors, the program may fail, but it never continues without the ceiling.
 @test "a user without descriptors gets no weaker ceiling" {
     mkdir "$ADMIN/conf.d"
     local limit
@@ -106,7 +107,7 @@ link_to_the_users() {
     [[ $output =~ home.access\ +restricted ]] || report "the control with $limit descriptors should show it"
 }
 
-# A run meets the old file or the new one, or says that it met neither.
+# A run reads the old file or the new one, or fails with a message.
 @test "files that are replaced under way are read whole or not at all" {
     mkdir "$ADMIN/conf.d"
     strict >"$ADMIN/config.toml"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# config check --admin: a ceiling examined before it is in place, and where it is.
+# config check --admin: examines a ceiling before it is installed, and after.
 
 load helper
 setup() {
@@ -48,7 +48,7 @@ next_says() { printf '%s\n' "$@" >"$NEXT"; }
     refused 1 "/etc/agent-sandbox can be written by others" check
     chmod 0755 "$ADMIN"
     works check
-    # What the check says is what a start meets.
+    # A start fails for the same reason as the check.
     chmod 0664 "$ADMIN/config.toml"
     refused 125 "can be written by others" in_jail true
 }
@@ -76,7 +76,7 @@ next_says() { printf '%s\n' "$@" >"$NEXT"; }
     refused 1 "an empty file stops every start" check "$NEXT"
 }
 
-# Every line but the first is a mistake, and is named.
+# Every line except the first is a mistake, and the output names it.
 names_each_line() {
     run -1 "$@"
     local number
@@ -118,12 +118,12 @@ warns() {
     warns "'SITE_TOKEN' has no effect: env.block_patterns in"
     warns "limits.processes = 0 changes nothing"
     warns "agent-sandbox: warning: "
-    # What has no effect is nobody's right.
+    # A rule without effect does not appear among the rights of users.
     local may=${output#*users may:}
     may=${may%%users may not:*}
     [[ $may == *b.example.org* && $may == */dev/kvm* && $may == *SITE_NAME* ]] || report "a right is missing"
     [[ $may != *a.example.org* && $may != */opt* && $may != *nvidia0* && $may != *SITE_TOKEN* ]] || report "no right of anybody's"
-    # An exception from a wider block, and rules that nothing closes.
+    # An exception from a wider block, and rules that no other rule closes.
     local good
     for good in "'b.example.org' has no effect" "'/dev/kvm' has no effect" "'SITE_NAME' has no effect" "limits.open_files = 100 changes"; do
         [[ $output != *"$good"* ]] || report "should not say: $good"
@@ -146,7 +146,7 @@ warns() {
     works check "$NEXT"
     [[ $output == *"users may:"*"project.parents"*"below /home"*"home.access"*"tmpwrite, restricted"*"limits.processes"*"up to 100"* ]]
     [[ $output == *"users may not:"*"mounts.hidden"*"undo /usr/games"*"isolation.private_tmp"*"turn it off"*"lock"*"change isolation.backend"* ]]
-    # And so it is.
+    # And a start behaves so.
     cp "$NEXT" "$ADMIN/config.toml"
     JAIL=(--home write)
     refused 125 "requires tmpwrite or stricter" in_jail true
@@ -168,7 +168,7 @@ warns() {
     warns "agent-sandbox.toml is not read: a project's file is .agent-sandbox.toml"
 }
 
-# stops_every_start WHAT: the check finds what a start meets.
+# stops_every_start WHAT: the check fails where a start fails.
 stops_every_start() {
     refused 125 "" in_jail true
     run -1 check

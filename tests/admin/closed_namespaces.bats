@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Hosts and containers where user namespaces or what a jail is built with are closed: the same promises with the next backend, told; or a refusal, and nothing
-# ran. Closed for the tests' own processes alone, in the ways that closed_namespaces.pl knows.
+# Hosts and containers where user namespaces, or calls that build a jail, are disabled: the next backend gives the same promises and
+# the user gets a message; or the program refuses, and nothing runs. They are disabled only for the tests' own processes, in the
+# ways of closed_namespaces.pl.
 
 load helper
 setup() { start_admin_test; }
@@ -10,13 +11,13 @@ teardown() { end_admin_test; }
 closed() { AROUND=(perl "$SBX_STAGE/tests/admin/closed_namespaces.pl" "$1"); }
 without_firejail() { admin_says '[isolation]' 'firejail = "/usr/lib/no-such-firejail"'; }
 
-# A bubblewrap that needs no user namespace.
+# A bubblewrap that does not need a user namespace.
 with_setuid_bwrap() {
     install -m 4755 /usr/bin/bwrap "$STAGE/setuid-bwrap"
     admin_says '[isolation]' "bwrap = \"$STAGE/setuid-bwrap\""
 }
 
-# takes BACKEND REASON: a command runs with it, and one line says why it is not the best one.
+# takes BACKEND REASON: a command runs with it, and one line gives the reason why it is not the best backend.
 takes() {
     run --separate-stderr in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
     ((status == 0)) || { output+=$stderr; report "should run"; }
@@ -43,7 +44,7 @@ holds() {
     prints "$(id -u "$SBX_USER")" on_stage "$SBX_STAGE/bin/setuid-id" -u
 }
 
-# What keeps agent-sandbox from it and bubblewrap not: the same jail, and a word for those who ask.
+# Only agent-sandbox needs this call, bubblewrap does not: the jail is the same, and --verbose and doctor print the reason.
 @test "bubblewrap is next where only a call is missing, and the jail is the same" {
     closed call
     prints bwrap in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
@@ -57,7 +58,7 @@ holds() {
     [[ ! -e $PROJECT/ran ]]
 }
 
-# Nobody without rights is told beforehand whether a mount may be moved.
+# Without privileges the program can't find out beforehand whether it may move a mount.
 @test "what only the launch finds out leads to bubblewrap as well" {
     closed moves
     JAIL=(--backend native)
@@ -87,7 +88,7 @@ holds() {
     holds --backend landlock --in-home
 }
 
-# Set-user-ID programs are there, and can't do their work.
+# Set-user-ID programs exist, and can't do their work.
 @test "where firejail can't build a jail it is Landlock too" {
     closed nothing
     takes landlock "the kernel answers: Operation not permitted"
@@ -134,7 +135,7 @@ holds() {
     [[ $output == *"user.max_user_namespaces is 0"* ]] || report "no cause"
     [[ $output == *"A jail can be built here, by "*"weaker than one by agent-sandbox itself"* ]] || report "no outlook"
     [[ $output == *"1. Make bubblewrap set-user-ID root for a group"*"2. Open user namespaces to everyone"* ]] || report "another order"
-    # It is there, and can't do its work.
+    # firejail is installed, and can't do its work.
     [[ $output == *"root of a user namespace can't make devices"* && $output != *"Install firejail"* ]] || report "no help"
     closed refuse
     works on_stage "$SBX_PROGRAM" doctor
@@ -158,7 +159,7 @@ holds() {
         fails "No such file" in_jail cat "$SBX_NEIGHBOUR_HOME/secret"
         prints 5 in_jail grep -c $'^Cap.*\t0000000000000000$' /proc/self/status
     done
-    # Under an administrator's file HOME is the account's, and the self-test would have to plant there.
+    # Under an administrator's file HOME is the account's home directory, and the self-test would have to write there.
     rm -r "$ADMIN"
     PREPARE="mount --bind '$STAGE/setuid-bwrap' /usr/bin/bwrap"
     holds files environment processes ipc terminal system-calls persistence network

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# perl closed_namespaces.pl WAY COMMAND [ARGUMENT...]: the command where user namespaces are closed, for it and its children alone.
+# perl closed_namespaces.pl WAY COMMAND [ARGUMENT...]: runs the command where user namespaces are disabled, for it and its children only.
 # Started by root.
 #
-#   limit    user.max_user_namespaces is 0, in a user namespace of the command's own: the limit is one namespace's, and so nothing
-#            of the host changes. Everybody keeps his number, but root there has no power over devices, which firejail wants.
-#   refuse   a filter answers EPERM to whoever asks for one, as container engines do. Set-user-ID programs keep their power.
+#   limit    user.max_user_namespaces is 0, in a new user namespace for the command: the limit is per namespace, so nothing on the
+#            host changes. User ids stay the same, but root there has no power over devices, which firejail needs.
+#   refuse   a filter returns EPERM for new user namespaces, as container engines do. Set-user-ID programs keep their power.
 #   nothing  as refuse, and no program gains power by being executed, as in a container with no-new-privileges.
-#   call     a filter says that there is no open_tree, as a kernel before 5.2 does. User namespaces are open.
-#   moves    a filter answers EPERM to move_mount, which is what a kernel says to whoever has no rights.
+#   call     a filter returns ENOSYS for open_tree, as a kernel before 5.2 does. User namespaces are enabled.
+#   moves    a filter returns EPERM for move_mount, as a kernel does for a process without privileges.
 use strict;
 use warnings;
 use Config;
@@ -37,11 +37,11 @@ sub refuse_call {
     );
 }
 
-# Of clone3 the flags lie in memory, where a filter can't look: callers go back to clone when there is no such call.
+# The flags of clone3 are in memory, which a filter can't read. So it returns ENOSYS, and callers fall back to clone.
 sub refuse_user_namespaces {
     install_filter(
         [$load, 0, 0, 0],                         # the call's number
-        [$equal, 5, 0, $number{clone3}],          # to "no such call"
+        [$equal, 5, 0, $number{clone3}],          # to the ENOSYS answer
         [$equal, 1, 0, $number{unshare}],
         [$equal, 0, 4, $number{clone}],
         [$load, 0, 0, 16],                        # its first argument
@@ -52,7 +52,7 @@ sub refuse_user_namespaces {
     );
 }
 
-# The maps of a new namespace are written from the one above.
+# A process in the parent namespace has to write the maps of the new one.
 sub enter_limited_namespace {
     my $outside = $$;
     pipe my $entered, my $entering or die;

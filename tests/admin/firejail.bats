@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What an administrator's files of firejail can do to the jail that it builds: take it away, never open it.
+# An administrator's firejail files can make firejail's jail fail; they can't open it.
 
 load helper
 setup() {
@@ -33,7 +33,7 @@ firejail_says() { printf '%s\n' "$@" >>"$STAGE/etc/firejail/firejail.config"; }
     fails "No such file" in_jail cat "$SBX_NEIGHBOUR_HOME/secret"
 }
 
-# firejail then shows all of /srv, and says so in a message that --quiet keeps back.
+# firejail then shows all of /srv, and prints a message about it that --quiet suppresses.
 @test "a directory that firejail may not empty ends the launch" {
     firejail_says "whitelist-disable-topdir /srv"
     refuses /srv
@@ -44,8 +44,8 @@ firejail_says() { printf '%s\n' "$@" >>"$STAGE/etc/firejail/firejail.config"; }
     refuses "not for everybody"
 }
 
-# firejail looks for kernel threads among the first processes, and where there are none it takes itself to be inside a sandbox
-# and runs the program without one.
+# firejail looks for kernel threads among the first processes. If it finds none, it assumes that it is inside a sandbox and runs the
+# program without a jail.
 @test "where firejail builds no jail, nothing runs" {
     in_jail() {
         unshare --mount --pid --fork --mount-proc --propagation private \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What a newcomer is told without a word where the administrator's files count.
+# The overview for a new user (the program without arguments), where the administrator's files apply.
 
 load helper
 setup() { start_admin_test; }

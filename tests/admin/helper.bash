@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Tests whose stage only root can set: the administrator's files and the bubblewrap of the system. Every test has its own /etc and
-# its own mounts in a private mount namespace, so that nothing of the host changes; the program is still called by the user.
+# Tests that need root to prepare them: the administrator's files and the system's bubblewrap. Every test has its own /etc and its
+# own mounts in a private mount namespace, so that nothing on the host changes. The user still calls the program.
 
 load ../jail/helper
 
 start_admin_test() {
     STAGE=$(mktemp -d "$SBX_STAGE/stage.XXXXXX")
     chmod 0755 "$STAGE"
-    # Without the locks of useradd, which come and go while other tests make users.
+    # Without the lock files of useradd, which appear and vanish while other tests create users.
     mkdir "$STAGE/etc"
     (cd /etc && find . -mindepth 1 -maxdepth 1 ! -name '*.lock' ! -name '*+' -exec cp -a -t "$STAGE/etc" {} +)
     ADMIN=$STAGE/etc/agent-sandbox
@@ -29,8 +29,8 @@ as_user() {
     runuser -u "$SBX_USER" -- env HOME="$SBX_HOME" USER="$SBX_USER" "$@"
 }
 
-# As the user, in a namespace where /etc is the test's own; PREPARE is shell text that root runs there before. AROUND is a command
-# that root starts all of it with.
+# Runs a command as the user, in a namespace where /etc is the test's own; root runs the shell text in PREPARE there before. AROUND
+# is a command that root starts all of it with.
 on_stage() {
     "${AROUND[@]}" unshare --mount --propagation private sh -c '
         stage=$1 user=$2 home=$3 project=$4 prepare=$5

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What `make install` puts on a machine, and the files that it brings for administrators.
+# The files that `make install` puts on a machine, and the examples for administrators.
 
 load helper
 setup() { start_admin_test; }
@@ -8,7 +8,7 @@ teardown() { end_admin_test; }
 
 SAMPLES="login-node compute-node laptop-fleet"
 
-# install_to PREFIX: below $STAGE/root.
+# install_to PREFIX: installs below $STAGE/root.
 install_to() {
     mkdir -p "$SBX_STAGE/build" "$STAGE/root"
     cp "$SBX_PROGRAM" "$SBX_STAGE/build/agent-sandbox"
@@ -19,7 +19,7 @@ install_to() {
     install_to /opt/site
     prints "" find "$STAGE/root/opt" '(' ! -user root -o ! -group root -o -perm /6022 ')'
     prints 755 stat -c %a "$STAGE/root/opt/site/bin/agent-sandbox"
-    # An administrator's own umask does not lock users out.
+    # Users can read the files whatever umask the administrator has.
     works as_user "$STAGE/root/opt/site/bin/agent-sandbox" --version
     works as_user cat "$STAGE/root/opt/site/share/agent-sandbox/admin/login-node.toml"
 }
@@ -65,7 +65,7 @@ install_to() {
     [[ $output =~ home.access\ +tmpwrite\ +/etc/agent-sandbox/config.toml:[0-9]+ ]] || report "no place"
 }
 
-# AppArmor before 4 has no word for user namespaces; such a parser reads the rest of the profile.
+# AppArmor before 4 has no rule for user namespaces; such a parser reads the rest of the profile.
 @test "AppArmor's parser accepts the profiles" {
     install_to /opt/site
     local profile file=$STAGE/profile

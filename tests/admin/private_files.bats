@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Files of /etc that the caller's groups may read and not everyone: hidden from the first launch on, however they became private.
+# Files of /etc that the caller's groups may read and other users may not: hidden from the first launch on, however they became
+# private.
 
 load helper
 
@@ -13,7 +14,7 @@ group() { id -g "$SBX_USER"; }
     mkdir "$STAGE/etc/service"
     echo "planted secret" >"$STAGE/etc/service/token"
     prints "planted secret" in_jail cat /etc/service/token
-    # No directory changes by this.
+    # This changes no directory.
     chown "root:$(group)" "$STAGE/etc/service/token"
     chmod 0640 "$STAGE/etc/service/token"
     prints "planted secret" on_stage cat /etc/service/token

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Places that fail: full, without inodes, read-only, closed, or on a server that does not answer. A launch that does not need the
-# place works, one that does fails in one line or can be interrupted; nothing is lost, half-written or left behind, and nothing is
-# open that was closed.
+# Directories that fail: full, without inodes, read-only, closed, or on a server that does not answer. A launch that does not need
+# the directory works. A launch that needs it fails with one line or can be interrupted. Nothing is lost, half-written or left
+# behind, and closed paths stay closed.
 
 load helper
 
@@ -15,20 +15,21 @@ setup() {
     PROBE=(sh -c 'cat .env sub/.env; echo ran')
     STATE=$SBX_HOME/.local/state/agent-sandbox
     rm -rf "$SBX_HOME/.local"
-    # Other mounts of the test's; whoever looks into a place of the user's from outside has the one below.
+    # A place of the test for more mounts. They exist only in the test's mount namespace; a process outside sees the directory
+    # below.
     PLACE=$STAGE/place
     install -d -o "$SBX_USER" "$PLACE"
 }
 teardown() {
     wait_until no_process_left
-    # In the project there is what was there.
+    # The project is unchanged.
     [[ $(ls -A "$PROJECT") == $'.env\nsub\nwork' && $(cat "$PROJECT/work") == work ]] || { ls -lA "$PROJECT" >&2; return 1; }
     rm -rf "$SBX_HOME/.local"
     end_admin_test
 }
 no_process_left() { ! pgrep -u "$SBX_USER" '^(agent-sandbox|asb-)' >/dev/null 2>&1; }
 
-# Shell text for PREPARE: a file system of the user's at a path, of so many bytes and inodes; then all of it is filled.
+# Shell text for PREPARE: mounts a file system of the user at PATH, with SIZE bytes and INODES inodes; `filled` then fills it.
 small() { # PATH SIZE INODES
     printf 'mkdir -p "%s" && mount -t tmpfs -o "size=%s,nr_inodes=%s,mode=0700,uid=%s" small "%s"' \
         "$1" "$2" "$3" "$(id -u "$SBX_USER")" "$1"
@@ -37,7 +38,7 @@ filled() { # PATH SIZE
     small "$1" "$2" 1000
     printf ' && { head -c 1M /dev/zero >"%s/filler" || :; } 2>/dev/null' "$1"
 }
-# What a session makes there is there already, and then nothing more can be.
+# The files that a session creates there exist already, and no further file can be created.
 without_inodes() { # PATH
     small "$1" 1M 100
     printf ' && runuser -u "$user" -- env -C "$project" HOME="$home" USER="$user" "%s" --quiet --network isolated --slurm off -- true &&
@@ -62,7 +63,7 @@ in_probe() { in_jail "${PROBE[@]}"; }
     # Control: there is no room.
     fails "No space left" on_stage cp /etc/hostname "$SBX_HOME/.local/x"
     refused 125 "No space left on device" in_probe
-    # Without names to hold in the project nothing has to be written.
+    # A session that needs no placeholders in the project does not have to write anything.
     run --separate-stderr on_stage "$SBX_PROGRAM" "${JAIL[@]}" --read-only -- "${PROBE[@]}"
     ran_and_said "lines of the record could not be written"
 }
@@ -88,7 +89,7 @@ in_probe() { in_jail "${PROBE[@]}"; }
         as_user mkdir "$SBX_HOME/.local"
         PREPARE=$place
         refused 125 "" in_jail touch "$PLACE/ran"
-        # However long it takes until that is known: the directories are made on the way.
+        # Also when the error comes late: the delay is in the mkdir calls before it.
         run on_stage strace -qq -o /dev/null -e trace=mkdir -e inject=mkdir:delay_exit=300000 \
             "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- touch "$PLACE/ran"
         ((status == 125)) && [[ ! -e $PLACE/ran ]] || report "it ran for a moment"
@@ -126,13 +127,13 @@ in_probe() { in_jail "${PROBE[@]}"; }
     as_user env -C "$PROJECT" "$SBX_PROGRAM" digest --not-needed one.example
     before=$(cat "$STATE/not-needed")
     [[ $before == *one.example* ]]
-    # The same file on a full disk.
+    # The same file on a full file system.
     mkdir "$STAGE/kept"
     cp "$STATE/not-needed" "$STAGE/kept/"
     PREPARE="$(small "$STATE" 4k 100) && cp \"\$stage/kept/not-needed\" \"$STATE/\" && chown -R \"\$user\" \"$STATE\""
     run on_stage sh -c '"$1" digest --not-needed two.example; echo "$?"; cat "$2/not-needed"; ls -A "$2"' sh "$SBX_PROGRAM" "$STATE"
     [[ $output == *"No space left on device"*$'\n1'[0-9]*$'\n'"$before"$'\nnot-needed' ]] || report "should be as it was"
-    # The first file of settings, and what is trusted.
+    # The first configuration file, and the list of trusted projects.
     as_user sh -c 'printf "[network]\nmode = \"isolated\"\n" >"$1/.agent-sandbox.toml"' sh "$PROJECT"
     PREPARE="$(filled "$SBX_HOME/.config" 4k) && $(filled "$SBX_HOME/.local" 4k)"
     run on_stage sh -c '"$1" config init; echo "$?"; "$1" trust; echo "$?"; cd ~ && find .config .local -type f' sh "$SBX_PROGRAM"
@@ -163,7 +164,7 @@ in_probe() { in_jail "${PROBE[@]}"; }
         ran_whole on_stage env XDG_STATE_HOME="$PLACE" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${PROBE[@]}"
         rm -rf "$PLACE/agent-sandbox"
     done
-    # There may be settings in it that close something.
+    # The home may contain settings that close something, so the program must not ignore an unreadable one.
     PREPARE='mount -t tmpfs -o mode=0000 closed "$home"'
     refused 125 "$SBX_HOME/.config" on_stage env XDG_STATE_HOME="$PLACE" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${PROBE[@]}"
     PROJECT=$SBX_HOME/project
@@ -171,7 +172,7 @@ in_probe() { in_jail "${PROBE[@]}"; }
 
 # ---- Without descriptors ---------------------------------------------------------------------------------------------
 
-# What was not found because no directory could be opened would be shown, and the next launches would believe it.
+# A search that could not open a directory would show a hidden file, and the next launches would use its stored result.
 @test "files of the user's group below /etc stay hidden, whatever the number of descriptors" {
     local limit hidden=/etc/deep/a/b/c/token worked=0
     mkdir -p "$STAGE${hidden%/*}"
@@ -203,11 +204,11 @@ silent() { # POINT
     local point
     for point in "$SBX_HOME/remote" /mnt/sbx-remote.$SBX_TAG "$PROJECT/sub/remote"; do
         silent "$point"
-        # Control: whoever looks waits.
+        # Control: a process that looks at it waits.
         run -124 on_stage timeout 0.5 stat "$point"
         rm -f "$point.ready"
         if [[ $point == "$PROJECT"/* ]]; then
-            # It is in the project, which is looked through: it waits in the kernel, and Ctrl-C ends that.
+            # It is in the project, which the launch searches: the launch waits in the kernel, and Ctrl-C ends the wait.
             run on_stage timeout -s INT 3 "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${PROBE[@]}"
             ((status == 124)) && [[ -z $output ]] || report "should be interrupted"
         else

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The self-test under an administrator's settings: what these open is told as permitted, what they forbid is not tried.
+# The self-test under an administrator's settings: it reports what they open as permitted, and does not try what they forbid.
 
 load helper
 setup() { start_admin_test; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Sessions of one user and the eyes of another.
+# Sessions of one user, and what another user can see of them.
 
 load helper
 
@@ -51,9 +51,9 @@ ASK='use Socket; socket(my $socket, AF_UNIX, SOCK_SEQPACKET, 0) or die; connect(
     cd "$SBX_NEIGHBOUR_HOME"
     prints "no session is running" as_neighbour "$SBX_PROGRAM" ps
     fails "Permission denied" as_neighbour perl -e "$ASK" "$socket"
-    # The directory is asked for by its variable, too.
+    # Also when the variable names the directory.
     prints "no session is running" as_neighbour XDG_RUNTIME_DIR="$PLACE" "$SBX_PROGRAM" ps
-    # Even where the modes let a stranger pass, nobody answers.
+    # Even where the modes permit a connection from another user, the session does not answer.
     chmod 0755 "$PLACE" "$PLACE/sessions" "$PLACE"/sessions/*
     chmod 0666 "$socket"
     prints "" as_neighbour perl -e "$ASK" "$socket"
@@ -86,13 +86,13 @@ ASK='use Socket; socket(my $socket, AF_UNIX, SOCK_SEQPACKET, 0) or die; connect(
     echo "no directory" >"$state"
     fails "sessions" in_jail touch ran
     [[ ! -e ran ]] || report "nothing may run without it"
-    # Without the administrator's word the user is told, and the command runs.
+    # If the administrator does not require records, the user gets a message and the command runs.
     admin_says '[network]' 'observe = false'
     works in_jail touch ran
     [[ $output == *"not recorded"* && -e ran ]] || report "should say so, and run"
 }
 
-# Threat: /tmp is everybody's; whoever takes the name first would have the sessions of another in a place of his own.
+# Threat: every user can write /tmp; another user who creates the name first would own the directory of the victim's sessions.
 @test "a place in /tmp that somebody else has made is not used" {
     as_user mkdir -m 0777 "$OTHER_PLACE" "$OTHER_PLACE/sessions"
     as_neighbour mkdir "$SBX_NEIGHBOUR_HOME/project"
@@ -101,7 +101,7 @@ ASK='use Socket; socket(my $socket, AF_UNIX, SOCK_SEQPACKET, 0) or die; connect(
     cd "$SBX_NEIGHBOUR_HOME"
     works as_neighbour "$SBX_PROGRAM" ps
     [[ ${#lines[@]} == 2 ]] || report "it is found elsewhere"
-    # A session that was planted there is not shown as one of the neighbour's.
+    # A session that another user planted there is not listed as one of the neighbour's.
     local planted
     planted=$OTHER_PLACE/sessions/$(printf 'a%.0s' {1..32})
     as_user mkdir -m 0777 "$planted"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# silent_mount.pl POINT: a file system (FUSE) whose server says hello to the kernel and then nothing more, as a network file system does
-# whose server is gone: whoever looks at POINT waits. Makes the file POINT.ready when it is mounted. It ends when POINT.end is there, or
-# with the process that started it; then everything at POINT fails at once.
+# silent_mount.pl POINT: a file system (FUSE) whose server answers the kernel's first request and no other, like a network file
+# system whose server is down: a process that looks at POINT waits. Creates the file POINT.ready when it is mounted. It exits when
+# POINT.end exists, or with the process that started it; then every access to POINT fails at once.
 use strict;
 use warnings;
 
@@ -9,7 +9,7 @@ use warnings;
 use constant {HELLO => 26, MAJOR => 7, MINOR => 31};
 
 my ($point) = @ARGV;
-$^F = 255;    # mount(8) hands the descriptor to the kernel
+$^F = 255;    # mount(8) passes the descriptor to the kernel
 open my $kernel, "+<:unix", "/dev/fuse" or die "/dev/fuse: $!";
 my $options = "fd=" . fileno($kernel) . ",rootmode=40000,user_id=0,group_id=0,allow_other";
 system("mount", "-i", "-t", "fuse", "-o", $options, "silent", $point) == 0 or die "mount";

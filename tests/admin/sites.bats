@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# File systems as computing sites lay them out: homes elsewhere, scratch behind a link, mounts that appear when somebody asks,
-# directories above that nobody may read. Everything is mounted in a namespace of the test's own, below /srv.
+# File systems as computing sites arrange them: homes elsewhere, scratch behind a link, mounts that appear on first access,
+# directories above that users can't read. Everything is mounted in a namespace of the test's own, below /srv.
 
 load helper
 
@@ -12,16 +12,16 @@ setup() {
 }
 teardown() { end_admin_test; }
 
-# prepare SHELL-TEXT: more for PREPARE; $user and $home are the caller's.
+# prepare SHELL-TEXT: appends it to PREPARE; $user and $home are the caller's.
 prepare() { PREPARE+=" && $1"; }
 
-# The caller's home directory is elsewhere.
+# Moves the caller's home directory to $1.
 home_is() {
     sed -i "s|^\($SBX_USER:.*\):$SBX_HOME:|\1:$1:|" "$STAGE/etc/passwd"
     prepare "home=$1 && project=$1/project"
 }
 
-# As if systemd had made the root: mounts that appear later reach the namespaces made from it.
+# As if systemd had made the root: mounts that appear later propagate to the namespaces made from it.
 share_mounts() { prepare 'mount --make-rshared /'; }
 
 # An automounter below /srv/auto that ends with the last process of the namespace's command.
@@ -64,7 +64,7 @@ own() { prepare "mkdir -p $1 && chown '$SBX_USER' $1"; }
     prepare 'ln -s /srv/scratch/ann/local /srv/export/ann/.local'
     home_is /srv/export/ann
     works in_jail sh -c 'touch made ~/.cache/made'
-    # Where the jail could exchange the link it is not followed.
+    # The program does not follow the link where the jail could replace it.
     JAIL=(--home write)
     refused 125 "could exchange" in_jail true
 }
@@ -151,7 +151,7 @@ own() { prepare "mkdir -p $1 && chown '$SBX_USER' $1"; }
     fails "Read-only file system" in_jail touch /srv/auto/data/made
 }
 
-# Threat: what is mounted after the start arrives in the jail as it is outside, writable below a tree that is read-only.
+# Threat: a mount that appears after the start propagates into the jail as it is outside: writable, below a tree that is read-only.
 @test "what is mounted later below a read-only tree is seen and can't be written" {
     automounter
     prepare 'mkdir /srv/export/data && chmod 0777 /srv/export/data && echo data >/srv/export/data/file'
@@ -168,14 +168,14 @@ own() { prepare "mkdir -p $1 && chown '$SBX_USER' $1"; }
     prints secret on_stage cat /srv/auto/secret/file
     JAIL=(--ro /srv/auto --hide /srv/auto/secret)
     fails "No such file" in_jail cat /srv/auto/secret/file
-    # The automounter takes it away and mounts it again while the jail runs.
+    # The automounter unmounts it and mounts it again while the jail runs.
     prepare '{ (sleep 1; umount /srv/auto/secret; ls /srv/auto/secret/) >/dev/null 2>&1 3>&- & }'
     fails "No such file" in_jail sh -c 'sleep 2; cat /srv/auto/secret/file'
 }
 
 # ---- Software of modules ---------------------------------------------------------------------------------------------
 
-# A module in a tree that no list knows.
+# A module in a directory that no built-in list contains.
 software() {
     prepare "mkdir -p /srv/sw/tool/1.0/bin /srv/sw/tool/1.0/share /srv/sw/other /srv/modules && echo data >/srv/sw/tool/1.0/share/data &&
         echo other >/srv/sw/other/file && printf '#!/bin/sh\ncat /srv/sw/tool/1.0/share/data\n' >/srv/sw/tool/1.0/bin/tool &&
