@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The first use: a key in the environment and nothing else, no settings of the agent's and none of ours; the model is at the address
-# that the agent knows by heart. Where nothing is reached but what is named, the profile names it.
+# The first use: a key in the environment and nothing else, no settings of the agent and none of ours; the model is at the agent's
+# built-in address. Where the network reaches only named hosts, the profile names it.
 
 load helper
 setup() {

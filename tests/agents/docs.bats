@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The commands with agents that the pages show, as a reader types them who has an account: each agent is past the questions of its first start
-# and reaches its provider's host. tests/docs/run has a line for each fence.
+# The agent commands that the pages show, as a reader with an account types them: each agent has already asked the questions of its
+# first start and reaches its provider's host. tests/docs/run prints a line for each fence.
 
 load helper
 setup() { start_test; }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What the tests of the agents share: a model server of our own on loopback, and one agent that is asked to do things by it, outside
-# and in the jail. The name of a test starts with the agent's.
+# Shared by the tests of the agents: our own model server on loopback, and one agent that runs the commands that this model
+# requests, outside and in the jail. The name of a test starts with the agent's name.
 
 if [[ -z ${SBX_AGENTS:-} ]]; then
     echo "start these tests with scripts/test-agents" >&2
@@ -9,7 +9,7 @@ fi
 load ../jail/helper
 load agents
 
-# What the text for agents says in any wording.
+# A part of the notice for agents that every wording contains.
 NOTICE="agent-sandbox why"
 SECRET="a key that nobody else should see"
 
@@ -37,7 +37,7 @@ start_model() {
 for_outside() { configure "$AGENT" "http://127.0.0.1:$PORT"; }
 for_the_jail() { configure "$AGENT" "http://host.agent-sandbox.internal:$PORT"; }
 
-# task COMMAND...: a prompt that makes the model ask for these commands.
+# task COMMAND...: a prompt that makes the model request these commands.
 task() {
     echo "Do these steps."
     printf '@run %s\n' "$@"
@@ -45,7 +45,7 @@ task() {
 
 outside() {
     local command=("${COMMAND[@]}")
-    # Its own sandbox would be in the way of the control.
+    # Codex's own sandbox would make the control fail.
     [[ $AGENT != codex ]] || command=("${command[0]}" --dangerously-bypass-approvals-and-sandbox "${command[@]:1}")
     run env "${ENVIRONMENT[@]}" "${command[@]}" < <(printf %s "$INPUT")
     ((status == 0)) || report "should work outside: ${COMMAND[*]}"
@@ -60,7 +60,7 @@ inside() {
 says() { [[ $output == *"$1"* ]] || report "should say '$1'"; }
 says_not() { [[ $output != *"$1"* ]] || report "should not say '$1'"; }
 
-# What the model was sent since forget_requests.
+# The requests that the model received since forget_requests.
 forget_requests() { rm -f "$MODEL"/*.json; }
 requests() { cat "$MODEL"/*.json; }
 model_got() { requests | grep -qF -- "$1" || { requests | head -c 3000 >&2; report "the model should have got '$1'"; }; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Each agent in the jail, started as its user would: it works in the project, keeps its state and its conversations, and gets nothing
-# that is not its own. Outside, the same words do all of it (outside.bats).
+# Each agent in the jail, started as its user would: it works in the project, keeps its state and its conversations, and can't read
+# anything else. Outside, the same prompts do all of it (outside.bats).
 
 load helper
 setup() { start_agent_test; }
@@ -29,7 +29,7 @@ works_and_is_kept_in() {
     for other in "${others[@]}"; do says "$other: No such file or directory"; done
     prints made cat made.txt
     prints made git log -1 --format=%s
-    # No instruction file before, none afterwards, and the notice reaches the model all the same.
+    # The instruction file does not exist before or afterwards, and the notice still reaches the model.
     model_got "$NOTICE"
     [[ ! -e ~/${INSTRUCTIONS[$AGENT]} ]]
 }
@@ -45,7 +45,7 @@ finds_its_conversation() {
     inside
     says "This was task 2."
     model_got "the first time"
-    # The user goes on outside.
+    # The user continues outside.
     for_outside
     resume "$AGENT" "$(task "echo the third time")"
     outside

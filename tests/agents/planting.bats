@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What an agent leaves in its own files must not run when its user starts it outside the jail. Each way is tried outside first,
-# where it works.
+# Changes that an agent makes to its own files must not run when its user starts it outside the jail. Each test tries its way
+# outside first, where it works.
 
 load helper
 setup() { start_agent_test; }
 teardown() { end_test; }
 
-# plants PLACE COMMAND...: the commands are the agent's own acts, there; afterwards the user starts the agent outside.
+# plants PLACE COMMAND...: the agent runs the commands at PLACE; afterwards the user starts the agent outside.
 plants() {
     local place=$1
     shift
@@ -21,7 +21,7 @@ plants() {
     outside
 }
 
-# The same model by the way that is open outside; what was planted in the settings stays in them.
+# Replaces the model's address by the one that works outside; the planted settings stay.
 lead_outside() {
     local inner="http://host.agent-sandbox.internal:$PORT" outer="http://127.0.0.1:$PORT" file
     ENVIRONMENT=("${ENVIRONMENT[@]/"$inner"/"$outer"}")

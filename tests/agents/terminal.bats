@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Two agents at the keyboard, in the jail and in a real tmux: the screen is drawn, what is typed arrives, a tool is called, and a
-# window of another size is filled again.
+# Two agents in the jail and in a real tmux: the agent draws its screen, receives the typed text, calls a tool, and redraws a window
+# of another size.
 
 load helper
 setup() {
@@ -25,7 +25,7 @@ expect() {
     done
 }
 
-# The answers of a user who is past the questions of the first start.
+# The answers of a user who has already answered the questions of the first start.
 know_the_user() {
     [[ $AGENT == claude ]] || return 0
     cat >~/.claude.json <<JSON
@@ -36,7 +36,7 @@ JSON
     echo '{"skipDangerousModePermissionPrompt": true}' >~/.claude/settings.json
 }
 
-# Something stands at the right edge of a window this wide, but for a margin.
+# Some text reaches the right edge of a window this wide, except for a margin.
 fills() { screen | perl -CS -ne 's/\s+$//; $found ||= length > '"$1"' - 5; END { exit !$found }'; }
 
 works_at_the_keyboard() {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# What the model makes of a conversation. It keeps nothing between requests: an agent sends the whole conversation each time, and
-# the script of the task is in it. A prompt carries lines `@run COMMAND`; the model asks for one command after the other, each when
-# the result of the one before is there, and at the end says what came back. A later prompt with such lines is a new task.
+# The model's side of a conversation. It stores nothing between requests: an agent sends the whole conversation each time, and it
+# contains the script of the task. A prompt has lines `@run COMMAND`. The model requests one command after the other, each when it
+# has the result of the previous one, and at the end it prints the results. A later prompt with such lines is a new task.
 import json
 import re
 import uuid
 
-# The tool that runs a command, by the name that an agent gives it, and its arguments.
+# The tool that runs a command, by the agent's name for it, and its arguments.
 TOOLS = {
     "Bash": lambda command: {"command": command, "description": "one step of the task"},
     "bash": lambda command: {"command": command, "description": "one step of the task"},
@@ -14,7 +14,7 @@ TOOLS = {
     "exec_command": lambda command: {"cmd": command},
     "shell_command": lambda command: {"command": command},
     "shell": lambda command: {"command": ["bash", "-c", command]},
-    # No arguments, but a program in JavaScript that calls the tool.
+    # It takes a JavaScript program that calls the tool, and no arguments.
     "exec": lambda command: f"text(await tools.exec_command({json.dumps({'cmd': command})}))",
 }
 
@@ -40,8 +40,8 @@ class Conversation:
     def result(self, text):
         self.results.append(text if isinstance(text, str) else json.dumps(text, ensure_ascii=False))
 
-    # The arguments of the next call, or None where nothing is left to do. Agents also ask for titles and summaries: then no tool
-    # is offered.
+    # The arguments of the next call, or None where no command is left. Agents also request titles and summaries: then they offer no
+    # tool.
     def call(self):
         if self.tool is None or len(self.results) >= len(self.commands):
             return None
@@ -55,7 +55,7 @@ class Conversation:
         return "\n".join(lines)
 
 
-# Agents take two messages of one name for parts of the same, also when they read an old conversation.
+# Agents treat two messages with one name as parts of the same message, also when they read an old conversation.
 def new_name():
     return uuid.uuid4().hex
 

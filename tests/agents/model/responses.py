@@ -22,7 +22,7 @@ def read(body):
     return talk
 
 
-# Tools may lie in a namespace.
+# Tools may be in a namespace.
 def names_of(tools):
     for tool in tools or []:
         yield tool.get("name")

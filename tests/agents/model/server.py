@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# server.py ADDRESS PORT FOLDER [CERTIFICATE KEY]: a model that speaks the protocols of the agents and does what conversation.py says.
-# Each request is a file in FOLDER: NUMBER.json with path, headers and body. FOLDER/port holds the port once the server listens.
+# server.py ADDRESS PORT FOLDER [CERTIFICATE KEY]: a model server for the protocols of the agents; conversation.py makes its
+# answers. Each request is a file in FOLDER: NUMBER.json with path, headers and body. FOLDER/port holds the port once the server
+# listens.
 import gzip
 import http.server
 import itertools
@@ -69,7 +70,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     return self.reply(200, *protocol.answer(protocol.read(body), body, path))
             if path.endswith("/count_tokens") or path.endswith(":countTokens"):
                 return self.reply(200, "application/json", '{"input_tokens": 10, "totalTokens": 10}')
-        # Codex asks for a web socket first, and after this answer at once for the same without one.
+        # Codex tries a web socket first, and after this answer at once plain HTTP.
         if self.headers.get("Upgrade"):
             return self.reply(426, "application/json", '{"error": {"message": "there are no web sockets here"}}')
         return self.reply(404, "application/json", '{"error": {"message": "there is nothing here"}}')
@@ -80,7 +81,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
-    # Agents hang up when they have read enough.
+    # Agents close the connection when they have read enough.
     def handle_error(self, request, client_address):
         if not isinstance(sys.exc_info()[1], (ConnectionError, ssl.SSLError)):
             super().handle_error(request, client_address)
