@@ -7,7 +7,7 @@ has_accounting() { [[ ${SBX_CLUSTER_ACCOUNTING:-1} != 0 ]]; }
 
 write_configuration() {
     mkdir -p /etc/slurm /run/munge "$CLUSTER/state/controller" "$CLUSTER/spool/${NODES[0]}"
-    # The host's own key is none of this cluster's business.
+    # This cluster must not use the host's own key.
     rm -rf /etc/munge
     install -d -m 0700 /etc/munge
     head -c 128 /dev/urandom >/etc/munge/munge.key
@@ -20,8 +20,8 @@ write_configuration() {
     fi
 }
 
-# The nodes claim more processors and memory than there are (config_overrides). Control groups are in no plug-in, so that this runs
-# where they are out of reach. Memory is a resource, with a small default, so that jobs can share a node.
+# The nodes claim more processors and memory than exist (config_overrides). No plug-in uses control groups, so that this runs where
+# they are not available. Memory is a resource, with a small default, so that jobs can share a node.
 slurm_conf() {
     local number
     cat <<CONF

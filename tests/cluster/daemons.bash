@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# The daemons of the cluster, each known by its process and the time that process began. Sourced by tests/cluster/run and control.
+# The daemons of the cluster, each identified by its process id and the start time of that process. Sourced by tests/cluster/run and
+# control.
 
-# Polls for at most ten seconds.
+# Polls for at most 180 seconds.
 wait_for() {
     local deadline=$((SECONDS + 180))
     until "$@" >/dev/null 2>&1; do
@@ -10,7 +11,7 @@ wait_for() {
     done
 }
 
-# Field 22 of stat, counted behind the name, which may hold blanks. Nothing for a process that is gone or only waits to be reaped.
+# Field 22 of stat, counted after the name, which may contain blanks. Prints nothing for a process that has ended or is a zombie.
 start_time() {
     local stat fields
     read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
@@ -25,7 +26,7 @@ start() {
     ! is_running "$name" || return 0
     "$@" </dev/null >>"$CLUSTER/log/$name.out" 2>&1 9>&- &
     echo "$! $(start_time $!)" >"$CLUSTER/pids/$name"
-    # Otherwise the shell would announce each one's end.
+    # Otherwise the shell would print a line when each one ends.
     disown
 }
 
@@ -35,7 +36,7 @@ is_running() {
 }
 is_over() { ! is_running "$1"; }
 
-# stop NAME [SIGNAL]: and the hard way where that takes more than the bound.
+# stop NAME [SIGNAL]: sends SIGNAL, and SIGKILL if the daemon does not end within the limit of wait_for.
 stop() {
     local process rest
     is_running "$1" || return 0
@@ -64,8 +65,8 @@ is_controller_up() { [[ $(scontrol ping) == *"is UP"* ]]; }
 
 # ---- Nodes -----------------------------------------------------------------------------------------------------------
 
-# The shell is the first process of the node, since slurmd reaps no orphans. Users see the home directories, the program and munge's
-# socket at the same place everywhere, as on a site; what is temporary is each node's own.
+# The shell is the first process of the node, because slurmd does not reap orphans. Users see the home directories, the program and
+# munge's socket at the same path everywhere, as on a site; each node has its own temporary directories.
 start_node() {
     local node=$1
     mkdir -p "$CLUSTER/spool/$node"
@@ -77,7 +78,7 @@ start_node() {
         slurmd -D -N "$1" &
         wait' node "$node"
 }
-# As if its plug were pulled: with everything that runs there.
+# As if its power were cut: kills everything that runs there.
 stop_node() { stop "$1" KILL; }
 
 has_idle_nodes() { [[ $(sinfo --noheader --states=idle --format=%D --partition=debug) == "${#NODES[@]}" ]]; }

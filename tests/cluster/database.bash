@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Accounting: mariadb, slurmdbd, and who is in which account. Sourced by tests/cluster/run.
+# Accounting: mariadb, slurmdbd, and the accounts of the users. Sourced by tests/cluster/run.
 
 start_accounting() {
     mariadb-install-db --no-defaults --user=root --datadir="$CLUSTER/database" --skip-test-db >"$CLUSTER/log/database.out" 2>&1
-    # Nobody but this namespace reaches the port, and nothing has to outlive it.
+    # Only this namespace reaches the port, and no data has to outlive it.
     start mariadbd mariadbd --no-defaults --user=root --datadir="$CLUSTER/database" --skip-grant-tables --skip-networking=OFF \
         --bind-address=127.0.0.1 --port=3306 --socket="$CLUSTER/database.sock" --pid-file="$CLUSTER/state/mariadbd.pid" \
         --skip-name-resolve --innodb-flush-log-at-trx-commit=0 --innodb-lock-wait-timeout=900
@@ -20,6 +20,6 @@ make_accounts() {
         echo "add user $SBX_USER Account=lab"
         echo "add user $SBX_NEIGHBOUR Account=lab2"
     } >"$CLUSTER/state/accounts"
-    # sacctmgr takes no commands from a file but its own dump; its interactive mode does.
+    # sacctmgr reads only its own dump format from a file; its interactive mode reads commands.
     sacctmgr --immediate <"$CLUSTER/state/accounts" >"$CLUSTER/log/accounts.out" 2>&1
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # doorkeeper.pl SOCKET CONTROL: lets ordinary users run CONTROL, as root, with words of small letters and digits. One connection is
-# one call; the answer is what it said and, in the last line, its exit status.
+# one call; the answer is its output and, in the last line, its exit status.
 use strict;
 use warnings;
 use IO::Socket::UNIX;
@@ -14,7 +14,7 @@ while (my $visitor = $door->accept) {
         print $visitor "control: not a word\n2\n";
         next;
     }
-    # What CONTROL leaves running must not keep the answer open: a file, not a pipe.
+    # A file, not a pipe: a process that CONTROL leaves running must not keep the answer open.
     open my $said, "+>", undef or die "temporary file: $!\n";
     my $child = fork // die "fork: $!\n";
     if (!$child) {
