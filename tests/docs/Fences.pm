@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# The fences of the pages: which world each belongs to, and the commands that a reader would type from it.
+# The fences of the pages: the world of each fence, and the commands in it that a reader would type.
 #
 # The info string of a fence is its language and its world. In `sh` every line is a command; in `console` the lines that begin with
-# "$ " are, and what follows one is what it prints. A command goes on over lines that end in \, over open quotes and here-documents.
-# CONTRIBUTING.md, "Docs are tests", is the contract with those who write pages.
+# "$ " are commands, and the lines after one are its output. A command continues over lines that end in \, over open quotes and
+# here-documents. CONTRIBUTING.md, "Docs are tests", is the contract with the authors of pages.
 package Fences;
 use strict;
 use warnings;
@@ -19,7 +19,7 @@ our %worlds = (
     clone    => "root in a checkout of the sources",
 );
 
-# Languages of fences that hold no commands. `bash`, `shell` and their like are not among them: a command would get past the tests.
+# Languages of fences without commands. `bash`, `shell` and similar names are not in the list: a command would get past the tests.
 our %illustrations = map { $_ => 1 } "", qw(text toml json jsonc ini lua yaml c cpp cmake diff html);
 
 # Commands that are not run, each with its reason.
@@ -29,9 +29,9 @@ our @exempt = (
     [clone => qr/^make test(-agents)?\s*$/,  "is what runs this"],
 );
 
-# What a line of an illustration must not look like: it would be copied, and nobody would have tried it.
+# A line of an illustration must not look like a command: a reader would copy it, and no test has run it.
 my $looks_like_a_command = qr/^\s*(?:\$ |(?:agent-sandbox|make|sudo|apt|apt-get|git|npm|pip|cargo) +[^\s:=(])/;
-# A form to fill in is none.
+# A form to fill in is not a command.
 my $is_a_form = qr/\b[A-Z]{3,}\b/;
 
 # A fence: file, line, language, world, commands (each: line, text, expected status, output lines or undef, key).
@@ -115,7 +115,7 @@ sub parse {
     }
 }
 
-# Walks over quotes: what is still open at the end, and where a comment begins in the last line.
+# Walks over quotes: returns the quote that is still open at the end, and where a comment begins in the last line.
 sub walk {
     my ($text) = @_;
     my ($quote, $comment, $before) = ("", undef, " ");
@@ -138,7 +138,7 @@ sub walk {
 
 sub comment_of {
     my ($text) = @_;
-    # The body of a here-document is none of ours: the status stands on the first line.
+    # Ignore the body of a here-document: the comment with the status is on the first line.
     ($text) = split /\n/, $text if $text =~ /<<-?\s*['"]?\w/;
     my (undef, $comment) = walk($text);
     return defined $comment ? substr($text, $comment) : "";
