@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Every spelling of an address that must not be reached. Outside, each of them answers.
+# Every spelling of an address that the jail must not reach. Outside, each of them answers.
 
 load helper
 setup() { start_egress_test; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What a client sends first, in every shape that some server accepts: no server sees another name than the one that the connection was
-# opened to. The byte strings and the servers are in tests/first_bytes.
+# The first bytes of a client, in every shape that some server accepts: no server sees another name than the one of the connection.
+# The byte strings and the servers are in tests/first_bytes.
 
 load helper
 setup() {
@@ -14,8 +14,8 @@ teardown() { end_egress_test; }
 
 is_go_built() { [[ -e $SBX_STAGE/bin/go-is-built ]]; }
 
-# server NAME COMMAND...: in the world, with its output in server.NAME. Each program of the line executes the next one, so that the process
-# that is ended afterwards is the server itself.
+# server NAME COMMAND...: runs it in the world, with its output in server.NAME. Each program of the line executes the next one, so
+# that the process that the test kills afterwards is the server itself.
 server() {
     nsenter --net=/run/netns/world -- setpriv --reuid="$SBX_USER" --regid="$SBX_USER" --clear-groups --inh-caps=-all "${@:2}" \
         </dev/null >"server.$1" 2>&1 3>&- &
@@ -28,13 +28,13 @@ make_certificates() {
     as_user python3 -B -c "import sys; sys.path.insert(0, '$SERVERS'); import servers; servers.make_certificates('$PWD/certificates')"
 }
 
-# bytes EXPRESSION: what Python makes of it, with the names of cases.py, as talk.py takes it.
+# bytes EXPRESSION: evaluates it in Python, with the names of cases.py, and prints it in the format of talk.py.
 bytes() {
     GOOD=good.example python3 -B -c "import sys; sys.path.insert(0, '$SERVERS'); from cases import *
 print(''.join(f'\\\\x{byte:02x}' for byte in $1))"
 }
 
-# another_name PORT NAME BYTES: sent outside they lead the server to NAME, sent inside they do not.
+# another_name PORT NAME BYTES: sent outside, they make the server choose NAME; sent inside, they do not.
 another_name() {
     says "[[$2]]" outside python3 talk.py --half-close --wait 60 good.example "$1" "$3"
     run in_jail python3 talk.py --half-close --wait 60 good.example "$1" "$3"
@@ -57,7 +57,7 @@ another_name() {
     another_name 9444 evil.test "$(bytes 'record(b"\x01\x5a", 21, 0x0100) + record(hello(EVIL))')"
     another_name 9444 evil.test "$(bytes 'record(hello(EVIL), version=0x0200)')"
     says "[[default]]" in_jail python3 talk.py --half-close --wait 60 good.example 9444 "$(bytes 'record(hello(GOOD))')"
-    # A rule that says so lets everything through unread.
+    # A `raw:` rule passes everything without reading it.
     JAIL+=(--allow-host raw:good.example:9444)
     says "[[evil.test]]" in_jail python3 talk.py --half-close --wait 60 good.example 9444 "$(bytes 'record(b"\x01\x5a", 21) + record(hello(EVIL))')"
 }
@@ -89,7 +89,7 @@ another_name() {
 
 @test "unknown protocols pass where neither HTTP nor TLS is usual, and the refusal names the rule" {
     everywhere "hello" python3 talk.py echo.example 7 --wait 1 "hello"
-    # The server there answers and never ends a connection itself, so that a reset is the gateway's.
+    # The server there answers and never closes a connection itself, so a reset comes from the gateway.
     says "PING" outside python3 talk.py echo.example 8444 --wait 1 "PING\r\n"
     says "reset after" in_jail python3 talk.py echo.example 8444 --wait 60 "PING\r\n"
     grep -rqF 'raw:echo.example:8444' "$SBX_HOME/.local/state/agent-sandbox/sessions" || report "the record should name the rule"

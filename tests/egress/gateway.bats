@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The gateway itself: it belongs to one session, opens no door on the host, can do little, and when it is gone so is the network.
+# The gateway itself: it belongs to one session, listens nowhere on the host, has few privileges, and the jail has no network after
+# it ends.
 
 load helper
 setup() {
@@ -10,13 +11,13 @@ setup() {
 teardown() { end_egress_test; }
 
 listeners() { ss --no-header --listening --numeric --tcp | sort; }
-# But for the session's own, which lie in directories of the user's alone: where its verbs are answered, and where its helpers inside
-# the jail report to.
+# Without the session's own sockets, which are in directories that only the user can enter: its control socket, and the socket for
+# reports of its helpers inside the jail.
 unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5 }' | grep -vE '/(control|[0-9a-f]{32})$' | sort; }
 
 @test "no listener on the host: nobody else can use it" {
     local tcp unix
-    # Where the host has Slurm, its chaperon listens too, on a socket that has lost its name.
+    # Where the host has Slurm, the chaperon listens too, on a socket whose name is already removed.
     JAIL+=(--slurm off)
     tcp=$(listeners) unix=$(unix_listeners)
     [[ $tcp == *:8001* ]]
@@ -25,7 +26,7 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
     [[ $output == *"good.example here"* ]]
     [[ $(listeners) == "$tcp" ]] || report "a new listener: $(diff <(echo "$tcp") <(listeners))"
     [[ $(unix_listeners) == "$unix" ]] || report "a new Unix listener: $(diff <(echo "$unix") <(unix_listeners))"
-    # The addresses of the jail mean nothing outside it.
+    # The addresses of the jail lead nowhere outside it.
     run as_neighbour curl -sS --max-time 1 --proxy http://198.18.0.1:3128 http://good.example/
     ((status != 0))
 }
@@ -35,7 +36,7 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
     grep -qE '^NoNewPrivs:\s+1$' "/proc/$GATEWAY/status"
     grep -qE '^Seccomp:\s+2$' "/proc/$GATEWAY/status"
     grep -qE '^CapEff:\s+0+$' "/proc/$GATEWAY/status"
-    # The control is a process of the same user that is readable.
+    # The control is a readable process of the same user.
     works as_user bash -c 'cat /proc/self/environ >/dev/null'
     run as_user cat "/proc/$GATEWAY/environ"
     ((status != 0)) || report "its environment should not be readable"
@@ -71,7 +72,7 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
 
 @test "it ends with the session" {
     start_obedient_jail
-    # No answer comes: the shell that would give it is ended.
+    # No answer comes: the order kills the shell that would answer.
     echo 'kill $PPID' >orders
     wait_until is_gone "$SUPERVISOR"
     wait_until is_gone "$GATEWAY"
@@ -104,7 +105,7 @@ no_connection_to_the_web() { ! ss --no-header --numeric --tcp state established 
 
 @test "a refusal is written down, with its rule, and what was sent is not" {
     local log
-    # The words of the command itself are in the record.
+    # The record contains the command line, so the secret is in a file.
     echo "http://good.example/?a-secret-query" >address
     works in_jail_sh 'curl -sS --max-time 30 "$(<address)"; curl -sS --max-time 30 http://evil.example/; curl -sS --max-time 30 http://203.0.113.66/; true'
     log=$(find "$SBX_HOME/.local/state" -name '*.jsonl' -newer authority.crt 2>/dev/null | head -n 1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What the tests of the network share. Every claim has a control: the act that is refused inside is done outside first, by the same
-# user with the same words, and must succeed there. Expectations (works, fails, prints, wait_until) are those of the jail tests.
+# Shared by the tests of the network. Every claim has a control: the same user runs the same command outside first, where it must
+# succeed; inside it is refused. Expectations (works, fails, prints, wait_until) are those of the jail tests.
 
 if [[ -z ${INTERNET:-} ]]; then
     echo "start these tests with scripts/test-egress" >&2
@@ -8,7 +8,7 @@ if [[ -z ${INTERNET:-} ]]; then
 fi
 load ../jail/helper
 
-# Clients find the authority of the test's certificates by these, each in its own way.
+# Each client finds the certificate authority of the tests by one of these.
 TRUST=(
     CURL_CA_BUNDLE="$SBX_HOME/project/authority.crt" SSL_CERT_FILE="$SBX_HOME/project/authority.crt"
     NODE_EXTRA_CA_CERTS="$SBX_HOME/project/authority.crt" GIT_SSL_CAINFO="$SBX_HOME/project/authority.crt"
@@ -42,7 +42,7 @@ is_home_emptied() {
     [[ -z $(ls -A "$SBX_HOME") ]]
 }
 
-# In the background by the list itself: then $! is the program, and no shell in between.
+# For the background, use the list itself: then $! is the program, without a shell in between.
 AS_USER=(
     setpriv --reuid="$SBX_USER" --regid="$SBX_USER" --init-groups env -i HOME="$SBX_HOME" USER="$SBX_USER" LOGNAME="$SBX_USER"
     PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LC_ALL=C TERM=xterm
@@ -56,7 +56,7 @@ outside_sh() { outside bash -c "$1" sh "${@:2}"; }
 in_jail() { as_user "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- env "${TRUST[@]}" "$@"; }
 in_jail_sh() { in_jail bash -c "$1" sh "${@:2}"; }
 
-# Everything but evil.example, and nothing but the names that tests use.
+# filtered: everything except evil.example. proxied: only the names that tests use.
 filtered() { JAIL=(--network filtered --block-host evil.example --block-host "*.leak.example" "$@"); }
 proxied() {
     local name
@@ -72,7 +72,7 @@ user_says() {
 
 # ---- Expectations ------------------------------------------------------------------------------------------------------
 
-# says TEXT COMMAND...: works, and TEXT is part of what it prints.
+# says TEXT COMMAND...: the command works, and its output contains TEXT.
 says() {
     local text=$1
     shift
@@ -80,10 +80,10 @@ says() {
     [[ $output == *"$text"* ]] || report "should print '$text': $*"
 }
 
-# A refusal proves nothing where nothing gets through at all.
+# A refusal proves nothing if no connection works at all.
 is_connected() { says "good.example here" in_jail curl -sS --max-time 30 http://good.example/; }
 
-# only_outside TEXT COMMAND...: prints TEXT outside; inside it fails and TEXT is not in what it prints.
+# only_outside TEXT COMMAND...: prints TEXT outside; inside it fails and its output does not contain TEXT.
 only_outside() {
     local text=$1
     shift
@@ -99,7 +99,7 @@ everywhere() {
     says "$1" in_jail "${@:2}"
 }
 
-# The servers' logs: log_mark, then unseen NAME TEXT or seen NAME TEXT speak of what came since.
+# The servers' logs: log_mark sets a mark; unseen NAME TEXT and seen NAME TEXT look at the lines since then.
 log_mark() {
     local name
     declare -gA MARKS=()
@@ -111,7 +111,7 @@ unseen() { ! seen "$1" "$2" 2>/dev/null || { echo "in the log '$1': $2" >&2; ret
 
 # ---- A jail that takes orders ------------------------------------------------------------------------------------------
 
-# Starts a jail that carries out the lines that tell_jail gives it. SUPERVISOR is its process, GATEWAY the gateway's.
+# Starts a jail that runs the lines that tell_jail sends. SUPERVISOR is its process, GATEWAY the gateway's.
 start_obedient_jail() {
     rm -f orders reply ready
     as_user mkfifo orders
@@ -129,7 +129,7 @@ start_obedient_jail() {
     [[ -n $GATEWAY ]] || { echo "no gateway found below $SUPERVISOR" >&2; return 1; }
 }
 
-# tell_jail LINE: what it prints goes to `output`, its exit status to `status`.
+# tell_jail LINE: `output` gets its output, `status` its exit status.
 tell_jail() {
     rm -f reply
     printf '%s\n' "$1" >orders
@@ -142,7 +142,7 @@ tell_jail() {
     status=$(<reply)
 }
 
-# The process of our program below the supervisor that lives in the host's network and waits on an epoll.
+# The process of our program below the supervisor that is in the host's network namespace and waits in epoll.
 gateway_of() {
     local process
     for process in $(descendants "$1"); do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What a user opens by hand, each with its counterpart that stays closed.
+# Connections that a user opens by an option, each with its counterpart that stays closed.
 
 load helper
 setup() { start_egress_test; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The rules of a session that runs: hosts that are opened and closed while it does, hosts that the user is asked about, and what the
+# The rules of a running session: hosts that the user opens and closes meanwhile, hosts that need an approval, and requests that the
 # rules would have refused.
 
 load helper
@@ -9,7 +9,7 @@ teardown() { end_egress_test; }
 
 control() { as_user "$SBX_PROGRAM" "$@"; }
 fetch() { tell_jail "curl -sS --max-time 30 $1"; }
-# In the background inside: what it gets goes to the file `answer`, and then there is the file `answered`.
+# Fetches in the background inside: the answer goes to the file `answer`, and then the file `answered` appears.
 fetch_later() {
     rm -f answer answered
     tell_jail "(curl -sS --max-time 30 $1 >answer 2>&1; touch answered) >/dev/null 2>&1 &"
@@ -30,7 +30,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     wait_until test -e ended
     after=$(date +%s%N)
     [[ $output == *"1 connection was closed"* ]] || report "should count the connection"
-    # The command itself takes most of it.
+    # The command itself takes most of this time.
     (((after - before) / 1000000 < 1000)) || report "it took $(((after - before) / 1000000)) ms"
     fetch http://good.example/
     [[ $output != *"good.example here"* ]] || report "should be refused"
@@ -140,7 +140,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     [[ $output == *"good.example here"* ]] || report "should be open"
     fetch http://also.example/
     [[ $output != *"also.example here"* ]] || report "should be closed: it is written there no more"
-    # One bad entry, and nothing of the file counts.
+    # One bad entry makes the program ignore the whole file.
     user_says '[network]' 'mode = "proxied"' 'allow = ["also.example", "not a host"]'
     run control reload
     ((status != 0)) && [[ $output == *config.toml* ]] || report "should name the file"
@@ -150,7 +150,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     [[ $output != *"also.example here"* ]] || report "should be as before"
 }
 
-# The jail has no network of its own there, and hands its connections over one by one.
+# There the jail does not have its own network; it passes its connections to the gateway one by one.
 @test "the same where Landlock alone builds the jail" {
     JAIL=(--backend landlock --network proxied --ask --allow-host also.example)
     start_obedient_jail

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Load and ill will: many, slow, dead and greedy peers. The gateway's memory and descriptors stay bounded, and others are served.
+# Load and attacks: many, slow, dead and greedy peers. The gateway's memory and descriptors stay bounded, and other clients are
+# served.
 
 load helper
 setup() {
@@ -50,7 +51,7 @@ is_as_before() {
 
 @test "500 heads that never end do not disturb others, and none reaches the server" {
     log_mark
-    # In less than the ten seconds after which a head that did not end is given up.
+    # In less than ten seconds: then the gateway closes a connection whose head has not ended.
     tell_jail "python3 load.py loris 500 good.example 80 >loris.out 2>&1 & until [ -e loris.up ]; do sleep 0.05; done; curl -sS --max-time 9 http://good.example/quiet; touch loris.end; wait; cat loris.out"
     [[ $output == *quiet*500* ]] || report "others should be served"
     grew_by_at_most 40000

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# A lookup carries data out already: what is forbidden is never asked outside. And no answer of a name server leads below the floor.
+# A lookup by itself can carry data out: the gateway never asks a server for a forbidden name. And no answer of a name server leads
+# to an address that is always blocked.
 
 load helper
 setup() {
@@ -66,7 +67,7 @@ teardown() { end_egress_test; }
         run in_jail dig +time=15 +tries=1 "$type" good.example
         [[ $output != *a-text-of-good* && $output != *mail.example* ]] || report "$type"
     done
-    # The name itself is permitted: no refusal, which a resolver would take for one of the name.
+    # The name itself is permitted: the answer is empty and not an error, because a resolver would apply an error to the whole name.
     says "ANSWER: 0" in_jail dig +time=15 +tries=1 TXT good.example
     [[ $output == *"EDE: 17 (Filtered)"*network.dns_types* ]] || report "should say why"
     run -1 grep -E 'query\[(SRV|NULL|CNAME|NS|SOA)' <(since_mark dns)
@@ -110,7 +111,7 @@ teardown() { end_egress_test; }
         run in_jail curl -sS --fail --max-time 30 "http://$name/"
         [[ $output != *"${names[$name]}"* ]] || report "should not lead there: $name"
         ((status != 28)) || report "should not wait: $name"
-        # Here no lookup of the jail's comes before.
+        # Through the proxies, without an earlier lookup by the jail.
         run in_jail_sh 'curl -sS --fail --max-time 30 --proxy http://198.18.0.1:3128 "$1"; curl -sS --fail --max-time 30 --socks5-hostname 198.18.0.1:1080 "$1"' "http://$name/"
         [[ $output != *"${names[$name]}"* ]] || report "should not lead there through the proxy: $name"
     done

@@ -1,7 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Processes of a session that die or stop while its network is in use: what was closed stays closed, what was open is closed rather than
-# wide, nothing hangs longer than somebody waits, and after a stop all goes on. tests/jail/process_faults.bats has the rest.
+# Processes of a session die or stop while its network is in use: closed hosts stay closed, an open connection is closed and not
+# widened, no client hangs longer than its timeout, and after a stop everything continues. tests/jail/process_faults.bats has the
+# rest.
 
 load helper
 load ../jail/process_faults
@@ -20,7 +21,8 @@ use() {
     remember_world
 }
 
-# start_talking: a session whose jail takes orders, and has a connection open that ends when somebody ends it; `transfer` says how.
+# start_talking: a session whose jail runs orders, and has an open connection that lasts until the test ends it; `transfer` records
+# how it ended.
 start_talking() {
     start_obedient_jail
     GATEWAY=$(process gateway)
@@ -33,7 +35,7 @@ is_talking() { [[ -n $(connections) ]]; }
 is_silent() { [[ -z $(connections) ]]; }
 connections() { ss --no-header --numeric --tcp state established '( dport = :9001 )'; }
 
-# closed: nothing gets out, by name, by address, by datagram.
+# expect_closed: nothing gets out, by name, by address, by datagram.
 expect_closed() {
     local act
     for act in "curl -sS --max-time 3 http://good.example/" "curl -sS --max-time 3 http://203.0.113.10/" \
@@ -61,7 +63,7 @@ end_obedient_jail() {
         expect_closed "$backend"
         soon grep -qF "the jail has no network from here on" "$BATS_TEST_TMPDIR/jail.out"
         end_obedient_jail
-        # Once more at the end, which a program that paints the whole screen does not hide.
+        # The message comes again at the end, so that a full-screen program does not hide it.
         [[ $(grep -cF "the jail has no network from here on" "$BATS_TEST_TMPDIR/jail.out") == 2 ]]
         expect_clean "$backend"
     done
@@ -82,7 +84,7 @@ end_obedient_jail() {
         tell_jail "curl -sS --fail --max-time 20 http://evil.example/"
         ((status != 0)) && [[ $output != *here* ]] || report "$backend: what is refused stays refused"
         is_talking && [[ ! -e transfer ]] || report "$backend: the connection should be there still"
-        # Asked while it can't answer, the session says so within its time, and can be ended.
+        # While the gateway can't answer, the verb fails within its time limit, and the session can be ended.
         kill -STOP "$GATEWAY"
         fails "" sandbox allow evil.example
         works sandbox stop --now "$(sandbox ps --ids)"
@@ -102,7 +104,7 @@ end_obedient_jail() {
         local stage=$FOUND
         kill -STOP "$stage"
         soon is_stopped "$stage"
-        # By Landlock alone each connection asks it.
+        # With Landlock alone, the stage handles each connection.
         rm -f reply
         echo "curl -sS --fail --max-time 2 http://evil.example/" >orders
         [[ $backend != landlock ]] || run -124 timeout 1 bash -c 'until [[ -e reply ]]; do sleep 0.05; done'
@@ -129,7 +131,7 @@ end_obedient_jail() {
         soon is_dead "$SUPERVISOR"
         soon is_silent || report "$backend: connections are left"
         rm -f orders reply* transfer* ready
-        # What has left the command may live on without a pid namespace; it has no network, and can't get one.
+        # Without a pid namespace, a process that left the command may stay alive. It has no network, and can't get one.
         [[ $backend != landlock ]] || soon nothing_talks
         expect_clean_after_the_next "$backend"
         rm -f orders reply* transfer* ready

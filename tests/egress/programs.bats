@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Programs as they come, with no proxy variable set: each reaches the permitted name in both modes, and the forbidden one by no
-# road: neither by its name, nor by its addresses, nor by a redirection of the permitted one. Outside, each of these roads is open.
+# Programs in their default configuration, without a proxy variable: each reaches the permitted name in both modes, and can't reach
+# the forbidden one by its name, by its addresses, or by a redirection from the permitted one. Outside, each of these ways works.
 
 load helper
 setup() { start_egress_test; }
@@ -21,7 +21,7 @@ is_kept_from() {
     local program=$1 text=$2 target
     shift 2
     for target; do
-        # Certificates hold no IPv6 address of the forbidden one: there the control is that of the name.
+        # Certificates do not contain an IPv6 address of the forbidden host: there the control by its name is enough.
         filtered
         only_outside "$text" bash programs.sh "$program" $target
         proxied
@@ -113,7 +113,7 @@ is_kept_from() {
 
 @test "npm" {
     reaches npm npm.example "hello from npm"
-    # The package's file lies at the permitted name; the registry does not.
+    # The permitted name serves the package's file; it is not the registry.
     is_kept_from npm "hello from npm" evil.example
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What is said inside a connection must agree with the name that it was made for. The servers of the test show every name on every
-# address, so that outside each of these tricks works.
+# The data inside a connection must match the name that the connection was opened to. The test's servers serve every name on every
+# address, so that each of these tricks works outside.
 
 load helper
 setup() {
@@ -53,7 +53,7 @@ teardown() { end_egress_test; }
 
 REQUEST_FOR_EVIL='GET /smuggled HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n'
 
-# hides TEXT: no request that TEXT holds for another host is seen by a server. The control is the plain one, once, below.
+# hides TEXT: no server sees a request for another host that TEXT contains. The control is the plain request, once, below.
 hides() {
     log_mark
     run in_jail python3 talk.py good.example 80 --wait 1 "$@"
@@ -82,7 +82,7 @@ hides() {
     hides 'POST /post HTTP/1.1\r\nHost: good.example\r\nContent-Length: 5\r\n\r\nhello'"$REQUEST_FOR_EVIL"
     hides 'POST /post HTTP/1.1\r\nHost: good.example\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n'"$REQUEST_FOR_EVIL"
     hides --pieces 1 --pause 0.001 "$first$REQUEST_FOR_EVIL"
-    # What is honest goes on: two requests, a body, a chunked body.
+    # Correct requests still pass: two requests, a body, a chunked body.
     works in_jail python3 talk.py good.example 80 --wait 1 "$first"'POST /post HTTP/1.1\r\nHost: good.example\r\nContent-Length: 5\r\n\r\nhello'"$first"
     [[ $output == *"good.example here"*taken*"good.example here"* ]] || report "honest requests should all be answered"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# CONNECT, absolute form and SOCKS5 for programs that ask for a proxy: other faces of the same rules.
+# CONNECT, absolute form and SOCKS5 for programs that use a proxy: the same rules apply.
 
 load helper
 setup() {

@@ -1,13 +1,14 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# A refusal comes at once and says why, in the words of the protocol that is spoken.
+# A refusal comes at once and gives the reason, in the client's protocol.
 
 load helper
 setup() { start_egress_test; }
 teardown() { end_egress_test; }
 
-# The time of the act itself, without that of the jail: at most 50 ms in the best of twenty tries, since a busy machine is no refusal's fault.
-quick() { # COMMAND that prints milliseconds as its last word but one, or curl's seconds as "time=…"
+# The time of the request itself, without the start of the jail: at most 50 ms in the best of twenty attempts, because the machine
+# may be busy.
+quick() { # COMMAND that prints "after N ms" at the end of a line, or curl's seconds as "time=…"
     local try best=100000 value
     for try in {1..20}; do
         run in_jail "$@"

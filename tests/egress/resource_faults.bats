@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# A gateway that lacks something: what is closed stays closed, what is allowed works again as soon as it can, and the record says why it
-# did not.
+# A gateway that lacks a resource: closed hosts stay closed, allowed hosts work again as soon as possible, and the record names the
+# reason of a failure.
 
 load helper
 setup() {
@@ -13,7 +13,7 @@ teardown() { end_egress_test; }
 
 fetch() { tell_jail "curl -sS --max-time $2 http://$1/"; } # HOST SECONDS
 
-# The first number that the gateway does not use.
+# The lowest descriptor number that the gateway does not use.
 lowest_free() { ls "/proc/$1/fd" | sort -n | awk '$1 != free { exit } { free++ } END { print free }' free=0; }
 is_at_rest() { (($(descriptors_of "$GATEWAY") <= DESCRIPTORS)); }
 
@@ -21,7 +21,7 @@ closed_hosts_are_closed() {
     local host
     for host in evil.example 203.0.113.66; do
         fetch "$host" 3
-        # A refusal may be a page that says so.
+        # A refusal may be a page with the reason.
         [[ $output != *" here"* ]] || report "$1: $host should be closed"
     done
 }
@@ -35,7 +35,7 @@ closed_hosts_are_closed() {
     [[ $output == *"good.example here"* ]] || report "control: should get through"
     closed_hosts_are_closed "before"
     limits=$(as_user prlimit --pid "$GATEWAY" --nofile --output SOFT,HARD --noheadings | xargs | tr ' ' :)
-    # Without one, nobody is let in; with a few, somebody is, and there is none for the way on.
+    # Without a free descriptor the gateway accepts no connection. With one or two it accepts, and can't connect to the server.
     for more in 0 1 2; do
         wait_until is_at_rest || report "descriptors: $DESCRIPTORS before, $(descriptors_of "$GATEWAY") now"
         as_user prlimit --pid "$GATEWAY" --nofile="$(($(lowest_free "$GATEWAY") + more)):${limits#*:}"

@@ -10,7 +10,7 @@ setup() {
 }
 teardown() { end_egress_test; }
 
-# After an attempt the network works as before, and is closed as before.
+# After an attempt, the permitted host is still reachable and the forbidden ones are still closed.
 still_in_force() {
     [[ $output == *"AFTER: good.example here"* && $output != *"evil.example here"* && $output != *"203.0.113.66 here"* ]] || report "the network should be as before"
 }
@@ -42,7 +42,7 @@ AFTER='echo "AFTER: $(curl -sS --max-time 30 http://good.example/)"; curl -sS --
     run in_jail python3 sockets.py packet && ((status != 0))
     run in_jail python3 sockets.py transparent && ((status != 0))
     run in_jail python3 sockets.py mark && ((status != 0))
-    # Not every kernel knows vsock.
+    # Not every kernel supports vsock.
     run in_jail python3 sockets.py vsock && ((status != 0))
 }
 
@@ -54,7 +54,7 @@ AFTER='echo "AFTER: $(curl -sS --max-time 30 http://good.example/)"; curl -sS --
 
 @test "the jail's own network can't be changed" {
     local change
-    # As root of a namespace of one's own each of these works.
+    # Root of a new namespace can make each of these changes.
     works unshare --net sh -c 'ip link set lo up && ip link add one type veth peer name two && ip route add 203.0.113.0/24 dev lo && ip addr add 203.0.113.66/32 dev lo && ip rule add table 7 && ip link set lo down'
     for change in "ip link set lo down" "ip link add one type veth peer name two" "ip route del local default" "ip route add 203.0.113.66/32 dev lo" \
         "ip route flush table all" "ip -6 route flush table all" "ip rule add from all table 7" "ip rule del pref 0" "ip rule flush" "ip addr add 203.0.113.66/32 dev lo" \
@@ -76,7 +76,7 @@ AFTER='echo "AFTER: $(curl -sS --max-time 30 http://good.example/)"; curl -sS --
 }
 
 @test "the network of another process can't be entered" {
-    # As root each of these doors opens.
+    # Root can enter the network namespace.
     says "203.0.113.66 here" nsenter --net=/proc/self/ns/net curl -sS --max-time 2 http://203.0.113.66/
     run in_jail_sh 'for process in /proc/[0-9]*; do nsenter --net="$process/ns/net" curl -sS --max-time 2 http://203.0.113.66/; done; true'
     [[ $output != *"203.0.113.66 here"* ]]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # load.py in-a-row N HOST PORT | at-once N HOST PORT | loris N HOST PORT | unread HOST PORT | names N | lookups N | half-close N HOST PORT
-# Bounded load by one client; prints how many came through.
+# Bounded load by one client; prints how many requests succeeded.
 import concurrent.futures
 import os
 import socket
@@ -27,7 +27,7 @@ def in_a_row(count, host, port):
     print(sum(exchange(address, request) for _ in range(int(count))))
 
 
-# All are open before the first asks.
+# All connections are open before the first request.
 def at_once(count, host, port):
     address = (socket.getaddrinfo(host, int(port), socket.AF_INET)[0][4][0], int(port))
     connections = [socket.create_connection(address, timeout=20) for _ in range(int(count))]
@@ -42,7 +42,8 @@ def at_once(count, host, port):
     print(good)
 
 
-# Heads that never end, a byte at a time: from loris.up until loris.end, for a second at least; says how many there were.
+# Sends heads that never end, a byte at a time: from loris.up until loris.end, for a second at least; prints the number of
+# connections.
 def loris(count, host, port):
     connections = [socket.create_connection((host, int(port)), timeout=20) for _ in range(int(count))]
     for connection in connections:
@@ -60,7 +61,7 @@ def loris(count, host, port):
     print(len(connections))
 
 
-# Sends for two seconds to one that does not read, and does not read itself; says how much was taken.
+# Sends for two seconds to a server that does not read, and does not read itself; prints how many bytes it could send.
 def unread(host, port):
     connection = socket.create_connection((host, int(port)), timeout=20)
     connection.setblocking(False)
@@ -74,7 +75,7 @@ def unread(host, port):
     print(taken)
 
 
-# An address for each of many names; the first name keeps its own.
+# Looks up many names: each gets an address of its own, and the first name keeps its address.
 def names(count):
     def look_up(number):
         return socket.getaddrinfo(f"n{number}.many.example", 80, socket.AF_INET)[0][4][0]
@@ -83,7 +84,7 @@ def names(count):
     print("distinct" if len(others) == int(count) - 1 and first not in others else "shared", "kept" if look_up(0) == first else "lost")
 
 
-# Many questions at once; says how many different addresses came.
+# Many lookups at once; prints the number of different addresses.
 def lookups(count):
     def look_up(number):
         return socket.getaddrinfo(f"p{number}.many.example", 80, socket.AF_INET)[0][4][0]
@@ -91,7 +92,7 @@ def lookups(count):
         print(len(set(pool.map(look_up, range(int(count))))))
 
 
-# Zeros, then an end; says what is answered after it.
+# Sends zeros, then closes its direction; prints the answer after that.
 def half_close(count, host, port):
     connection = socket.create_connection((host, int(port)), timeout=10)
     connection.sendall(bytes(int(count)))

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-# programs.sh PROGRAM HOST [PATH]: one request by a program as it comes, without a word about proxies; prints what the server says.
+# programs.sh PROGRAM HOST [PATH]: one request by a program in its default configuration, without proxy variables; prints the
+# server's answer.
 set -eu
 unset HTTP_PROXY HTTPS_PROXY ALL_PROXY http_proxy https_proxy all_proxy
 program=$1 host=$2 path=${3:-/}
 here=$PWD
-# Of the run before nothing is found, neither what it fetched nor what the jail protects.
+# A new directory: it contains neither downloads of the previous run nor files that the jail protects.
 fresh=$(mktemp -d "$here/fresh.XXXXXX")
 bare=${host#[}
 bare=${bare%]}

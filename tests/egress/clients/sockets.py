@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# sockets.py KIND [HOST PORT]: opens a socket of an unusual kind and uses it; prints what came of it, and fails where it failed.
+# sockets.py KIND [HOST PORT]: opens a socket of an unusual kind and uses it; prints the result, and fails if that fails.
 import socket
 import struct
 import sys
@@ -18,7 +18,7 @@ def udp(host, port):
     return connection.recv(2048).decode()
 
 
-# Without connect there is no error of an earlier datagram to be told: only an answer counts.
+# An unconnected socket does not report the error of an earlier datagram: only an answer counts.
 def udp_unconnected(host, port):
     connection = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     connection.settimeout(1)
@@ -65,7 +65,7 @@ def path(name):
     return connection.recv(100).decode()
 
 
-# A request that rides on the first packet.
+# A request in the first packet (TCP Fast Open).
 def fastopen(host, port):
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, struct.pack("ll", 3, 0))

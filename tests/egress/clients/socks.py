@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# socks.py COMMAND KIND TARGET PORT [TEXT]: one SOCKS5 request to the gateway; prints the reply's code and what follows.
+# socks.py COMMAND KIND TARGET PORT [TEXT]: one SOCKS5 request to the gateway; prints the reply's code and the data after it.
 #   COMMAND connect|bind|udp    KIND name|v4|v6    TARGET with escapes such as \x00
 import socket
 import struct

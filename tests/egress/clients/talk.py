@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # talk.py HOST PORT [--pieces N] [--pause SECONDS] [--then TEXT] [--half-close] [--wait SECONDS] TEXT
-# Sends the bytes of TEXT (with escapes such as \r\n or \x00), prints what comes back, how the connection ended and after how
-# many milliseconds: "closed", "reset" or "open" when nothing ended it within the wait. --then is sent after a first answer came.
+# Sends the bytes of TEXT (with escapes such as \r\n or \x00), prints the answer, how the connection ended and after how many
+# milliseconds: "closed", "reset", or "open" if it did not end within the wait. It sends --then after the first answer.
 import argparse
 import socket
 import sys

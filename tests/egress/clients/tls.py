@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # tls.py HOST PORT SNI [--pieces N] [--records N] [--alpn-bytes N] [--host NAME] [--via connect|socks]
-# A TLS connection to HOST with another name, or "-" for none, in its ClientHello, which can be sent in pieces of N bytes, cut into
-# records of N bytes, or blown up by N bytes. Then one request; prints the answer.
+# A TLS connection to HOST with another name, or no name for "-", in its ClientHello. It can send the ClientHello in pieces of N bytes,
+# split it into records of N bytes, or enlarge it by N bytes. Then it sends one request and prints the answer.
 import argparse
 import os
 import socket
