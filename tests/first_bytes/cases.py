@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Byte strings that a client may send first: what servers skip, hellos and requests in every odd shape. The same ones each time.
+# Byte strings that a client may send first: bytes that servers skip, hellos and requests in every odd shape. The same strings each
+# time.
 import itertools
 import os
 import random
 import struct
 
-# The name that the connection is opened to, and another one.
+# The name of the connection, and another one.
 GOOD, EVIL = os.environ.get("GOOD", "good.test").encode(), b"evil.test"
 
 # ---- HTTP --------------------------------------------------------------------------------------------------------------
@@ -36,7 +37,7 @@ FIELDS = [b"Host: evil.test", b"HOST:evil.test", b"Host:\tevil.test", b"Host: ev
           b"Host;: evil.test", b":authority: evil.test", b"Host\xa0: evil.test", b"Host\x85: evil.test", b"\xa0Host: evil.test"]
 OWN = b"Host: good.test\r\n"
 LATER = b"GET /later HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n"
-# What may make a server see the end of a first request elsewhere.
+# Headers that may make a server see the end of a first request at another position.
 FRAMINGS = [
     b"", b"Content-Length: 0\r\n", b"Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", b"Transfer-Encoding: chunked\r\n", b"Content-Length: 0, 200\r\n",
     b"Content-Length: 0\r\nContent-Length: 87\r\n", b"Content-Length: 87\r\nContent-Length: 0\r\n", b"Content-Length: +0\r\n", b"Content-Length: 0x57\r\n",
@@ -95,10 +96,10 @@ def names(*entries, kind=0):
 OTHERS = (extension(11, b"\x01\0")
           + extension(13, b"\0\x12\x04\x03\x08\x04\x04\x01\x05\x03\x08\x05\x05\x01\x08\x06\x06\x01\x02\x01"))
 USUAL = extension(10, b"\0\x06\0\x1d\0\x17\0\x18") + OTHERS
-# TLS 1.3 with a share that the server does not take, so that it asks for another hello; then the share that it takes.
+# TLS 1.3 with a key share that the server does not accept, so that it sends a HelloRetryRequest; then the share that it accepts.
 MODERN = OTHERS + extension(43, b"\x04\x03\x04\x03\x03") + extension(10, b"\0\x04\0\x1d\0\x18")
 SHARES = {"first": extension(51, b"\0\x24\0\x1d\0\x20" + b"\x09" * 32),
-          # The generator of P-384: a point of the curve.
+          # The generator of P-384 is a valid point of the curve.
           "second": extension(51, struct.pack(">HHH", 101, 0x18, 97) + bytes.fromhex(
               "04aa87ca22be8b05378eb1c71ef320ad746e1d3b628ba79b9859f741e082542a385502f25dbf55296c3a545e3872760ab7"
               "3617de4a96262c6f5d9e98bf9292dc29f8f41dbd289a147ce9da3113b5f0b8c00a60b1ce1d7e819d7a431d7c90ea0e5f"))}
@@ -144,7 +145,7 @@ def tls_strings():
         body = b"\x01" + version + struct.pack(">HHH", len(ciphers), 0, 16) + ciphers + b"\x42" * 16
         strings.append(struct.pack(">H", 0x8000 | len(body)) + body)
     strings += [PROXY_1 + record(evil), PROXY_2 + record(evil)]
-    # A second hello, sent at once: a server that asked for it reads it as soon as it has asked.
+    # A second hello, sent at once: a server that requested one reads it immediately.
     first = record(hello(GOOD, MODERN + SHARES["first"]))
     for name, between in itertools.product((GOOD, EVIL, None), (b"", record(b"\x01", 20, 0x0303), record(b"early", 23, 0x0303))):
         strings.append(first + between + record(hello(name, MODERN + SHARES["second"]), version=0x0303))

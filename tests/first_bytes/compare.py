@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# compare.py JUDGE FOLDER: sends to real servers what the gateway lets through of many byte strings. None of them may see another name
-# than good.test, to which the connection was opened. As a control the strings are sent as they are too: each server must then see the
-# other name at least once. FOLDER holds go-server and Servers.class.
+# compare.py JUDGE FOLDER: sends the bytes that the gateway passes, of many byte strings, to real servers. None of the servers may
+# see another name than good.test, the name of the connection. As a control it also sends the strings unchanged: each server must
+# then see the other name at least once. FOLDER holds go-server and Servers.class.
 import asyncio
 import re
 import subprocess
@@ -28,7 +28,7 @@ def judged(program, folder, strings):
             verdict, _, sent = word.partition("=")
             server, _, verdict = verdict.partition(":")
             refused += verdict == "refused"
-            # What is refused ends with a reset, within a line.
+            # A refused connection ends with a reset, within a line of the protocol.
             if verdict != "refused" and sent:
                 passed[server].setdefault(bytes.fromhex(sent), string)
     return passed, refused
@@ -51,7 +51,7 @@ async def names_seen(mark, port, string):
     return {name.removesuffix(":80").removesuffix(".") for name in names}
 
 
-# `strings_for` says which strings a server gets.
+# `strings_for` returns the strings for a server.
 async def ask_all(mark, ports, strings_for):
     turns, seen = asyncio.Semaphore(AT_ONCE), []
 
@@ -63,7 +63,7 @@ async def ask_all(mark, ports, strings_for):
     return seen
 
 
-# The first string, or so, in which the server sees another name when nothing stands between.
+# One of the first strings in which the server sees another name without the gateway.
 async def control(mark, port, strings):
     for at in range(0, len(strings), AT_ONCE):
         part = strings[at:at + AT_ONCE]

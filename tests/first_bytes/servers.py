@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Starts the servers that Debian has, each on a port of the loopback. Each answers with the names that it saw, as [[NAME]]: HTTP in the
-# answer, TLS by the certificate that it chose, which TLS 1.2 shows in clear.
+# Starts the servers that Debian has, each on a port of the loopback. Each answers with the names that it saw, as [[NAME]]: HTTP in
+# the answer, TLS by the certificate that it chose, which TLS 1.2 sends in clear text.
 import os
 import socket
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Python's servers: HTTP, and TLS (OpenSSL) that asks each client for a second hello. They answer with the name that they saw.
+# Python's servers: HTTP, and TLS (OpenSSL) that requests a second hello from each client. They answer with the name that they saw.
 import http.server
 import socket
 import socketserver
@@ -38,7 +38,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Tls(socketserver.BaseRequestHandler):
-    # A second hello is encrypted from there on, so the name is said in clear, after the handshake has failed or not.
+    # The connection is encrypted after a second hello, so the server sends the name in clear text after the handshake, whether it
+    # failed or not.
     def handle(self):
         names = []
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
