@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# filters.pl FILTERS.CC PROGRAM: how many of the system-call filters of each architecture, as the generator wrote them, lie in the
-# program. Each begins with its architecture's number, so none is part of another's.
+# filters.pl FILTERS.CC PROGRAM: counts how many of the generator's system-call filters of each architecture are in the program.
+# Each begins with its architecture's number, so a filter can't be part of another architecture's filter.
 use strict;
 use warnings;
 no warnings 'portable';

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The packages of the other architecture: what they say of themselves, and their program under emulation.
+# The packages of the other architecture: their metadata, and their program under emulation.
 
 load helper
 
@@ -18,7 +18,7 @@ setup() {
     mkdir "$PLACE"
 }
 
-# by PROGRAM WORD...: in the same place with the same variables, the other architecture's under emulation.
+# by PROGRAM WORD...: runs it in the same directory with the same variables, the other architecture's program under emulation.
 by() {
     local program=("$1")
     [[ $1 == "$NATIVE" ]] || program=("qemu-$FOREIGN-static" "$1")
@@ -58,7 +58,7 @@ aarch64 16 of 16" tests/packages/filters.pl build/src/seccomp/filters.cc "$BATS_
 }
 
 @test "filters do not depend on the kernel of the machine that makes them" {
-    # An emulator knows none of the calls by which libseccomp asks its kernel.
+    # An emulator does not support the calls by which libseccomp queries the kernel.
     works "qemu-$MACHINE-static" build/src/seccomp/seccomp-generate "$BATS_TEST_TMPDIR/filters.cc"
     works cmp build/src/seccomp/filters.cc "$BATS_TEST_TMPDIR/filters.cc"
 }
@@ -80,7 +80,7 @@ aarch64 16 of 16" tests/packages/filters.pl build/src/seccomp/filters.cc "$BATS_
     [[ $status == 1 && $output == *home.access* ]] || report "a mistake is not seen"
 }
 
-# The emulator knows no Landlock, and not the calls by which the program makes a jail without bubblewrap.
+# The emulator supports neither Landlock nor the calls by which the program builds a jail without bubblewrap.
 @test "under emulation: the same plan, but for what differs between machines" {
     local program=$BATS_TEST_TMPDIR/agent-sandbox
     cp "$NATIVE" "$program"
@@ -88,7 +88,7 @@ aarch64 16 of 16" tests/packages/filters.pl build/src/seccomp/filters.cc "$BATS_
     cp "$OTHER" "$program"
     by "$program" plan --json --backend bwrap -- true >"$BATS_TEST_TMPDIR/other.json"
     grep -q '"detail": "writes by the mounts alone"' "$BATS_TEST_TMPDIR/other.json"
-    # The level of that control, the line with its name, and the detail.
+    # Without the level of that control, the line with its name, and the detail.
     works diff <(without_second_wall "$BATS_TEST_TMPDIR/native.json") <(without_second_wall "$BATS_TEST_TMPDIR/other.json")
     works test "$(without_second_wall "$BATS_TEST_TMPDIR/native.json" | grep -c .)" -gt 1000
 }

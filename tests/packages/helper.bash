@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# What the tests of packages share. They run in the checkout, as root.
+# Shared by the tests of packages. They run in the checkout, as root.
 
 bats_require_minimum_version 1.5.0
 
@@ -40,7 +40,8 @@ prints() {
     [[ $output == "$text" ]] || report "should print '$text': $*"
 }
 
-# in_debian <<'SCRIPT': the script, as root of a fresh copy of the clean Debian; tests/packages/inside.bash says what it can call.
+# in_debian <<'SCRIPT': runs the script as root of a fresh copy of the clean Debian; tests/packages/inside.bash has the functions
+# that it can call.
 in_debian() {
     run in_clean_root packages env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root \
         DEBIAN_FRONTEND=noninteractive VERSION="$VERSION" NEXT_VERSION="$PACKAGES_NEXT" \

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# What a script in a clean root can call. It runs as root there; me is an ordinary user with a project and a secret.
+# Functions for a script in a clean root. It runs as root there; `me` is an ordinary user with a project and a secret.
 
 trap 'echo "line: $BASH_COMMAND" >&2' ERR
 set -E
 
 PROJECT=/home/me/project
-# A root that was made small is told to leave documents out of packages; ours are looked at.
+# The configuration of a small root leaves documents out of packages; the tests look at ours.
 rm -f /etc/dpkg/dpkg.cfg.d/99mmdebstrap
 echo "me:x:4321:4321::/home/me:/bin/sh" >>/etc/passwd
 echo "me:x:4321:" >>/etc/group
@@ -44,7 +44,7 @@ says() {
     grep -qF -- "$text" /tmp/said || { echo "should say '$text': $*"; cat /tmp/said; return 1; } >&2
 }
 
-# Seconds, not a sleep: the condition is looked at until it holds.
+# Polls the condition for 20 seconds at most.
 wait_until() {
     local i
     for ((i = 0; i < 200; i++)); do
@@ -55,13 +55,13 @@ wait_until() {
     return 1
 }
 
-# Everything that is there but for what the package manager and the sessions of me write; with links and owners.
+# Every file except those that the package manager and the sessions of `me` write; with links and owners.
 everything() {
     find / -xdev '(' -path /proc -o -path /sys -o -path /dev -o -path /run -o -path /tmp -o -path /var/lib/dpkg -o -path /var/log -o -path /var/cache \
         -o -path /checkout -o -path /home/me/.local ')' -prune -o -printf '%p %y %u %m %l\n' | sort
 }
 
-# is_a_jail PROGRAM: real, with a control outside.
+# is_a_jail PROGRAM: it makes a real jail; with a control outside.
 is_a_jail() {
     works as_me cat /home/me/secret
     fails "No such file" as_me "$1" --quiet -- cat /home/me/secret
@@ -71,7 +71,8 @@ is_a_jail() {
     fails "" as_me "$1" --quiet -- sh -c 'exit 7'
 }
 
-# start_session NAME PROGRAM: a session of me that answers each line of $PROJECT/NAME.ask in $PROJECT/NAME.answer; its word `end` ends it.
+# start_session NAME PROGRAM: a session of `me` that runs each line of $PROJECT/NAME.ask and writes the output to
+# $PROJECT/NAME.answer; the line `end` ends it.
 start_session() {
     local name=$1 program=$2
     as_me mkfifo $PROJECT/"$name".ask
@@ -90,14 +91,14 @@ ANSWER
     wait_until test -e $PROJECT/"$name".ready
 }
 
-# ask NAME COMMAND: what the command prints inside.
+# ask NAME COMMAND: prints the command's output from inside.
 ask() {
     rm -f $PROJECT/"$1".answer
     echo "$2" >$PROJECT/"$1".ask
     wait_until test -e $PROJECT/"$1".answer && cat $PROJECT/"$1".answer
 }
 
-# end_session NAME PROCESS: by its own command, whose status passes.
+# end_session NAME PROCESS: ends it through its own command; the session must return that command's status.
 end_session() {
     local status=0
     echo end >$PROJECT/"$1".ask

@@ -9,7 +9,7 @@ load helper
     for name in "$(tarball . "$VERSION" "$MACHINE")" "$(deb . "$VERSION" "$MACHINE")" "$(rpm_file . "$VERSION" "$MACHINE")"; do
         works cmp "$PACKAGES/$name" "$SAME/$name"
     done
-    # And it was a build of its own: it has objects of its own.
+    # And it was a separate build, with its own object files.
     works test -s build/again/sources/build/src/cli/CMakeFiles/sandbox_cli.dir/run.cc.o
     works test ! -L build/again/sources/build
 }

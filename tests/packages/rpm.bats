@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The .rpm in a root that has no distribution: a static busybox, an account, and what the package brings.
+# The .rpm in a root without a distribution: a static busybox, an account, and the files of the package.
 
 load helper
 
@@ -26,7 +26,7 @@ teardown() { rm -rf -- "$ROOT"; }
 
 rpm_there() { rpm --root "$ROOT" "$@"; }
 
-# there_as_me COMMAND...: by the ordinary user, in the root.
+# there_as_me COMMAND...: runs it as the ordinary user, in the root.
 there_as_me() {
     unshare --mount --propagation private --pid --fork --kill-child -- bash -euc '
         mount --rbind "$1" "$1"
@@ -61,13 +61,13 @@ is_a_jail_there() {
     works rpm_there -qd agent-sandbox
     [[ $output == *man1/agent-sandbox.1.gz* && $output == *README.md* ]] || report "documents are not marked as such"
     works test -s "$ROOT/usr/share/agent-sandbox/modulefiles/agent-sandbox.lua"
-    # Its file is not the one that was installed: rpm sees it.
+    # The file differs from the installed one: rpm reports it.
     echo >>"$ROOT/usr/share/agent-sandbox/admin/login-node.toml"
     run rpm_there -V agent-sandbox
     [[ $status != 0 && $output == *login-node.toml* ]] || report "a changed file is not seen"
     works rpm_there -e agent-sandbox
     (cd "$ROOT" && find . -path ./var/lib/rpm -prune -o -path ./home/me/.local -prune -o -path ./tmp -prune -o -print | sort) >"$BATS_TEST_TMPDIR/after"
-    # Folders of the system's that the package needed, and which belong to no package here, may stay; no file does.
+    # System directories that the package needed, and that no package owns here, may stay; no file may stay.
     prints "" sh -c "comm -13 $BATS_TEST_TMPDIR/before $BATS_TEST_TMPDIR/after | sed -n /agent-sandbox/p"
     prints "" find "$ROOT/usr" ! -type d
 }
