@@ -1,7 +1,7 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# perl check.pl links|outside|identifiers|navigation|weight FOLDER: one property of all pages below FOLDER; says what breaks it.
-# perl check.pl sources FILE.md...: links of the sources themselves, by the rules of a reader on GitHub.
+# perl check.pl links|outside|identifiers|navigation|weight FOLDER: checks one property of all pages below FOLDER; prints what breaks it.
+# perl check.pl sources FILE.md...: checks links of the sources themselves, as a reader on GitHub follows them.
 use strict;
 use warnings;
 use utf8;
@@ -128,7 +128,7 @@ my %checks = (
             my $headings = () = $pages{$page} =~ /<h1[ >]/g;
             problem("$page has $headings headings of the first level") if $headings != 1;
         }
-        # From the first page "next" leads through all of them.
+        # From the first page, "next" leads through all of them.
         my ($page, %been) = ('index.html');
         while (!$been{$page}++) {
             my ($next) = $pages{$page} =~ /rel="next" href="([^"]*)"/ or last;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Tables of figures, their drawings, and the page of promises: made from samples, and that each mistake is found.
+# Tables of figures, their plots, and the page of promises: made from samples, and each mistake is found.
 
 bats_require_minimum_version 1.5.0
 
-# A checkout of its own, with one promise, one test and one table.
+# A separate checkout, with one promise, one test and one table.
 setup() {
     tree=$BATS_TEST_TMPDIR/tree
     mkdir -p "$tree"/{bench,scripts,docs/figures,tests/jail,tests/plan,tests/fuzz/wire/corpus/dns}
@@ -38,7 +38,7 @@ sample() { # NAME KIND TABLE
 
 promises() { "$tree/scripts/promises" "$@"; }
 
-# broken WORDS: the check fails and says this.
+# broken WORDS: the check fails and prints this.
 broken() {
     run ! promises --check
     [[ $output == *"$1"* ]] || { echo "should say: $1"; return 1; }

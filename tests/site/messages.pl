@@ -1,8 +1,8 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# perl messages.pl PAGE FOREIGN FOLDER...: every heading of PAGE that shows a message says what the program says. The parts between …
-# must be in the sources below the FOLDERs, strings that go on in the next line joined, or begin an entry of the list FOREIGN.
-# Prints what is found nowhere, and how many were looked at.
+# perl messages.pl PAGE FOREIGN FOLDER...: every heading of PAGE that shows a message must match the program. The parts between …
+# must be in the sources below the FOLDERs, where string literals over several lines are joined, or begin an entry of the list
+# FOREIGN. Prints the parts that it does not find, and the number of messages.
 use strict;
 use warnings;
 use utf8;
@@ -15,16 +15,16 @@ sub slurp { open(my $file, '<', $_[0]) or die "$_[0]: $!\n"; local $/; return sc
 my $text = '';
 find({no_chdir => 1, wanted => sub { $text .= slurp($_) . "\n" if -f && /\.(?:cc|h|list|toml|txt)$/ }}, @folders);
 $text =~ s/"\s*\n\s*"//g;        # A literal over several lines.
-# What is put together at run time is joined by names of variables: a literal ends, another begins.
+# Variable names join the parts of a message that is built at run time: a literal ends, another begins.
 $text =~ s/\\"/"/g;
 my @foreign = map { /^(.+?)  \S/ ? $1 : () } grep { !/^#/ } split /\n/, slurp($foreign);
 
 my ($count, $missing, %used) = (0, 0);
 for my $heading (slurp($page) =~ /^### .*?`(.+)`$/mg) {
-    next if $heading =~ /^\.[a-z]+$/;   # A path, no message.
+    next if $heading =~ /^\.[a-z]+$/;   # A path, not a message.
     $count++;
     (my $message = $heading) =~ s/^agent-sandbox: //;
-    # A number, a name or a value of the example stands where the program puts its own.
+    # The page has an example number, name or value where the program inserts its own.
     my $long = 0;
     for my $part (split /…/, $message) {
         $part =~ s/^[\s:;,"'()\[\]=]+|[\s:;,"'()\[\]=]+$//g;
@@ -35,7 +35,7 @@ for my $heading (slurp($page) =~ /^### .*?`(.+)`$/mg) {
             (my $bare = $known) =~ s/[\s:;,"'()\[\]=]+$//;
             if (index($part, $bare) >= 0) { $is_foreign = 1; $used{$known} = 1 }
         }
-        # Where a message is put together: what, why, what to do; and a setting, a backend or a verb that is named.
+        # The program builds a message from parts: what, why, what to do; and the name of a setting, a backend or a verb.
         my @pieces = split /[;:] |":"|\[|\b(?:network\.mode|limits\.\w+|sbatch|Landlock alone|cannot|ps(?= is for)|\/etc\/agent-sandbox\/config\.toml)\b/, $part;
         for my $piece (@pieces) {
             $piece =~ s/^[\s:;,"'()\[\]=]+|[\s:;,"'()\[\]=]+$//g;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The site as it is made from this checkout, and that each check can fail.
+# The site that is built from this checkout; and each check can fail.
 
 bats_require_minimum_version 1.5.0
 
@@ -10,7 +10,7 @@ setup_file() {
 
 check() { perl tests/site/check.pl "$@"; }
 
-# broken CHECK PATH EXPRESSION: the check finds it when PATH of a copy is changed by this sed expression.
+# broken CHECK PATH EXPRESSION: the check fails when this sed expression changes PATH in a copy.
 broken() {
     rm -rf "$BATS_TEST_TMPDIR/copy"
     cp -r "$site" "$BATS_TEST_TMPDIR/copy"
