@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Bad input: one clear line on standard error, exit 125 to 127, nothing ran, nothing left behind.
+# Bad input: one clear line on standard error, exit 125 to 127, nothing runs, nothing is left behind.
 
 load ../jail/helper
 
@@ -11,7 +11,7 @@ setup() {
 }
 teardown() { end_test; }
 
-# refuses TEXT: with what the test prepared, a run is refused with this text, ran nothing and left nothing.
+# refuses TEXT: with the state that the test prepared, a run fails with this text, runs nothing and leaves nothing.
 refuses() {
     local before
     before=$(home_listing)

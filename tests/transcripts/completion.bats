@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Completion in the shells themselves: bash with Tab in a terminal, and by the call that it makes; zsh with Tab in a terminal; fish by what
-# it prints for a line. Each asks the same program that a user has in PATH.
+# Completion in the shells themselves: bash with Tab in a terminal, and by the call that it makes; zsh with Tab in a terminal; fish
+# by its output for a line. Each runs the program that a user has in PATH.
 
 load ../jail/helper
 setup() {
@@ -26,7 +26,7 @@ teardown() {
 
 # ---- What a shell offers for a line, one a line ---------------------------------------------------------------------------------
 
-# As bash calls it: the line is taken apart by bash's own rules, at blanks and at = : @.
+# As bash calls it: bash splits the line by its own rules, at blanks and at = : @.
 in_bash() {
     LINE=$1 bash --norc --noprofile -c '
         [[ -z $WITH ]] || source "$WITH"
@@ -48,7 +48,7 @@ in_fish() {
         source $argv[1]; complete -C $argv[2]' "$BATS_TEST_TMPDIR/fish/agent-sandbox.fish" "$1" | cut -f1
 }
 
-# What zsh would insert, caught where it hands its matches over, in an interactive zsh on a pseudo terminal.
+# The words that zsh would insert, captured from compadd in an interactive zsh on a pseudo terminal.
 in_zsh() {
     cat >"$BATS_TEST_TMPDIR/zsh/.zshrc" <<'END'
 PROMPT= RPROMPT= PS2=
@@ -93,7 +93,7 @@ offers() {
     done
 }
 
-# offers_only LINE WORD...: these and nothing else, in any order.
+# offers_only LINE WORD...: every shell offers these and nothing else, in any order.
 offers_only() {
     local line=$1 shell offered wanted
     shift

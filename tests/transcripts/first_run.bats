@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The program without a word, as a newcomer meets it, wherever that is; and the mistakes that newcomers make: each message says what,
+# The program without arguments, as a new user starts it, in any directory; and the mistakes of new users: each message names what,
 # where and the next step.
 
 load ../jail/helper
@@ -15,7 +15,7 @@ teardown() { end_test; }
 
 overview() { "$SBX_PROGRAM" "$@"; }
 
-# Three commands, each of which is run as it stands.
+# Three commands; the tests run each of them unchanged.
 tries() { sed -n '/^Try$/,/^$/p' <<<"$output" | sed -n 's/^  \(.*[^ ]\)  .*$/\1/p' | sed 's/ *$//'; }
 
 @test "what would happen here, in less than twenty lines of eighty columns" {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# What help says: every topic, and every command that a topic shows, run as it is written. A command is a line that begins with two blanks
-# and the program's name. Agents are stand-ins that say their name; where there is no cluster, what would be submitted is planned
-# (--dry-run) instead.
+# The help texts: every topic, and every command that a topic shows, run unchanged. A command is a line that begins with two blanks
+# and the program's name. Agents are stand-ins that print their name. Without a cluster, commands that submit a job are only planned
+# (--dry-run).
 
 load ../jail/helper
 setup() {
@@ -55,7 +55,7 @@ TOPICS=(network home agents slurm admin trouble)
     refused 2 "lists verbs and topics" agent-sandbox help xyzzy-of-nothing
 }
 
-# Those whose answer is no.
+# Commands whose answer is no.
 expected_status() {
     case $1 in
         "agent-sandbox why path ~/.ssh" | "agent-sandbox why path .git/hooks --write" | "agent-sandbox why host pastebin.com" | \
@@ -68,7 +68,7 @@ expected_status() {
 run_commands_of() {
     local topic=$1 command shown
     local -a commands
-    # Something to look back at.
+    # Something for the log.
     agent-sandbox --quiet cat "$HOME/.ssh/id_ed25519" 2>/dev/null || true
     mapfile -t commands < <(agent-sandbox help "$topic" | sed -n 's/^  \(agent-sandbox .*\)$/\1/p')
     ((${#commands[@]} >= 4)) || report "hardly a command in $topic"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Settings of others, imported and then obeyed: what the original meant holds in a real jail.
+# Imported settings of other programs, then applied: the meaning of the original holds in a real jail.
 
 load ../jail/helper
 
@@ -14,7 +14,7 @@ setup() {
 }
 teardown() { end_test; }
 
-# What is printed becomes the user's file; what is said goes to REPORT.
+# The output becomes the user's file; the messages go to REPORT.
 import() {
     "$SBX_PROGRAM" config import "$@" >"$CONFIG" 2>"$BATS_TEST_TMPDIR/report"
     REPORT=$(<"$BATS_TEST_TMPDIR/report")
@@ -115,7 +115,7 @@ CONF
     [[ $REPORT == *"carried over 4 settings, left out 3" ]]
 }
 
-# The variables and the shapes of the file that the predecessor came with.
+# The variables and the syntax of the file that the predecessor shipped.
 shipped_file() {
     cat >sandbox.conf <<'CONF'
 ALLOWED_PROJECT_PARENTS=("/no/such/lab" "$HOME")
@@ -147,7 +147,7 @@ CONF
         LANDLOCK_REQUIRED_ABI "/no/such/software" "mounts.readonly = /etc"; do
         [[ $REPORT == *"left out: line "*"$restriction"* ]] || report "not told: $restriction"
     done
-    # What the check finds is what a start meets.
+    # A start fails for the same reason as the check.
     printf '[mounts]\nreadonly = ["/etc"]\n' >"$CONFIG"
     refused 125 "/etc can't be mounted" in_jail true
     refused 1 "config.toml:2: /etc can't be mounted" "$SBX_PROGRAM" config check
@@ -164,7 +164,7 @@ CONF
     works "$SBX_PROGRAM" config import sandbox.conf
 }
 
-# Each attempt succeeds where bash reads the file outside.
+# Each attempt succeeds if bash reads the file outside.
 @test "the bash predecessor: the file is evaluated in a jail" {
     cat >sandbox.conf <<CONF
 SANDBOX_ENV=("HOME_IS=\$(touch "$HOME/planted" && echo open)" "TMP_IS=\$(touch "$PROJECT/planted" && echo open)"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The pages of the manual, made by scripts/manual from this very program: they render without a warning, fit 80 columns, and name
-# everything that the program knows.
+# The pages of the manual, made by scripts/manual from this program: they render without a warning, fit 80 columns, and name every
+# verb, option and topic of the program.
 
 load ../jail/helper
 setup_file() {
@@ -26,7 +26,7 @@ as_text() { MANWIDTH=80 MAN_KEEP_FORMATTING='' LC_ALL=C.UTF-8 man -P cat -l "$PA
 @test "pages render without a warning" {
     local name
     for name in "${NAMES[@]}"; do
-        # scdoc begins paragraphs that stay empty, which is harmless.
+        # scdoc begins paragraphs that stay empty. That is harmless.
         prints "" bash -c "mandoc -T lint -W warning '$PAGES/$name' | grep -v 'skipping paragraph macro' || true"
         prints "" bash -c "groff -man -ww -Tutf8 -Kutf8 '$PAGES/$name' 2>&1 >/dev/null"
     done
@@ -47,7 +47,7 @@ as_text() { MANWIDTH=80 MAN_KEEP_FORMATTING='' LC_ALL=C.UTF-8 man -P cat -l "$PA
 @test "every verb, every option and every topic is in agent-sandbox(1)" {
     as_text agent-sandbox.1 >"$BATS_TEST_TMPDIR/text"
     local word
-    # The script of bash lists all of them.
+    # The bash completion lists all of them.
     for word in $(sed -n "s/^_agent_sandbox_verbs='\(.*\)'/\1/p" "$PAGES/completions/bash"); do
         grep -Eq "^ +$word( |$)" "$BATS_TEST_TMPDIR/text" || { echo "no verb $word" >&2; return 1; }
     done

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The command line as people meet it: what each verb prints, where it prints it, and with which exit code.
+# The command line as users see it: the output of each verb, its stream, and its exit code.
 
 load ../jail/helper
 setup() { start_test; }
@@ -49,7 +49,7 @@ says() {
 }
 
 @test "plan --json is valid, and the same twice" {
-    # The first call makes the state directory, around which some names are hidden.
+    # The first call creates the state directory, and some names around it are hidden then.
     agent_sandbox plan -- true >/dev/null
     agent_sandbox plan --json -- true >"$BATS_TEST_TMPDIR/one"
     agent_sandbox plan --json -- true >"$BATS_TEST_TMPDIR/two"
@@ -64,7 +64,7 @@ says() {
     [[ $(home_listing) == "$before" ]]
 }
 
-# What `why` says and what the kernel does must be the same thing.
+# The answer of `why` and the behaviour of the kernel must agree.
 @test "why agrees with the jail" {
     git init -q .
     mkdir -p "$HOME/.ssh"
