@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# tests/gpu/try.sh [PROGRAM]: whether the GPU of this machine works in the jail. PROGRAM is agent-sandbox (default: the one on PATH).
-# Needs an NVIDIA driver; builds nothing of the sandbox. Every claim is tried outside first, as a control; what does not
-# work there is left out. Runs as an ordinary user, in a project of its own below the home directory; root is made an ordinary user first.
+# tests/gpu/try.sh [PROGRAM]: checks that the GPU of this machine works in the jail. PROGRAM is agent-sandbox (default: the one on
+# PATH). Needs an NVIDIA driver; does not build the sandbox. It tries every claim outside first, as a control, and skips what does
+# not work there. Runs as an ordinary user, in a new project below the home directory; for root it creates an ordinary user first.
 set -u
 
 program=${1:-$(command -v agent-sandbox)}
@@ -34,7 +34,7 @@ say() { printf '%-8s %s\n' "$1" "$2"; }
 passed() { say ok "$1"; }
 failed() { say FAILED "$1"; sed 's/^/         | /' "$project/log"; failures=$((failures + 1)); }
 
-# expect NAME COMMAND...: works outside, and inside.
+# expect NAME COMMAND...: the command works outside, and inside.
 expect() {
     name=$1
     shift
@@ -46,7 +46,7 @@ expect() {
     if jail --gpu on -- "$@" >"$project/log" 2>&1; then passed "$name"; else failed "$name"; fi
 }
 
-# refuse NAME COMMAND...: what works outside does not work inside without the GPU.
+# refuse NAME COMMAND...: the command works outside, and does not work inside without the GPU.
 refuse() {
     name=$1
     shift
