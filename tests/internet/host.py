@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# host.py FOLDER: services of the host that trust whoever reaches them: HTTP on both loopback addresses and on every address
-# of the host, an abstract socket, a socket file. Another user's, as on a shared machine.
+# host.py FOLDER: services of the host that trust every client: HTTP on both loopback addresses and on every address of the host, an
+# abstract socket, a socket file. They run as another user, as on a shared machine.
 import os
 import socket
 import sys

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Wires and addresses of the small internet. Sourced by tests/internet/run.
+# Links and addresses of the small internet. Sourced by tests/internet/run.
 
-# What the world answers on. The first of each family is the router's own.
+# The addresses of the world. The first of each family is the router's own.
 WORLD_ADDRESSES=(
     203.0.113.10 2001:db8:10::10        # good.example and most others
     203.0.113.66 2001:db8:66::66        # evil.example
@@ -10,7 +10,7 @@ WORLD_ADDRESSES=(
     203.0.113.53 203.0.113.54           # name servers
     203.0.113.80                        # the site's proxy
     198.51.100.7 2001:db8:51::7         # addresses without a name
-    8.8.8.8                             # somebody's open resolver
+    8.8.8.8                             # a public resolver
     10.1.2.3 10.20.0.5 172.16.9.9 192.168.1.1 100.64.0.9 fd12:3456::9
     169.254.169.254 100.100.100.200 fd00:ec2::254
     64:ff9b::a9fe:a9fe 64:ff9b::7f00:1 2002:a9fe:a9fe::1 2002:7f00:1::1 2001:0:7f00:1::1

@@ -4,7 +4,7 @@
 SERVERS=$(dirname "${BASH_SOURCE[0]}")
 NAMES=(good also evil git ssh db npm apt mail echo proxy host v4only v6only in-hosts-file "*.many" "*.rebind" "*.trick")
 
-# background NAME COMMAND...: what it says goes to a log of its own.
+# background NAME COMMAND...: its output goes to a log of its own.
 background() {
     local name=$1
     shift
@@ -161,6 +161,6 @@ wait_for_servers() {
             sleep 0.05
         done
     done
-    # The last of the UDP answers.
+    # The last UDP server to answer.
     until getent ahostsv4 to-203-0-113-10.trick.example >/dev/null; do ((SECONDS < deadline)) || return 1; done
 }

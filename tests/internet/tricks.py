@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-# tricks.py ADDRESS LOG: a name server whose answers are attacks. Every question is a line of the log.
-#   NAME.rebind.example              the first question is answered with a public address, every later one with a private one
+# tricks.py ADDRESS LOG: a name server whose answers are attacks. It logs every question as a line.
+#   NAME.rebind.example              the first answer is a public address, every later one a private one
 #   to-10-1-2-3.trick.example        that address; several with -and- in between
 #   six-20010db8….trick.example      that IPv6 address, as 32 hex digits
 #   fail.trick.example               a failure;  silent.trick.example  no answer at all
-#   NAME.leak.example                a public address: the log is the point
+#   NAME.leak.example                a public address: the tests read the log
 import ipaddress
 import socket
 import struct

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# world.py FOLDER: the small servers of the world, all in one process. What they are sent is in FOLDER/log/world, a line each.
+# world.py FOLDER: the small servers of the world, all in one process. FOLDER/log/world has a line for everything that they receive.
 import asyncio
 import hashlib
 import socket
@@ -34,7 +34,7 @@ async def echo(port, reader, writer):
         await writer.drain()
 
 
-# Reads to the end, then answers: works only where a half-close is passed on.
+# Reads to the end, then answers: works only if the gateway passes on a half-close.
 async def digest(port, reader, writer):
     count, state = 0, hashlib.sha256()
     while data := await reader.read(1 << 18):
@@ -49,7 +49,7 @@ async def never_read(port, reader, writer):
     await asyncio.sleep(60)
 
 
-# One word, then a reset instead of an end.
+# Reads once, then sends a reset instead of a normal close.
 async def reset(port, reader, writer):
     await reader.read(1)
     writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -63,7 +63,7 @@ async def endless(port, reader, writer):
         await writer.drain()
 
 
-# As a web socket begins: after the answer 101 both sides speak freely.
+# Like the start of a web socket: after the answer 101 both sides send freely.
 async def switch(port, reader, writer):
     await reader.readuntil(b"\r\n\r\n")
     writer.write(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n")
