@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# salloc inside a jail does what salloc does, and sessions inside an allocation use it.
+# salloc inside a jail behaves as salloc does outside, and sessions inside an allocation use it.
 
 load compare
 setup() { start_slurm_test; }

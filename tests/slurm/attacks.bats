@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Ways out of the jail that lead through Slurm. What a job, a task of an array or a step may not do is done by plain Slurm first.
+# Ways out of the jail through Slurm. Plain Slurm first does what a job, a task of an array or a step must not do.
 
 load compare
 setup() {
@@ -35,7 +35,7 @@ expect_refused() {
     [[ -z $(squeue --me --noheader) ]] || report "something was submitted"
 }
 
-# make_library NAME FILE...: makes these files as soon as it is loaded.
+# make_library NAME FILE...: a library that creates these files when a process loads it.
 make_library() {
     local name=$1 file
     shift
@@ -47,7 +47,7 @@ make_library() {
     } | cc -shared -fPIC -x c -o "$name" -
 }
 
-# A probe says what it can get at.
+# A probe prints everything that it can read or reach.
 make_probe() {
     make_script probe.sh \
         'cat ~/.ssh/id_x' \
@@ -445,6 +445,6 @@ LIST
     done
     fails "refused [" inside scontrol update JobName=wrap TimeLimit=1
     [[ $(scontrol show job "$JOB") == "$before" ]] || report "the job was changed"
-    # The control: of these, plain Slurm takes what its user may do.
+    # The control: plain Slurm accepts those of these changes that its user may make.
     works scontrol update "JobId=$JOB" "StdOut=$HOME/victim"
 }

@@ -1,13 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# Slurm where the jail is built by Landlock alone: the stubs come first in PATH, and the real commands, which can't be covered there,
-# reach neither munge nor the cluster. (firejail refuses to work inside the namespaces that this cluster's nodes are made of.)
+# Slurm where Landlock alone builds the jail: the stubs come first in PATH. The real commands, which Landlock can't cover, reach
+# neither munge nor the cluster. (firejail refuses to work inside the namespaces of this cluster's nodes.)
 
 load compare
 setup() { start_slurm_test; }
 teardown() { end_slurm_test; }
 
-# The backend says each time what it does not hold.
+# The backend prints at each start what it does not enforce.
 in_jail() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@" 2> >(grep -v "not held by this backend" >&2); }
 
 @test "jobs are submitted, seen and run in a jail by Landlock as well" {

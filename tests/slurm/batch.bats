@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# sbatch inside a jail does what sbatch does.
+# sbatch inside a jail behaves as sbatch does outside.
 
 load compare
 setup() { start_slurm_test; }
@@ -74,7 +74,7 @@ has_line() { grep -qsx "$1" "$2"; }
     PATH=$PROJECT/bin:$PATH submit_inside --output=found.out found.sh one "two  three" '' '*' '$HOME' --output=mine $'line\nbreak' ü
     wait_for_job "$JOB"
     prints $'<one><two  three><><*><$HOME><--output=mine><line\nbreak><ü>' cat found.out
-    # The control: outside the same.
+    # The control: the same outside.
     PATH=$PROJECT/bin:$PATH submit --output=outside.out found.sh one "two  three" '' '*' '$HOME' --output=mine $'line\nbreak' ü
     wait_for_job "$JOB"
     works cmp found.out outside.out
@@ -167,7 +167,7 @@ has_line() { grep -qsx "$1" "$2"; }
         wait_for_job "$output"
     done
     works grep -Fx "AGENT_VALUE=with 'quotes', \"more\", \$HOME and~lines" env.inside
-    # What is of this very job differs, and so do the places of the jail.
+    # Values of this particular job differ, and so do the paths of the jail.
     slurm_variables() { grep -E '^(SLURM|HOSTNAME|ENVIRONMENT)' "$1" | grep -vE '^SLURM_(CONF|TASK_PID|.*PORT)=' | plain; }
     same_text "$(slurm_variables env.outside)" "$(slurm_variables env.inside)" "Slurm's variables"
     same_text "$(grep -E '^(HOME|USER|LOGNAME|SHELL|TERM|LC_ALL|TMPDIR|PWD)=' env.outside)" \
@@ -199,7 +199,7 @@ has_line() { grep -qsx "$1" "$2"; }
     prints "$PROJECT/sub" cat sub/here.out
     prints "$PROJECT/sub/deep" cat sub/deep/there.out
     prints "$PROJECT/sub/deep" sh -c 'cat sub/deep/slurm-*.out'
-    # The control: outside the same files.
+    # The control: the same files outside.
     (cd sub && outside sbatch -D deep -o outside.out ../job.sh)
     wait_until is_queue_empty
     prints "$PROJECT/sub/deep" cat sub/deep/outside.out
@@ -234,7 +234,7 @@ has_line() { grep -qsx "$1" "$2"; }
     (cp ./*.sh out && cd out && submit_all outside)
     (cp ./*.sh in && cd in && JAIL=(--project "$PROJECT") && submit_all inside)
     listing() { (cd "$1" && for file in *; do printf '%s: %s\n' "$(sed -E 's/[0-9]{2,}/N/g' <<<"$file")" "$(xargs <"$file")"; done | grep -v '^[a-z]*.sh:' | sort); }
-    # The numbers of one digit are those of tasks, so those of jobs must have more.
+    # Only numbers of one digit are compared: those of tasks. Job numbers have more digits and are replaced.
     same_text "$(listing out)" "$(listing in)" "the files"
 }
 
@@ -386,7 +386,7 @@ has_line() { grep -qsx "$1" "$2"; }
     submit_inside job.sh
     wait_until test -e ready
     works inside scontrol requeue "$JOB"
-    # It would wait for two minutes, and fails, also outside, when it starts within the second in which it was ended.
+    # Without this it would wait for two minutes. It fails, also outside, if it starts within the second in which it ended.
     wait_for_state "$JOB" PENDING
     sleep 1.5
     works inside scontrol update JobId="$JOB" StartTime=now

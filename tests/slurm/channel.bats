@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The channel between the jail and the helper outside, and what a job takes along from its session: never more than that has.
+# The channel between the jail and the helper outside, and what a job inherits from its session: never more than the session has.
 
 load compare
 setup() { start_slurm_test; }
@@ -49,7 +49,7 @@ PERL
 }
 
 @test "the socket, the stubs and the helper can't be replaced or ended from inside" {
-    # The helper is there from the first call on.
+    # The helper exists from the first call on.
     start_jail 'squeue >/dev/null; touch ready; while test -e ready; do sleep 0.05; done'
     local helper
     helper=$(pgrep -u "$(id -u)" -x asb-chaperon)
@@ -62,7 +62,7 @@ PERL
         run in_jail sh -c "$act"
         ((status != 0)) || report "should fail: $act"
     done
-    # By whatever name it is called, it is the stub; and what lies below it is not there.
+    # Under every name it is the stub; the file below the stub can't be reached.
     local name
     for name in /usr/bin/sbatch /run/agent-sandbox/stubs/sbatch; do fails "refused [slurm-identity]" inside "$name" --uid=0 --wrap=true; done
     rm ready
@@ -84,7 +84,7 @@ is_gone() { ! kill -0 "$1" 2>/dev/null; }
     submit_inside --output=out --export=ALL,AGENT_SANDBOX_NETWORK_MODE=open show.sh
     wait_for_job "$JOB"
     prints 1 cat out
-    # Nor does a second session inside the job.
+    # Nor does a step that a step starts.
     prints 1 inside srun --quiet sh -c 'srun --quiet --overlap ./show.sh'
 }
 
@@ -131,7 +131,7 @@ is_gone() { ! kill -0 "$1" 2>/dev/null; }
     mv moved project
     [[ -z $(ls ~/elsewhere) ]] || { output=$(ls ~/elsewhere) report "written elsewhere"; }
     works grep "is another directory than when the job was submitted" ~/.local/state/agent-sandbox/slurm/output/"$JOB"
-    # The same wait without an exchange.
+    # The control: the same wait without replacing the directory.
     cd project
     submit_inside --hold --output=out --wrap="touch written"
     works scontrol release "$JOB"

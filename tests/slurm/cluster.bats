@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The cluster itself, outside any jail: what the other tests take for granted, and the controls of the attacks.
+# The cluster itself, outside any jail: the behaviour that the other tests assume, and the controls of the attacks.
 
 load helper
 setup() { start_slurm_test; }

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT
-# To hold what a command does inside against what the real one does outside: the same words, the same exit code, the same files.
-# Two runs differ in their numbers and times, and by chance salloc hears of its own end and srun of its step's; `plain` takes that out,
-# and the name that only several nodes on one machine give to slurmstepd.
+# Compares a command inside with the real one outside: the same output, the same exit code, the same files. Two runs differ in their
+# numbers and times, and salloc prints its own end, and srun that of its step, only sometimes. `plain` removes that, and the name
+# that slurmstepd has only with several nodes on one machine.
 
 load helper
 
 plain() { sed -E 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}/TIME/g; s/[0-9]+/N/g; s/^slurmstepd-node./slurmstepd/; /^salloc: Job allocation .* has been revoked/d
     /^slurmstepd: error: \*\*\* STEP .* CANCELLED/d; /^Killed$/d'; }
 
-# inside COMMAND...: in a jail. As the jail's own command, sbatch and srun would be the user's (the whole session as a job).
+# inside COMMAND...: runs it in a jail, through env: as the jail's own command, sbatch and srun would submit the whole session as a
+# job.
 inside() { in_jail env -- "$@"; }
 
-# as_outside COMMAND...: both streams and the exit code, each held against the real command's. In which order srun and its tasks
-# write their complaints is chance.
+# as_outside COMMAND...: compares both streams and the exit code with the real command's. The order in which srun and its tasks
+# write errors varies.
 as_outside() {
     local outside_output outside_errors outside_status
     run --separate-stderr outside "$@"
@@ -23,13 +24,13 @@ as_outside() {
     [[ $(plain <<<"$stderr" | sort) == "$(plain <<<"$outside_errors" | sort)" ]] || { output=$stderr; report "should say '$outside_errors': $*"; }
 }
 
-# submit_inside OPTION...: by sbatch in a jail; the job's number goes to JOB.
+# submit_inside OPTION...: submits with sbatch in a jail; JOB gets the job's number.
 submit_inside() {
     JOB=$(inside sbatch --parsable "$@") || return
     [[ $JOB =~ ^[0-9]+$ ]]
 }
 
-# submit_both OPTION...: the same job twice; the numbers go to OUTSIDE and INSIDE.
+# submit_both OPTION...: submits the same job twice; OUTSIDE and INSIDE get the numbers.
 submit_both() {
     submit "$@" || return
     OUTSIDE=$JOB

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Faults: of the cluster, of the helper outside, of what it is asked. What goes wrong with Slurm is told as Slurm tells it; what goes
-# wrong with us ends at once, in one line.
+# Faults of the cluster, of the helper outside, and of requests. The user sees an error of Slurm as Slurm prints it; an error of
+# ours ends the command at once, with one line.
 
 load compare
 setup() { start_slurm_test; }
@@ -25,7 +25,7 @@ teardown() {
 @test "a controller that is gone is told as outside" {
     submit_inside --hold --wrap=true
     works "$CLUSTER/bin/control" stop-controller
-    # Each takes its time to give up, so both at once.
+    # Each takes a while to give up, so both run at once.
     squeue >plain.out 2>&1 3>&- &
     CHILDREN+=($!)
     run inside timeout 120 squeue

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The commands that `agent-sandbox help slurm` shows, on a cluster, as they are written.
+# The commands that `agent-sandbox help slurm` shows, run unchanged on a cluster.
 
 load helper
 setup() { start_slurm_test; }

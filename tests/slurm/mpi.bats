@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Ranks of MPI, each in a jail. That the same programs work outside is in cluster.bats.
+# MPI ranks, each in a jail. cluster.bats shows that the same programs work outside.
 
 load compare
 setup() { start_slurm_test; }
 teardown() { end_slurm_test; }
 
-# Nothing of a job stays behind on its nodes; said by a plain step.
+# No file of a job stays on its nodes; a plain step looks there.
 expect_clean_nodes() {
     works srun --quiet --nodes=4 --ntasks=4 sh -c 'ls -d "/tmp/.agent-sandbox-$(id -u)"-* "/dev/shm/.agent-sandbox-$(id -u)"-* 2>/dev/null || true'
     [[ -z ${output//$'\n'/} ]] || report "left behind on a node"
@@ -39,7 +39,7 @@ expect_clean_nodes() {
     [[ $(grep -c '^rank [01] of 2 on node0, sum 1$' out) == 2 ]] || { output=$(cat out) report "two ranks"; }
 }
 
-# Two ranks on node0 that wait for each other's files and write down what they found; they end with the file "done".
+# Two ranks on node0 that wait for each other's files and write the names that they found; they exit when the file "done" exists.
 start_ranks() {
     cat >rank.sh <<'SH'
 #!/bin/bash
@@ -61,7 +61,7 @@ SH
 @test "ranks of one job on one node share /tmp and /dev/shm; another job does not see them" {
     start_ranks
     prints "rank-0 rank-1 rank-0 rank-1" cat met
-    # The control: outside the jails it is there to be found.
+    # The control: outside the jails a process can find it.
     works srun --quiet --nodelist=node0 sh -c 'ls /tmp/.agent-sandbox-*/*/rank-0'
     prints "" inside srun --quiet --nodelist=node0 sh -c 'find /tmp /dev/shm -name "rank-*" 2>/dev/null; ls -d /tmp/.agent-sandbox-* 2>/dev/null || true'
     touch done
@@ -71,7 +71,7 @@ SH
 
 @test "another user's directories on the node don't take the shared /tmp of a job away" {
     works "$CLUSTER/bin/control" squat-neighbour
-    # The control: they are there, and they are the other user's.
+    # The control: they exist, and the other user owns them.
     prints "$SBX_NEIGHBOUR" srun --quiet --nodelist=node0 sh -c 'stat -c %U "/tmp/.agent-sandbox-$(id -u)"'
     start_ranks
     prints "rank-0 rank-1 rank-0 rank-1" cat met

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The option tables that the unit tests compare with are those of the clients of this machine.
+# The option tables that the unit tests use are those of the clients on this machine.
 
 load helper
 setup() { start_slurm_test; }

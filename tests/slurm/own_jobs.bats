@@ -10,7 +10,7 @@ setup() {
 }
 teardown() { end_slurm_test; }
 
-# own OPTION...: by sbatch; the job's number goes to JOB.
+# own OPTION...: submits with sbatch; JOB gets the job's number.
 own() {
     JOB=$("$SBX_PROGRAM" --quiet "${JAIL[@]}" sbatch --parsable "$@") || return
     [[ $JOB =~ ^[0-9]+$ ]]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Processes of a session, of a request and of a job that die or stop while Slurm is in use: Slurm is refused rather than open, a command
-# is told, nothing runs on that the session started for itself, and a job that was submitted is Slurm's. faults.bats has the cluster's
-# own faults and the helper's death.
+# Processes of a session, of a request and of a job die or stop while Slurm is in use: Slurm is refused and never open, the command
+# gets an error, no process that the session started for itself keeps running, and a submitted job belongs to Slurm. faults.bats has
+# the cluster's own faults and the helper's death.
 
 load compare
 load ../jail/process_faults
@@ -21,7 +21,7 @@ worker() { children_of "$(process chaperon)" | head -n 1; }
 client() { children_of "$(worker)" | head -n 1; }
 has_client() { [[ $(client) =~ ^[0-9]+$ ]]; }
 
-# start_step: a session with a step in flight.
+# start_step: a session with a running step.
 start_step() {
     start_session 'squeue >/dev/null; touch ready; srun --quiet sh -c "touch started; exec sleep 300"; echo "status $?"; timeout 20 squeue --noheader >/dev/null; echo "again $?"'
     soon test -e started
@@ -57,7 +57,7 @@ start_step() {
     local stub
     stub=$(pgrep -u "$(id -u)" -o -f '^([^ ]*/)?srun --quiet' | head -n 1)
     [[ $stub =~ ^[0-9]+$ ]]
-    # The one inside, not the real one.
+    # The stub inside, not the real command.
     [[ $stub != "$(client)" ]] || stub=$(pgrep -u "$(id -u)" -f '^([^ ]*/)?srun --quiet' | grep -vxF "$(client)" | head -n 1)
     kill -KILL "$stub"
     expect_end "the stub" 0
@@ -104,7 +104,8 @@ start_step() {
 
 # ---- On the node -------------------------------------------------------------------------------------------------------
 
-# Of the job that runs: what Slurm started is the supervisor of its session, and the child with children is the jail (the keeper has the search alone).
+# Of the running job: Slurm started the supervisor of its session. The supervisor's child that has children is the jail (the
+# keeper's only child is the search).
 job_supervisor() { left_processes | awk '/slurm-entry/ { print $1; exit }'; }
 job_jail() {
     local child
@@ -138,7 +139,7 @@ job_jail() {
         submit_inside --output=/dev/null job.sh
         soon test -e started
         rm -f started
-        # Words that are to be split.
+        # The shell must split these words.
         # shellcheck disable=SC2086
         works outside scancel $words "$JOB"
         soon is_job_over "$JOB" || report "'$words': the job goes on"

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT
-# The commands that look at jobs and change them do inside what they do outside, for the jobs of this project. Here all jobs are of
-# it, so that both sides must say the same.
+# The commands that show and change jobs behave inside as outside, for the jobs of this project. Here all jobs belong to it, so that
+# both sides must print the same.
 
 load compare
 setup() { start_slurm_test; }
 teardown() { end_slurm_test; }
 
-# Three jobs of this project, none of which starts: JOBS; the last is an array.
+# JOBS: three jobs of this project that do not start; the last is an array.
 three_jobs() {
     JOBS=($(inside sh -c 'sbatch --parsable -H -J first --wrap=true; sbatch --parsable -H -J second -p other --time=5 --comment="a b" --wrap=true
         sbatch --parsable -H -J third -a 1-3 --wrap=true'))
     ((${#JOBS[@]} == 3))
 }
 
-# same COMMAND...: of the same jobs, so that numbers must be the same too; times of a report may pass. Tags are seen outside only.
+# same COMMAND...: for the same jobs, so that numbers must be equal too; the times in a report may differ. Tags are visible only
+# outside.
 same() {
     local outside_output outside_errors outside_status
     run --separate-stderr outside "$@"
@@ -23,7 +24,7 @@ same() {
     same_text "$(untagged <<<"$outside_output" | timeless)" "$(timeless <<<"$output")" "$*"
     same_text "$outside_errors" "$stderr" "the complaints of $*"
 }
-# Between the two runs a second may pass: the moment of a report, and the time that a job has run.
+# A second may pass between the two runs: the time of a report, and the run time of a job.
 timeless() { sed -E 's/[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?/TIME/g; s/ +TIME/ TIME/g'; }
 untagged() { sed -E 's/ ?agent-sandbox:1:[0-9a-f]{32}:[0-9a-f]{32}//'; }
 
@@ -162,7 +163,7 @@ END
     same scancel
     outside scancel --me
     wait_until is_queue_empty
-    # Of what has ended.
+    # For jobs that have ended.
     same scancel "${JOBS[0]}"
     same scancel -v "${JOBS[0]}"
 }
@@ -175,7 +176,8 @@ END
     wait_until test -e ready
     works inside scancel --signal=USR1 --batch "$JOB"
     works inside scancel --signal=USR1 "$JOB.0"
-    # Slurm signals every process of a step, and the jail passes on what it gets: a task may hear it twice, the script alone once.
+    # Slurm signals every process of a step, and the jail forwards the signal that it gets: a task may receive it twice, the script
+    # only once.
     has_signals() { [[ $(sort signals | grep -c batch) == "$1" ]] && grep -q task signals; }
     wait_until has_signals 1 || { cat signals >&2; return 1; }
     rm signals
@@ -214,7 +216,7 @@ END
 
 @test "scontrol shows jobs as scontrol does" {
     three_jobs
-    # Where Slurm believes the files and the command to be is another thing; what the agent sees is held against a job outside.
+    # Slurm stores other paths for the files and the command; the next test compares those with a job outside.
     shown() { untagged | grep -vE '^   (Command|WorkDir|StdErr|StdIn|StdOut|Comment)=|AllocNode' | sed 's/ *$//'; }
     local words
     for words in "show job ${JOBS[0]}" "show job=${JOBS[1]}" "show JobId ${JOBS[2]}" "-d show job ${JOBS[0]}" "show job ${JOBS[2]}_2" "sho jobs ${JOBS[0]}"; do
@@ -237,7 +239,7 @@ END
         same_text "$(outside scontrol show job "$OUTSIDE" | plain)" "$(inside scontrol show job "$INSIDE" | plain)" "sbatch $options"
     done
     same_text "$(outside scontrol -o show job "$OUTSIDE" | plain)" "$(inside scontrol -o show job "$INSIDE" | plain)" "in one line"
-    # Of a step that has no job around it.
+    # For a step without a job around it.
     outside srun hostname >/dev/null
     works inside srun -J mine hostname
     works inside scontrol show job "$(squeue --me --states=all --noheader --name=mine --format=%i | tail -n 1)"
@@ -315,7 +317,7 @@ END
     make_script accounted.sh 'srun -Q true; exit 7'
     submit_inside -o /dev/null --comment="my comment" accounted.sh
     wait_for_job "$JOB" FAILED
-    # What is told of the beginning may come after what is told of the end.
+    # The database may receive the start of a job after its end.
     is_known() { [[ $(sacct -XnP -j "$JOB" -o JobName,State) == "accounted.sh|FAILED" ]]; }
     wait_until is_known
     same sacct -j "$JOB"
@@ -338,7 +340,7 @@ END
 
 @test "sstat and sprio show own jobs" {
     running_job
-    # For a moment it answers with nothing.
+    # For a moment it prints nothing.
     wait_until eval '[[ $(sstat -nP --jobs="$JOB.0" --format=JobID) == "$JOB.0" ]]'
     same sstat -nP -j "$JOB.0" -o JobID
     same sstat -nP -a -j "$JOB" -o JobID

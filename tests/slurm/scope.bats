@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Whose jobs can be seen and touched: those of the project, unless slurm.scope says otherwise. The control is the same user outside,
-# who sees them all.
+# Which jobs a jail can see and change: those of the project, unless slurm.scope has another value. The control is the same user
+# outside, who sees them all.
 
 load compare
 setup() {
@@ -13,7 +13,7 @@ teardown() {
     end_slurm_test
 }
 
-# Held jobs: MINE of this project and session, THEIRS of another project, BARE of no jail.
+# Held jobs: MINE of this project and session, THEIRS of another project, BARE submitted without a jail.
 make_jobs() {
     submit --hold --job-name=bare --wrap=true
     BARE=$JOB
@@ -112,7 +112,7 @@ is_in_accounting() { [[ -n $(sacct --noheader --jobs="$1" --format=JobID) ]]; }
     works "$CLUSTER/bin/control" submit-neighbour
     AGENT_SANDBOX_SLURM_SCOPE=user prints "bare mine theirs" seen
     AGENT_SANDBOX_SLURM_SCOPE=none prints "bare mine of-the-neighbour theirs" seen
-    # The widest scope is no way to act on what is not the user's.
+    # With scope user, the agent can also cancel a job that no jail submitted.
     AGENT_SANDBOX_SLURM_SCOPE=user works inside scancel "$BARE"
     prints "CANCELLED" job_state "$BARE"
 }
@@ -142,7 +142,7 @@ is_in_accounting() { [[ -n $(sacct --noheader --jobs="$1" --format=JobID) ]]; }
     # A second line that looks like a row of squeue.
     (cd "$OTHER" && inside sbatch --quiet --hold --job-name=lines --comment="x"$'\n'"1|1|1|PENDING|$tag" --wrap=true || true)
     prints known seen
-    # The control: plainly written, it is believed.
+    # The control: written by the user outside, the tag is accepted.
     works scontrol update "JobId=$forged" "Comment=$tag"
     prints "forged known" seen
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# srun inside a jail does what srun does: streams, files, signals, exit codes, terminals.
+# srun inside a jail behaves as srun does outside: streams, files, signals, exit codes, terminals.
 
 load compare
 setup() { start_slurm_test; }
@@ -38,7 +38,7 @@ SIDES=(outside inside)
     local line expected
     for line in "-n4 -N2 -l" "-N3 --label" "-n2 -c2" "-wnode2" "-N2 -n4 -m cyclic -l" "-N2 --ntasks-per-node=2 -l" "-xnode0,node1 -n1" "-lN2 -n3"; do
         expected=$(outside srun $line hostname | sort)
-        # A node that is not yet free again is passed over.
+        # srun would skip a node that is not yet free again.
         wait_until is_queue_empty
         same_text "$expected" "$(inside srun $line hostname | sort)" "srun $line"
         wait_until is_queue_empty
@@ -113,7 +113,7 @@ SIDES=(outside inside)
     inside srun --quiet cat <data >copy
     works cmp data copy
     prints "$(sha256sum <data)" inside srun --quiet sha256sum - <data
-    # One that reads slowly, one that goes away.
+    # A reader that is slow, and a reader that exits early.
     prints 5000000 inside sh -c 'srun --quiet cat data | { sleep 0.5; wc -c; }'
     as_outside sh -c 'srun --quiet cat data | head -c 10 | wc -c'
 }
@@ -161,7 +161,7 @@ SIDES=(outside inside)
 
 # ---- Signals ---------------------------------------------------------------------------------------------------------
 
-# A program that is started in the background ignores the keyboard's signals; as in a terminal, this one does not.
+# A shell starts a background program with the keyboard's signals ignored; this one does not ignore them, as in a terminal.
 ATTENTIVELY='attentive() { exec perl -e '\''$SIG{$_} = "DEFAULT" for qw(HUP INT QUIT); exec @ARGV'\'' "$@"; }'
 WAITING='await() { tries=0; until "$@"; do sleep 0.05; tries=$((tries + 1)); test $tries -lt 2000 || exit 99; done; }'
 
@@ -176,13 +176,13 @@ WAITING='await() { tries=0; until "$@"; do sleep 0.05; tries=$((tries + 1)); tes
             await grep -q "one more" errors
             kill -INT $process
             wait $process; echo "status $?"; cat errors'
-        # Which signal ends the task is a race between this one and the end of the step.
+        # This signal and the end of the step race to end the task.
         [[ $output == "status 13"[07]* && $output == *"sending Ctrl-C"* ]] || report "$side"
         wait_until is_queue_empty
     done
 }
 
-# signals_as_outside SIGNALS...: each a list for one srun.
+# signals_as_outside SIGNALS...: each argument is a list for one srun.
 signals_as_outside() {
     make_script task.sh 'trap "echo usr1" USR1' 'trap "echo term; exit 4" TERM' 'touch ready' 'while :; do sleep 0.1; done'
     local side signal expected
@@ -198,8 +198,8 @@ signals_as_outside() {
                 done
                 wait $process; echo "status $?"; cat output' sh $signal
             [[ $output == *"status "* ]] || report "$side"
-            # A task may hear a signal twice: from Slurm, which signals every process, and through the jail. Whether it hits the task's own
-            # sleep as well, of which the shell then tells, is a matter of moments.
+            # A task may receive a signal twice: from Slurm, which signals every process, and through the jail. By chance it also
+            # hits the task's own sleep, and then the shell prints a line.
             output=$(plain <<<"$output" | grep -vE '^(User defined signal|Terminated)' | sort -u)
             [[ $side == inside ]] || expected=$output
         done
@@ -239,7 +239,7 @@ start_terminal() {
 }
 screen() { tmux -L "$SERVER" capture-pane -p; }
 shows() { screen | grep -qF -- "$1"; }
-# Not what was typed, but what came of it.
+# The output, not the typed line.
 says() { screen | grep -qxF -- "$1"; }
 line() { tmux -L "$SERVER" send-keys -l "$1" && tmux -L "$SERVER" send-keys Enter; }
 expect() { wait_until "$@" || { screen >&2; return 1; }; }
