@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# jobs.sh SECONDS: what the jail of the soak asks of Slurm. For each line on standard input one round of it, spread over so many seconds,
-# and one line of answer: how many acts there were, and those that did not go as they should.
+# jobs.sh SECONDS: the Slurm requests of the soak's jail. For each line on standard input it does one round, spread over SECONDS,
+# and prints one line: the number of actions, and the names of those that failed.
 seconds=$1
 
 submit() { sbatch --parsable --output=/dev/null "$@" </dev/null; }
@@ -14,9 +14,9 @@ cancelled() {
     local job
     job=$(submit --wrap="sleep 600") && scontrol show job "$job" </dev/null | grep -q "JobId=$job" && scancel "$job" </dev/null
 }
-# Refused by the chaperon: what is the administrator's, and an option that would leave the jail.
+# The chaperon refuses these: a command for administrators, and an option that would leave the jail.
 refused() { ! scontrol shutdown </dev/null >/dev/null 2>&1 && ! submit --uid=0 --wrap=true >/dev/null 2>&1; }
-# On the channel itself: nothing, junk, half a frame.
+# Sends to the channel itself: nothing, junk, half a frame.
 junk() {
     perl -MIO::Socket::UNIX -e '
         $SIG{PIPE} = "IGNORE";
@@ -25,7 +25,7 @@ junk() {
             syswrite $door, $junk;
         }'
 }
-# Until none of ours waits or runs.
+# Waits until no job of ours is pending or running.
 empty() {
     local deadline=$((SECONDS + 120))
     until [[ -z $(squeue --noheader </dev/null 2>&1) ]]; do

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# judge.pl SAMPLES...: reads the lines of tests/soak/sample.bash and says of each series whether it grew, as TAP: the median of the second
-# quarter against that of the last. The first quarter is left out: caches fill, and the first act of each kind loads what it needs.
-# judge.pl --table KIND,KIND SAMPLES...: the series of these kinds as a table over minutes instead.
+# judge.pl SAMPLES...: reads the lines of tests/soak/sample.bash and prints for each series whether it grew, as TAP: it compares the
+# medians of the second and the last quarter. It ignores the first quarter: caches fill, and the first action of each kind loads
+# what it needs.
+# judge.pl --table KIND,KIND SAMPLES...: prints the series of these kinds as a table over minutes instead.
 use strict;
 use warnings;
 
@@ -26,12 +27,12 @@ if (@kinds) {
     exit;
 }
 
-# What may grow by how much: nothing by a single one, memory by what an allocator needs to breathe.
+# The permitted growth: no count may grow by one, memory may grow by the slack of an allocator.
 my %allowed = (
     memory      => sub { my $before = shift; $before * 0.05 > 256 ? $before * 0.05 : 256 },
     descriptors => sub { 0 },
     count       => sub { 0 },
-    kept        => sub { 9**9 },    # One a session, for thirty days: they are meant to stay.
+    kept        => sub { 9**9 },    # One a session, kept for thirty days.
 );
 
 my $number = 0;

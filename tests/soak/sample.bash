@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-# What both worlds of the soak share: a session that takes orders, and what is counted once a round. Sourced by tests/soak/network and slurm.
+# Shared by the worlds of the soak: a session that runs orders, and the counts of each round. Sourced by tests/soak/host, network and
+# slurm.
 #
-# A sample is taken when the round is over and the load rests, so that counts can be compared to the unit: what is open then is open for good.
-# Lines on descriptor 8: the minute, the kind, the name, the value.
+# It takes a sample when the round is over and the load has stopped, so that counts can be compared exactly: anything that is open then
+# stays open. Lines on descriptor 8: the minute, the kind, the name, the value.
 
 say() { printf '%s %s: %s\n' "$(date -u +%T)" "$WORLD" "$*" >&2; }
 fail() { say "FAILED: $*"; printf '%s\t%s\t%s\t%s\n' "${MINUTE:-0}" failure "$WORLD" "${*//$'\n'/ }" >&8; }
 
 as_user() { "${AS_USER[@]}" "$@"; }
 
-# Everything that the user could be left with lies in places of this world's own.
+# Everything that a session could leave behind is in directories of this world only.
 make_places() {
     USER_HOME=/home/$SBX_USER
     RUNTIME=$CONTROL/runtime
@@ -22,7 +23,7 @@ make_places() {
     cd "$USER_HOME/project" || return
 }
 
-# start_session OPTION... -- COMMAND...: the long-lived one. It reads a line for each round and answers with one.
+# start_session OPTION... -- COMMAND...: the long-lived session. It reads a line for each round and answers with one.
 start_session() {
     mkfifo "$CONTROL/orders" "$CONTROL/answers"
     # Opened both ways, so that neither side waits for the other to open.
@@ -33,7 +34,7 @@ start_session() {
 
 begin_round() { [[ -z ${SUPERVISOR:-} ]] || echo round >&6; }
 
-# The first word is the number of acts; what follows went wrong.
+# The first word is the number of actions; the others name those that failed.
 end_round() {
     local acts wrong
     [[ -n ${SUPERVISOR:-} ]] || return 0
@@ -56,8 +57,8 @@ descendants() {
     done
 }
 
-# The session's own processes, each with its part in it: PID NAME. The helpers bear their names; the stage is the first process of a
-# namespace below, the keeper the other one that is called as the supervisor is.
+# The session's own processes, each with its role: PID NAME. The helpers have their own names; the stage is the first process of a
+# pid namespace, and the keeper is the other process with the supervisor's name.
 parts() {
     local process name
     echo "$SUPERVISOR supervisor"
@@ -74,10 +75,10 @@ parts() {
     done
 }
 
-# Of its own: what other processes map as well, the program's text above all, comes and goes with them.
+# Only its own memory: pages that other processes map as well, such as the program's text, change with those processes.
 memory_of() { awk '/^Rss(Anon|Shmem):/ { sum += $2 } END { print sum + 0 }' "/proc/$1/status"; }
 
-# Records of sessions and of jobs are meant to stay, for thirty days: one a session, three a job at most.
+# Records of sessions and of jobs stay for thirty days: one a session, three a job at most.
 KEPT=(.local/state/agent-sandbox/sessions .local/state/agent-sandbox/slurm)
 count() { find "$@" 2>/dev/null | wc -l; }
 
@@ -96,7 +97,7 @@ sample() {
     put kept "records, $WORLD" "$(count "${KEPT[@]/#/"$USER_HOME/"}" -type f)"
 }
 
-# Killed sessions are cleaned up behind the caller's back, and what ran on may end late on a busy machine.
+# The keeper cleans up a killed session in the background, and on a busy machine the remaining processes may end late.
 quiet_down() {
     local deadline=$((SECONDS + 60)) before=-1 now
     until now=$(pgrep -c -u "$SBX_USER" || true) && ((now == before)); do
@@ -106,7 +107,7 @@ quiet_down() {
     done
 }
 
-# soak MINUTES: a round each minute, or as long as one takes on a busy machine; `other_load` is the world's own.
+# soak MINUTES: a round each minute, or longer on a busy machine; each world defines its own `other_load`.
 soak() {
     local next=$SECONDS
     for ((MINUTE = 1; MINUTE <= $1; ++MINUTE)); do
@@ -132,7 +133,7 @@ launch() {
         fail "launch by $1, $2: $(head -n 1 "$CONTROL/launch.out")"
 }
 
-# killed BACKEND MODE: by SIGKILL, once the command runs.
+# killed BACKEND MODE: kills it by SIGKILL, once the command runs.
 killed() {
     local process
     rm -f here
@@ -149,7 +150,7 @@ killed() {
     rm -f here
 }
 
-# launches BACKEND...: each in every mode, spread over the round. One in four is killed, another one each round.
+# launches BACKEND...: launches each in every mode, spread over the round. It kills one in four, a different one each round.
 launches() {
     local backend mode number=0 pause
     pause=$(awk -v seconds="${SOAK_SECONDS:-45}" -v launches=$(($# * ${#MODES[@]})) 'BEGIN { print seconds / launches }')
@@ -164,7 +165,7 @@ launches() {
 
 # ---- The end -----------------------------------------------------------------------------------------------------------------
 
-# Nothing of the user's runs on, and the runtime places are empty.
+# No process of the user runs, and the runtime directories are empty.
 check_end() {
     local left
     left=$(pgrep -a -u "$SBX_USER" | head -n 5)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# traffic.py SECONDS: the client in the filtered jail of the soak. For each line on standard input it does one round of everything that a
-# gateway meets, spread over so many seconds, and answers with one line: how many acts there were, and those that did not go as they should.
+# traffic.py SECONDS: the client in the filtered jail of the soak. For each line on standard input it does one round of every kind of
+# traffic that a gateway handles, spread over SECONDS, and prints one line: the number of actions, and those that failed.
 #
-# Names come from a fixed set: a name has its synthetic address until the session ends, so new names are meant to cost memory.
+# Names come from a fixed set: a name keeps its synthetic address until the session ends, so new names cost memory by design.
 import socket
 import ssl
 import struct
@@ -110,7 +110,7 @@ def denied_socks():
     return by_socks(b"evil.example", 2)
 
 
-# The handshake succeeds, since a connection has to arrive before it can be judged.
+# The handshake succeeds, because the gateway must accept a connection before it can check it.
 def denied_address():
     return b"good.example here" not in get(dial("198.51.100.7", 80), path="/")
 
@@ -203,7 +203,7 @@ ACTS = [LONG.one_round, many_names, by_name, by_tls, denied_name, by_connect, de
 def go_wrong(act):
     try:
         return None if act() else act.__name__
-    except Exception as error:  # Whatever it was: the round goes on and tells.
+    except Exception as error:  # Any error: the round continues and reports it.
         return f"{act.__name__} ({error})"
 
 
