@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Two commands matter: `make run` and `make test`. Both install what is missing, build what has changed, and do their job.
+# Two commands matter: `make run` and `make test`. Both install missing tools, build the changed files, and do their job.
 
 PREFIX ?= /usr/local
 export CMD
@@ -66,14 +66,14 @@ test-site:
 	@scripts/setup site
 	@scripts/test site
 
-# Apart from `make test`, for the size of what it fetches.
+# Not part of `make test`, because it downloads large files.
 test-agents: build
 	@scripts/setup test egress
 	@scripts/test-agents
 
-# Nothing is set-user-ID: the program has no more rights than whoever calls it. Where things go is written here alone: the packages are
-# made from what this puts below DESTDIR (scripts/package).
-# Builds only what is missing, so that `sudo make install` after `make build` writes nothing into the build folder.
+# Nothing is set-user-ID: the program has only the rights of its caller. Only this file defines the installed paths: scripts/package
+# makes the packages from the files that this target puts below DESTDIR. It builds only what is missing, so that `sudo make install`
+# after `make build` writes nothing into the build folder.
 PROGRAM ?= build/agent-sandbox
 MADE ?= build/manual
 PROGRAM_PATH ?= $(PREFIX)/bin/agent-sandbox
@@ -86,7 +86,7 @@ FISH_COMPLETIONS = $(PREFIX)/share/fish/vendor_completions.d
 INSTALL = install -D -m 0644
 
 SAMPLES = $(patsubst share/%,%,$(wildcard share/admin/*.toml share/apparmor/* share/modulefiles/*))
-# Nothing but what users read: no sources of the manual, of the site or of other pages.
+# Only pages for users: no sources of the manual, of the site or of other pages.
 PAGES = $(shell find docs -path docs/man -prune -o -path docs/site -prune -o -type f ! -name '*.in' ! -name '*.tsv' -print | LC_ALL=C sort)
 
 install:
@@ -104,7 +104,7 @@ install:
 	$(INSTALL) -t "$(DESTDIR)$(DOCUMENTS)" LICENSE README.md CHANGELOG.md SECURITY.md CONTRIBUTING.md
 	for page in $(PAGES); do $(INSTALL) $$page "$(DESTDIR)$(DOCUMENTS)/$$page"; done
 
-# What the administrator wrote in /etc/agent-sandbox stays, and so does what users have.
+# The administrator's files in /etc/agent-sandbox stay, and so do the users' files.
 uninstall:
 	rm -f "$(DESTDIR)$(PREFIX)/bin/agent-sandbox" "$(DESTDIR)$(MANUAL)/man1/agent-sandbox.1" "$(DESTDIR)$(MANUAL)/man5/agent-sandbox.toml.5" \
 		"$(DESTDIR)$(MANUAL)/man5/agent-sandbox-audit.5" "$(DESTDIR)$(BASH_COMPLETIONS)/agent-sandbox" \
@@ -116,7 +116,7 @@ packages:
 	@scripts/setup build packages
 	@scripts/package
 
-# Figures of a trial go to build/figures, with pages made of them.
+# The figures of a trial go to build/figures, and so do the pages made from them.
 bench: build
 	@scripts/setup egress slurm bench peers
 	@FIGURES=$(CURDIR)/build/figures bench/all
@@ -127,7 +127,7 @@ promises: build
 	@bench/all
 	@scripts/promises
 
-# An hour of mixed work: what grows by it.
+# An hour of mixed work: shows what grows.
 soak: build
 	@scripts/setup egress slurm
 	@scripts/soak

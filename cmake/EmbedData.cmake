@@ -1,5 +1,5 @@
-# Compiles share/ into the program, so that it stays one file that can be copied to a compute node. Lists become tables
-# (entry, reason); every other file is kept whole. The work is done by EmbedDataScript.cmake at build time, without an interpreter.
+# Compiles share/ into the program, so that it stays one file that a user can copy to a compute node. Lists become tables (entry,
+# reason); every other file is stored unchanged. EmbedDataScript.cmake does the work at build time, without an interpreter.
 
 function(sandbox_embed_data output)
     file(GLOB_RECURSE data CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/share/*)

@@ -12,7 +12,7 @@ foreach(name IN LISTS names)
         string(MAKE_C_IDENTIFIER ${list_name} identifier)
         set(rows "")
         set(number 0)
-        # ENCODING keeps reasons in UTF-8 whole.
+        # ENCODING keeps reasons in UTF-8 intact.
         file(STRINGS ${SHARE}/${name} lines ENCODING UTF-8)
         foreach(line IN LISTS lines)
             math(EXPR number "${number} + 1")

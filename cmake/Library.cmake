@@ -1,4 +1,4 @@
-# One static library per folder of src/, with explicit links: an arrow that points the wrong way does not link.
+# One static library per folder of src/, with explicit links: a dependency in the wrong direction does not link.
 
 add_library(sandbox_options INTERFACE)
 target_include_directories(sandbox_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
@@ -6,19 +6,20 @@ target_compile_options(sandbox_options INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers
     -fno-omit-frame-pointer -ffunction-sections -fdata-sections
     $<$<AND:$<CONFIG:Release>,$<NOT:$<BOOL:$<TARGET_PROPERTY:SANDBOX_IS_TEST>>>>:-O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong>
-    # The tests themselves are compiled for speed of compilation; what they test, as it is released.
+    # The tests themselves are compiled for a short build; the code under test is compiled as it is released.
     $<$<BOOL:$<TARGET_PROPERTY:SANDBOX_IS_TEST>>:-O0>
     $<$<BOOL:${SANDBOX_WERROR}>:-Werror>)
 target_compile_definitions(sandbox_options INTERFACE FMT_HEADER_ONLY=1 _GNU_SOURCE)
 target_link_options(sandbox_options INTERFACE -Wl,--gc-sections)
 if(CMAKE_CROSSCOMPILING)
-    # Headers without a library are the same for every architecture, but lie among those of this machine's C library.
+    # Header-only libraries are the same for every architecture, but are in one directory with the headers of this machine's C
+    # library.
     foreach(name fmt nlohmann toml++)
         file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/headers)
         file(CREATE_LINK /usr/include/${name} ${PROJECT_BINARY_DIR}/headers/${name} SYMBOLIC)
     endforeach()
     target_include_directories(sandbox_options SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/headers)
-    # Debian's libm.a for x86-64 is a linker script that names its parts where only a native library has them.
+    # Debian's libm.a for x86-64 is a linker script whose paths are right only for a native library.
     file(READ ${CMAKE_FIND_ROOT_PATH}/lib/libm.a text LIMIT 1000)
     if(text MATCHES "GROUP")
         string(REPLACE /usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu/ ${CMAKE_FIND_ROOT_PATH}/lib/ text "${text}")
@@ -27,23 +28,23 @@ if(CMAKE_CROSSCOMPILING)
     endif()
 endif()
 if(SANDBOX_SANITIZE)
-    # Lines are all that a report needs of the debugger's knowledge; the rest costs time to write and to link.
+    # A sanitizer's report needs only line numbers; more debug information costs time to write and to link.
     target_compile_options(sandbox_options INTERFACE -fsanitize=${SANDBOX_SANITIZE} -fno-sanitize-recover=all -g1)
     target_link_options(sandbox_options INTERFACE -fsanitize=${SANDBOX_SANITIZE})
-    # A hundred programs from the same libraries: it links one in a fifth of the time.
+    # The build links a hundred programs from the same libraries: lld links one in a fifth of the time.
     find_program(SANDBOX_LLD ld.lld-16)
     if(SANDBOX_LLD AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
         target_link_options(sandbox_options INTERFACE -fuse-ld=lld-16)
     endif()
     if(SANDBOX_PRECOMPILE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-        # Same headers, same bytes: or a cache of objects would find nothing.
+        # The same headers must give the same bytes, or an object cache would never hit.
         target_compile_options(sandbox_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
     endif()
     if(SANDBOX_FUZZ)
         target_compile_options(sandbox_options INTERFACE -fsanitize=fuzzer-no-link)
     endif()
     if(SANDBOX_COVERAGE)
-        # Counts go where LLVM_PROFILE_FILE says, and nowhere otherwise.
+        # Counters go to the file that LLVM_PROFILE_FILE names, and otherwise to /dev/null.
         target_compile_options(sandbox_options INTERFACE -fprofile-instr-generate=/dev/null -fcoverage-mapping)
         target_link_options(sandbox_options INTERFACE -fprofile-instr-generate)
     endif()
@@ -51,8 +52,8 @@ elseif(SANDBOX_STATIC)
     target_link_options(sandbox_options INTERFACE -static)
 endif()
 
-# Headers that most files read, parsed once: by the first target that asks, for all others with the same options. Tests always
-# do so, libraries only where it is asked for.
+# Headers that most files include, parsed once: by the first target that calls this, for all others with the same options. Tests
+# always do so, libraries only with SANDBOX_PRECOMPILE.
 function(sandbox_precompile target group)
     if(NOT SANDBOX_PRECOMPILE AND NOT group STREQUAL "test")
         return()
