@@ -324,7 +324,7 @@ C
 }
 
 # A ceiling binds the program. A user who mounts other files over /etc in a namespace could also run the command without the
-# program. But the program must not accept the files by accident when a user namespace shows another owner.
+# program. But the program must not ignore the ceiling by accident, because a user namespace shows another owner for its files.
 @test "in a user namespace of the user's own nothing is believed" {
     works on_stage unshare --user --map-root-user true
     admin_says '[home]' 'access = "tmpwrite"'

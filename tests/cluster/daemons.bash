@@ -83,7 +83,7 @@ stop_node() { stop "$1" KILL; }
 
 has_idle_nodes() { [[ $(sinfo --noheader --states=idle --format=%D --partition=debug) == "${#NODES[@]}" ]]; }
 
-# ---- All of it -------------------------------------------------------------------------------------------------------
+# ---- The whole cluster -----------------------------------------------------------------------------------------------
 
 start_cluster() {
     local node

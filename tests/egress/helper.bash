@@ -109,7 +109,7 @@ since_mark() { tail -c "+$((MARKS[$1] + 1))" "$INTERNET/log/$1"; }
 seen() { since_mark "$1" | grep -aqF -- "$2" || { echo "not in the log '$1': $2" >&2; since_mark "$1" | tail -n 5 >&2; return 1; }; }
 unseen() { ! seen "$1" "$2" 2>/dev/null || { echo "in the log '$1': $2" >&2; return 1; }; }
 
-# ---- A jail that takes orders ------------------------------------------------------------------------------------------
+# ---- A jail that runs orders -------------------------------------------------------------------------------------------
 
 # Starts a jail that runs the lines that tell_jail sends. SUPERVISOR is its process, GATEWAY the gateway's.
 start_obedient_jail() {

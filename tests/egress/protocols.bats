@@ -151,7 +151,7 @@ hides() {
         'GET / HTTP/1.1\r\nHost: echo.example:9006\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'
 }
 
-# ---- Protocols where the server speaks first, and such that nobody knows ------------------------------------------------
+# ---- Protocols where the server sends first, and unknown protocols ------------------------------------------------------
 
 @test "other protocols pass: server first, client first, silent" {
     everywhere "port 9000 is open" python3 talk.py echo.example 9000 --wait 1

@@ -65,7 +65,7 @@ start_name_servers() {
     background tricks as_world python3 -B "$INTERNET/servers/tricks.py" 203.0.113.54 "$INTERNET/log/tricks"
 }
 
-# ---- What the web server shows -----------------------------------------------------------------------------------------
+# ---- The content of the web server -------------------------------------------------------------------------------------
 
 make_site() {
     local www=$INTERNET/www
@@ -125,7 +125,7 @@ start_nginx() {
     background fcgiwrap as_world fcgiwrap -c 2 -s "unix:$INTERNET/nginx/fcgi.sock"
 }
 
-# ---- The others --------------------------------------------------------------------------------------------------------
+# ---- The other servers -------------------------------------------------------------------------------------------------
 
 start_sshd() {
     ssh-keygen -q -t ed25519 -N '' -f "$INTERNET/keys/host_key"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
-# The jail's /dev contains what every program needs and no device of the machine. Single nodes are added by name.
+# The jail's /dev contains the nodes that every program needs and no device of the machine. Single nodes are added by name.
 
 load helper
 setup() { start_test; }

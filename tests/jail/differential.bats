@@ -9,7 +9,7 @@ load differential
 setup() { start_differential_test; }
 teardown() { end_test; }
 
-# ---- That the comparison finds something -----------------------------------------------------------------------------
+# ---- The comparison finds differences --------------------------------------------------------------------------------
 
 @test "control: two jails of one backend are equal" {
     walk bwrap first
@@ -179,7 +179,7 @@ TABLE
     finds_difference '^status Seccomp_filters' nested.second outer
 }
 
-# ---- What both hold to -----------------------------------------------------------------------------------------------
+# ---- Properties of both backends -------------------------------------------------------------------------------------
 
 @test "what the jail knows of itself differs in the backend's name alone" {
     local file backend

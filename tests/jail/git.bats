@@ -183,7 +183,7 @@ v2" git tag
     wait_until sh -c 'find .git -not -path "*/objects/*" | sort | cmp -s - "$1/before"' sh "$HOME"
 }
 
-# ---- What must not ---------------------------------------------------------------------------------------------------
+# ---- What must not work ----------------------------------------------------------------------------------------------
 
 @test "hooks: by file, by directory, by link" {
     make_trap trap

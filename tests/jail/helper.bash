@@ -132,7 +132,7 @@ expect_writable() {
     grep -q inside "$1" || report "was not written on the host: $1"
 }
 
-# ---- Things in the background ----------------------------------------------------------------------------------------
+# ---- Background processes --------------------------------------------------------------------------------------------
 
 # Long, because a shared machine can pause for seconds. Only a failing test waits so long.
 wait_until() {

@@ -71,8 +71,8 @@ HOG='$x = "a" x (1 << 20); for (1 .. 600) { push @all, $x . $_ } print "all of i
     done
 }
 
-# Threat: when the first thread of a process has ended, /proc shows neither memory nor root of the process, but its other threads go
-# on running.
+# Threat: when the first thread of a process has ended, /proc shows neither memory nor root of the process, but its other threads
+# still run.
 @test "memory can't be hidden by ending the first thread" {
     local number=60 hide
     [[ $(uname -m) == aarch64 ]] && number=93

@@ -114,7 +114,7 @@ teardown() { end_test; }
     PASSING='^(call (mount_setattr|openat2|close_range)|(first-)?status Seccomp_filters):'
     WALK=(strace -f -qq -o /dev/null -e trace=mount_setattr)
     walk native plain
-    # open_tree_attr replaces mount_setattr where the kernel has it, and strace does not know it.
+    # open_tree_attr replaces mount_setattr where the kernel has it, and strace does not support it.
     local old=(perl "$BATS_TEST_DIRNAME/without_call.pl" 467)
     fails "Function not implemented" "${old[@]}" perl -e 'syscall(467, 0, 0, 0, 0, 0); die "$!\n"'
     WALK=("${old[@]}" "${WALK[@]}")

@@ -72,7 +72,7 @@ need() {
 }
 has_process() { [[ $(process "$1") =~ ^[0-9]+$ ]]; }
 
-# ---- What must hold ----------------------------------------------------------------------------------------------------
+# ---- Checks ------------------------------------------------------------------------------------------------------------
 
 # remember_world: records the state between sessions. The first session of a home leaves files that later ones find: a cache, empty
 # directories.

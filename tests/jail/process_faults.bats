@@ -217,7 +217,7 @@ stop_each() {
     done
 }
 
-# ---- All at once -------------------------------------------------------------------------------------------------------
+# ---- All processes at once ---------------------------------------------------------------------------------------------
 
 # all_of_ours: every process of the session except the command and its descendants.
 all_of_ours() {
@@ -313,7 +313,7 @@ is_over() { [[ -e looked ]] || ! pgrep -u "$SBX_USER" -f "sh look.sh" >/dev/null
     done
 }
 
-# ---- What a session and its keeper leave -------------------------------------------------------------------------------
+# ---- Files that a session and its keeper leave -------------------------------------------------------------------------
 
 places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-[0-9a-f]*'; }
 

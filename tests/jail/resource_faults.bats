@@ -11,7 +11,7 @@ setup_file() { export BATS_TEST_TIMEOUT=1800; }
 setup() { start_resource_test; }
 teardown() { end_test; }
 
-# ---- Limits of the caller's ------------------------------------------------------------------------------------------
+# ---- Limits of the caller --------------------------------------------------------------------------------------------
 
 @test "descriptors: with any number of them the jail is whole or is not" {
     local limit
@@ -87,7 +87,7 @@ teardown() { end_test; }
     expect_nothing_left
 }
 
-# ---- Looks that fail -------------------------------------------------------------------------------------------------
+# ---- Lookups that fail -----------------------------------------------------------------------------------------------
 
 # strace traces only the supervisor: its decisions depend on these calls.
 @test "no descriptor for a single look: what could not be seen is not taken for absent" {
@@ -304,7 +304,7 @@ expect_one_of_both() {
     done
 }
 
-# The program knows the file's size, and the content changes before the read: the first read returns only a part.
+# The program has read the file's size, and the content changes before it reads the content: the first read returns only a part.
 @test "settings that are written in place while they are read: a launch has the old ones or the new ones" {
     local file=config.toml
     start_settings_test

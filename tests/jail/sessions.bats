@@ -34,7 +34,7 @@ ASK='use Socket; socket(my $socket, AF_UNIX, SOCK_SEQPACKET, 0) or die "socket: 
      send($socket, $ARGV[1], 0); defined recv($socket, my $reply, 65536, 0) or die "recv: $!\n"; length $reply or die "no answer\n"; print $reply'
 ask() { perl -e "$ASK" "$@"; }
 
-# ---- Seeing ------------------------------------------------------------------------------------------------------------
+# ---- Listing -----------------------------------------------------------------------------------------------------------
 
 # bats test_tags=smoke
 @test "ps and inspect show what runs, by any prefix of its id" {
@@ -126,7 +126,7 @@ ask() { perl -e "$ASK" "$@"; }
     refused 2 "stop needs to know which session" sandbox stop
 }
 
-# ---- Steering ----------------------------------------------------------------------------------------------------------
+# ---- Control -----------------------------------------------------------------------------------------------------------
 
 @test "a host is allowed and blocked while the session runs" {
     JAIL=(--network filtered)
@@ -163,7 +163,7 @@ ask() { perl -e "$ASK" "$@"; }
     [[ $output == *'"verdict":"deny"'* && $output == *"not this one"* ]] || report "records the answer"
 }
 
-# ---- The inside --------------------------------------------------------------------------------------------------------
+# ---- From inside -------------------------------------------------------------------------------------------------------
 
 # Threat: a jail that reached the control socket of its own or another session could open the network for itself.
 @test "a jail sees no session and reaches no control socket" {

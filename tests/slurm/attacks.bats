@@ -60,7 +60,7 @@ make_probe() {
 }
 EVERYTHING=$'a private key\na token of the shell\na credential\nreached munge\na configuration\nended'
 
-# ---- What a job sees and touches ----------------------------------------------------------------------------------------
+# ---- What a job can read and change -------------------------------------------------------------------------------------
 
 @test "control: a plain job and a plain step have the key, the token, munge and the home directory" {
     make_probe

@@ -144,7 +144,7 @@ has_line() { grep -qsx "$1" "$2"; }
     done
 }
 
-# ---- What a job finds ------------------------------------------------------------------------------------------------
+# ---- The environment and files of a job ------------------------------------------------------------------------------
 
 @test "the standard input of a job is empty, or the file that is asked for" {
     echo "from a file" >input
@@ -218,7 +218,7 @@ has_line() { grep -qsx "$1" "$2"; }
     same_text "$(stat -c %a outside.out)" "$(stat -c %a inside.out)" "the mode of the output"
 }
 
-# ---- Where its output goes -------------------------------------------------------------------------------------------
+# ---- Output files ----------------------------------------------------------------------------------------------------
 
 @test "output has the names that sbatch gives" {
     make_script job.sh 'echo out; echo error >&2'
@@ -270,7 +270,7 @@ has_line() { grep -qsx "$1" "$2"; }
     same_text "$result" "$(modes inside | grep :)" "inside"
 }
 
-# ---- Its life --------------------------------------------------------------------------------------------------------
+# ---- The life of a job -----------------------------------------------------------------------------------------------
 
 @test "signals reach the batch script, and it ends when it wants" {
     printf '%s\n' '#!/bin/bash' 'trap "echo usr1; touch got" USR1' 'trap "echo term; exit 3" TERM' 'touch ready' \

@@ -71,7 +71,7 @@ PERL
 }
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 
-# ---- What goes along -----------------------------------------------------------------------------------------------------
+# ---- What a job inherits -------------------------------------------------------------------------------------------------
 
 @test "a job has the network of its session and no more" {
     make_script show.sh 'grep -c : /proc/net/dev'

@@ -10,7 +10,7 @@ teardown() {
 
 SIDES=(outside inside)
 
-# ---- What is said and returned ---------------------------------------------------------------------------------------
+# ---- Output and exit codes -------------------------------------------------------------------------------------------
 
 @test "output, complaints and exit codes are those of srun" {
     echo data >data

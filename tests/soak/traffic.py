@@ -32,7 +32,7 @@ def get(connection, host="good.example", path="/quiet"):
         return all_of(connection)
 
 
-# ---- What is allowed ---------------------------------------------------------------------------------------------------
+# ---- Allowed traffic ---------------------------------------------------------------------------------------------------
 
 def by_name():
     return get(dial("good.example", 80)).endswith(b"quiet\n")
@@ -88,7 +88,7 @@ def many_names():
     return len({socket.getaddrinfo(f"n{number}.many.example", 80, socket.AF_INET)[0][4] for number in range(NAMES)}) == NAMES
 
 
-# ---- What is refused ---------------------------------------------------------------------------------------------------
+# ---- Refused traffic ---------------------------------------------------------------------------------------------------
 
 def refused(act, *arguments):
     try:
@@ -138,7 +138,7 @@ def denied_datagram():
         return refused(lambda: door.recv(10))
 
 
-# ---- What is broken ----------------------------------------------------------------------------------------------------
+# ---- Broken traffic ----------------------------------------------------------------------------------------------------
 
 def reset_after(sent, address):
     connection = dial(*address)
@@ -171,7 +171,7 @@ def broken_question():
     return True
 
 
-# ---- What lasts ----------------------------------------------------------------------------------------------------------
+# ---- Long connections ----------------------------------------------------------------------------------------------------
 
 # Four connections, of which one is replaced each round: so one lasts four rounds.
 class Long:

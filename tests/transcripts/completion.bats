@@ -24,7 +24,7 @@ teardown() {
     end_test
 }
 
-# ---- What a shell offers for a line, one a line ---------------------------------------------------------------------------------
+# ---- The words that a shell offers for a line, one a line -----------------------------------------------------------------------
 
 # As bash calls it: bash splits the line by its own rules, at blanks and at = : @.
 in_bash() {
