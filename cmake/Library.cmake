@@ -1,4 +1,5 @@
-# One static library per folder of src/, with explicit links: a dependency in the wrong direction does not link.
+# One static library per folder of src/. Its LINKS are the folders that it includes, and the only source of the
+# graph of folders: tests/structure/folders compares them with the includes and with docs/architecture.md.
 
 add_library(sandbox_options INTERFACE)
 target_include_directories(sandbox_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
