@@ -34,8 +34,8 @@ base::Status probe_working_directory(Caller& caller) {
         error.advice = "change to a directory that exists";
         return error;
     }
-    // A directory outside of our root has no path; the kernel then writes "(unreachable)" in front, which is
-    // no path.
+    // A directory outside of our root has no path. The kernel then returns "(unreachable)…", which does not
+    // parse.
     base::Result<base::Path> directory = base::Path::parse(buffer);
     if (!directory) return directory.error();
     caller.working_directory = *std::move(directory);
@@ -57,8 +57,8 @@ std::string shortened(const base::Path& path, const base::Path& home) {
 
 namespace {
 
-// The current directory as the caller's shell names it: the links on the way there, such as /scratch, are
-// what scripts are written with, and the jail shows them too. Only where that is the same directory.
+// The current directory as the caller's shell names it (PWD), if that is the same directory. Scripts use the
+// links on the way there, such as /scratch, and the jail shows them too.
 base::Path named_directory(const Caller& caller) {
     base::Result<base::Path> named =
         base::Path::parse(host::variable(caller.environment, "PWD").value_or(""));
@@ -99,8 +99,8 @@ base::Result<Place> find_place(const Caller& caller, const Arguments& arguments)
     base::Result<host::Tree::Resolved> resolved = caller.disk.resolve(place.project);
     if (!resolved) return resolved.error();
     place.physical_project = resolved->path;
-    // Threat: whoever can rename beside the project puts a link to another directory in its place just now,
-    // and that becomes the project (tests/jail/project.bats). What the kernel says has no links.
+    // Threat: a process that can rename names beside the project replaces it by a link to another directory
+    // now, which would become the project (tests/jail/project.bats). The kernel's path has no links.
     if (!arguments.project && resolved->path != caller.working_directory) {
         return base::Error{.what = "the current directory " + caller.working_directory.str() +
                                    " was replaced by something else just now",

@@ -21,7 +21,7 @@
 
 namespace cli {
 
-// A backend that this machine can't have, as a launch found out where no file says it (host/trial.h).
+// A backend that fails on this machine for a reason that only a launch can find (host/trial.h).
 struct BackendFailure {
     std::string_view backend;
     std::string reason;
@@ -36,15 +36,15 @@ struct Caller {
     std::optional<plan::JobRequest> job;
     std::string job_session;          // that the job came from
     std::vector<int> job_namespaces;  // that its ranks share
-    // The home directory is what HOME says, also under an administrator's ceiling: of the self-test alone,
-    // which plants one.
+    // Take the home directory from HOME, even under an administrator's ceiling. Only the self-test sets it,
+    // because it makes a home directory of its own.
     bool has_planted_home = false;
     std::vector<BackendFailure> failures;
 };
 Caller probe_environment();
 base::Status probe_working_directory(Caller& caller);
 
-// Who calls, and which project it is about.
+// The calling user and the project.
 struct Place {
     host::Identity identity;
     config::Places files;

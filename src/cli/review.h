@@ -9,7 +9,7 @@
 namespace cli {
 
 // After a session that could write the project: lists files in it that now run outside. Prints nothing if
-// there are none. Skips a short run without a terminal to save the walk through the project.
+// it finds no such file. Skips a short run without a terminal to save the walk through the project.
 class EndReview {
   public:
     EndReview();

@@ -59,8 +59,8 @@ void announce(const Output& output, const Planned& planned) {
     output.information(start_line(planned.plan, planned.facts.identity.home));
 }
 
-// A name that was replaced outside was bare for a moment. A removed placeholder left nothing to check, and
-// the jail could not change a file of root's.
+// Names that were replaced outside and were uncovered for a moment. Not shown: a removed placeholder, which
+// left nothing to check, and a file of root's, which the jail could not change.
 void tell_uncovered(const Output& output, const std::vector<backends::Uncovered>& uncovered,
                     const base::Path& home) {
     constexpr size_t kMostTold = 5;
@@ -113,9 +113,9 @@ base::Result<std::string> make_session_id() {
 
 namespace {
 
-// What no file says is found out by the launch: an outer filter or a security module closes user namespaces,
-// to this program or to all. Nothing has run then, and where the choice is ours the next backend is taken,
-// and told. Where a trial succeeds it is the plan that failed, and that is reported as it is.
+// Only a launch can find out that an outer filter or a security module blocks user namespaces, for this
+// program or for all. Nothing has run then. If the choice of the backend is ours, take the next one and
+// report it. If a trial succeeds, the plan itself failed: report its error unchanged.
 std::optional<BackendFailure> failure_of_backend(const Planned& planned, const Caller& caller) {
     bool is_choice = planned.settings.policy.isolation.backend == "auto";
     if (!is_choice) return std::nullopt;
@@ -133,8 +133,7 @@ using OnEnding = void (*)(const session::Ending&);
 
 void go_on(const session::Ending& /*ending*/) {}
 
-// The process ends here and now: taking the plan and all that led to it apart would take longer than some
-// commands do, and be for nobody.
+// Exits without destructors: freeing the plan costs more than some commands.
 void leave(const session::Ending& ending) {
     int code = session::exit_code_of(ending);
     std::fflush(nullptr);

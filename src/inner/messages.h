@@ -51,7 +51,7 @@ inline constexpr std::string_view kStepInterpreter =
     "interpreter";  // the command exists, its interpreter does not
 
 std::string encode(const Report& report);
-// Removes one complete frame from the front of `buffer`; false if there is none yet.
+// Removes one complete frame from the front of `buffer`; false if it is not complete yet.
 bool take_report(std::string& buffer, Report& report);
 
 // To the stage: a signal for the command. Signal 0 is the ready message: the keeper guards the jail and the

@@ -31,7 +31,7 @@ std::string_view to_text(SlurmScope scope);
 
 using Items = std::vector<config::Item>;
 
-// Bytes, seconds or a count; 0 is no limit.
+// Bytes, seconds or a count; 0: unlimited.
 struct Limit {
     uint64_t value = 0;
     config::Origin origin;

@@ -28,7 +28,7 @@ class Notices {
     explicit Notices(base::Fd listener);
 
     int descriptor() const { return listener_.get(); }
-    // A call that waits; nothing if there is none.
+    // The next waiting call, if any.
     std::optional<struct seccomp_notif> next();
     // Both return zero, or errno.
     int let_go_on(uint64_t id);

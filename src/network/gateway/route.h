@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From a requested target to a connected socket, or to the reason why there is none.
+// From a requested target to a connected socket, or to the reason of the failure.
 //
 //   host.agent-sandbox.internal   the host's own loopback, for services that the user named
 //   through the site's proxy      judged by name, not looked up, CONNECT

@@ -52,7 +52,7 @@ base::Result<Spec> spec_from_job_file(std::string_view text);
 
 // The variables of a step, "NAME=value", each within the kernel's limit.
 base::Result<std::vector<std::string>> step_variables(const Spec& spec);
-// Removes them from `environment`. Nothing if there are none.
+// Removes them from `environment`. Returns nothing if they are not set.
 base::Result<std::optional<Spec>> take_step_variables(std::vector<std::string>& environment);
 
 std::string encode(const Spec& spec);
