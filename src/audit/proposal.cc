@@ -86,7 +86,7 @@ bool holds_credentials(const base::Path& path, const base::Path& home) {
 
 std::string objection_to_path(std::string_view text, const Surroundings& surroundings) {
     base::Result<base::Path> path = base::Path::parse(text);
-    if (!path) return "it is no path";
+    if (!path) return "it is not a path";
     if (path->is_root()) return "it is the root directory";
     if (path->depth() == 1) return "it is a whole top-level directory";
     if (surroundings.home) {

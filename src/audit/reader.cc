@@ -110,7 +110,7 @@ base::Result<RecordFile> find_record(const std::string& directory, std::string_v
     if (text.size() < kShortestPrefix ||
         text.find_first_not_of("0123456789abcdef") != std::string_view::npos) {
         return base::Error{
-            .what = "'" + shown + "' is no session",
+            .what = "'" + shown + "' is not a session",
             .advice = "write at least " + std::to_string(kShortestPrefix) + " digits of its id, or last",
             .exit_code = base::ExitCode::usage};
     }

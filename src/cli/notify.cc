@@ -17,7 +17,7 @@ namespace {
 constexpr base::ExitCode kNobody = base::ExitCode::check_failed;
 
 base::Error nobody(std::string what) {
-    return {.what = std::move(what), .advice = "nobody was notified", .exit_code = kNobody};
+    return {.what = std::move(what), .advice = "no notification was sent", .exit_code = kNobody};
 }
 
 base::Status send(std::string_view text) {

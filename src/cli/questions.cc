@@ -125,14 +125,14 @@ base::Result<Question> chosen_question(const Invocation& call) {
         int64_t id = -1;
         auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
         if (error != std::errc() || end != word.data() + word.size()) {
-            return base::Error{.what = "'" + word + "' is no number of a question",
+            return base::Error{.what = "'" + word + "' is not the number of a question",
                                .advice = "agent-sandbox pending lists what is asked",
                                .exit_code = base::ExitCode::usage};
         }
         std::erase_if(questions, [id](const Question& question) { return question.id() != id; });
-        if (questions.empty()) return no_question("nobody waits for an answer to question " + word);
+        if (questions.empty()) return no_question("no request waits for an answer to question " + word);
     }
-    if (questions.empty()) return no_question("nobody waits for an answer");
+    if (questions.empty()) return no_question("no request waits for an answer");
     bool are_of_one = std::ranges::all_of(
         questions, [&](const Question& question) { return question.known.id == questions[0].known.id; });
     if (are_of_one) return questions[0];
@@ -173,7 +173,7 @@ int pending_verb(const Invocation& call) {
         for (const Question& question : questions) all.push(question.json());
         return call.output.result(Json::object().set("pending", std::move(all)).dump() + "\n");
     }
-    if (questions.empty()) return call.output.result("nobody waits for an answer\n");
+    if (questions.empty()) return call.output.result("no request waits for an answer\n");
     return call.output.result(list_text(questions, call.output.colours_results()));
 }
 

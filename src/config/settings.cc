@@ -57,7 +57,7 @@ constexpr Setting kSettings[] = {
     {"sockets.allow", path_list, list_grants, "--socket", "", "", kStatic,
      "Unix sockets of the host that can be reached"},
     {"sockets.allow_dangerous", path_list, list_grants, "--dangerous-socket", "", "", kStatic,
-     "sockets of docker, D-Bus, systemd, ssh-agent and their like: whoever reaches one acts outside the "
+     "sockets of docker, D-Bus, systemd, ssh-agent and similar: a process that reaches one acts outside the "
      "jail"},
 
     {"env.mode", choice, choices_ascend, "", "inherit|clean", "clean", kStatic,
@@ -103,16 +103,16 @@ constexpr Setting kSettings[] = {
      "programs may use the kernel's keyrings: for sites with Kerberos tickets in them"},
 
     {"limits.processes", integer, lower_is_strict, "", "", "0", kStatic,
-     "how many processes and threads; 0 is no limit"},
-    {"limits.memory", size, lower_is_strict, "", "", "0", kStatic, "how much memory; 0 is no limit"},
+     "how many processes and threads; 0 means no limit"},
+    {"limits.memory", size, lower_is_strict, "", "", "0", kStatic, "how much memory; 0 means no limit"},
     {"limits.open_files", integer, lower_is_strict, "", "", "0", kStatic,
-     "how many descriptors a process may have; 0 is no limit"},
+     "how many descriptors a process may have; 0 means no limit"},
     {"limits.file_size", size, lower_is_strict, "", "", "0", kStatic,
-     "how large a file may grow; 0 is no limit"},
+     "how large a file may grow; 0 means no limit"},
     {"limits.wall_time", duration, lower_is_strict, "", "", "0", kStatic,
-     "how long a session may last; 0 is no limit"},
+     "how long a session may last; 0 means no limit"},
     {"limits.idle_time", duration, lower_is_strict, "", "", "0", kStatic,
-     "how long a session may do nothing; 0 is no limit"},
+     "how long a session may do nothing; 0 means no limit"},
 
     {"devices.gpu", choice, choices_ascend, "--gpu", "on|auto|off", "auto", kStatic,
      "graphics processors: auto lets in those that are there, on insists on one"},

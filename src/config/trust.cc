@@ -52,7 +52,7 @@ base::Result<bool> is_trusted(const Places& places, const base::Path& project, s
     struct stat status;
     if (::fstat(fd.get(), &status) != 0) return base::system_error("look at " + path, errno);
     if (!S_ISREG(status.st_mode)) return unbelievable(path, "is not a file");
-    if (status.st_uid != ::geteuid()) return unbelievable(path, "is owned by somebody else");
+    if (status.st_uid != ::geteuid()) return unbelievable(path, "is owned by another user");
     if ((status.st_mode & 022) != 0) return unbelievable(path, "can be written by others");
     base::Result<std::string> content = base::read_descriptor(fd.get(), kLargestRecord);
     if (!content) return Error{.what = path + ": " + content.error().what, .advice = "remove it"};

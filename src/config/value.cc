@@ -184,7 +184,7 @@ Result<std::string> canonical_key(const Setting& setting, std::string_view raw) 
     std::vector<std::string_view> keys;
     for (const Setting& row : settings()) keys.push_back(row.key);
     std::string meant = base::nearest(raw, keys);
-    return unexpected(setting, raw, "is no setting that can be locked",
+    return unexpected(setting, raw, "is not a setting that can be locked",
                       meant.empty() || meant == setting.key ? "see 'agent-sandbox config show'"
                                                             : "'" + meant + "' was probably meant");
 }

@@ -67,7 +67,7 @@ constexpr Renamed kNames[] = {
      "are seen; 'agent-sandbox profiles' lists them"},
     {"SUPPRESS_AGENT_WARNINGS", "",
      "there is no agents.quiet: ui.quiet silences what is said at start and end, and 'agent-sandbox digest "
-     "--not-needed WHAT' a refusal that is no loss"},
+     "--not-needed WHAT' a refusal that does not matter"},
 };
 
 const Renamed* find_name(std::string_view variable) {

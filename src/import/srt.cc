@@ -62,7 +62,7 @@ class SrtImporter {
                 if (value.is_object()) {
                     read_section(value, path + ".");
                 } else {
-                    leave_out(path, "it is no object");
+                    leave_out(path, "it is not an object");
                 }
             } else {
                 read_key(*key, value);
@@ -94,13 +94,13 @@ class SrtImporter {
 
     void read_list(const SrtKey& key, const Json& value) {
         std::string path(key.path);
-        if (!value.is_array()) return leave_out(path, "it is no list");
+        if (!value.is_array()) return leave_out(path, "it is not a list");
         if (key.part == SrtPart::allowed_domains) open_network(value.items().empty(), path);
         if (key.part == SrtPart::allow_write) names_writable_ = true;
         for (const Json& item : value.items()) {
             const std::string* text = item.as_text();
             if (text == nullptr || text->empty()) {
-                leave_out(path, "an entry is no text");
+                leave_out(path, "an entry is not a text");
                 continue;
             }
             read_entry(key.part, *text, {0, path + ": " + *text});
@@ -331,7 +331,7 @@ class SrtImporter {
     void read_credentials(const SrtKey& key, const Json& value) {
         bool is_file = key.part == SrtPart::credential_files;
         std::string path(key.path);
-        if (!value.is_array()) return leave_out(path, "it is no list");
+        if (!value.is_array()) return leave_out(path, "it is not a list");
         for (const Json& item : value.items()) {
             std::string name = item.text(is_file ? "path" : "name");
             Source source{0, path + ": " + name};

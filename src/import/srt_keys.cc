@@ -24,7 +24,7 @@ constexpr SrtKey kKeys[] = {
     {"network.deniedResolvedAddresses", denied_addresses, ""},
     {"network.parentProxy", parent_proxy, ""},
     {"network.deniedDomainReasons", left_out, "a refusal names its rule and where that is written"},
-    {"network.strictAllowlist", left_out, "not needed: nobody is asked unless network.ask says so"},
+    {"network.strictAllowlist", left_out, "not needed: the user is not asked unless network.ask says so"},
     {"network.allowManagedDomainsOnly", left_out,
      "the administrator's file is a ceiling: lock = [\"network.allow\"] there"},
     {"network.allowUnixSockets", left_out,
@@ -61,7 +61,7 @@ constexpr SrtKey kKeys[] = {
     {"credentials.sigv4", left_out, kNoInjection},
 
     {"ignoreViolations", left_out,
-     "'agent-sandbox digest --not-needed WHAT' silences a refusal that is no loss"},
+     "'agent-sandbox digest --not-needed WHAT' silences a refusal that does not matter"},
     {"enableWeakerNestedSandbox", switched_off,
      "not needed: 'agent-sandbox doctor' says what can be had in a container, and isolation.require how "
      "little is enough"},

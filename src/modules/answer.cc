@@ -140,7 +140,7 @@ base::Result<Answer> parse_answer(std::string_view text) {
         bool is_understood = (reader.take("os.environ[") && take_assignment(reader, change)) ||
                              (reader.take("del os.environ[") && take_removal(reader, change));
         if (!is_understood) {
-            return base::Error{.what = "the module command answered what is no assignment: " +
+            return base::Error{.what = "the module command printed a line that is not an assignment: " +
                                        base::printable(line.take_line().substr(0, kShownOfLine)),
                                .advice = "a module that writes to its standard output can't be loaded here"};
         }

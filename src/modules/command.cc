@@ -82,7 +82,7 @@ base::Result<base::Path> find_command(const host::Tree& tree, const std::vector<
     std::optional<base::Path> found =
         pinned ? program_at(tree, pinned->path) : named_by_variables(tree, environment);
     if (pinned && !found)
-        return base::Error{.what = "modules.command: " + pinned->path.str() + " is no program"};
+        return base::Error{.what = "modules.command: " + pinned->path.str() + " is not a program"};
     for (std::string_view place : kPlaces) {
         if (!found) found = program_at(tree, base::Path::known(place));
     }

@@ -111,8 +111,8 @@ base::Status add_socket(Draft& draft, const Item& item, bool is_acknowledged) {
     draft.add_rule(resolved->path, Access::writable,
                    {is_acknowledged ? "sockets.allow_dangerous" : "sockets.allow", item.origin});
     if (is_acknowledged) {
-        draft.note(NoteKind::protection,
-                   base::printable(literal->str()) + " is let in: whoever reaches it acts outside the jail");
+        draft.note(NoteKind::protection, base::printable(literal->str()) +
+                                             " is let in: a process that reaches it acts outside the jail");
     }
     return base::success();
 }

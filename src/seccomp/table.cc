@@ -187,7 +187,7 @@ void add_set_id_bits(std::vector<Row>& table) {
     for (const ModeCall& call : kCalls) {
         for (uint64_t bit : {kSetUserId, kSetGroupId}) {
             constexpr std::string_view kReason =
-                "a program with that bit would act as its owner for whoever runs it";
+                "a program with that bit would act as its owner for every user who runs it";
             constexpr std::string_view kWhen = "a mode with the set-user-ID or set-group-ID bit";
             if (call.flags < 0) {
                 table.push_back(

@@ -34,7 +34,7 @@ constexpr PlantedVariable kVariables[] = {
     {"model-key-value", "INNOCENT_MODEL", "sk-@", "a key of a model provider under an innocent name"},
     {"preloaded-library", "LD_PRELOAD", "/nowhere/@.so", "a library for every program"},
     {"shell-function", "BASH_FUNC_selftest%%", "() { echo @; }", "an exported shell function"},
-    {"invalid-name", "selftest-name", "@", "a name that is no valid one"},
+    {"invalid-name", "selftest-name", "@", "a name that is not valid"},
     {"unlisted-name", "SELFTEST_UNLISTED", "@", "a name that is on no list", Scenario::standard},
 };
 

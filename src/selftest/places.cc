@@ -149,7 +149,7 @@ void add_places(Probes& probes) {
     probes.push_back({.name = group("accounts"),
                       .what = "enumerates other people's accounts",
                       .attempt = see_account,
-                      .excuse = "this host's file names nobody else",
+                      .excuse = "this host's file names no other user",
                       .permitted_by = "isolation.filter_passwd=false"});
     probes.push_back({.name = group("password-hashes"),
                       .what = "reads /etc/shadow",

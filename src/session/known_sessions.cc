@@ -215,7 +215,7 @@ base::Result<Known> find_among(const std::vector<Known>& sessions, std::string_v
     }
     std::string shown(text.substr(0, kIdLength + 8));
     if (text.size() < kShortestPrefix || text.size() > kIdLength || !is_hexadecimal(text)) {
-        return base::Error{.what = "'" + shown + "' is no session",
+        return base::Error{.what = "'" + shown + "' is not a session",
                            .advice = "write the first digits of its id, four or more; " + std::string(kList),
                            .exit_code = base::ExitCode::usage};
     }

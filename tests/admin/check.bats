@@ -71,7 +71,7 @@ next_says() { printf '%s\n' "$@" >"$NEXT"; }
     next_says '[network]' 'mod = "filtered"'
     refused 1 "next.toml:2:1: unknown setting 'network.mod'" check "$NEXT"
     next_says 'lock = ["netwrk.mode"]'
-    refused 1 "is no setting that can be locked; 'network.mode' was probably meant" check "$NEXT"
+    refused 1 "is not a setting that can be locked; 'network.mode' was probably meant" check "$NEXT"
     : >"$NEXT"
     refused 1 "an empty file stops every start" check "$NEXT"
 }

@@ -198,10 +198,10 @@ class AskedBriefly : public Asked {
 
 TEST_F(AskedBriefly, NobodyAnswers) {
     Peer client = request("example.org");
-    EXPECT_TRUE(world.hears(client, "nobody answered within 1s"));
+    EXPECT_TRUE(world.hears(client, "no answer came within 1s"));
     EXPECT_TRUE(world.hears(client, "agent-sandbox pending"));
     EXPECT_TRUE(pending().empty());
-    EXPECT_EQ(world.records("answer").at(0).text("reason"), "nobody answered within 1s");
+    EXPECT_EQ(world.records("answer").at(0).text("reason"), "no answer came within 1s");
     Peer again = request("example.org");
     EXPECT_TRUE(is_silent(again));
     EXPECT_EQ(pending().size(), 1u);

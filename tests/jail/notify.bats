@@ -62,9 +62,9 @@ notice() { printf '\033]777;notify;agent-sandbox;%s\a\a' "$1"; }
 }
 
 @test "without any terminal nobody is notified, and it says so" {
-    refused 1 "the jail has no terminal to ring; nobody was notified" \
+    refused 1 "the jail has no terminal to ring; no notification was sent" \
         setsid -w "$SBX_PROGRAM" --quiet -- "$INSIDE" notify hello </dev/null
-    refused 1 "no terminal to ring; nobody was notified" setsid -w "$SBX_PROGRAM" notify hello </dev/null
+    refused 1 "no terminal to ring; no notification was sent" setsid -w "$SBX_PROGRAM" notify hello </dev/null
 }
 
 @test "nothing of a text but plain characters reaches the terminal" {

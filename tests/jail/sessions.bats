@@ -144,7 +144,7 @@ ask() { perl -e "$ASK" "$@"; }
 
 @test "a question is asked outside, and its answer reaches the inside" {
     JAIL=(--network filtered --ask)
-    prints "nobody waits for an answer" sandbox pending
+    prints "no request waits for an answer" sandbox pending
     start_jail 'touch ready; perl -MIO::Socket::INET -e "
         my \$socket = IO::Socket::INET->new(q(unknown.example:81)) or die; print \$socket qq(GET / HTTP/1.0\r\nHost: unknown.example:81\r\n\r\n);
         print while <\$socket>"; touch done'

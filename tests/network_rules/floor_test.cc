@@ -119,7 +119,7 @@ TEST(AddressFloor, SaysWhichRowClosesAndWhy) {
     auto closed = find_closed(*Address::parse("2002:7f00:1::"), {});
     ASSERT_TRUE(closed);
     EXPECT_EQ(closed->row, "127.0.0.0/8 in 6to4");
-    EXPECT_EQ(closed->reason, "loopback: services of this host that trust whoever reaches them");
+    EXPECT_EQ(closed->reason, "loopback: services of this host that trust every process that reaches them");
     EXPECT_FALSE(closed->can_be_opened);
     EXPECT_TRUE(find_closed(*Address::parse("10.0.0.1"), {})->can_be_opened);
 }

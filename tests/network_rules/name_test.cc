@@ -43,14 +43,14 @@ TEST(HostName, RefusesBytesThatEndALineOrAnAuthority) {
           "a,b.org"sv,  "a;b.org"sv, "a|b.org"sv,          "$(a).org"sv, "a\xff.org"sv}) {
         EXPECT_EQ(normal(text), "refused") << text;
     }
-    EXPECT_EQ(problem("a\nb"), "'a\\x0ab' is no host name: it holds a line break");
-    EXPECT_EQ(problem("user@host"), "'user@host' is no host name: it holds '@'");
+    EXPECT_EQ(problem("a\nb"), "'a\\x0ab' is not a host name: it holds a line break");
+    EXPECT_EQ(problem("user@host"), "'user@host' is not a host name: it holds '@'");
 }
 
 TEST(HostName, RefusesDotsThatAreNotBetweenLabels) {
     for (std::string_view text : {"", ".", "..", "example.org..", ".example.org", "a..b"})
         EXPECT_EQ(normal(text), "refused") << text;
-    EXPECT_EQ(problem("example.org.."), "'example.org..' is no host name: it ends in two dots");
+    EXPECT_EQ(problem("example.org.."), "'example.org..' is not a host name: it ends in two dots");
 }
 
 TEST(HostName, RefusesHyphensAtTheEdgeOfALabel) {

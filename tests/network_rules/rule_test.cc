@@ -146,21 +146,23 @@ TEST(Rule, RefusesWhatIsNoRule) {
 
 TEST(Rule, SaysHowItIsWritten) {
     EXPECT_EQ(complaint("https://user@github.com/a?b"),
-              "'https://user@github.com/a?b' is no network rule: it is a URL; write github.com");
-    EXPECT_EQ(complaint(".example.org"),
-              "'.example.org' is no network rule: it begins with a dot; write *.example.org for subdomains");
+              "'https://user@github.com/a?b' is not a network rule: it is a URL; write github.com");
+    EXPECT_EQ(
+        complaint(".example.org"),
+        "'.example.org' is not a network rule: it begins with a dot; write *.example.org for subdomains");
     EXPECT_EQ(complaint("tcp:443"),
-              "'tcp:443' is no network rule: only udp: and raw: in lower case stand in front of an entry; "
+              "'tcp:443' is not a network rule: only udp: and raw: in lower case stand in front of an entry; "
               "write 443 "
               "for TCP, "
               "udp:443 for UDP");
     EXPECT_EQ(complaint("*:443"),
-              "'*:443' is no network rule: a port of every host is written without a host; write 443");
-    EXPECT_EQ(complaint("example.org:https"),
-              "'example.org:https' is no network rule: 'https' is no port; write a port from 1 to 65535, or "
-              "two with a '-' between them");
+              "'*:443' is not a network rule: a port of every host is written without a host; write 443");
+    EXPECT_EQ(
+        complaint("example.org:https"),
+        "'example.org:https' is not a network rule: 'https' is not a port; write a port from 1 to 65535, or "
+        "two with a '-' between them");
     EXPECT_EQ(complaint("10.1.2.3/8"),
-              "'10.1.2.3/8' is no network rule: '10.1.2.3/8' names an address within a network, not the "
+              "'10.1.2.3/8' is not a network rule: '10.1.2.3/8' names an address within a network, not the "
               "network; write 10.0.0.0/8, or 10.1.2.3 alone");
 }
 
@@ -171,7 +173,7 @@ TEST(Rule, OpensNoWildcardOverAPublicSuffix) {
         EXPECT_EQ(meaning(text), "refused") << text;
     }
     EXPECT_EQ(complaint("*.co.uk"),
-              "'*.co.uk' is no network rule: anybody can have a name below co.uk; name the hosts");
+              "'*.co.uk' is not a network rule: any person can register a name below co.uk; name the hosts");
     EXPECT_EQ(meaning("*.example.co.uk"), "wildcard *.example.co.uk");
     EXPECT_EQ(meaning("*.ann.github.io"), "wildcard *.ann.github.io");
 }

@@ -179,7 +179,7 @@ void Datagrams::Flow::send(std::string_view payload) {
     if (sent >= 0) {
         entry_.sent += payload.size();
     } else if (errno == ECONNREFUSED || errno == EHOSTUNREACH || errno == ENETUNREACH) {
-        end("unreachable", "nobody listens there, or there is no way");
+        end("unreachable", "no program listens there, or there is no route");
     }
 }
 
@@ -187,7 +187,7 @@ void Datagrams::Flow::on_ready(uint32_t, int) {
     for (int i = 0; i < kMostPerTurn && socket_; ++i) {
         ssize_t count = ::recv(socket_.get(), state_.buffer.data(), state_.buffer.size(), 0);
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
-        if (count < 0) return end("unreachable", "nobody listens there, or there is no way");
+        if (count < 0) return end("unreachable", "no program listens there, or there is no route");
         last_use_ = Loop::Clock::now();
         std::string_view payload(state_.buffer.data(), static_cast<size_t>(count));
         if (send_datagram(listener_, payload, client_, key_.destination.address))

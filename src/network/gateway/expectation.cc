@@ -53,7 +53,7 @@ std::optional<Objection> judge_server_name(const Expectation& expected, const wi
         // Some clients send an address there. It must be the connection's own.
         base::Result<Address> address = Address::parse(*hello.server_name);
         if (address) return judge_host(expected, *address, "the TLS server name (SNI)");
-        return Objection{.reason = "the TLS server name (SNI) is no host name: " + name.error().what,
+        return Objection{.reason = "the TLS server name (SNI) is not a host name: " + name.error().what,
                          .alert = wire::TlsAlert::unrecognized_name};
     }
     return judge_host(expected, *name, "the TLS server name (SNI)");

@@ -75,7 +75,7 @@ std::string_view HttpStream::take_head(std::string_view bytes, const Expectation
 
 void HttpStream::judge(const HttpRequest& request, const Expectation& expected) {
     if (request.form == HttpRequest::Form::authority) {
-        return refuse(403, "CONNECT through a server that is no proxy of the sandbox");
+        return refuse(403, "CONNECT through a server that is not a proxy of the sandbox");
     }
     if (request.wants_websocket && requests_ > 0) {
         return refuse(400, "a websocket needs a connection of its own here");

@@ -78,7 +78,7 @@ void Questions::cancel(Ticket& ticket) {
     auto question = questions_.find(id);
     question->second.waiting.erase(held->first);
     held_.erase(held);
-    if (question->second.waiting.empty()) answer(id, false, "nobody waits for it any more", std::nullopt);
+    if (question->second.waiting.empty()) answer(id, false, "no request waits for it any more", std::nullopt);
 }
 
 void Questions::deny(uint64_t id, std::string_view reason) {
@@ -95,7 +95,7 @@ void Questions::deny(uint64_t id, std::string_view reason) {
 void Questions::expire(uint64_t id) {
     Question& question = questions_.at(id);
     question.timer = 0;
-    std::string reason = "nobody answered within " + time_text(egress_.ask_time);
+    std::string reason = "no answer came within " + time_text(egress_.ask_time);
     Verdict refusal = refused(question.name, reason,
                               "ask your user to answer in another terminal (agent-sandbox pending, then "
                               "approve or deny) and then try once more");

@@ -210,7 +210,8 @@ void ResolverQuery::take(std::string message) {
         return;
     }
     if (reply.verdict == Verdict::truncated && is_udp) return open_tcp();
-    if (reply.verdict != Verdict::answer) return try_next(server().str() + " sends what is no answer");
+    if (reply.verdict != Verdict::answer)
+        return try_next(server().str() + " sends something that is not an answer");
     if (reply.code != wire::DnsCode::no_error && reply.code != wire::DnsCode::no_such_name)
         return try_next(server().str() + std::string(words_for(reply.code)));
     finish({.is_answered = true, .reply = std::move(reply), .message = std::move(message), .reason = {}});

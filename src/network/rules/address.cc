@@ -82,7 +82,7 @@ Address Address::from_v6(const Bytes& bytes) {
 }
 
 Result<Address> Address::parse(std::string_view text) {
-    Error error{.what = in_quotes(text) + " is no address",
+    Error error{.what = in_quotes(text) + " is not an address",
                 .advice = "write an IPv4 address as four decimal numbers, an IPv6 address without a zone"};
     // inet_pton stops at a NUL byte and would accept the text before it.
     if (text.size() >= INET6_ADDRSTRLEN || text.find('\0') != std::string_view::npos) return error;
@@ -129,7 +129,7 @@ Result<Prefix> Prefix::parse(std::string_view text) {
     std::optional<int> bits = small_number(text.substr(slash + 1));
     if (!bits || *bits > (counts_v4 ? 32 : 128)) {
         return Error{.what = in_quotes(text) +
-                             " is no network: the length of its prefix is not between 0 and " +
+                             " is not a network: the length of its prefix is not between 0 and " +
                              (counts_v4 ? "32" : "128"),
                      .advice = "write a network like 10.20.0.0/16 or 2001:db8::/32"};
     }

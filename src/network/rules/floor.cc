@@ -30,7 +30,8 @@ constexpr FloorText kAddressFloor[] = {
     {"fd00:42::/32", Opening::never, "instance metadata of Scaleway: credentials of the machine"},
 
     {"0.0.0.0/8", Opening::never, "this host itself"},
-    {"127.0.0.0/8", Opening::never, "loopback: services of this host that trust whoever reaches them"},
+    {"127.0.0.0/8", Opening::never,
+     "loopback: services of this host that trust every process that reaches them"},
     {"169.254.0.0/16", Opening::never, "link-local: instance metadata and its credentials are here"},
     {"192.0.0.0/24", Opening::never, "reserved for protocols"},
     {"198.18.0.0/15", Opening::never, "reserved for tests; the gateway's own answers lie here"},
@@ -41,7 +42,7 @@ constexpr FloorText kAddressFloor[] = {
     {"192.168.0.0/16", Opening::by_setting, "a private network"},
     {"100.64.0.0/10", Opening::by_setting, "shared by carriers and overlay networks: private to the site"},
 
-    {"::1/128", Opening::never, "loopback: services of this host that trust whoever reaches them"},
+    {"::1/128", Opening::never, "loopback: services of this host that trust every process that reaches them"},
     {"::/128", Opening::never, "this host itself"},
     {"::/8", Opening::never, "reserved: loopback and IPv4 in disguise"},
     {"fe80::/10", Opening::never, "link-local: the neighbours of this host"},
@@ -107,7 +108,7 @@ base::Status check_can_be_private(const config::Item& item, const Prefix& asked)
     bool is_wider =
         std::ranges::any_of(address_floor(), [&](const FloorRow& row) { return asked.contains(row.prefix); });
     if (is_wider) return refusal(item, "it holds more than one private network", std::string(kAdvice));
-    return refusal(item, "it is no private network", "open public addresses by network.allow");
+    return refusal(item, "it is not a private network", "open public addresses by network.allow");
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ std::string in_lower_case(std::string_view text) {
 
 Error refusal(std::string_view text, std::string_view why, std::string advice = {}) {
     if (advice.empty()) advice = "write a host name like api.example.org";
-    return Error{.what = in_quotes(text) + " is no host name: " + std::string(why),
+    return Error{.what = in_quotes(text) + " is not a host name: " + std::string(why),
                  .advice = std::move(advice)};
 }
 

@@ -44,7 +44,7 @@ base::Result<Question> parse_question(std::string_view text) {
         std::string_view digits = rest.substr(*colon + 1);
         auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
         bool is_port = problem == std::errc() && end == digits.data() + digits.size() && port != 0;
-        if (!is_port) return unreadable(text, "the port is no number between 1 and 65535");
+        if (!is_port) return unreadable(text, "the port is not a number between 1 and 65535");
         rest = rest.substr(0, *colon);
     }
     base::Result<Host> host = parse_host(rest);

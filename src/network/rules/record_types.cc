@@ -40,7 +40,7 @@ base::Error unknown(const config::Item& item, const std::string& name) {
     return base::Error{
         .what = "network.dns_types: " + in_quotes(item.text) +
                 (is_refused ? " can't be let through: its answers would lead around the gateway"
-                            : " is no type of DNS record that is known here"),
+                            : " is not a type of DNS record that is known here"),
         .advice = !is_refused && !meant.empty() ? "'" + meant + "' was probably meant"
                                                 : "name types such as MX, TXT, SRV, NAPTR or CAA",
         .where = item.origin.describe()};

@@ -17,7 +17,7 @@ using base::Result;
 using base::Status;
 
 Error refusal(std::string_view text, std::string_view why, std::string advice) {
-    return Error{.what = in_quotes(text) + " is no network rule: " + std::string(why),
+    return Error{.what = in_quotes(text) + " is not a network rule: " + std::string(why),
                  .advice = std::move(advice)};
 }
 
@@ -38,7 +38,7 @@ Result<Ports> parse_ports(std::string_view text) {
     size_t dash = text.find('-');
     std::optional<uint16_t> first = port_in(text.substr(0, dash));
     std::optional<uint16_t> last = dash == std::string_view::npos ? first : port_in(text.substr(dash + 1));
-    if (!first || !last) return Error{.what = in_quotes(text) + " is no port", .advice = kAdvice};
+    if (!first || !last) return Error{.what = in_quotes(text) + " is not a port", .advice = kAdvice};
     if (*first > *last) return Error{.what = in_quotes(text) + " ends before it begins", .advice = kAdvice};
     return Ports{*first, *last};
 }
@@ -95,7 +95,7 @@ Status read_wildcard(std::string_view host, Rule& rule) {
     auto offset = static_cast<size_t>(last_label.data() - whole.data());
     std::string_view suffix = whole.substr(offset + last_label.size() + 1);
     if (rule.side == Side::allow && is_public_suffix(suffix)) {
-        return Error{.what = "anybody can have a name below " + std::string(suffix),
+        return Error{.what = "any person can register a name below " + std::string(suffix),
                      .advice = "name the hosts"};
     }
     rule.target = Target::wildcard;

@@ -43,7 +43,8 @@ base::Status check_service(const HostService& service, const config::Item& item)
     }
     if (!service.address) return base::success();
     std::optional<ClosedAddress> floor = find_closed(*service.address, {});
-    if (!floor) return refusal(kServices, item, "is no address of this site", "open it with network.allow");
+    if (!floor)
+        return refusal(kServices, item, "is not an address of this site", "open it with network.allow");
     if (floor->can_be_opened) return base::success();
     bool is_loopback = floor->reason.starts_with("loopback");
     return refusal(kServices, item, "can't be opened: " + floor->reason,
@@ -137,7 +138,7 @@ Result<std::vector<Published>> parse_published(const std::vector<config::Item>& 
         std::optional<uint16_t> inner =
             colon == std::string_view::npos ? outer : port_in(text.substr(colon + 1));
         if (!outer || !inner) {
-            return refusal(kSetting, item, "is no port",
+            return refusal(kSetting, item, "is not a port",
                            "write 8080, or 8080:80 for the host's port 8080 and the jail's port 80");
         }
         auto same = std::ranges::find(published, *outer, &Published::host_port);

@@ -121,7 +121,7 @@ Assembler::Progress Assembler::take_word(const Frame& frame) {
 Assembler::Progress Assembler::take_directory(std::string payload) {
     if (payload.size() > kMaximumDirectory || has_nul(payload) || !payload.starts_with('/') ||
         !request_.directory.empty())
-        return fail(kBadProtocol, "the directory is no absolute path");
+        return fail(kBadProtocol, "the directory is not an absolute path");
     request_.directory = std::move(payload);
     return Progress::more;
 }

@@ -51,7 +51,7 @@ Connection::Arrived Connection::receive_request(const Limits& limits) {
         }
         frames.clear();
         if (!decoder_.feed({bytes, static_cast<size_t>(count)}, frames))
-            return Refused{std::string(channel::kBadProtocol), "what came is no frame of this channel"};
+            return Refused{std::string(channel::kBadProtocol), "the bytes are not a frame of this channel"};
         for (size_t next = 0; next < frames.size(); ++next) {
             switch (assembler.take(std::move(frames[next]))) {
                 case channel::Assembler::Progress::more:

@@ -35,7 +35,7 @@ constexpr std::string Record::*kFields[] = {&Record::command, &Record::directory
 }  // namespace
 
 base::Status keep_record(const std::string& state_directory, const std::string& job, const Record& record) {
-    if (!is_number(job)) return base::Error{.what = "'" + job + "' is no job"};
+    if (!is_number(job)) return base::Error{.what = "'" + job + "' is not a job"};
     if (base::Status made = base::make_directories(place_of(state_directory)); !made) return made;
     base::FieldWriter writer;
     writer.add(kVersion);

@@ -24,7 +24,7 @@ constexpr DenialCode kCodes[] = {
     {code::other_users, policy, "what belongs to other users"},
     {code::not_in_scope, policy, "a job that this session may not see or touch"},
     {code::command, policy, "a command, or a part of one, that is not available in the jail"},
-    {code::unknown_option, policy, "an option that is not in the table, so that nobody has judged it"},
+    {code::unknown_option, policy, "an option that is not in the table, so the sandbox can't judge it"},
     {code::value, policy, "a value that an option may not have here"},
     {code::too_large, policy, "arguments, environment or a script above the limits"},
     {code::busy, fault, "too many calls at once; the call may be made again"},

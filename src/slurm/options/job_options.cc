@@ -186,7 +186,7 @@ constexpr Row kRows[] = {
                                         "the container would be made outside the jail"))},
     {run, released("from 23.02", pass("treewidth", 0, value))},
     {run, released("from 23.11", refuse("async", 0, nothing, code::administration,
-                                        "a step that nobody waits for has no place in the jail"))},
+                                        "a step without a waiting srun is not possible in the jail"))},
     {run, released("from 23.11", refuse("external-launcher", 0, maybe, code::outside_code,
                                         "the launcher would run outside the jail"))},
     {all, released("from 23.11", pass("oom-kill-step", 0, maybe))},

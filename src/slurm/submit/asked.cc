@@ -65,7 +65,7 @@ std::optional<Denial> add_mail(const Context& context, const Asked& asked,
                       "look at the job with squeue or sacct instead"};
     }
     if (user && !is_own_address(context, *user)) {
-        return Denial{std::string(code::mail), "--mail-user: Slurm would write to somebody else",
+        return Denial{std::string(code::mail), "--mail-user: Slurm would write to another user",
                       "leave it out: Slurm writes to the account's own address"};
     }
     if (!asks_for_none) arguments.push_back("--mail-type=" + *type);
