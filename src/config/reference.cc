@@ -172,12 +172,12 @@ Later ones are asked after earlier ones; none can go beyond what the administrat
 
 1. built-in values
 2. the administrator: `/etc/agent-sandbox/config.toml`, then `/etc/agent-sandbox/conf.d/*.toml` by name. They must be owned by root and
-   writable by nobody else, and so must the directories; a file that is there and can't be believed or read stops every start.
+   writable by no other user, and so must the directories; a file that is there and can't be believed or read stops every start.
 3. the user: `$XDG_CONFIG_HOME/agent-sandbox/config.toml`, then `conf.d/*.toml` beside it. A file with
    `[match]` and `project = "/lab/genomics/**"` counts only for projects whose real path matches.
 4. the project: `.agent-sandbox.toml` in its root. It can only narrow, unless the user has read it and said `agent-sandbox trust`.
 5. the preset named by `--preset`: `presets/NAME.toml` of the user, of the administrator, or a built-in one
-6. variables, for settings that are no lists
+6. variables, for settings that are not lists
 7. flags
 
 `lock = ["section.key"]` at the top of an administrator's file makes its value for that setting final.
@@ -214,7 +214,7 @@ constexpr ListTitle kLists[] = {
     {"system/trees", "Trees that every jail can read, where they exist."},
     {"system/trees_from_environment", "Variables that name more such trees."},
     {"sockets/dangerous", "Sockets that need `sockets.allow_dangerous`."},
-    {"devices/never", "Device nodes that are never let in."},
+    {"devices/never", "Device nodes that are never allowed."},
     {"review/start_up",
      "What the review at the end of a session looks for: files that run when a folder is entered or opened."},
     {"review/pipelines", "Likewise: definitions of pipelines that run elsewhere."},

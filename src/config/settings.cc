@@ -91,7 +91,7 @@ constexpr Setting kSettings[] = {
     {"isolation.private_ipc", boolean, true_is_strict, "", "", "true", kStatic,
      "/dev/shm, System V and POSIX message queues belong to the jail alone"},
     {"isolation.filter_passwd", boolean, true_is_strict, "", "", "true", kStatic,
-     "the jail knows the system's accounts and the caller's, no other user's"},
+     "the jail shows the accounts of the system and of the caller, not those of other users"},
 
     {"isolation.allow_nested_namespaces", boolean, false_is_strict, "", "", "false", kStatic,
      "programs may make namespaces and mounts of their own: for agents and containers that nest"},
@@ -115,11 +115,11 @@ constexpr Setting kSettings[] = {
      "how long a session may do nothing; 0 means no limit"},
 
     {"devices.gpu", choice, choices_ascend, "--gpu", "on|auto|off", "auto", kStatic,
-     "graphics processors: auto lets in those that are there, on insists on one"},
+     "graphics processors: auto allows those that exist, on requires one"},
     {"devices.allow", path_list, list_grants, "--device", "", "", kStatic,
      "device nodes that can be used; patterns are resolved at launch"},
     {"devices.deny", path_list, list_restricts, "", "", "", kStatic,
-     "device nodes that nothing may let in; wins over devices.allow"},
+     "device nodes that are never allowed; wins over devices.allow"},
 
     {"network.mode", choice, choices_ascend, "--network", "open|filtered|proxied|isolated", "filtered",
      kStatic, "what of the network can be reached"},
@@ -162,7 +162,7 @@ constexpr Setting kSettings[] = {
     {"agents.per_project_state", boolean, true_is_strict, "", "", "false", kStatic,
      "an agent keeps its state for each project apart: none reads the history of another"},
     {"agents.notice", boolean, neutral, "", "", "true", kStatic,
-     "an agent is told that it runs in a jail, what is closed, and how to ask"},
+     "an agent gets a notice that it runs in a jail, what is closed, and how to ask"},
 
     {"slurm.mode", choice, choices_ascend, "--slurm", "auto|off", "auto", kStatic,
      "Slurm's commands inside the jail: auto gives them where the host has them, and every job runs in a "
