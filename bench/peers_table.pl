@@ -15,7 +15,7 @@ my @rows = (
     ['trace-process', 'read the environment of a process outside (asks for the right to trace)'],
     ['type', 'type into the terminal (TIOCSTI)'],
     ['unix-socket', 'use a Unix socket like Docker\'s'],
-    ['web-unnamed', 'reach a host that nobody named'],
+    ['web-unnamed', 'reach a host that no rule names'],
     ['web-paste', 'reach a paste site'],
     ['web-metadata', "reach a cloud's metadata address"],
     ['web-loopback', "reach a service on the host's loopback"],

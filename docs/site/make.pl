@@ -5,7 +5,7 @@
 # cmark-gfm turns each page into HTML of a very regular kind (no raw HTML passes it), so what is missing is added by a few
 # substitutions: identifiers of headings in GitHub's spelling, so that one link works there and here; .md turned into .html; frames
 # in which wide tables scroll alone. A page keeps its place (docs/network.md is docs/network.html), so relative links stay as they
-# are. A link to a file of the repository that is no page becomes its text: the site has no copy of it.
+# are. A link to a file of the repository that is not a page becomes its text: the site has no copy of it.
 use strict;
 use warnings;
 use utf8;
@@ -212,7 +212,7 @@ for my $number (0 .. $#pages) {
     my ($title) = map { plain($_->{text}) } grep { $_->{level} == 1 } @{$page->{headings}};
     defined $title or die "$page->{source} has no heading of the first level\n";
     $page->{title} = $title;
-    # The contents come behind what the page says first.
+    # The contents come after the page's first paragraphs.
     my $contents = contents_of($page);
     $html =~ s{(?=<h[23] )}{$contents\n} if $contents;
     write_page($page->{address}, filled(
