@@ -9,7 +9,7 @@ namespace {
 using base::Json;
 using base::Path;
 
-// Every member differs from its default, so that the test detects a forgotten member.
+// Every member differs from its default, so that the test detects a member that the code omits.
 Facts unusual_facts() {
     return Facts{.identity = {.uid = 4294967294,
                               .gid = 50,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # fault.pl NUMBER SIGNAL DELAY COMMAND...: starts COMMAND, waits until its NUMBER-th process appears (0: the command itself, then
 # its descendants in the order of their start), waits DELAY microseconds more and sends it SIGNAL. It continues a stopped process
-# after a fifth of a second. Prints the name of the process that got the signal, or "nobody", on descriptor 3, and exits as COMMAND
+# after a fifth of a second. Prints the name of the process that got the signal, or `nobody`, on descriptor 3, and exits as COMMAND
 # does: 128 + n after signal n.
 use strict;
 use warnings;

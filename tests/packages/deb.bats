@@ -14,7 +14,7 @@ load helper
     works as_me agent-sandbox doctor
     works as_me agent-sandbox config check
 
-    # Everything belongs to root, nobody else may write it, nothing is set-user-ID, nothing lies in /etc.
+    # Everything belongs to root, no other user may write it, no file is set-user-ID, and no file is in /etc.
     dpkg -L agent-sandbox | sed '/^\/\.$/d' >/tmp/files
     prints "" xargs -d '\n' -a /tmp/files sh -c 'find "$@" -maxdepth 0 "(" ! -user root -o ! -group root -o -perm /6022 ")"' sh
     fails "" grep -v '^/usr' /tmp/files

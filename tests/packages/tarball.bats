@@ -30,7 +30,7 @@ load helper
         works grep -q ' second$' /tmp/shown
         for id in $(sed -n 's/^\([0-9a-f]\{8\}\) .*/\1/p' /tmp/shown); do works as_me "$program" inspect "$id"; done
     done
-    # What is inside is what it was started with.
+    # Each jail contains the version that started it.
     for name in first second; do prints "works" ask $name 'echo works'; done
     prints "agent-sandbox $VERSION" ask first 'agent-sandbox --version'
     prints "agent-sandbox $NEXT_VERSION" ask second 'agent-sandbox --version'

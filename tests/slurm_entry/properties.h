@@ -30,8 +30,8 @@ inline const char* broken_for_manager(std::string_view said, bool& is_greeted, b
     return nullptr;
 }
 
-// The first byte selects the manager's protocol version and the size of the rank's pieces; the rest is what
-// the rank sends.
+// The first byte selects the manager's protocol version and the size of the rank's pieces; the rank sends
+// the rest.
 inline const char* broken_for_ranks(std::string_view bytes) {
     if (bytes.empty()) return nullptr;
     unsigned first = static_cast<unsigned char>(bytes.front());
