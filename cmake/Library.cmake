@@ -71,10 +71,16 @@ endfunction()
 set(sandbox_common_headers <algorithm> <charconv> <functional> <map> <memory> <optional> <set> <span>
     <string> <string_view> <unordered_map> <variant> <vector>)
 
-# sandbox_library(plan LINKS policy host): all .cc files of the current folder.
+# sandbox_library(plan LINKS policy host): all .cc files of the current folder and of its folders, but for those that are libraries
+# themselves or that WITHOUT names.
 function(sandbox_library name)
-    cmake_parse_arguments(LIBRARY "" "" "LINKS" ${ARGN})
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
+    cmake_parse_arguments(LIBRARY "" "" "LINKS;WITHOUT" ${ARGN})
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc ${CMAKE_CURRENT_SOURCE_DIR}/*/*.cc)
+    file(GLOB others CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/*/CMakeLists.txt)
+    list(TRANSFORM others REPLACE "/CMakeLists.txt$" "")
+    foreach(folder IN LISTS others LIBRARY_WITHOUT)
+        list(FILTER sources EXCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/${folder}/")
+    endforeach()
     list(FILTER sources EXCLUDE REGEX "/main\\.cc$")
     add_library(sandbox_${name} STATIC ${sources})
     list(TRANSFORM LIBRARY_LINKS PREPEND sandbox_)

@@ -12,7 +12,7 @@
 #include "audit/not_needed.h"
 #include "audit/proposal.h"
 #include "audit/reader.h"
-#include "base/json.h"
+#include "base/encoding/json.h"
 
 namespace audit {
 

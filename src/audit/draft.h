@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "audit/digest.h"
-#include "base/json.h"
+#include "base/encoding/json.h"
 
 namespace audit {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/encoding/json.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/text.h"
 
 namespace audit {

@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/encoding/json.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/result.h"
 
 namespace audit {

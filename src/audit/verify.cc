@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "audit/reader.h"
-#include "base/sha256.h"
+#include "base/encoding/sha256.h"
 #include "base/text.h"
 
 namespace audit {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "audit/writer.h"
-#include "base/json.h"
+#include "base/encoding/json.h"
 #include "base/result.h"
 
 namespace audit {

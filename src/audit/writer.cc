@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/sha256.h"
+#include "base/encoding/sha256.h"
 
 namespace audit {
 

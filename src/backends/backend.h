@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/file.h"
-#include "inner/limits.h"
-#include "inner/signals.h"
+#include "inner/command/limits.h"
+#include "inner/command/signals.h"
 #include "network/netns/set_up.h"
 
 namespace backends {

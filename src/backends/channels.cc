@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/descriptors.h"
+#include "base/process/descriptors.h"
 
 namespace backends {
 namespace {

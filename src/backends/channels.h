@@ -10,7 +10,7 @@
 #include "backends/backend.h"
 #include "base/file.h"
 #include "base/result.h"
-#include "inner/orders.h"
+#include "inner/launch_spec.h"
 #include "plan/plan.h"
 
 namespace backends {

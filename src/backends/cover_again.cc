@@ -22,7 +22,7 @@
 #include "backends/native/mount_calls.h"
 #include "base/file.h"
 #include "base/no_links.h"
-#include "base/own_place.h"
+#include "base/paths_inside.h"
 #include "base/text.h"
 
 namespace backends {

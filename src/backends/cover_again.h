@@ -22,7 +22,7 @@ struct Uncovered {
 // must exit afterwards. Returns the names that were uncovered; empty if the namespaces can't be entered.
 std::vector<Uncovered> cover_again(int mount_namespace, const std::vector<Cover>& covers);
 
-// ---- For a process of the guard that covers names one by one (session/jail_mounts.h)
+// ---- For a process of the guard that covers names one by one (session/search/jail_mounts.h)
 
 // Enters the user and mount namespaces of a jail, which can't be left again. False: no permission.
 bool enter_mounts(int mount_namespace);

@@ -10,14 +10,14 @@
 #include <string>
 #include <string_view>
 
+#include "base/encoding/json.h"
 #include "base/file.h"
-#include "base/json.h"
-#include "network/rules/question_text.h"
+#include "rules/text/question_text.h"
 
 namespace cli {
 namespace {
 
-// The gateway's own address inside every jail (network/gateway/names.h), and its port as a proxy.
+// The gateway's own address inside every jail (network/gateway/names/names.h), and its port as a proxy.
 constexpr const char* kGateway = "198.18.0.1";
 constexpr uint16_t kProxyPort = 3128;
 constexpr struct timeval kPatience = {.tv_sec = 1, .tv_usec = 0};

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "network/rules/engine.h"
+#include "rules/engine.h"
 
 namespace cli {
 

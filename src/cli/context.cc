@@ -15,8 +15,8 @@
 #include "host/trial.h"
 #include "plan/backend.h"
 #include "plan/make_plan.h"
-#include "session/known_places.h"
-#include "session/runtime_place.h"
+#include "session/runtime_directory.h"
+#include "session/search/known_places.h"
 
 namespace cli {
 

@@ -2,7 +2,7 @@
 #include "cli/find_program.h"
 
 #include "base/text.h"
-#include "plan/explain.h"
+#include "plan/print/explain.h"
 
 namespace cli {
 namespace {

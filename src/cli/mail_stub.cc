@@ -3,11 +3,11 @@
 
 #include <cstdio>
 
-#include "base/own_place.h"
+#include "base/paths_inside.h"
 #include "base/text.h"
 #include "config/data.h"
-#include "plan/mail.h"
-#include "session/notice.h"
+#include "plan/network/mail.h"
+#include "session/helpers/notice.h"
 
 namespace cli {
 namespace {

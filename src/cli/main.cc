@@ -3,11 +3,11 @@
 // one.
 #include <sys/auxv.h>
 
-#include "base/own_arguments.h"
-#include "base/own_place.h"
+#include "base/paths_inside.h"
+#include "base/process/own_arguments.h"
 #include "cli/mail_stub.h"
 #include "cli/program.h"
-#include "cli/slurm_entry.h"
+#include "cli/slurm/slurm_entry.h"
 #include "inner/stage.h"
 #include "selftest/role.h"
 #include "slurm/client/stub.h"

@@ -7,13 +7,13 @@
 #include <new>
 #include <string_view>
 
-#include "base/descriptors.h"
+#include "base/process/descriptors.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/output.h"
-#include "cli/overview.h"
-#include "cli/own_jobs.h"
+#include "cli/slurm/own_jobs.h"
 #include "cli/verbs.h"
+#include "cli/verbs/overview.h"
 #include "config/verbs.h"
 
 namespace cli {

@@ -8,12 +8,12 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "base/descriptors.h"
 #include "base/file.h"
+#include "base/process/descriptors.h"
 #include "base/remove_tree.h"
-#include "cli/run.h"
+#include "cli/verbs/run.h"
 #include "cli/version.h"
-#include "session/runtime_place.h"
+#include "session/runtime_directory.h"
 #include "session/session.h"
 
 namespace cli {

@@ -8,8 +8,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "config/checked_files.h"
 #include "config/data.h"
+#include "config/files/checked_files.h"
 
 namespace config {
 namespace {

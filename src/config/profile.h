@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/files/sources.h"
 #include "config/layer.h"
-#include "config/sources.h"
 
 namespace config {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "config/sources.h"
+#include "config/files/sources.h"
 
 namespace config {
 namespace {

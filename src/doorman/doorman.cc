@@ -15,9 +15,9 @@
 
 #include "doorman/attributes.h"
 #include "doorman/calls.h"
+#include "doorman/deferred_calls.h"
 #include "doorman/processes.h"
 #include "doorman/sockets.h"
-#include "doorman/waiting_room.h"
 
 namespace doorman {
 namespace {

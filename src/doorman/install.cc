@@ -12,7 +12,7 @@
 
 #include <cerrno>
 
-#include "base/pass_descriptors.h"
+#include "base/process/pass_descriptors.h"
 #include "doorman/calls.h"
 #include "doorman/doorman.h"
 #include "doorman/filter.h"

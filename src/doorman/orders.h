@@ -22,7 +22,8 @@ struct Orders {
     Internet internet = Internet::host;
     // Of `handed`: the jail's loopback is its own, so that it may listen there and connect to it.
     bool owns_loopback = false;
-    int gateway = -1;  // of `handed`: a SOCK_SEQPACKET socket that connections are handed through (note.h)
+    int gateway =
+        -1;  // of `handed`: a SOCK_SEQPACKET socket that connections are handed through (handoff_message.h)
 
     // Unix sockets with a name: only those at or below these physical paths can be connected to.
     bool guards_sockets = false;

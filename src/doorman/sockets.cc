@@ -16,8 +16,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "doorman/handing.h"
-#include "doorman/patience.h"
+#include "doorman/backoff.h"
+#include "doorman/handoff/connect_handoff.h"
 #include "doorman/processes.h"
 
 namespace doorman {

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "doorman/caller.h"
+#include "doorman/deferred_calls.h"
 #include "doorman/objects.h"
 #include "doorman/orders.h"
-#include "doorman/waiting_room.h"
 
 namespace doorman {
 

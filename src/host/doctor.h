@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/encoding/json.h"
 #include "base/result.h"
 #include "host/facts.h"
 #include "host/trial.h"

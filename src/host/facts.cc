@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/own_place.h"
+#include "base/paths_inside.h"
 
 namespace host {
 namespace {

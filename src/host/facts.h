@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/encoding/json.h"
 #include "base/path.h"
 #include "base/result.h"
 #include "host/tree.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/json.h"
+#include "base/encoding/json.h"
 #include "base/text.h"
 #include "import/srt_keys.h"
 #include "import/srt_paths.h"

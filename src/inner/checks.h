@@ -2,7 +2,7 @@
 // Checks whether the mounts of the view are the intended ones.
 #pragma once
 
-#include "inner/orders.h"
+#include "inner/launch_spec.h"
 
 namespace inner {
 

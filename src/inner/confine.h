@@ -3,7 +3,7 @@
 // dumps.
 #pragma once
 
-#include "inner/orders.h"
+#include "inner/launch_spec.h"
 
 namespace inner {
 

@@ -17,8 +17,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/descriptors.h"
 #include "base/file.h"
+#include "base/process/descriptors.h"
 #include "base/text.h"
 
 namespace inner {

@@ -4,8 +4,8 @@
 
 #include <string_view>
 
+#include "inner/launch_spec.h"
 #include "inner/messages.h"
-#include "inner/orders.h"
 
 namespace inner {
 

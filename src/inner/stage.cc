@@ -24,20 +24,20 @@
 #include <cstdlib>
 #include <optional>
 
-#include "base/descriptors.h"
 #include "base/file.h"
-#include "base/own_arguments.h"
-#include "base/rest.h"
+#include "base/process/descriptors.h"
+#include "base/process/own_arguments.h"
+#include "base/process/release_memory.h"
 #include "doorman/doorman.h"
 #include "inner/checks.h"
+#include "inner/command/start.h"
 #include "inner/confine.h"
 #include "inner/descendants.h"
-#include "inner/lay.h"
+#include "inner/launch_spec.h"
 #include "inner/messages.h"
-#include "inner/orders.h"
 #include "inner/privileges.h"
 #include "inner/report.h"
-#include "inner/start.h"
+#include "inner/write_files.h"
 #include "landlock/wall.h"
 #include "seccomp/install.h"
 

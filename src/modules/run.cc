@@ -12,8 +12,8 @@
 #include <cerrno>
 #include <chrono>
 
-#include "base/descriptors.h"
 #include "base/file.h"
+#include "base/process/descriptors.h"
 
 namespace modules {
 namespace {

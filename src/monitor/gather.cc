@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "monitor/refusals.h"
-#include "session/control_client.h"
+#include "session/control/control_client.h"
 
 namespace monitor {
 namespace {

@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/encoding/json.h"
 #include "monitor/screen.h"
-#include "session/known_sessions.h"
+#include "session/control/known_sessions.h"
 
 namespace monitor {
 
 class Gatherer {
   public:
-    // The places of session/runtime_place.h. `patience`: how long one session may take to answer.
+    // The places of session/runtime_directory.h. `patience`: how long one session may take to answer.
     Gatherer(std::vector<std::string> places, std::chrono::milliseconds patience)
         : places_(std::move(places)), patience_(patience) {}
 

@@ -10,7 +10,7 @@
 #include "monitor/keys.h"
 #include "monitor/screen.h"
 #include "monitor/terminal.h"
-#include "session/control_client.h"
+#include "session/control/control_client.h"
 
 namespace monitor {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/encoding/json.h"
 #include "base/style.h"
 
 namespace monitor {

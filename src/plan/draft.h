@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "base/own_place.h"
+#include "base/paths_inside.h"
 #include "base/result.h"
 #include "config/data.h"
 #include "plan/backend.h"
-#include "plan/home_names.h"
+#include "plan/home/home_names.h"
 #include "plan/make_plan.h"
 #include "plan/plan.h"
 #include "plan/rules.h"
@@ -123,13 +123,13 @@ void add_job(Draft& draft);                      // job.cc, when the rules are s
 void close_mail(Draft& draft);                   // mail.cc, when the rules are settled
 base::Status choose_network(Draft& draft);       // network.cc: the mode
 base::Status set_egress(Draft& draft);           // network_egress.cc, when the rules are settled
-void raise_walls(Draft& draft);                  // walls.cc, when the mounts are finished
+void raise_walls(Draft& draft);                  // confinement.cc, when the mounts are finished
 base::Status set_trace(Draft& draft);            // trace.cc, after the walls
 void set_limits(Draft& draft);                   // limits.cc
 void add_environment(Draft& draft);              // environment.cc
 base::Status add_controls(Draft& draft);         // controls.cc
 void pin_rules(Draft& draft);                    // pins.cc, when the rules and single files are known
 base::Status finish_mounts(Draft& draft);        // make_plan.cc
-void lay_place(Draft& draft);                    // place.cc, when the mounts are finished
+void lay_place(Draft& draft);                    // private_directory.cc, when the mounts are finished
 
 }  // namespace plan

@@ -17,7 +17,7 @@
 #include "config/data.h"
 #include "plan/draft.h"
 #include "plan/mounts.h"
-#include "plan/summary.h"
+#include "plan/print/summary.h"
 
 namespace plan {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "base/path.h"
 #include "config/origin.h"
-#include "network/rules/egress.h"
 #include "plan/request.h"
 #include "policy/policy.h"
+#include "rules/egress.h"
 #include "seccomp/table.h"
 #include "seccomp/trace.h"
 

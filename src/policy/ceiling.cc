@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "policy/closed_grants.h"
-#include "policy/cover.h"
+#include "policy/entry_match.h"
 
 namespace policy {
 namespace {

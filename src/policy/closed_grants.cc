@@ -7,7 +7,7 @@
 #include "base/glob.h"
 #include "base/text.h"
 #include "config/data.h"
-#include "policy/cover.h"
+#include "policy/entry_match.h"
 #include "policy/merge.h"
 
 namespace policy {

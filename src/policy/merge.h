@@ -12,8 +12,8 @@
 
 #include "base/path.h"
 #include "base/result.h"
+#include "config/files/sources.h"
 #include "config/layer.h"
-#include "config/sources.h"
 #include "config/value.h"
 #include "policy/closed_grants.h"
 

@@ -2,7 +2,7 @@
 #include "review/git.h"
 
 #include "base/text.h"
-#include "plan/git_config.h"
+#include "plan/project/git_config.h"
 #include "review/walk.h"
 
 namespace review {

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <tuple>
 
+#include "base/encoding/sha256.h"
 #include "base/file.h"
-#include "base/sha256.h"
 #include "base/text.h"
 #include "review/walk.h"
 

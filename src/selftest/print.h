@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/encoding/json.h"
 #include "selftest/verdict.h"
 
 namespace selftest {

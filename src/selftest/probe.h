@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "selftest/world.h"
+#include "selftest/planted/world.h"
 
 namespace selftest {
 

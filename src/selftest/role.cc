@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/result.h"
-#include "selftest/neighbour.h"
+#include "selftest/attempts/neighbour.h"
 #include "selftest/runner.h"
 
 namespace selftest {

@@ -7,8 +7,8 @@
 
 #include <span>
 
+#include "base/encoding/json.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "selftest/attempt.h"
 
 namespace selftest {

@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "inner/stage.h"
-#include "selftest/launch.h"
-#include "selftest/planted.h"
+#include "selftest/attempts/launch.h"
+#include "selftest/planted/planted.h"
 #include "selftest/role.h"
 #include "selftest/runner.h"
 

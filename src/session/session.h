@@ -11,11 +11,11 @@
 #include "backends/cover_again.h"
 #include "base/result.h"
 #include "host/facts.h"
-#include "network/gateway/messages.h"
+#include "network/gateway/control/messages.h"
 #include "plan/plan.h"
-#include "session/live_rules.h"
-#include "session/record.h"
-#include "session/search_progress.h"
+#include "session/control/live_rules.h"
+#include "session/control/record.h"
+#include "session/search/search_progress.h"
 #include "tracer/messages.h"
 
 namespace session {
@@ -55,7 +55,7 @@ struct Jobs {
 struct Surroundings {
     std::string state_directory;  // $XDG_STATE_HOME/agent-sandbox: placeholder records, records of sessions
     std::string session;          // its id: names the record
-    std::string runtime_place;    // for the session's directory (runtime_place.h); empty: no directory
+    std::string runtime_place;    // for the session's directory (runtime_directory.h); empty: no directory
     RecordSettings record;
     std::string version;          // of this program
     std::string job;              // the Slurm job that this runs in; empty: none

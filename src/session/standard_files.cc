@@ -21,7 +21,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "base/descriptors.h"
+#include "base/process/descriptors.h"
 
 namespace session {
 namespace {

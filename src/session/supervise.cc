@@ -23,9 +23,9 @@
 #include <chrono>
 #include <utility>
 
-#include "base/rest.h"
+#include "base/process/release_memory.h"
 #include "base/text.h"
-#include "session/history.h"
+#include "session/control/history.h"
 #include "session/session.h"
 
 namespace session {

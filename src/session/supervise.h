@@ -9,18 +9,18 @@
 
 #include "backends/backend.h"
 #include "base/file.h"
+#include "inner/command/signals.h"
 #include "inner/messages.h"
-#include "inner/signals.h"
-#include "session/chaperon.h"
-#include "session/control.h"
-#include "session/gateway.h"
-#include "session/keeper.h"
-#include "session/notices.h"
-#include "session/orphans.h"
-#include "session/record.h"
+#include "session/control/control.h"
+#include "session/control/record.h"
+#include "session/guard/keeper.h"
+#include "session/guard/orphans.h"
+#include "session/helpers/chaperon.h"
+#include "session/helpers/gateway.h"
+#include "session/helpers/notices.h"
+#include "session/helpers/tracer.h"
+#include "session/limits/watch.h"
 #include "session/terminal.h"
-#include "session/tracer.h"
-#include "session/watch.h"
 
 namespace session {
 
@@ -41,7 +41,7 @@ class HeldSignals {
     base::Fd events_;
 };
 
-// Everything that was observed about a run; conclude.h interprets it.
+// Everything that was observed about a run; exit_status.h interprets it.
 struct Outcome {
     bool may_have_run = false;  // the jail was built
     bool has_started = false;   // the command was executed

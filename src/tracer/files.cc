@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "base/own_place.h"
-#include "plan/explain.h"
+#include "base/paths_inside.h"
+#include "plan/print/explain.h"
 #include "plan/rules.h"
 
 namespace tracer {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/messages.h"
 
-#include "base/fields.h"
+#include "base/encoding/fields.h"
 
 namespace tracer {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The messages between the tracer and the supervisor: notes over a socket that preserves message boundaries
-// (base/pass_descriptors.h).
+// (base/process/pass_descriptors.h).
 #pragma once
 
 #include <cstdint>

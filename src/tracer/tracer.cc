@@ -39,7 +39,7 @@
 #include <memory>
 #include <unordered_set>
 
-#include "base/pass_descriptors.h"
+#include "base/process/pass_descriptors.h"
 #include "base/text.h"
 #include "seccomp/filter.h"
 #include "seccomp/trace.h"

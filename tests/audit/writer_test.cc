@@ -12,8 +12,8 @@
 #include "audit/reader.h"
 #include "audit/record_case.h"
 #include "audit/verify.h"
-#include "base/json.h"
-#include "base/sha256.h"
+#include "base/encoding/json.h"
+#include "base/encoding/sha256.h"
 #include "base/text.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/base64.h"
+#include "base/encoding/base64.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/json.h"
+#include "base/encoding/json.h"
 
 #include <gtest/gtest.h>
 

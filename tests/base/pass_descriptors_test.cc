@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/pass_descriptors.h"
+#include "base/process/pass_descriptors.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/base64.h"
+#include "base/encoding/base64.h"
+#include "base/encoding/json.h"
 #include "base/glob.h"
-#include "base/json.h"
 #include "base/path.h"
 
 namespace base {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "base/sha256.h"
+#include "base/encoding/sha256.h"
 
 namespace {
 

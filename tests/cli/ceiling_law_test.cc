@@ -10,12 +10,12 @@
 
 #include "base/rounds.h"
 #include "base/text.h"
-#include "cli/ceiling_report.h"
-#include "network/rules/engine.h"
+#include "cli/report/ceiling_report.h"
 #include "plan/case.h"
 #include "plan/make_plan.h"
-#include "plan/print.h"
+#include "plan/print/print.h"
 #include "policy/policy.h"
+#include "rules/engine.h"
 
 namespace {
 

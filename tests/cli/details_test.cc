@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "cli/details.h"
+#include "cli/report/details.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/manual_parts.h"
+#include "cli/report/manual_parts.h"
 #include "cli/verbs.h"
 #include "config/verbs.h"
 

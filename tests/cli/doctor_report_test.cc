@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Doctor on simulated machines. Its output is in tests/golden/doctor/NAME.txt, followed by the letter to the
 // administrator. UPDATE_GOLDEN=1 writes the files again: read the difference.
-#include "cli/doctor_report.h"
+#include "cli/report/doctor_report.h"
 
 #include <gtest/gtest.h>
 

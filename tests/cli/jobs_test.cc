@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/jobs.h"
+#include "cli/slurm/jobs.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/not_found.h"
+#include "cli/report/not_found.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/why_slurm.h"
+#include "cli/verbs/why_slurm.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/temporary_directory.h"
 #include "base/text.h"
-#include "config/reference.h"
+#include "config/reference/reference.h"
 #include "config/settings.h"
 #include "config/verbs.h"
 

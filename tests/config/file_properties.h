@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/text.h"
+#include "config/files/sources.h"
 #include "config/layer.h"
 #include "config/profile.h"
-#include "config/sources.h"
 #include "config/toml_text.h"
 
 namespace config {

@@ -6,10 +6,10 @@
 
 #include "base/text.h"
 #include "config/layer.h"
-#include "config/reference.h"
-#include "config/scdoc.h"
+#include "config/reference/reference.h"
+#include "config/reference/scdoc.h"
+#include "config/reference/topics.h"
 #include "config/settings.h"
-#include "config/topics.h"
 #include "config/verbs.h"
 
 namespace {

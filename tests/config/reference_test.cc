@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/reference.h"
+#include "config/reference/reference.h"
 #include "base/file.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/sources.h"
+#include "config/files/sources.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -7,11 +7,11 @@
 
 #include <filesystem>
 
-#include "base/sha256.h"
+#include "base/encoding/sha256.h"
 #include "base/temporary_directory.h"
-#include "config/admin_files.h"
 #include "config/data.h"
-#include "config/trust.h"
+#include "config/files/admin_files.h"
+#include "config/files/trust.h"
 
 namespace {
 

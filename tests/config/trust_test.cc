@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "config/trust.h"
+#include "config/files/trust.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <filesystem>
 
-#include "base/sha256.h"
+#include "base/encoding/sha256.h"
 #include "base/temporary_directory.h"
 
 namespace {

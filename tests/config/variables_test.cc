@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "config/sources.h"
+#include "config/files/sources.h"
 
 namespace {
 

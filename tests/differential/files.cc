@@ -13,7 +13,7 @@
 #include <climits>
 #include <span>
 
-#include "base/sha256.h"
+#include "base/encoding/sha256.h"
 #include "differential/report.h"
 
 namespace differential {

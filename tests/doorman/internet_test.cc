@@ -8,7 +8,7 @@
 #include <cstring>
 #include <thread>
 
-#include "doorman/handing.h"
+#include "doorman/handoff/connect_handoff.h"
 #include "jail.h"
 
 namespace doorman {

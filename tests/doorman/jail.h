@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "base/pass_descriptors.h"
+#include "base/process/pass_descriptors.h"
 #include "doorman/doorman.h"
 
 namespace doorman {

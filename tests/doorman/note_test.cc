@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "doorman/note.h"
+#include "doorman/handoff/handoff_message.h"
 
 #include <gtest/gtest.h>
 

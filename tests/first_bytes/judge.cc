@@ -12,7 +12,7 @@
 #include <set>
 #include <string>
 
-#include "network/gateway/guard.h"
+#include "network/gateway/connections/client_filter.h"
 
 namespace {
 

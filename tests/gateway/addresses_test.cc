@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "network/gateway/names.h"
-#include "network/rules/services.h"
+#include "network/gateway/names/names.h"
+#include "rules/services.h"
 
 namespace network::gateway {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The clients are in a network in which every address is local. So are the servers, on other addresses of
 // 127.0.0.0/8, which only a session without any filter may reach.
-#include "network/gateway/datagrams.h"
+#include "network/gateway/datagrams/datagrams.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/door.h"
+#include "network/gateway/connections/acceptor.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -14,7 +14,7 @@
 
 #include "network/gateway/loop.h"
 #include "network/gateway/socket_address.h"
-#include "network/wire/dns_answer.h"
+#include "network/wire/dns/dns_answer.h"
 
 namespace network::gateway {
 

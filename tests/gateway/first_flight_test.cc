@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/first_flight.h"
+#include "network/gateway/connections/first_bytes.h"
 
 #include <gtest/gtest.h>
 
-#include "network/gateway/guard.h"
+#include "network/gateway/connections/client_filter.h"
 #include "tcp_world.h"
 
 namespace network::gateway {

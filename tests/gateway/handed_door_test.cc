@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/handed_door.h"
+#include "network/gateway/connections/passed_acceptor.h"
 
 #include <gtest/gtest.h>
 
-#include "base/pass_descriptors.h"
-#include "doorman/note.h"
+#include "base/process/pass_descriptors.h"
+#include "doorman/handoff/handoff_message.h"
 #include "tcp_world.h"
 
 namespace network::gateway {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/journal.h"
+#include "network/gateway/control/journal.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/encoding/json.h"
 #include "base/text.h"
 
 namespace network::gateway {

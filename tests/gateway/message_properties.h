@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
-#include "doorman/note.h"
-#include "network/gateway/messages.h"
+#include "doorman/handoff/handoff_message.h"
+#include "network/gateway/control/messages.h"
 
 namespace network::gateway {
 

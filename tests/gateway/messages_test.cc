@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/messages.h"
+#include "network/gateway/control/messages.h"
 
 #include <gtest/gtest.h>
 
-#include "base/pass_descriptors.h"
+#include "base/process/pass_descriptors.h"
 
 namespace network::gateway {
 namespace {

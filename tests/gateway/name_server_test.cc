@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/name_server.h"
+#include "network/gateway/names/name_server.h"
 
 #include "gateway/test_desk.h"
 #include "network/wire/bytes.h"
-#include "network/wire/dns_lookup.h"
+#include "network/wire/dns/dns_lookup.h"
 
 namespace network::gateway {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/names.h"
+#include "network/gateway/names/names.h"
 
 #include <gtest/gtest.h>
 

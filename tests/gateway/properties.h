@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "network/gateway/guard.h"
-#include "network/gateway/resolver_files.h"
-#include "network/wire/http_head.h"
+#include "network/gateway/connections/client_filter.h"
+#include "network/gateway/names/resolver_files.h"
+#include "network/wire/http/http_head.h"
 
 namespace network::gateway {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The gateway as a proxy, and as a client of the site's proxy.
-#include "network/gateway/proxy_face.h"
+#include "network/gateway/connections/proxy_frontend.h"
 
 #include <gtest/gtest.h>
 
-#include "network/wire/dns.h"
-#include "network/wire/dns_lookup.h"
-#include "network/wire/http_refusal.h"
+#include "network/wire/dns/dns.h"
+#include "network/wire/dns/dns_lookup.h"
+#include "network/wire/http/http_refusal.h"
 #include "tcp_world.h"
 
 namespace network::gateway {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Ports of a jail on the host's loopback. The connector is the real one. It runs in this same namespace, and
 // the test itself acts as the jailed server.
-#include "network/gateway/publish.h"
+#include "network/gateway/control/publish.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "gateway/test_desk.h"
-#include "network/gateway/pipe_pool.h"
+#include "network/gateway/relay/pipe_pool.h"
 #include "network/netns/connector.h"
 #include "tcp_world.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Threat: a jail that may cause questions to the user could misuse them: send data out by a lookup, tire the
 // user with questions, or exhaust the gateway.
-#include "network/gateway/questions.h"
+#include "network/gateway/control/approvals.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/refusal.h"
+#include "network/gateway/connections/refusal.h"
 
 #include <gtest/gtest.h>
 

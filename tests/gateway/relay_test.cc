@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/relay.h"
+#include "network/gateway/relay/relay.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
 
-#include "network/gateway/pipe_pool.h"
+#include "network/gateway/relay/pipe_pool.h"
 #include "tcp_world.h"
 
 namespace network::gateway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/resolver.h"
+#include "network/gateway/names/resolver.h"
 
 #include <dirent.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "gateway/fake_dns.h"
 #include "gateway/test_desk.h"
-#include "network/wire/dns_lookup.h"
+#include "network/wire/dns/dns_lookup.h"
 
 namespace network::gateway {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/steering.h"
+#include "network/gateway/control/steering.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/supervision.h"
+#include "network/gateway/control/supervision.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -13,18 +13,18 @@
 #include <map>
 #include <string>
 
-#include "base/json.h"
+#include "base/encoding/json.h"
 #include "base/text.h"
 #include "fake_dns.h"
-#include "network/gateway/datagrams.h"
-#include "network/gateway/desk.h"
-#include "network/gateway/door.h"
-#include "network/gateway/name_server.h"
-#include "network/gateway/pipe_pool.h"
-#include "network/gateway/steering.h"
-#include "network/rules/settings_text.h"
+#include "network/gateway/connections/acceptor.h"
+#include "network/gateway/context.h"
+#include "network/gateway/control/steering.h"
+#include "network/gateway/datagrams/datagrams.h"
+#include "network/gateway/names/name_server.h"
+#include "network/gateway/relay/pipe_pool.h"
 #include "network/wire/bytes.h"
 #include "network/wire/client_hello.h"
+#include "rules/text/settings_text.h"
 
 namespace network::gateway {
 

@@ -15,10 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "base/json.h"
+#include "base/encoding/json.h"
 #include "base/text.h"
 #include "gateway/fake_dns.h"
-#include "network/gateway/desk.h"
+#include "network/gateway/context.h"
 #include "network/netns/carry_out_after_clone.h"
 
 namespace network::gateway {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "inner/orders.h"
+#include "inner/launch_spec.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "inner/signals.h"
+#include "inner/command/signals.h"
 
 #include <gtest/gtest.h>
 

@@ -266,7 +266,7 @@ LOOK
     local greeting=$output
     [[ -n $greeting ]]
     touch look
-    # The supervisor stops the remaining processes of a jail before it kills them (session/orphans.cc), and may be killed between
+    # The supervisor stops the remaining processes of a jail before it kills them (session/guard/orphans.cc), and may be killed between
     # the two steps. Then the process would stay stopped and report nothing.
     pkill -CONT -u "$SBX_USER" -f '^sh look\.sh' || true
     soon is_over

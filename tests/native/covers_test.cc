@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/own_place.h"
+#include "base/paths_inside.h"
 
 namespace {
 

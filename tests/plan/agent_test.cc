@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/agent.h"
+#include "plan/agent/agent.h"
 
 #include <gtest/gtest.h>
 

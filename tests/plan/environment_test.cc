@@ -5,7 +5,7 @@
 
 #include "config/secrets.h"
 #include "plan/case.h"
-#include "plan/seeded.h"
+#include "plan/home/seeded.h"
 
 namespace {
 

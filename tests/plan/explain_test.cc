@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/explain.h"
+#include "plan/print/explain.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/git_config.h"
+#include "plan/project/git_config.h"
 
 #include <gtest/gtest.h>
 

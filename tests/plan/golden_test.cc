@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "plan/make_plan.h"
-#include "plan/print.h"
+#include "plan/print/print.h"
 #include "policy/layers.h"
 
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "plan/mail.h"
+#include "plan/network/mail.h"
 
 #include <gtest/gtest.h>
 
 #include "plan/case.h"
-#include "plan/explain.h"
+#include "plan/print/explain.h"
 
 namespace {
 

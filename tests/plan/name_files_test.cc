@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/name_files.h"
+#include "plan/network/name_files.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "plan/case.h"
-#include "plan/explain.h"
-#include "plan/print.h"
+#include "plan/print/explain.h"
+#include "plan/print/print.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The levels that doctor predicts are the levels that a plan reports.
-#include "plan/outlook.h"
+#include "plan/print/backend_report.h"
 
 #include <algorithm>
 

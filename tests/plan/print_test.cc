@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/print.h"
+#include "plan/print/print.h"
 
 #include <gtest/gtest.h>
 

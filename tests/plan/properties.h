@@ -8,15 +8,15 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.h"
+#include "base/encoding/json.h"
 #include "base/text.h"
 #include "config/layer.h"
 #include "host/tree.h"
-#include "plan/git.h"
-#include "plan/git_config.h"
-#include "plan/marks.h"
-#include "plan/seeded.h"
-#include "plan/summary.h"
+#include "plan/home/seeded.h"
+#include "plan/print/summary.h"
+#include "plan/project/git.h"
+#include "plan/project/git_config.h"
+#include "plan/template.h"
 
 namespace plan {
 

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "plan/case.h"
-#include "plan/crowds.h"
-#include "plan/project_search.h"
-#include "plan/search_rules.h"
+#include "plan/project/crowds.h"
+#include "plan/project/project_search.h"
+#include "plan/project/search_rules.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/secret_lines.h"
+#include "plan/home/secret_lines.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "plan/case.h"
-#include "plan/print.h"
+#include "plan/print/print.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "plan/case.h"
-#include "plan/users.h"
+#include "plan/system/users.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "policy/cover.h"
+#include "policy/entry_match.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/conclude.h"
+#include "session/exit_status.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/control.h"
+#include "session/control/control.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include <cstring>
 
 #include "base/temporary_directory.h"
-#include "session/named_socket.h"
+#include "session/control/named_socket.h"
 
 namespace session {
 namespace {

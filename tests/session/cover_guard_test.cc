@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/cover_guard.h"
+#include "session/guard/cover_guard.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "base/temporary_directory.h"
-#include "session/git_orders.h"
+#include "session/guard/git_settings.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/job_place.h"
+#include "session/job/job_directory.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

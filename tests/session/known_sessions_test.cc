@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/known_sessions.h"
+#include "session/control/known_sessions.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 #include "base/file.h"
 #include "base/temporary_directory.h"
-#include "session/session_directory.h"
+#include "session/control/session_directory.h"
 
 namespace session {
 namespace {

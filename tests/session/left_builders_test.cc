@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/left_builders.h"
+#include "session/guard/stale_bwrap.h"
 
 #include <gtest/gtest.h>
 

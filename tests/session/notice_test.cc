@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/notice.h"
+#include "session/helpers/notice.h"
 
 #include <gtest/gtest.h>
 

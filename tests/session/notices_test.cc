@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/notices.h"
+#include "session/helpers/notices.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

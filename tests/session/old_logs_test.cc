@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/old_logs.h"
+#include "session/control/old_logs.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

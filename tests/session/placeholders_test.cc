@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/placeholders.h"
+#include "session/guard/placeholders.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/temporary_directory.h"
-#include "session/trash.h"
+#include "session/guard/trash.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "session/notice.h"
+#include "session/helpers/notice.h"
 
 namespace session {
 

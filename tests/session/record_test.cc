@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/record.h"
+#include "session/control/record.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/session_directory.h"
+#include "session/control/session_directory.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "base/temporary_directory.h"
-#include "session/runtime_place.h"
+#include "session/runtime_directory.h"
 
 namespace session {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/trash.h"
+#include "session/guard/trash.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/usage.h"
+#include "session/limits/usage.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/watch.h"
+#include "session/limits/watch.h"
 
 #include <gtest/gtest.h>
 

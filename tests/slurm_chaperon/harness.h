@@ -22,8 +22,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/descriptors.h"
 #include "base/file.h"
+#include "base/process/descriptors.h"
 #include "slurm/channel/request.h"
 #include "slurm/chaperon/serve.h"
 #include "slurm/client/stub.h"

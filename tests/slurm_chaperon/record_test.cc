@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/json.h"
+#include "base/encoding/json.h"
 #include "base/text.h"
 
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/json.h"
-#include "base/sha256.h"
+#include "base/encoding/json.h"
+#include "base/encoding/sha256.h"
 #include "base/text.h"
 #include "slurm_chaperon/harness.h"
 

@@ -3,7 +3,7 @@
 
 #include "slurm/queries/accounting_rows.h"
 #include "slurm/queries/marked_columns.h"
-#include "slurm/queries/masks.h"
+#include "slurm/queries/redact.h"
 #include "slurm/scope/tag.h"
 
 namespace slurm::queries {

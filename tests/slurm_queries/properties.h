@@ -11,7 +11,7 @@
 #include "slurm/queries/accounting_rows.h"
 #include "slurm/queries/job_text.h"
 #include "slurm/queries/marked_columns.h"
-#include "slurm/queries/masks.h"
+#include "slurm/queries/redact.h"
 
 namespace slurm::queries {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/wire/dns_lookup.h"
+#include "network/wire/dns/dns_lookup.h"
 
 #include <gtest/gtest.h>
 

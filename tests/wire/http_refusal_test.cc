@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "network/wire/http_refusal.h"
+#include "network/wire/http/http_refusal.h"
 
 #include <gtest/gtest.h>
 
-#include "base/json.h"
-#include "network/wire/http_response.h"
+#include "base/encoding/json.h"
+#include "network/wire/http/http_response.h"
 
 namespace network::wire {
 namespace {

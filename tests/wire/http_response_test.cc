@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/wire/http_response.h"
+#include "network/wire/http/http_response.h"
 
 #include <gtest/gtest.h>
 

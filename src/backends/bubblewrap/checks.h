@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "inner/orders.h"
+#include "inner/launch_spec.h"
 #include "plan/plan.h"
 
 namespace backends::bubblewrap {

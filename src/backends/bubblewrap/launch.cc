@@ -10,7 +10,7 @@
 #include "backends/bubblewrap/checks.h"
 #include "backends/bubblewrap/render.h"
 #include "backends/channels.h"
-#include "inner/orders.h"
+#include "inner/launch_spec.h"
 #include "inner/stage.h"
 
 namespace backends::bubblewrap {

@@ -7,7 +7,7 @@
 
 #include "backends/firejail/view.h"
 #include "base/result.h"
-#include "inner/orders.h"
+#include "inner/launch_spec.h"
 #include "plan/plan.h"
 
 namespace backends::firejail {

@@ -37,7 +37,7 @@ struct Entry {
     bool operator==(const Entry&) const = default;
 };
 
-// A link in the home that the inner stage makes (inner/lay.h).
+// A link in the home that the inner stage makes (inner/write_files.h).
 struct Link {
     base::Path path;
     std::string target;

@@ -8,7 +8,7 @@
 
 #include "backends/channels.h"
 #include "base/text.h"
-#include "inner/orders.h"
+#include "inner/launch_spec.h"
 #include "inner/stage.h"
 
 namespace backends::landlock {

@@ -18,19 +18,19 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/pass_descriptors.h"
-#include "base/rest.h"
+#include "base/process/pass_descriptors.h"
+#include "base/process/release_memory.h"
 #include "network/gateway/confine.h"
-#include "network/gateway/datagrams.h"
-#include "network/gateway/desk.h"
-#include "network/gateway/door.h"
-#include "network/gateway/handed_door.h"
-#include "network/gateway/messages.h"
-#include "network/gateway/name_server.h"
-#include "network/gateway/pipe_pool.h"
-#include "network/gateway/publish.h"
-#include "network/gateway/steering.h"
-#include "network/gateway/supervision.h"
+#include "network/gateway/connections/acceptor.h"
+#include "network/gateway/connections/passed_acceptor.h"
+#include "network/gateway/context.h"
+#include "network/gateway/control/messages.h"
+#include "network/gateway/control/publish.h"
+#include "network/gateway/control/steering.h"
+#include "network/gateway/control/supervision.h"
+#include "network/gateway/datagrams/datagrams.h"
+#include "network/gateway/names/name_server.h"
+#include "network/gateway/relay/pipe_pool.h"
 #include "network/netns/listeners.h"
 
 namespace network::gateway {

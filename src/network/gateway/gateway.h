@@ -8,7 +8,7 @@
 #include "audit/writer.h"
 #include "base/file.h"
 #include "network/netns/set_up.h"
-#include "network/rules/egress.h"
+#include "rules/egress.h"
 
 namespace network::gateway {
 
@@ -17,7 +17,7 @@ struct Surroundings {
     std::function<base::Result<netns::Listeners>(const netns::Wanted&)> await_listeners;
     audit::Writer record;  // without a file, nothing is recorded
     base::Fd control;      // to the supervisor (messages.h)
-    // The inner stage passes connections here (handed_door.h). There is then no namespace to set up or to
+    // The inner stage passes connections here (passed_acceptor.h). There is then no namespace to set up or to
     // wait for.
     base::Fd handed;
 };

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "network/rules/address.h"
+#include "rules/address.h"
 
 namespace network::gateway {
 

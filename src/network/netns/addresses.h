@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The addresses of the gateway and the jail inside the namespace, in the kernel's form.
-// network/gateway/names.h has them as values, and a test compares the two.
+// network/gateway/names/names.h has them as values, and a test compares the two.
 #pragma once
 
 #include <array>

@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-#include "base/pass_descriptors.h"
+#include "base/process/pass_descriptors.h"
 
 namespace network::netns {
 namespace {

@@ -25,8 +25,8 @@
 #include <iterator>
 #include <string>
 
-#include "base/descriptors.h"
-#include "base/pass_descriptors.h"
+#include "base/process/descriptors.h"
+#include "base/process/pass_descriptors.h"
 #include "base/text.h"
 #include "network/netns/carry_out_after_clone.h"
 #include "network/netns/connector.h"

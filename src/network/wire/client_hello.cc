@@ -5,8 +5,8 @@
 
 #include <bitset>
 
-#include "network/wire/authority.h"
 #include "network/wire/bytes.h"
+#include "network/wire/http/authority.h"
 
 namespace network::wire {
 namespace {

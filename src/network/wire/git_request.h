@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "network/wire/authority.h"
+#include "network/wire/http/authority.h"
 
 namespace network::wire {
 

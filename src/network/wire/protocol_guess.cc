@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "network/wire/authority.h"
+#include "network/wire/http/authority.h"
 
 namespace network::wire {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "network/wire/authority.h"
+#include "network/wire/http/authority.h"
 
 namespace network::wire {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-#include "network/wire/authority.h"
+#include "network/wire/http/authority.h"
 
 namespace network::wire {
 

@@ -9,8 +9,8 @@
 #include <cerrno>
 
 #include "audit/line.h"
+#include "base/encoding/json.h"
 #include "base/file.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "slurm/chaperon/record.h"
 

@@ -14,7 +14,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "base/descriptors.h"
+#include "base/process/descriptors.h"
 #include "seccomp/no_execution.h"
 
 namespace slurm::chaperon {

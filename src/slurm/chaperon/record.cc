@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/fields.h"
+#include "base/encoding/fields.h"
 
 namespace slurm::chaperon {
 namespace {

@@ -16,8 +16,8 @@
 #include <set>
 #include <utility>
 
-#include "base/descriptors.h"
-#include "base/rest.h"
+#include "base/process/descriptors.h"
+#include "base/process/release_memory.h"
 #include "slurm/channel/frame.h"
 #include "slurm/chaperon/log.h"
 #include "slurm/chaperon/processes.h"

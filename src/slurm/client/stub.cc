@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/descriptors.h"
+#include "base/process/descriptors.h"
 #include "base/result.h"
 #include "slurm/channel/request.h"
 #include "slurm/client/script.h"

@@ -21,8 +21,8 @@
 #include <cstdio>
 #include <span>
 
-#include "base/descriptors.h"
 #include "base/file.h"
+#include "base/process/descriptors.h"
 
 namespace slurm {
 namespace {

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "base/encoding/fields.h"
 #include "base/entries.h"
-#include "base/fields.h"
 #include "base/file.h"
 
 namespace slurm {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/base64.h"
-#include "base/fields.h"
+#include "base/encoding/base64.h"
+#include "base/encoding/fields.h"
 #include "base/text.h"
 
 namespace slurm {

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "slurm/jobs/record.h"
 #include "slurm/queries/job_text.h"
-#include "slurm/queries/masks.h"
+#include "slurm/queries/redact.h"
 #include "slurm/queries/scontrol.h"
 
 namespace slurm::queries {

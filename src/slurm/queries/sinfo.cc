@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "slurm/queries/handlers.h"
 #include "slurm/queries/marked_columns.h"
-#include "slurm/queries/masks.h"
+#include "slurm/queries/redact.h"
 #include "slurm/queries/request.h"
 
 namespace slurm::queries {

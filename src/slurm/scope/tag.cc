@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/sha256.h"
+#include "base/encoding/sha256.h"
 
 namespace slurm {
 namespace {

@@ -4,8 +4,8 @@
 // of the allocation, and the steps that it starts enter the allocation (srun.cc).
 #include <algorithm>
 
-#include "slurm/submit/asked.h"
 #include "slurm/submit/handlers.h"
+#include "slurm/submit/parsed_submit.h"
 
 namespace slurm {
 namespace {

@@ -12,8 +12,8 @@
 #include "slurm/jobs/patterns.h"
 #include "slurm/jobs/record.h"
 #include "slurm/options/directives.h"
-#include "slurm/submit/asked.h"
 #include "slurm/submit/handlers.h"
+#include "slurm/submit/parsed_submit.h"
 
 namespace slurm {
 namespace {

@@ -9,8 +9,8 @@
 #include "slurm/jobs/environment.h"
 #include "slurm/jobs/patterns.h"
 #include "slurm/scope/rows.h"
-#include "slurm/submit/asked.h"
 #include "slurm/submit/handlers.h"
+#include "slurm/submit/parsed_submit.h"
 
 namespace slurm {
 namespace {

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "cli/report/manual_parts.h"
+
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/report/details.h"
+#include "cli/verbs.h"
+#include "config/reference/reference.h"
+#include "config/reference/scdoc.h"
+#include "config/reference/topics.h"
+#include "config/settings.h"
+#include "config/verbs.h"
+
+namespace cli {
+namespace {
+
+using config::scdoc::bold;
+using config::scdoc::escaped;
+using config::scdoc::sentence;
+
+std::string details_of(const config::Verb& verb) {
+    std::string text;
+    for (const Detail& detail : details_in(find_verb(verb.name)->details)) {
+        std::string term = detail.term.empty() ? "" : bold(detail.term) + ": ";
+        text += "\t" + term + escaped(detail.text) + "\n\n";
+    }
+    return text;
+}
+
+std::string verbs_part() {
+    std::string text;
+    for (const config::Theme& theme : config::themes()) {
+        std::vector<const config::Verb*> verbs = config::verbs_of(theme);
+        if (!verbs.empty()) text += "## " + std::string(theme.title) + "\n\n";
+        for (const config::Verb* verb : verbs) {
+            text +=
+                bold(verb->name) + " " + escaped(verb->arguments) + "\n\t" + sentence(verb->help) + "\n\n";
+            text += details_of(*verb);
+        }
+    }
+    return text;
+}
+
+void add_option(std::string& text, std::string_view flag, std::string_view value,
+                const std::string& meaning) {
+    std::string_view letter = letter_of(flag);
+    if (!letter.empty()) text += bold(letter) + ", ";
+    text += bold(flag);
+    if (!value.empty()) text += " " + escaped(value);
+    text += "\n\t" + meaning + "\n\n";
+}
+
+std::string options_part() {
+    std::string text;
+    for (const config::Theme& theme : config::themes()) {
+        std::vector<const config::RunFlag*> flags = config::run_flags_of(theme);
+        std::vector<const config::Setting*> settings = config::flagged_settings_of(theme);
+        if (!flags.empty() || !settings.empty()) text += "## " + std::string(theme.title) + "\n\n";
+        for (const config::RunFlag* flag : flags)
+            add_option(text, flag->flag, flag->value_name, sentence(flag->help));
+        for (const config::Setting* setting : settings) {
+            std::string_view placeholder = config::placeholder_of(*setting);
+            std::string meaning = sentence(setting->help);
+            if (setting->type == config::Type::choice && placeholder != setting->choices)
+                meaning += " One of " + escaped(config::expectation(*setting)) + ".";
+            if (config::is_list(setting->type)) meaning += " May be given more than once.";
+            add_option(text, setting->flag, placeholder, meaning + " In files " + bold(setting->key) + ".");
+        }
+    }
+    return text;
+}
+
+std::string topics_part() {
+    std::string text;
+    for (const config::Topic& topic : config::topics())
+        text += bold(topic.name) + "\n\t" + sentence(topic.help) + "\n\n";
+    return text;
+}
+
+struct Part {
+    std::string_view name;
+    std::string (*text)();
+};
+constexpr Part kParts[] = {
+    {"verbs", verbs_part},
+    {"options", options_part},
+    {"topics", topics_part},
+    {"settings", config::settings_manual},
+};
+
+}  // namespace
+
+base::Result<std::string> manual_part(std::string_view name) {
+    std::vector<std::string> names;
+    for (const Part& part : kParts) {
+        if (part.name == name) return part.text();
+        names.emplace_back(part.name);
+    }
+    return base::Error{.what = "the manual has no part '" + std::string(name) + "'",
+                       .advice = "there are " + base::join(names, ", "),
+                       .exit_code = base::ExitCode::usage};
+}
+
+}  // namespace cli

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Help shows examples first, then the verbs, then the options. Everything except the examples and the texts
+// of share/help comes from the tables.
+#include <algorithm>
+
+#include "base/table.h"
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/output.h"
+#include "cli/report/backends_page.h"
+#include "cli/report/details.h"
+#include "cli/report/manual_parts.h"
+#include "cli/verbs.h"
+#include "config/reference/reference.h"
+#include "config/reference/topics.h"
+#include "config/settings.h"
+#include "config/verbs.h"
+
+namespace cli {
+namespace {
+
+using base::Style;
+using base::Table;
+
+struct Example {
+    std::string_view line;
+    std::string_view meaning;
+};
+constexpr Example kExamples[] = {
+    {"agent-sandbox claude", "the agent works here and sees little else"},
+    {"agent-sandbox --read-only bash", "for a review: the project can't be changed"},
+    {"agent-sandbox --ro ~/data make test", "one more directory to read"},
+    {"agent-sandbox --dry-run bash", "print the jail, run nothing"},
+    {"agent-sandbox why path ~/.ssh", "who decided that, and what would change it"},
+};
+
+// How a page is shown.
+struct Paper {
+    bool is_coloured;
+    size_t width;
+};
+
+std::string title(std::string_view text, const Paper& paper) {
+    return "\n" + base::styled(text, Style::bold, paper.is_coloured) + "\n";
+}
+
+std::string table_text(const Table& table, const Paper& paper) {
+    return table.text(2, paper.is_coloured, paper.width);
+}
+
+std::string paragraph(std::string_view text, const Paper& paper) {
+    return base::join(base::wrapped(text, paper.width), "\n") + "\n";
+}
+
+// The first clause is enough for a list of options; `help settings` has the whole sentence.
+std::string_view first_clause(std::string_view sentence) {
+    return sentence.substr(0, std::min(sentence.find("; "), sentence.find(": ")));
+}
+
+std::string option_text(const config::Setting& setting, std::string_view placeholder) {
+    std::string text(first_clause(setting.help));
+    bool shows_choices = setting.type == config::Type::choice && placeholder != setting.choices;
+    return shows_choices ? text + ": " + config::expectation(setting) : text;
+}
+
+Table options_table(const config::Theme& theme) {
+    Table table;
+    auto add = [&](std::string_view flag, std::string_view value, const std::string& help) {
+        std::string letter(letter_of(flag));
+        std::string shown = letter.empty() ? std::string(flag) : letter + ", " + std::string(flag);
+        if (!value.empty()) shown += " " + std::string(value);
+        table.add({{shown}, {help, Style::dim}});
+    };
+    for (const config::RunFlag* row : config::run_flags_of(theme))
+        add(row->flag, row->value_name, std::string(row->help));
+    for (const config::Setting* setting : config::flagged_settings_of(theme)) {
+        std::string_view placeholder = config::placeholder_of(*setting);
+        add(setting->flag, placeholder, option_text(*setting, placeholder));
+    }
+    return table;
+}
+
+std::string main_page(const Paper& paper) {
+    Table examples, topics;
+    for (const Example& example : kExamples) {
+        examples.add({{std::string(example.line)}, {std::string(example.meaning), Style::dim}});
+    }
+    std::string verbs, options;
+    for (const config::Theme& theme : config::themes()) {
+        Table of_theme;
+        for (const config::Verb* verb : config::verbs_of(theme)) {
+            std::string_view help = verb->help.substr(0, verb->help.find("; "));
+            of_theme.add({{std::string(verb->name)}, {std::string(help), Style::dim}});
+        }
+        if (!of_theme.is_empty())
+            verbs += title("Verbs: " + std::string(theme.title), paper) + table_text(of_theme, paper);
+        if (Table of_options = options_table(theme); !of_options.is_empty())
+            options += title("Options: " + std::string(theme.title), paper) + table_text(of_options, paper);
+    }
+    for (const config::Topic& topic : config::topics()) {
+        topics.add({{std::string(topic.name)}, {std::string(topic.help), Style::dim}});
+    }
+    return "agent-sandbox runs a command in a jail that the Linux kernel enforces.\n\n"
+           "  agent-sandbox [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
+           "  agent-sandbox VERB …     a verb's name is the verb; -- in front makes it a command\n" +
+           title("Examples", paper) + table_text(examples, paper) + verbs + options +
+           title("Topics: agent-sandbox help TOPIC", paper) + table_text(topics, paper) + "\n" +
+           paragraph(
+               "agent-sandbox help VERB says more of a verb. Where it is installed, man agent-sandbox has "
+               "all of it.",
+               paper);
+}
+
+std::string settings_page(const Paper& paper) {
+    auto indented = [&](std::string_view text, Style style) {
+        std::string lines;
+        for (const std::string& line : base::wrapped(text, paper.width - 4))
+            lines += "    " + base::styled(line, style, paper.is_coloured) + "\n";
+        return lines;
+    };
+    std::string text;
+    for (const config::Setting& setting : config::settings()) {
+        text += base::styled(setting.key, Style::bold, paper.is_coloured);
+        if (!setting.flag.empty()) text += "  " + std::string(setting.flag);
+        std::string expected = config::expectation(setting);
+        if (!setting.fallback.empty() && !setting.fallback.starts_with('@')) {
+            expected += "; default " + std::string(setting.fallback);
+        }
+        text += "\n" + indented(setting.help, Style::plain) + indented(expected, Style::dim);
+    }
+    return text;
+}
+
+std::string verb_page(const config::Verb& verb, const Paper& paper) {
+    std::string text = base::styled(usage_of(verb.name), Style::bold, paper.is_coloured) + "\n" +
+                       paragraph(verb.help, paper);
+    if (!verb.flags.empty()) text += "Options of its own: " + std::string(verb.flags) + "\n";
+    Table rows;
+    std::string details;
+    auto end_rows = [&] {
+        details += rows.text(0, paper.is_coloured, paper.width);
+        rows = Table();
+    };
+    for (const Detail& detail : details_in(find_verb(verb.name)->details)) {
+        if (!detail.term.empty()) {
+            rows.add({{detail.term}, {detail.text}});
+            continue;
+        }
+        end_rows();
+        details += paragraph(detail.text, paper);
+    }
+    end_rows();
+    return details.empty() ? text : text + "\n" + details;
+}
+
+// A line that begins with # is a heading.
+std::string topic_page(std::string_view content, bool is_coloured) {
+    std::string text;
+    for (std::string_view line : base::split(base::trim(content), '\n')) {
+        bool is_heading = line.starts_with("# ");
+        text +=
+            (is_heading ? base::styled(line.substr(2), Style::bold, is_coloured) : std::string(line)) + "\n";
+    }
+    return text;
+}
+
+base::Error no_help_on(std::string_view topic) {
+    std::vector<std::string_view> known;
+    for (const config::Topic& row : config::topics()) known.push_back(row.name);
+    for (const config::Verb& verb : config::verbs()) known.push_back(verb.name);
+    std::string near = base::nearest(topic, known);
+    return {.what = "there is no help on '" + std::string(topic) + "'",
+            .advice = near.empty() ? "agent-sandbox help lists verbs and topics"
+                                   : "did you mean agent-sandbox help " + near + "?",
+            .exit_code = base::ExitCode::usage};
+}
+
+int manual(const Invocation& call) {
+    base::Result<std::string> part =
+        manual_part(call.arguments.words.empty() ? "" : call.arguments.words.front());
+    return part ? call.output.result(*part) : call.output.fail(part.error());
+}
+
+}  // namespace
+
+int help_verb(const Invocation& call) {
+    Paper paper{call.output.colours_results(), call.output.width_of_results()};
+    const Arguments& arguments = call.arguments;
+    if (arguments.has_own("--reference")) return call.output.result(config::reference_page());
+    if (arguments.has_own("--manual")) return manual(call);
+
+    // `why --help` and `help why` print the same page.
+    std::string topic;
+    if (arguments.wants_help && arguments.verb != "help") {
+        topic = arguments.verb;
+    } else if (!arguments.words.empty()) {
+        topic = arguments.words.front();
+    }
+    if (topic.empty()) return call.output.result(main_page(paper));
+    if (topic == "backends") return call.output.result(backends_page());
+    if (topic == "settings") return call.output.result(settings_page(paper));
+    if (std::string_view text = config::topic_text(topic); !text.empty())
+        return call.output.result(topic_page(text, paper.is_coloured));
+    if (const config::Verb* verb = config::find_verb(topic))
+        return call.output.result(verb_page(*verb, paper));
+    return call.output.fail(no_help_on(topic));
+}
+
+}  // namespace cli

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// `why path P`, `why env NAME`, `why host H`, `why syscall NAME`, `why slurm OPTION`: the verdict, the rule
+// that decides and the smallest change that would allow it.
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "base/file.h"
+#include "base/paths_inside.h"
+#include "base/text.h"
+#include "cli/arguments.h"
+#include "cli/ask_gateway.h"
+#include "cli/context.h"
+#include "cli/output.h"
+#include "cli/report/look_inside.h"
+#include "cli/verbs.h"
+#include "cli/verbs/why_slurm.h"
+#include "plan/print/explain.h"
+#include "plan/print/summary.h"
+#include "plan/rules.h"
+#include "rules/text/question_text.h"
+#include "seccomp/explain.h"
+
+namespace cli {
+namespace {
+
+using Answer = base::Result<plan::Explanation>;
+
+// The plan to explain: that of a command that would start here or, inside a jail, the jail's own plan.
+struct Asked {
+    plan::Plan plan;
+    base::Path home;
+    std::optional<Planned> planned;  // empty inside a jail
+};
+
+base::Result<Asked> asked_about(const Caller& caller, const Arguments& arguments) {
+    std::string summary = base::own_path(base::kSummary);
+    if (base::file_exists(summary)) {
+        base::Result<std::string> text = base::read_file(summary);
+        if (!text) return text.error();
+        base::Result<plan::Plan> plan = plan::decode_summary(*text);
+        if (!plan) return plan.error();
+        Asked asked{.plan = *std::move(plan)};
+        for (const plan::Variable& variable : asked.plan.environment.passed) {
+            if (variable.name == "HOME") asked.home = base::Path::known(variable.value);
+        }
+        return asked;
+    }
+    base::Result<Planned> planned = make_plan(caller, arguments, "", {});
+    if (!planned) return planned.error();
+    Asked asked{.planned = *std::move(planned)};
+    asked.plan = asked.planned->plan;
+    asked.home = asked.planned->facts.identity.home;
+    return asked;
+}
+
+Answer why_path(const Invocation& call, const std::string& text) {
+    base::Result<Asked> asked = asked_about(call.caller, call.arguments);
+    if (!asked) return asked.error();
+    base::Result<base::Path> path = path_from(text, asked->home, call.caller.working_directory);
+    if (!path) return path.error();
+    bool to_write = call.arguments.has_own("--write");
+    plan::Explanation explanation = plan::explain_path(asked->plan, call.caller.disk, *path, to_write);
+    if (asked->plan.is_seen_from_inside) {
+        const plan::PathRule* rule = plan::deciding_rule(asked->plan.rules, *path);
+        bool is_closed = rule != nullptr && rule->access < plan::Access::readonly;
+        correct_by_looking(explanation, *path, to_write, is_closed);
+    }
+    return explanation;
+}
+
+// A variable that is not set is judged as if it were set, because users ask before setting it.
+Answer why_env(const Invocation& call, const std::string& name) {
+    if (base::file_exists(base::own_path(base::kSummary))) {
+        base::Result<Asked> asked = asked_about(call.caller, call.arguments);
+        if (!asked) return asked.error();
+        return plan::explain_variable(asked->plan, name);
+    }
+    Caller caller = call.caller;
+    bool is_set = std::ranges::any_of(caller.environment, [&](std::string_view variable) {
+        return variable.starts_with(name) && variable.substr(name.size()).starts_with('=');
+    });
+    // Names with our own prefix are settings or have no meaning, so they are not judged if unset.
+    bool is_judged = !is_set && !name.starts_with("AGENT_SANDBOX");
+    if (is_judged) caller.environment.push_back(name + "=");
+    base::Result<Asked> asked = asked_about(caller, call.arguments);
+    if (!asked) return asked.error();
+    plan::Explanation explanation = plan::explain_variable(asked->plan, name);
+    if (is_judged) explanation.reason.why += " (it is not set here; this would hold if it were)";
+    return explanation;
+}
+
+Answer why_host(const Invocation& call, const std::string& host) {
+    base::Result<Asked> asked = asked_about(call.caller, call.arguments);
+    if (!asked) return asked.error();
+    // Only these modes have a gateway. It has the changes since the start of the jail.
+    policy::NetworkMode mode = asked->plan.network.reached;
+    bool has_gateway = mode == policy::NetworkMode::filtered || mode == policy::NetworkMode::proxied;
+    base::Result<network::Question> question = network::parse_question(host);
+    if (asked->plan.is_seen_from_inside && has_gateway && question) {
+        if (std::optional<network::Verdict> verdict =
+                ask_gateway(plan::question_for_rules(asked->plan, *question)))
+            return plan::explain_verdict(asked->plan, *question, *std::move(verdict));
+    }
+    return plan::explain_host(asked->plan, host);
+}
+
+Answer why_syscall(const Invocation& call, const std::string& name) {
+    base::Result<Asked> asked = asked_about(call.caller, call.arguments);
+    if (!asked) return asked.error();
+    seccomp::Verdict verdict = seccomp::explain(name, asked->plan.system_calls);
+    // A script must not take a misspelt name for an answer.
+    if (!verdict.is_known)
+        return base::Error{.what = "'" + base::printable(name) + "': " + verdict.why,
+                           .advice = {},
+                           .where = {},
+                           .exit_code = base::ExitCode::usage};
+    plan::Explanation explanation{.subject = name,
+                                  .is_allowed = verdict.is_allowed,
+                                  .verdict = std::move(verdict.verdict),
+                                  .reason = {.why = std::move(verdict.why)}};
+    if (verdict.setting.empty()) return explanation;
+    if (asked->planned) {
+        explanation.reason.origin = asked->planned->settings.effective.origin(verdict.setting);
+    }
+    bool is_the_administrators = explanation.reason.origin.layer == config::Layer::admin;
+    if (!verdict.is_allowed && !is_the_administrators)
+        explanation.change = std::string(verdict.setting) + " = true";
+    return explanation;
+}
+
+Answer why_slurm(const Invocation& call, const std::string& /*word*/) {
+    base::Result<Asked> asked = asked_about(call.caller, call.arguments);
+    if (!asked) return asked.error();
+    return explain_slurm(asked->plan.slurm, std::span(call.arguments.words).subspan(1));
+}
+
+struct Subject {
+    std::string_view word;
+    Answer (*explain)(const Invocation&, const std::string&);
+};
+constexpr Subject kSubjects[] = {
+    {"path", why_path}, {"env", why_env}, {"host", why_host}, {"syscall", why_syscall}, {"slurm", why_slurm}};
+
+}  // namespace
+
+int why_verb(const Invocation& call) {
+    const std::vector<std::string>& words = call.arguments.words;
+    bool is_of_slurm = words.size() == 3 && words[0] == "slurm";
+    const Subject* subject = words.size() == 2 || is_of_slurm
+                                 ? std::ranges::find(kSubjects, words[0], &Subject::word)
+                                 : std::end(kSubjects);
+    if (subject == std::end(kSubjects) || words[1].empty()) {
+        return call.output.fail(
+            {.what = "why needs a path, a variable, a host, a system call or an option of Slurm to explain",
+             .advice = usage_of("why"),
+             .exit_code = base::ExitCode::usage});
+    }
+    Answer answer = subject->explain(call, words[1]);
+    if (!answer) return call.output.fail(answer.error());
+    std::string text = call.arguments.wants_json ? plan::to_json(*answer).dump() + "\n"
+                                                 : plan::to_text(*answer, call.output.colours_results());
+    return call.output.result(text, answer->is_allowed ? 0 : static_cast<int>(base::ExitCode::check_failed));
+}
+
+}  // namespace cli

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// The settings in agent-sandbox.toml(5): each with its meaning, value, default, flag and variable, the effect
+// of an administrator's value, and an example that parses (tests/config/manual_test.cc).
+#include <algorithm>
+
+#include "base/text.h"
+#include "config/reference/reference.h"
+#include "config/reference/reference_parts.h"
+#include "config/reference/scdoc.h"
+#include "config/settings.h"
+#include "config/toml_text.h"
+
+namespace config {
+namespace {
+
+using scdoc::bold;
+using scdoc::escaped;
+
+struct Example {
+    std::string_view key;
+    std::string_view value;
+};
+
+// Examples for settings whose built-in value is empty or does not help as an example.
+constexpr Example kExamples[] = {
+    {"project.parents", R"(["/home", "/lab"])"},
+    {"project.read_only", "true"},
+    {"project.protect", R"(["Makefile", "ci"])"},
+    {"project.unprotect", R"([".vscode"])"},
+    {"project.mask", R"(["secrets.yaml"])"},
+    {"project.unmask", R"([".env.test"])"},
+    {"home.readonly", R"([".config/nvim"])"},
+    {"home.writable", R"([".cache/mytool"])"},
+    {"home.seeded", R"([".config/mytool.conf"])"},
+    {"home.unprotect", R"([".config/nvim", ".local/bin"])"},
+    {"mounts.readonly", R"(["/data/reference", "~/notes"])"},
+    {"mounts.writable", R"(["/scratch/me"])"},
+    {"mounts.hidden", R"(["/data/reference/private"])"},
+    {"mounts.deny_writable", R"(["/shared/reference"])"},
+    {"sockets.allow", R"(["/run/postgresql/.s.PGSQL.5432"])"},
+    {"sockets.allow_dangerous", R"(["/run/docker.sock"])"},
+    {"env.allow", R"(["MY_API_KEY"])"},
+    {"env.set", R"({ EDITOR = "vi" })"},
+    {"env.block", R"(["MY_LICENCE"])"},
+    {"env.block_patterns", R"(["CORP_*", "*licence*/i"])"},
+    {"isolation.bwrap", R"("/opt/bubblewrap/bin/bwrap")"},
+    {"isolation.firejail", R"("/opt/firejail/bin/firejail")"},
+    {"isolation.require_each", R"(["temporary files=hidden"])"},
+    {"limits.processes", "200"},
+    {"limits.memory", R"("4G")"},
+    {"limits.open_files", "1024"},
+    {"limits.file_size", R"("2G")"},
+    {"limits.wall_time", R"("8h")"},
+    {"limits.idle_time", R"("30m")"},
+    {"devices.allow", R"(["/dev/infiniband/uverbs*"])"},
+    {"devices.deny", R"(["/dev/kvm"])"},
+    {"network.block", R"(["*.internal.example.org"])"},
+    {"network.allow", R"(["@github", "api.example.org:443"])"},
+    {"network.private", R"(["10.20.0.0/16"])"},
+    {"network.udp", R"(["time.example.org:123"])"},
+    {"network.dns_types", R"(["MX", "TXT", "SRV"])"},
+    {"network.host_services", R"(["5432", "10.1.2.3:5432"])"},
+    {"network.publish", R"(["8080", "8081:80"])"},
+    {"network.upstream_proxy", R"("http://proxy.example.org:3128")"},
+    {"slurm.program", R"("/opt/agent-sandbox/bin/agent-sandbox")"},
+    {"modules.load", R"(["gcc/12", "python"])"},
+    {"modules.command", R"("/opt/lmod/lmod/libexec/lmod")"},
+    {"lock", R"(["isolation.bwrap"])"},
+};
+
+std::string value_in_example(const Setting& setting) {
+    const Example* example = std::ranges::find(kExamples, setting.key, &Example::key);
+    if (example != std::end(kExamples)) return std::string(example->value);
+    return toml_scalar(setting, setting.fallback);
+}
+
+std::string example_of(const Setting& setting) {
+    std::string_view section = section_of(setting);
+    std::string head = section.empty() ? "" : "[" + std::string(section) + "]\n";
+    return head + std::string(name_in_section(setting)) + " = " + value_in_example(setting);
+}
+
+std::string default_of(const Setting& setting) {
+    if (setting.fallback.starts_with('@'))
+        return "a built-in list, which " + bold("agent-sandbox config show") + " prints";
+    return setting.fallback.empty() ? "none" : escaped(setting.fallback);
+}
+
+std::string entry_of(const Setting& setting) {
+    std::string text = bold(setting.key) + "\n\t" + scdoc::sentence(setting.help) + "\n\n";
+    text += "\tValue: " + escaped(expectation(setting)) + ". Default: " + default_of(setting) + ".";
+    if (!setting.flag.empty()) text += " Option: " + bold(setting.flag) + ".";
+    if (std::string variable = variable_of(setting); !variable.empty())
+        text += " Variable: " + bold(variable) + ".";
+    if (setting.is_dynamic) text += " " + bold("agent-sandbox reload") + " applies it to running sessions.";
+    // The text is Markdown; remove its backquotes.
+    std::string meaning(meaning_for_administrator(setting.order));
+    std::erase(meaning, '`');
+    text += "\n\n\tIn an administrator's file: " + escaped(meaning) + ".\n\n";
+    return text + scdoc::literal(example_of(setting));
+}
+
+}  // namespace
+
+std::string settings_manual() {
+    std::string text;
+    for (std::string_view section : sections()) {
+        text += "## [" + std::string(section) + "]\n\n";
+        for (const Setting& setting : settings()) {
+            if (section_of(setting) == section) text += entry_of(setting);
+        }
+    }
+    text += "## At the top of a file\n\n";
+    for (const Setting& setting : settings()) {
+        if (section_of(setting).empty()) text += entry_of(setting);
+    }
+    return text;
+}
+
+}  // namespace config

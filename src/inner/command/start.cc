@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. The child confines itself in an order in which each step still allows the next:
+// limits, Landlock, the seccomp filter, and last the doorman's filter, after which the kernel asks the stage
+// about some calls. The stage gets the doorman's listener by duplicating the child's descriptor. The child
+// can't send it, because the calls that pass descriptors may be among those that wait for an answer, and no
+// process answers yet:
+//
+//   child                                   stage
+//   installs, writes the number      →      pidfd_getfd
+//   closes its own, executes         ←      a byte
+//
+// A traced jail has no doorman: a process tree can have only one listener. Its filter (seccomp/trace.h)
+// replaces the usual one, and the child itself sends the listener to the supervisor, by calls that are never
+// notified. Its first exec then waits for the tracer's answer, so that no code of the user runs before the
+// tracer does. The stage can't be behind the usual filter when it forks such a child, because the child would
+// inherit it. It enters the filter after the fork, and then sends the child a byte to continue.
+//
+// A successful exec closes the pipe for failures, with nothing written to it.
+#include "inner/command/start.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "doorman/doorman.h"
+#include "inner/command/execute.h"
+#include "inner/command/limits.h"
+#include "inner/command/signals.h"
+#include "inner/report.h"
+#include "seccomp/install.h"
+
+namespace inner {
+namespace {
+
+struct Channel {
+    base::Fd stage, child;
+};
+
+int open_channel(int type, Channel& channel) {
+    int ends[2];
+    if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+    channel.stage = base::Fd(ends[0]);
+    channel.child = base::Fd(ends[1]);
+    return 0;
+}
+
+void restore_open_files_limit(uint64_t soft) {
+    struct rlimit limit;
+    if (soft == 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = soft;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// ---- In the child
+
+// Threat: with the listener the command could answer its own notifications (tests/jail/landlock.bats: the
+// command has no descriptor of the sandbox's).
+int hand_listener_over(int listener, int channel) {
+    char word = 0;
+    ssize_t sent = ::write(channel, &listener, sizeof listener);
+    ssize_t got = sent == sizeof listener ? ::read(channel, &word, 1) : -1;
+    ::close(listener);
+    return got == 1 ? 0 : EPIPE;
+}
+
+int let_doorman_in(const Orders& orders, int channel) {
+    if (!orders.doorman.is_answered) return doorman::install_refusals(orders.doorman);
+    int listener = doorman::install(orders.doorman);
+    return listener < 0 ? -listener : hand_listener_over(listener, channel);
+}
+
+// Threat: as above; a process inside with the listener would answer instead of the tracer
+// (tests/jail/trace.bats: the command has no descriptor of the sandbox's).
+int let_tracer_in(const Orders& orders, int channel) {
+    char word = 0;
+    if (::read(channel, &word, 1) != 1) return EPIPE;
+    int listener = seccomp::install_traced(orders.system_calls, orders.trace);
+    if (listener < 0) return -listener;
+    int number = send_report_with(orders, Report{.kind = Report::Kind::traced}, listener);
+    ::close(listener);
+    return number;
+}
+
+ExecuteFailure go_through_walls(const Orders& orders, const landlock::Built& wall, int channel) {
+    if (int number = apply_limits(orders.limits); number != 0) return {number, kStepLimits};
+    if (int number = landlock::enter(wall); number != 0) return {number, kStepWall};
+    // Still non-dumpable, inherited from the stage. The parent (or the tracer) must be able to read our
+    // memory, so re-enable it.
+    if (orders.doorman.is_wanted || orders.trace.is_wanted()) ::prctl(PR_SET_DUMPABLE, 1);
+    if (orders.trace.is_wanted()) {
+        int number = orders.doorman.is_wanted ? EBUSY : let_tracer_in(orders, channel);
+        return {number, number == 0 ? std::string_view() : kStepTracer};
+    }
+    if (is_filtered_alone(orders)) {
+        if (int number = seccomp::install(orders.system_calls); number != 0) return {number, kStepFilter};
+    }
+    if (orders.doorman.is_wanted) {
+        if (int number = let_doorman_in(orders, channel); number != 0) return {number, kStepDoorman};
+    }
+    return {};
+}
+
+// Every signal is still blocked, so SIGTTOU can't stop the child when it takes the terminal.
+[[noreturn]] void become_command(const Orders& orders, const landlock::Built& wall, int failures,
+                                 int channel) {
+    ::setpgid(0, 0);
+    if (orders.takes_terminal) ::tcsetpgrp(orders.terminal, ::getpid());
+    restore_open_files_limit(orders.open_files);
+    apply_signals(orders.signals, kStageSignals);
+    ExecuteFailure failure = go_through_walls(orders, wall, channel);
+    if (failure.number == 0) failure = execute(orders);
+    Report report{.kind = Report::Kind::failed,
+                  .number = failure.number,
+                  .step = std::string(failure.step),
+                  .object = orders.command.front()};
+    (void)base::write_all(failures, encode(report));
+    ::_exit(static_cast<int>(base::ExitCode::jail_failed));
+}
+
+// ---- In the stage
+
+// Empty if the child failed before; it reports that itself.
+base::Fd take_listener(pid_t child, int channel) {
+    int number = -1;
+    if (::read(channel, &number, sizeof number) != sizeof number) return {};
+    base::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+    base::Fd listener(static_cast<int>(::syscall(SYS_pidfd_getfd, process.get(), number, 0)));
+    if (!listener) return {};
+    ::fcntl(listener.get(), F_SETFD, FD_CLOEXEC);
+    char word = 1;
+    (void)!::write(channel, &word, 1);
+    return listener;
+}
+
+// Zero or an errno.
+int follow_into_filter(const Orders& orders, int channel) {
+    if (orders.has_namespaces) {
+        if (int number = seccomp::install(orders.system_calls); number != 0) return number;
+    }
+    char word = 1;
+    return ::write(channel, &word, 1) == 1 ? 0 : EPIPE;
+}
+
+}  // namespace
+
+bool is_filtered_alone(const Orders& orders) {
+    return !orders.has_namespaces || orders.doorman.is_wanted || orders.trace.is_wanted();
+}
+
+Started start(const Orders& orders, const landlock::Built& wall) {
+    Started started;
+    Channel failures, channel;
+    int number = open_channel(SOCK_STREAM, failures);
+    bool needs_channel = orders.doorman.is_wanted || orders.trace.is_wanted();
+    if (number == 0 && needs_channel) number = open_channel(SOCK_SEQPACKET, channel);
+    if (number != 0) {
+        report_failure(orders, kStepStart, "socket", number);
+        return started;
+    }
+    pid_t stage = ::getpid();
+    pid_t command = ::fork();
+    if (command < 0) {
+        report_failure(orders, kStepStart, "fork", errno);
+        return started;
+    }
+    if (command == 0) {
+        // If the stage is killed, the kernel kills the command too, and the warden kills the rest.
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (::getppid() != stage) ::_exit(0);
+        failures.stage.reset();
+        channel.stage.reset();
+        become_command(orders, wall, failures.child.get(), channel.child.get());
+    }
+    failures.child.reset();
+    channel.child.reset();
+    // The child does the same: whichever comes first, the group exists before it gets a signal.
+    ::setpgid(command, command);
+    if (orders.trace.is_wanted()) {
+        if (number = follow_into_filter(orders, channel.stage.get()); number != 0) {
+            report_failure(orders, kStepFilter, "", number);
+            return started;
+        }
+    }
+    bool has_doorman = orders.doorman.is_wanted && orders.doorman.is_answered;
+    if (has_doorman) started.listener = take_listener(command, channel.stage.get());
+    channel.stage.reset();
+    base::Result<std::string> failure = base::read_descriptor(failures.stage.get());
+    Report report;
+    if (failure && take_report(*failure, report)) {
+        send_report(orders, report);
+        return started;
+    }
+    send_report(orders, Report{.kind = Report::Kind::started});
+    started.command = command;
+    return started;
+}
+
+}  // namespace inner

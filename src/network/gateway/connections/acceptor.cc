@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+#include "network/gateway/connections/acceptor.h"
+
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "network/gateway/connections/connection.h"
+#include "network/gateway/once_per_second.h"
+
+namespace network::gateway {
+namespace {
+
+constexpr int kMostAtOnce = 64;
+constexpr std::chrono::milliseconds kPause{100};
+constexpr std::chrono::milliseconds kSweep{1000};
+// From linux/netfilter_ipv4.h and netfilter_ipv6/ip6_tables.h, which conflict with the C library's headers.
+constexpr int kOriginalDestination = 80;
+
+std::optional<Endpoint> original_destination(int socket) {
+    // An IPv6 socket may carry an IPv4 connection. The kernel then stores its destination at the IPv4 level.
+    for (int level : {SOL_IP, SOL_IPV6}) {
+        SocketAddress address;
+        address.length = sizeof address.room;
+        if (::getsockopt(socket, level, kOriginalDestination, &address.any, &address.length) != 0) continue;
+        if (std::optional<Endpoint> found = address.endpoint()) return found;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+struct Door::State {
+    struct Listener {
+        base::Fd socket;
+        Origin origin;
+        Loop::Slot slot;
+        Loop::TimerId pause = 0;
+    };
+
+    State(Desk& desk, NameServer& name_server, Connect connect)
+        : hall{.desk = desk,
+               .name_server = name_server,
+               .connect = std::move(connect),
+               .services = {},
+               .pipes = {},
+               .leave = {}} {}
+
+    Hall hall;
+    std::vector<Listener> listeners;
+    std::unordered_map<Connection*, std::unique_ptr<Connection>> connections;
+    OncePerSecond limit_lines;
+    Loop::TimerId sweep = 0;
+};
+
+Door::Door(Desk& desk, NameServer& name_server, Connect connect)
+    : state_(std::make_unique<State>(desk, name_server, std::move(connect))) {
+    read_services();
+    state_->hall.leave = [this](Connection& connection) {
+        auto found = state_->connections.find(&connection);
+        if (found == state_->connections.end()) return;
+        state_->hall.desk.loop.bury(std::move(found->second));
+        state_->connections.erase(found);
+    };
+}
+
+void Door::read_services() {
+    // The engine was made from the same entries, so they are valid.
+    if (auto services = parse_host_services(state_->hall.desk.egress.rules.host_services))
+        state_->hall.services = std::move(*services);
+}
+
+Door::~Door() {
+    Loop& loop = state_->hall.desk.loop;
+    for (State::Listener& listener : state_->listeners) {
+        loop.forget(listener.slot, listener.socket.get());
+        loop.cancel(listener.pause);
+    }
+    loop.cancel(state_->sweep);
+    for (const auto& [connection, owner] : state_->connections) connection->record_unfinished();
+}
+
+void Door::listen(base::Fd listener, Origin origin) {
+    // Accepted sockets inherit it. This saves one call per connection.
+    int yes = 1;
+    ::setsockopt(listener.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    int index = static_cast<int>(state_->listeners.size());
+    Loop::Slot slot = state_->hall.desk.loop.watch(listener.get(), EPOLLIN, *this, index);
+    state_->listeners.push_back({std::move(listener), origin, slot});
+}
+
+void Door::on_ready(uint32_t, int which) {
+    accept_from(static_cast<size_t>(which));
+}
+
+void Door::accept_from(size_t index) {
+    State::Listener& listener = state_->listeners[index];
+    for (int i = 0; i < kMostAtOnce; ++i) {
+        base::Fd client(::accept4(listener.socket.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+        if (client) {
+            std::optional<Endpoint> destination = listener.origin == Origin::redirected
+                                                      ? original_destination(client.get())
+                                                      : own_endpoint(client.get());
+            if (destination) admit(std::move(client), *destination);
+            continue;
+        }
+        bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+        if (is_short) return pause(index);
+        // This client has left; others may wait behind it.
+        if (errno != ECONNABORTED && errno != EINTR) return;
+    }
+}
+
+// Out of descriptors. The listener would stay ready, and accept(2) would fail each time.
+void Door::pause(size_t index) {
+    Loop& loop = state_->hall.desk.loop;
+    State::Listener& listener = state_->listeners[index];
+    if (listener.pause != 0) return;
+    if (state_->limit_lines.admits("descriptors", Loop::Clock::now())) {
+        state_->hall.desk.journal.record(
+            {.kind = "connection",
+             .protocol = "tcp",
+             .cause = "limit",
+             .reason = "the gateway has no descriptors left: new connections wait until some are closed"});
+    }
+    loop.change(listener.slot, listener.socket.get(), 0);
+    listener.pause = loop.after(kPause, [this, index] {
+        State::Listener& paused = state_->listeners[index];
+        paused.pause = 0;
+        state_->hall.desk.loop.change(paused.slot, paused.socket.get(), EPOLLIN);
+    });
+}
+
+void Door::admit(base::Fd client, const Endpoint& destination) {
+    Desk& desk = state_->hall.desk;
+    if (state_->connections.size() >= desk.egress.most_connections) return turn_away(std::move(client));
+    Stream stream(desk.loop, std::move(client));
+    auto connection = std::make_unique<Connection>(state_->hall, std::move(stream), destination);
+    Connection& admitted = *connection;
+    state_->connections.emplace(&admitted, std::move(connection));
+    if (state_->sweep == 0) state_->sweep = desk.loop.after(kSweep, [this] { sweep(); });
+    admitted.start();
+}
+
+void Door::turn_away(base::Fd client) {
+    Desk& desk = state_->hall.desk;
+    Stream(desk.loop, std::move(client)).reset();
+    if (!state_->limit_lines.admits("connections", Loop::Clock::now())) return;
+    desk.journal.record(
+        {.kind = "connection",
+         .protocol = "tcp",
+         .cause = "limit",
+         .reason = "more than " + std::to_string(desk.egress.most_connections) + " connections at once"});
+}
+
+void Door::sweep() {
+    state_->sweep = 0;
+    Loop::Clock::time_point now = Loop::Clock::now();
+    for (Connection* connection : all()) connection->sweep(now);
+    if (!state_->connections.empty()) {
+        state_->sweep = state_->hall.desk.loop.after(kSweep, [this] { sweep(); });
+    }
+}
+
+// A copy, because a connection that leaves changes the map. It is destroyed only at the end of the turn.
+std::vector<Connection*> Door::all() const {
+    std::vector<Connection*> all;
+    all.reserve(state_->connections.size());
+    for (const auto& [connection, owner] : state_->connections) all.push_back(connection);
+    return all;
+}
+
+size_t Door::judge_again() {
+    read_services();
+    size_t closed = 0;
+    for (Connection* connection : all()) closed += connection->judge_again() ? 1 : 0;
+    return closed;
+}
+
+std::vector<ConnectionFacts> Door::list() const {
+    std::vector<ConnectionFacts> list;
+    for (Connection* connection : all()) {
+        if (std::optional<ConnectionFacts> facts = connection->facts()) list.push_back(std::move(*facts));
+    }
+    std::ranges::sort(list, {}, &ConnectionFacts::id);
+    return list;
+}
+
+size_t Door::connections() const {
+    return state_->connections.size();
+}
+
+}  // namespace network::gateway

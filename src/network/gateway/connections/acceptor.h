@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// Accepts the jail's connections. Each becomes a Connection (connection.h) and later a Relay (relay.h).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/file.h"
+#include "network/gateway/connections/connection_facts.h"
+#include "network/gateway/connections/dial.h"
+#include "network/gateway/context.h"
+#include "network/gateway/names/name_server.h"
+
+namespace network::gateway {
+
+class Connection;
+
+class Door : public Watcher {
+  public:
+    // Only tests pass another function than connect(2).
+    Door(Desk& desk, NameServer& name_server, Connect connect = connect_socket);
+    ~Door() override;
+
+    // How to find the address that the client connected to: it is the accepted socket's own address (a
+    // listener bound to it, or TPROXY), or the kernel's record of a redirection (SO_ORIGINAL_DST).
+    enum class Origin { own_address, redirected };
+    void listen(base::Fd listener, Origin origin);
+
+    // A connection that another process accepted, to this destination.
+    void admit(base::Fd client, const Endpoint& destination);
+
+    void on_ready(uint32_t events, int which) override;
+
+    size_t connections() const;
+    // The rules have changed: closes the connections that they do not allow. Returns how many.
+    size_t judge_again();
+    // For `inspect` and `monitor`: the connections that have a target, the oldest first.
+    std::vector<ConnectionFacts> list() const;
+
+  private:
+    struct State;
+    void accept_from(size_t index);
+    void turn_away(base::Fd client);
+    void pause(size_t index);
+    void sweep();
+    void read_services();
+    std::vector<Connection*> all() const;
+
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace network::gateway

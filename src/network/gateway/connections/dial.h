@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Connects to the first of several addresses that answers. All of them were judged; no name is looked up
+// here. The next address is tried when one fails, and in parallel when one does not answer at once: broken
+// IPv6 is common.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+#include "network/gateway/loop.h"
+#include "network/gateway/relay/stream.h"
+#include "network/gateway/socket_address.h"
+
+namespace network::gateway {
+
+// connect(2) to an endpoint: 0, or -1 and errno. Tests replace it to redirect public addresses to loopback.
+using Connect = std::function<int(int socket, const Endpoint& endpoint)>;
+int connect_socket(int socket, const Endpoint& endpoint);
+
+class Dial : public Watcher {
+  public:
+    static constexpr std::chrono::milliseconds kNextBeside{250};
+    static constexpr std::chrono::milliseconds kEach{5'000};
+    static constexpr std::chrono::milliseconds kAll{30'000};
+    static constexpr size_t kMostAddresses = 16;
+
+    struct Result {
+        Stream stream;  // empty: no address answered
+        Endpoint endpoint;
+        int error = 0;  // of the last attempt
+    };
+    // Called once, from start() or later. The callback must bury the dial (Loop::bury), not destroy it.
+    using Done = std::function<void(Result)>;
+
+    Dial(Loop& loop, const Connect& connect, std::vector<Endpoint> endpoints, Done done);
+    ~Dial() override;
+    void start();
+    void on_ready(uint32_t events, int which) override;
+
+  private:
+    struct Attempt {
+        Stream stream;
+        Endpoint endpoint;
+        Loop::Clock::time_point began;
+    };
+    // False: the attempt failed at once.
+    bool begin(const Endpoint& endpoint);
+    void begin_next();
+    void tick();
+    void succeed(Attempt& attempt);
+    void finish(Result result);
+
+    Loop& loop_;
+    const Connect& connect_;
+    std::vector<Endpoint> endpoints_;
+    Done done_;
+    size_t next_ = 0;
+    std::vector<Attempt> attempts_;
+    int error_ = 0;
+    bool is_finished_ = false;
+    Loop::Clock::time_point began_;
+    Loop::TimerId timer_ = 0;
+};
+
+}  // namespace network::gateway

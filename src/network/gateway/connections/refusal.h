@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Refuses a connection in the client's own protocol, within milliseconds. A program that understands it
+// reports the policy instead of retrying.
+//
+// Mail clients and ssh wait for the server, so they get the refusal at once. Others get it after their first
+// bytes: HTTP with a JSON body, TLS with an alert. A client that sends nothing for a moment, or an unknown
+// protocol, is reset. After the refusal the client gets some time to read: closing a socket with unread bytes
+// resets it, and the client would lose the refusal.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "network/gateway/loop.h"
+#include "network/gateway/relay/stream.h"
+#include "network/wire/client_hello.h"
+#include "network/wire/smtp.h"
+#include "rules/engine.h"
+
+namespace network::gateway {
+
+// One or two sentences: the target, the rule and its origin, that this is policy and not a fault, and the
+// remedy.
+std::string refusal_text(const Verdict& verdict, std::string_view target);
+// The same for bytes that a client sent within a connection.
+std::string refusal_text(std::string_view reason, std::string_view target);
+
+struct RefusalWords {
+    std::string text;
+    std::string rule;
+    int http_status = 403;
+    wire::TlsAlert alert = wire::TlsAlert::access_denied;
+};
+
+class Refusal : public Watcher {
+  public:
+    // Called once, from the loop's deferred calls.
+    using Done = std::function<void()>;
+
+    // In the protocol of the port, or in the one that the client uses.
+    Refusal(Loop& loop, Stream client, RefusalWords words, uint16_t port, Done done);
+    // With a known text. Empty: a reset.
+    Refusal(Loop& loop, Stream client, const std::string& last_words, Done done);
+    ~Refusal() override;
+
+    void on_ready(uint32_t events, int which) override;
+
+  private:
+    void listen();
+    void hear(std::string_view bytes);
+    void hear_first(std::string_view bytes);
+    void say(std::string_view bytes);
+    void say_last(std::string_view bytes);
+    void reset();
+    void finish();
+
+    Loop& loop_;
+    Stream client_;
+    RefusalWords words_;
+    Done done_;
+    std::optional<wire::SmtpRefusal> smtp_;
+    std::string first_;  // the client's bytes so far
+    std::string unsent_;
+    size_t drained_ = 0;
+    bool is_last_said_ = false;
+    bool has_ended_writing_ = false;
+    bool is_finished_ = false;
+    Loop::TimerId timer_ = 0;
+    std::shared_ptr<char> token_;
+};
+
+}  // namespace network::gateway

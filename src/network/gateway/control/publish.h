@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Ports of the jail that are reachable on the host's loopback. This is the only case in which the gateway
+// listens on the host's network, because the user requested the port.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <vector>
+
+#include "base/file.h"
+#include "base/result.h"
+#include "network/gateway/context.h"
+#include "network/gateway/relay/relay.h"
+#include "rules/services.h"
+
+namespace network::gateway {
+
+class Publish {
+  public:
+    Publish(Desk& desk, PipePool& pipes, base::Fd connector);
+    ~Publish();
+    Publish(const Publish&) = delete;
+    Publish& operator=(const Publish&) = delete;
+
+    // Opens the listeners before the gateway confines itself. A port in use is an error.
+    static base::Result<std::vector<base::Fd>> open(const std::vector<Published>& published);
+
+    void listen(base::Fd listener, const Published& published);
+
+  private:
+    class Port;
+    class Visit;
+
+    Desk& desk_;
+    PipePool& pipes_;
+    base::Fd connector_;
+    std::vector<std::unique_ptr<Port>> ports_;
+    std::list<std::unique_ptr<Visit>> visits_;
+};
+
+}  // namespace network::gateway

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: MIT
+// The steps for a query: is it well-formed, is the name one of our own, does the policy allow the name, is
+// the type answered here, passed on or declined, and last the real lookup, whose addresses are judged one by
+// one. The reply never contains a real address. A name with at least one usable address gets its synthetic
+// addresses, in both families, because the gateway dials the real ones. A name that the user must decide
+// about gets them without a lookup: the user is asked when a program connects.
+#include "network/gateway/names/name_server.h"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+#include "network/gateway/datagrams/datagram_socket.h"
+#include "network/gateway/once_per_second.h"
+#include "network/wire/dns/dns.h"
+#include "network/wire/dns/dns_answer.h"
+
+namespace network::gateway {
+namespace {
+
+using wire::DnsCode;
+using wire::DnsQuery;
+using wire::DnsType;
+using wire::ExtendedCode;
+
+constexpr size_t kMostRemembered = 65'536;  // names whose lookup is already in the record
+constexpr int kMostPerTurn = 64;            // datagrams of one socket before other sockets are served
+
+std::string failure(const DnsQuery& query, DnsCode code, ExtendedCode extended, const std::string& text) {
+    return wire::answer_failure(query, code, wire::ExtendedError{extended, "agent-sandbox: " + text});
+}
+
+std::string refusal(const DnsQuery& query, const Verdict& verdict) {
+    std::string text = verdict.reason;
+    if (!verdict.advice.empty()) text += "; " + verdict.advice;
+    return failure(query, DnsCode::refused, ExtendedCode::blocked, text);
+}
+
+wire::Ipv4 ipv4_of(const Address& address) {
+    wire::Ipv4 bytes{};
+    std::copy_n(address.bytes().begin() + 12, bytes.size(), bytes.begin());
+    return bytes;
+}
+
+std::string addresses_answer(const DnsQuery& query, const Address& v4, const Address& v6) {
+    if (query.question->type == DnsType::a) return wire::answer_address(query, ipv4_of(v4));
+    if (query.question->type == DnsType::aaaa) return wire::answer_address(query, v6.bytes());
+    return wire::answer_no_data(query);
+}
+
+bool is_localhost(const HostName& name) {
+    return name.str() == "localhost" || name.str().ends_with(".localhost");
+}
+
+// The reply without its records, and with the TC bit that makes the client use TCP.
+std::string cut(std::string_view reply) {
+    size_t end = wire::kDnsHeader;
+    if (!wire::DnsName::read(reply, end, wire::DnsName::Pointers::refused) || end + 4 > reply.size())
+        return {};
+    std::string message(reply.substr(0, end + 4));
+    message[2] = static_cast<char>(message[2] | 0x02);
+    std::fill(message.begin() + 6, message.begin() + wire::kDnsHeader, '\0');
+    return message;
+}
+
+}  // namespace
+
+struct NameServer::State : std::enable_shared_from_this<State> {
+    explicit State(Desk& its_desk) : desk(its_desk) {}
+
+    Desk& desk;
+    std::vector<std::unique_ptr<Socket>> sockets;
+    size_t outstanding = 0;
+    std::unordered_set<HostName> recorded;
+    OncePerSecond refusals;
+
+    // A well-formed query whose name can be judged.
+    struct Asked {
+        DnsQuery query;
+        HostName name;
+        Answer answer;
+    };
+
+    void serve(const wire::ParsedDnsQuery& parsed, Answer answer);
+    void judge(Asked asked);
+    void look_up(Asked asked);
+    void pass_on(Asked asked);
+    void conclude(const Asked& asked, const Resolution& resolution);
+    void answer_unasked(const Asked& asked, const Verdict& verdict);
+    void answer_synthetic(const Asked& asked, const Verdict& verdict, const std::string& real_address);
+    std::string pointer_answer(const DnsQuery& query, const Address& address) const;
+    bool is_without_lookup(const HostName& name) const;
+    bool take_place(const Asked& asked);
+
+    void refuse(const Asked& asked, const Verdict& verdict);
+    void record_allowed(const HostName& name, const Verdict& verdict, std::string address,
+                        std::string reason);
+    void record_refused(const std::string& name, Entry entry);
+};
+
+// ---- UDP
+
+// For the jail's second name server. After REFUSED some resolvers (musl) retry until their time-out, seconds
+// later. They query both servers at once, or one after the other as glibc does, and accept NXDOMAIN from this
+// one.
+void deny(std::string& reply) {
+    constexpr size_t kCodeByte = 3;
+    constexpr unsigned kCodeBits = 0x0f;
+    if (reply.size() < wire::kDnsHeader) return;
+    auto byte = static_cast<unsigned char>(reply[kCodeByte]);
+    if ((byte & kCodeBits) != static_cast<unsigned>(DnsCode::refused)) return;
+    reply[kCodeByte] = static_cast<char>((byte & ~kCodeBits) | static_cast<unsigned>(DnsCode::no_such_name));
+}
+
+class NameServer::Socket : public Watcher {
+  public:
+    Socket(State& state, base::Fd socket)
+        : state_(state), socket_(std::make_shared<base::Fd>(std::move(socket))) {
+        prepare_datagram_socket(socket_->get());
+        slot_ = state_.desk.loop.watch(socket_->get(), EPOLLIN, *this);
+    }
+    ~Socket() override {
+        state_.desk.loop.forget(slot_, socket_->get());
+        socket_->reset();
+    }
+
+    void on_ready(uint32_t, int) override {
+        char buffer[wire::kMaximumDnsQuery];
+        for (int i = 0; i < kMostPerTurn; ++i) {
+            Receipt receipt = receive_datagram(socket_->get(), buffer);
+            if (receipt.step == ReceiveStep::nothing_left) return;
+            if (receipt.step == ReceiveStep::received) serve(receipt.datagram);
+        }
+    }
+
+  private:
+    void serve(const ReceivedDatagram& datagram) {
+        wire::ParsedDnsQuery parsed = wire::parse_dns_query(datagram.payload);
+        size_t most = wire::kMaximumDnsAnswer;
+        if (parsed.query.edns) most = std::max<size_t>(most, parsed.query.edns->payload);
+        auto answer = [socket = socket_, from = datagram.from, to = datagram.to,
+                       most](const std::string& reply) {
+            if (!*socket || reply.empty()) return;
+            std::string sent = reply.size() > most ? cut(reply) : reply;
+            if (is_fixed(to, Fixed::denier)) deny(sent);
+            send_datagram(socket->get(), sent, from, to);
+        };
+        state_.serve(parsed, std::move(answer));
+    }
+
+    State& state_;
+    std::shared_ptr<base::Fd> socket_;  // a pending reply checks whether it is still open
+    Loop::Slot slot_ = nullptr;
+};
+
+NameServer::NameServer(Desk& desk) : state_(std::make_shared<State>(desk)) {}
+
+NameServer::~NameServer() = default;
+
+void NameServer::listen(base::Fd socket) {
+    state_->sockets.push_back(std::make_unique<Socket>(*state_, std::move(socket)));
+}
+
+void NameServer::judge_again() {
+    state_->recorded.clear();
+}
+
+void NameServer::serve(std::string_view message, Answer answer) {
+    state_->serve(wire::parse_dns_query(message), std::move(answer));
+}
+
+// ---- The steps for a query
+
+void NameServer::State::serve(const wire::ParsedDnsQuery& parsed, Answer answer) {
+    if (parsed.verdict != wire::DnsVerdict::query)
+        return answer(wire::answer_fault(parsed).value_or(std::string()));
+    const DnsQuery& query = parsed.query;
+    const wire::DnsQuestion& question = *query.question;
+    if (question.type == DnsType::ptr) {
+        if (auto v4 = wire::reverse_ipv4(question.name))
+            return answer(pointer_answer(query, Address::from_v4(*v4)));
+        if (auto v6 = wire::reverse_ipv6(question.name))
+            return answer(pointer_answer(query, Address::from_v6(*v6)));
+    }
+    std::optional<std::string> text = question.name.host_name();
+    base::Result<HostName> name = HostName::parse(text.value_or(""));
+    if (!name) {
+        std::string reason = text ? name.error().what : "no name of a host";
+        record_refused(question.name.text(), Entry{.cause = "protocol", .reason = reason});
+        return answer(failure(query, DnsCode::refused, ExtendedCode::blocked, reason));
+    }
+    judge({query, std::move(*name), std::move(answer)});
+}
+
+std::string NameServer::State::pointer_answer(const DnsQuery& query, const Address& address) const {
+    const HostName* name = desk.names.name_of(address);
+    std::string_view text = name ? std::string_view(name->str()) : std::string_view();
+    if (is_fixed(address, Fixed::host)) text = kHostName;
+    auto target = wire::DnsName::from_host_name(text);
+    if (text.empty() || !target) {
+        return failure(query, DnsCode::no_such_name, ExtendedCode::filtered,
+                       "addresses are not looked up outside, only those of this jail have names");
+    }
+    return wire::answer_pointer(query, *target);
+}
+
+void NameServer::State::judge(Asked asked) {
+    if (is_localhost(asked.name)) {
+        return asked.answer(
+            addresses_answer(asked.query, Address::from_v4({127, 0, 0, 1}),
+                             Address::from_v6({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})));
+    }
+    Verdict verdict = desk.engine.decide_lookup(asked.name);
+    if (verdict.decision == Decision::ask) return answer_unasked(asked, verdict);
+    if (!verdict.is_allowed()) return refuse(asked, verdict);
+    DnsType type = asked.query.question->type;
+    if (asked.name.str() == kHostName) {
+        record_allowed(asked.name, verdict, {}, {});
+        return asked.answer(addresses_answer(asked.query, fixed_v4(Fixed::host), fixed_v6(Fixed::host)));
+    }
+    if (type == DnsType::a || type == DnsType::aaaa) {
+        if (is_without_lookup(asked.name)) return answer_synthetic(asked, verdict, {});
+        return look_up(std::move(asked));
+    }
+    bool is_passed = std::ranges::find(desk.egress.passed_types, static_cast<uint16_t>(type)) !=
+                     desk.egress.passed_types.end();
+    if (is_passed && !is_without_lookup(asked.name)) return pass_on(std::move(asked));
+    if (type == DnsType::any) {
+        return asked.answer(failure(asked.query, DnsCode::not_implemented, ExtendedCode::not_supported,
+                                    "ask for one type at a time"));
+    }
+    // Clients query these types beside A and AAAA, and accept an empty answer.
+    if (type == DnsType::https || type == DnsType::svcb)
+        return asked.answer(wire::answer_no_data(asked.query));
+    asked.answer(failure(asked.query, DnsCode::no_error, ExtendedCode::filtered,
+                         is_passed ? "nothing is looked up here, the site's proxy does"
+                                   : "network.dns_types does not let this type through"));
+}
+
+// A and AAAA get synthetic addresses. Other types would need a lookup, which the user has not allowed yet.
+void NameServer::State::answer_unasked(const Asked& asked, const Verdict& verdict) {
+    DnsType type = asked.query.question->type;
+    if (type == DnsType::a || type == DnsType::aaaa) return answer_synthetic(asked, verdict, {});
+    asked.answer(failure(asked.query, DnsCode::no_error, ExtendedCode::filtered, verdict.reason));
+}
+
+// The site's proxy receives the name and looks it up itself.
+bool NameServer::State::is_without_lookup(const HostName& name) const {
+    return desk.egress.upstream && desk.egress.upstream->is_for(name);
+}
+
+bool NameServer::State::take_place(const Asked& asked) {
+    if (outstanding >= kMostOutstanding) {
+        asked.answer(
+            failure(asked.query, DnsCode::server_failure, ExtendedCode::other, "too many questions at once"));
+        return false;
+    }
+    ++outstanding;
+    return true;
+}
+
+void NameServer::State::look_up(Asked asked) {
+    if (!take_place(asked)) return;
+    HostName name = asked.name;
+    desk.resolver.look_up(name,
+                          [weak = weak_from_this(), asked = std::move(asked)](const Resolution& resolution) {
+                              std::shared_ptr<State> state = weak.lock();
+                              if (!state) return;
+                              --state->outstanding;
+                              state->conclude(asked, resolution);
+                          });
+}
+
+void NameServer::State::pass_on(Asked asked) {
+    if (!take_place(asked)) return;
+    record_allowed(asked.name, desk.engine.decide_lookup(asked.name), {}, {});
+    DnsQuery query = asked.query;
+    desk.resolver.ask(query, [weak = weak_from_this(), asked = std::move(asked)](std::string_view reply) {
+        std::shared_ptr<State> state = weak.lock();
+        if (!state) return;
+        --state->outstanding;
+        // Judge again: the rules may have changed during the query.
+        Verdict verdict = state->desk.engine.decide_lookup(asked.name);
+        if (verdict.decision == Decision::ask) return state->answer_unasked(asked, verdict);
+        if (!verdict.is_allowed()) return state->refuse(asked, verdict);
+        if (!reply.empty()) return asked.answer(std::string(reply));
+        asked.answer(failure(asked.query, DnsCode::server_failure, ExtendedCode::network_error,
+                             "the host's resolvers did not answer"));
+    });
+}
+
+void NameServer::State::conclude(const Asked& asked, const Resolution& resolution) {
+    // Judge again: a lookup can take long, and the verdict goes into the record.
+    Verdict verdict = desk.engine.decide_lookup(asked.name);
+    if (verdict.decision == Decision::ask) return answer_unasked(asked, verdict);
+    if (!verdict.is_allowed()) return refuse(asked, verdict);
+    switch (resolution.outcome) {
+        case Resolution::Outcome::no_such_name:
+            record_allowed(asked.name, verdict, {}, "no such name");
+            return asked.answer(wire::answer_failure(asked.query, DnsCode::no_such_name));
+        case Resolution::Outcome::no_address:
+            record_allowed(asked.name, verdict, {}, "the name has no address");
+            return asked.answer(wire::answer_no_data(asked.query));
+        case Resolution::Outcome::failed:
+            record_allowed(asked.name, verdict, {}, resolution.reason);
+            return asked.answer(failure(asked.query, DnsCode::server_failure, ExtendedCode::network_error,
+                                        resolution.reason));
+        case Resolution::Outcome::found:
+            break;
+    }
+    Verdict closed;
+    for (const Address& address : resolution.addresses) {
+        Verdict by_address = desk.engine.decide_address(asked.name, address);
+        if (by_address.is_allowed()) return answer_synthetic(asked, by_address, address.str());
+        if (&address == &resolution.addresses.front()) closed = std::move(by_address);
+    }
+    refuse(asked, closed);
+}
+
+void NameServer::State::answer_synthetic(const Asked& asked, const Verdict& verdict,
+                                         const std::string& real_address) {
+    std::optional<Names::Pair> pair = desk.names.addresses_of(asked.name);
+    if (!pair) {
+        std::string reason = "this session has used up its " + std::to_string(Names::kMost) + " names";
+        record_refused(asked.name.str(), Entry{.cause = "limit", .reason = reason});
+        return asked.answer(failure(asked.query, DnsCode::refused, ExtendedCode::prohibited, reason));
+    }
+    if (verdict.is_allowed()) record_allowed(asked.name, verdict, real_address, {});
+    asked.answer(addresses_answer(asked.query, pair->v4, pair->v6));
+}
+
+// ---- The record
+
+void NameServer::State::refuse(const Asked& asked, const Verdict& verdict) {
+    record_refused(asked.name.str(), entry_of(verdict));
+    asked.answer(refusal(asked.query, verdict));
+}
+
+void NameServer::State::record_refused(const std::string& name, Entry entry) {
+    if (!refusals.admits(name, Loop::Clock::now())) return;
+    entry.kind = "lookup";
+    entry.protocol = "dns";
+    entry.name = name;
+    desk.journal.record(entry);
+}
+
+void NameServer::State::record_allowed(const HostName& name, const Verdict& verdict, std::string address,
+                                       std::string reason) {
+    // When the set is full, record some names twice rather than omit any.
+    if (recorded.size() >= kMostRemembered) recorded.clear();
+    if (!recorded.insert(name).second) return;
+    Entry entry = entry_of(verdict);
+    entry.kind = "lookup";
+    entry.protocol = "dns";
+    entry.name = name.str();
+    entry.address = std::move(address);
+    if (!reason.empty()) entry.reason = std::move(reason);
+    desk.journal.record(entry);
+}
+
+}  // namespace network::gateway

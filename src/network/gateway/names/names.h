@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Synthetic addresses: the address of a name inside the jail. From the address of a connection the gateway
+// finds the name that was meant. A name keeps its address for the whole session, and no other name gets it:
+// an address that a program stored must not lead to another host. Pure.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+#include "rules/address.h"
+#include "rules/names/name.h"
+
+namespace network::gateway {
+
+// 198.18.0.0/15 (RFC 2544) and fd61:6765:6e74::/64 belong to the gateway inside the jail. The first ones are
+// fixed.
+enum class Fixed : uint32_t {
+    gateway = 1,  // answers DNS, and CONNECT and SOCKS5 as a proxy
+    jail = 2,     // the jail's own address outside of loopback, which AI_ADDRCONFIG needs
+    host = 3,     // host.agent-sandbox.internal
+    denier = 4,   // answers DNS too, with "no such name" where the gateway answers "refused"
+};
+Address fixed_v4(Fixed which);
+Address fixed_v6(Fixed which);
+bool is_fixed(const Address& address, Fixed which);
+
+inline constexpr std::string_view kHostName = "host.agent-sandbox.internal";
+
+class Names {
+  public:
+    // The limit of names per session. The refusal beyond it gives this reason.
+    static constexpr uint32_t kMost = 65'536;
+
+    struct Pair {
+        Address v4, v6;
+    };
+
+    // Assigns addresses to a new name. Nothing: all addresses are used.
+    std::optional<Pair> addresses_of(const HostName& name);
+    // The name of a synthetic address. Null for every other address.
+    const HostName* name_of(const Address& address) const;
+
+    // The address is in one of the two ranges, assigned or not.
+    static bool is_ours(const Address& address);
+
+  private:
+    std::deque<HostName> names_;  // callers keep pointers to the elements
+    std::unordered_map<HostName, uint32_t> numbers_;
+};
+
+}  // namespace network::gateway

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// The home directory: an access mode, lists of what is shown and kept, and the credentials that no mode
+// shows.
+#include <algorithm>
+
+#include "base/glob.h"
+#include "base/text.h"
+#include "config/data.h"
+#include "plan/draft.h"
+#include "plan/home/seeded.h"
+#include "plan/pins.h"
+
+namespace plan {
+namespace {
+
+using config::Item;
+using config::Layer;
+using policy::HomeAccess;
+
+void add_mode(Draft& draft) {
+    const auto& home = draft.policy().home;
+    switch (home.access) {
+        case HomeAccess::tmpwrite:
+            draft.add_rule(
+                draft.home, Access::writable,
+                {"home.access = tmpwrite: an empty home that ends with the jail", home.access_origin},
+                Backing::ephemeral);
+            return;
+        case HomeAccess::restricted:
+            draft.add_rule(draft.home, Access::readonly,
+                           {"home.access = restricted: listed files only", home.access_origin},
+                           Backing::ephemeral);
+            return;
+        case HomeAccess::read:
+            draft.add_rule(draft.home, Access::readonly, {"home.access = read", home.access_origin});
+            return;
+        case HomeAccess::write:
+            // If its mode stopped the search for credentials, the jail must not be able to change the mode
+            // back.
+            draft.add_rule(draft.home, is_shut(draft, draft.home) ? Access::readonly : Access::writable,
+                           {"home.access = write", home.access_origin});
+            return;
+    }
+}
+
+struct ListedIn {
+    std::string_view data;  // in share/
+    std::string_view setting;
+};
+
+// A listed path of the home directory. One that leaves the home directory through a link is refused if a
+// person listed it, and skipped if it is built in.
+base::Status add_entry(Draft& draft, const Item& item, Access access, const ListedIn& listed) {
+    bool is_builtin = item.origin.layer == Layer::builtin;
+    if (is_builtin && !draft.home_names.may_exist(item.text)) return base::success();
+    const base::Path literal = draft.inputs.facts.identity.home / item.text;
+    base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(literal);
+    if (!resolved) {
+        if (is_builtin) return base::success();
+        return base::Error{.what = resolved.error().what, .where = item.origin.describe()};
+    }
+    if (!resolved->path.is_within(draft.home)) {
+        if (is_builtin) return base::success();
+        return base::Error{.what = base::printable(literal.str()) +
+                                   " leaves the home directory through a link to " +
+                                   base::printable(resolved->path.str()),
+                           .advice = "list the place it leads to under mounts." +
+                                     std::string(access == Access::writable ? "writable" : "readonly"),
+                           .where = item.origin.describe()};
+    }
+    if (resolved->path == draft.home) {
+        return base::Error{.what = "the home directory itself can't be listed",
+                           .advice = "set home.access to read or write",
+                           .where = item.origin.describe()};
+    }
+    std::string why = reason_for(listed.data, listed.setting, item);
+    if (!resolved->exists) {
+        if (is_builtin) return base::success();
+        if (access != Access::writable) {
+            draft.note(NoteKind::information, item.origin.describe() + ": " + base::printable(literal.str()) +
+                                                  " does not exist and is not shown");
+            return base::success();
+        }
+        draft.plan.new_directories.push_back(NewDirectory{resolved->path, {why, item.origin}});
+    }
+    draft.links.insert(draft.links.end(), resolved->links.begin(), resolved->links.end());
+    draft.add_rule(resolved->path, access, {std::move(why), item.origin});
+    return base::success();
+}
+
+void add_seeded(Draft& draft, const Item& item) {
+    const base::Path literal = draft.inputs.facts.identity.home / item.text;
+    base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(literal);
+    if (!resolved || !resolved->exists || leads_to_hidden(draft, *resolved)) return;
+    base::Result<std::string> content = draft.tree().read(resolved->path, 1u << 20);
+    if (!content) return;
+    // On a file system of the jail's own the copy is an ordinary file, which programs may replace with
+    // rename(2).
+    bool is_ordinary = draft.policy().home.access == HomeAccess::tmpwrite;
+    const base::Path target = is_ordinary ? draft.home / item.text : resolved->path;
+    draft.after_rules.push_back(
+        Mount{.kind = is_ordinary ? MountKind::file : MountKind::private_file,
+              .target = target,
+              .source = without_secrets(*content),
+              .reason = {reason_for("home/seeded", "home.seeded", item), item.origin}});
+}
+
+// Keeps the jail from creating a missing name: the launch makes a placeholder and mounts on it.
+void hold_name(Draft& draft, const base::Path& path, Access access, const Reason& reason) {
+    draft.plan.placeholders.push_back(Placeholder{path, reason});
+    draft.rules.add(PathRule{.path = path, .access = access, .holds_name = true, .reason = reason});
+}
+
+void hide_matching(Draft& draft, const base::Path& pattern, const Reason& reason) {
+    base::Result<host::Tree::Resolved> directory = draft.tree().resolve(pattern.parent());
+    if (!directory) return;
+    if (is_shut(draft, directory->path) && directory->path != draft.home) {
+        draft.add_rule(directory->path, Access::hidden, reason);
+    }
+    for (const host::Entry& entry : draft.tree().list(directory->path)) {
+        if (!base::matches_name(pattern.name(), entry.name)) continue;
+        base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(pattern.parent() / entry.name);
+        if (!resolved) continue;
+        draft.add_rule(resolved->path, Access::hidden, reason);
+        keep_links(draft, *resolved, reason);
+    }
+}
+
+// Credentials are hidden wherever they would otherwise be seen. In a writable home, the name of a missing
+// credential directory (an entry with a slash at its end) is held: a created ~/.ssh/authorized_keys is as
+// good as a key.
+void add_credentials(Draft& draft) {
+    const base::Path& home = draft.inputs.facts.identity.home;
+    bool is_writable = draft.policy().home.access == HomeAccess::write;
+    for (const config::DataRow& row : config::data_list("home/credentials")) {
+        bool is_held = is_writable && row.entry.ends_with('/');
+        if (!is_held && !draft.home_names.may_exist(row.entry)) continue;
+        const Reason reason{std::string(row.reason), {}};
+        if (!base::has_wildcard(row.entry)) {
+            base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(home / row.entry);
+            if (!resolved) continue;
+            bool could_be_made = is_held && !resolved->exists && draft.tree().look(resolved->path.parent());
+            if (could_be_made) {
+                hold_name(draft, resolved->path, Access::hidden, reason);
+            } else {
+                draft.add_rule(resolved->path, Access::hidden, reason);
+            }
+            keep_links(draft, *resolved, reason);
+            continue;
+        }
+        hide_matching(draft, home / row.entry, reason);
+    }
+}
+
+}  // namespace
+
+bool leads_to_hidden(Draft& draft, const host::Tree::Resolved& resolved) {
+    if (resolved.links.empty()) return false;
+    const PathRule* rule = draft.rules.decide_unsettled(resolved.path);
+    if (rule == nullptr || rule->access != Access::hidden) return false;
+    draft.note(NoteKind::protection, base::printable(resolved.links.back().path.str()) + " is a link to " +
+                                         base::printable(resolved.path.str()) + ", which is hidden (" +
+                                         rule->reason.why + "); it is not followed: remove the link");
+    return true;
+}
+
+base::Status add_home(Draft& draft) {
+    add_mode(draft);
+    const auto& home = draft.policy().home;
+    for (const Item& item : home.readonly) {
+        // The built-in list adds nothing to a home that shows everything.
+        if (draft.home_is_real && item.origin.layer == Layer::builtin) continue;
+        base::Status added = add_entry(draft, item, Access::readonly, {"home/readonly", "home.readonly"});
+        if (!added) return added;
+    }
+    for (const Item& item : home.writable) {
+        // With per_project_state the profile's state has a directory for each project (agent.cc).
+        if (draft.policy().agents.per_project_state && item.origin.layer == Layer::profile) continue;
+        base::Status added = add_entry(draft, item, Access::writable, {"", "home.writable"});
+        if (!added) return added;
+    }
+    add_credentials(draft);
+    return base::success();
+}
+
+void add_seeded_files(Draft& draft) {
+    for (const Item& item : draft.policy().home.seeded) {
+        const PathRule* rule = draft.rules.decide(draft.home / item.text);
+        bool is_closed = rule != nullptr && rule->access == Access::hidden;
+        if (!is_closed) add_seeded(draft, item);
+    }
+}
+
+}  // namespace plan

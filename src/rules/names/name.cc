@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+#include "rules/names/name.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "rules/address.h"
+#include "rules/names/idn.h"
+
+namespace network {
+namespace {
+
+using base::Error;
+using base::Result;
+
+constexpr size_t kLongestLabel = 63;  // RFC 1035
+constexpr size_t kLongestName = 253;
+// UTF-8 text is longer than its A-label by less than this factor. Longer text is not parsed.
+constexpr size_t kLongestText = 4 * kLongestName;
+
+constexpr std::string_view kDigits = "0123456789";
+
+struct Forbidden {
+    char letter;
+    std::string_view name;
+};
+
+// Attackers have used each of these to make two programs read one name differently.
+constexpr Forbidden kForbidden[] = {
+    {'\r', "a line break"}, {'\n', "a line break"}, {'\0', "a NUL byte"}, {' ', "a blank"}, {'@', "'@'"},
+    {'#', "'#'"},           {'?', "'?'"},           {'/', "'/'"},         {'\\', "'\\'"},   {'*', "'*'"},
+    {':', "':'"},           {'%', "'%'"},           {'[', "'['"},         {']', "']'"},
+};
+
+bool is_of_a_name(char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '-' ||
+           letter == '_';
+}
+
+bool is_ascii(std::string_view text) {
+    return std::ranges::all_of(text, [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
+}
+
+std::string in_lower_case(std::string_view text) {
+    std::string lower(text);
+    for (char& letter : lower) {
+        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    }
+    return lower;
+}
+
+Error refusal(std::string_view text, std::string_view why, std::string advice = {}) {
+    if (advice.empty()) advice = "write a host name like api.example.org";
+    return Error{.what = in_quotes(text) + " is not a host name: " + std::string(why),
+                 .advice = std::move(advice)};
+}
+
+// The problem with the bytes, or an empty text.
+std::string problem_with_bytes(std::string_view lower) {
+    for (char letter : lower) {
+        if (is_of_a_name(letter) || letter == '.' || static_cast<unsigned char>(letter) >= 0x80) continue;
+        const Forbidden* known = std::ranges::find(kForbidden, letter, &Forbidden::letter);
+        if (known != std::end(kForbidden)) return "it holds " + std::string(known->name);
+        bool is_control = static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f;
+        return is_control ? "it holds a control character" : "it holds '" + std::string(1, letter) + "'";
+    }
+    return {};
+}
+
+// The label in the DNS's form.
+Result<std::string> canonical_label(std::string_view label) {
+    if (label.empty()) return Error{.what = "a label is empty"};
+    // Programs that receive a name with a leading hyphen would read it as an option.
+    if (label.front() == '-' || label.back() == '-') return Error{.what = "a label begins or ends with '-'"};
+    std::string text(label);
+    if (!is_ascii(label)) {
+        if (label.starts_with("xn--"))
+            return Error{.what = "a label that begins with xn-- holds more than ASCII"};
+        Result<std::string> encoded = a_label_of(label);
+        if (!encoded) return encoded.error();
+        text = *encoded;
+    } else if (label.starts_with("xn--") && label.size() <= kLongestLabel && !is_genuine_a_label(label)) {
+        return Error{.what = "'" + text + "' is no A-label"};
+    }
+    if (text.size() > kLongestLabel) return Error{.what = "a label is longer than 63 bytes"};
+    return text;
+}
+
+// "7", "017", "0x7f": if the last label is one of these, some resolvers read the whole name as an address.
+bool is_number(std::string_view label) {
+    if (label.starts_with("0x"))
+        return label.find_first_not_of("0123456789abcdef", 2) == std::string_view::npos;
+    return label.find_first_not_of(kDigits) == std::string_view::npos;
+}
+
+}  // namespace
+
+std::string in_quotes(std::string_view untrusted) {
+    constexpr size_t kShown = 80;
+    bool is_long = untrusted.size() > kShown;
+    std::string shown = base::printable(untrusted.substr(0, kShown));
+    return "'" + shown + (is_long ? "…'" : "'");
+}
+
+Result<HostName> HostName::parse(std::string_view text) {
+    if (text.empty()) return refusal(text, "it is empty");
+    if (text.size() > kLongestText) return refusal(text, "it is longer than 253 bytes");
+    std::string lower = in_lower_case(text);
+    if (std::string problem = problem_with_bytes(lower); !problem.empty()) return refusal(text, problem);
+    if (lower.ends_with(".."))
+        return refusal(text, "it ends in two dots", "write it without dots at the end");
+    if (lower.ends_with('.')) lower.pop_back();
+
+    std::string name;
+    for (std::string_view label : base::split(lower, '.')) {
+        Result<std::string> canonical = canonical_label(label);
+        if (!canonical) return refusal(text, canonical.error().what, canonical.error().advice);
+        if (!name.empty()) name += '.';
+        name += *canonical;
+    }
+    if (name.size() > kLongestName) return refusal(text, "it is longer than 253 bytes");
+    if (is_number(std::string_view(name).substr(name.rfind('.') + 1))) {
+        if (Address::parse(name)) return refusal(text, "it is an address");
+        return refusal(text, "it ends in a number, which some programs read as an address",
+                       "write an IPv4 address as four decimal numbers");
+    }
+    return HostName(std::move(name));
+}
+
+std::vector<std::string_view> HostName::labels() const {
+    return base::split(text_, '.');
+}
+
+}  // namespace network

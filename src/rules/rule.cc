@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+#include "rules/rule.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/text.h"
+#include "rules/names/name.h"
+#include "rules/names/public_suffix.h"
+
+namespace network {
+namespace {
+
+using base::Error;
+using base::Result;
+using base::Status;
+
+Error refusal(std::string_view text, std::string_view why, std::string advice) {
+    return Error{.what = in_quotes(text) + " is not a network rule: " + std::string(why),
+                 .advice = std::move(advice)};
+}
+
+Error refusal(std::string_view text, const Error& cause) {
+    return refusal(text, cause.what, cause.advice);
+}
+
+std::optional<uint16_t> port_in(std::string_view text) {
+    unsigned number = 0;
+    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    bool is_whole = problem == std::errc() && end == text.data() + text.size();
+    if (!is_whole || text.front() == '0' || number < 1 || number > 65535) return std::nullopt;
+    return static_cast<uint16_t>(number);
+}
+
+Result<Ports> parse_ports(std::string_view text) {
+    constexpr const char* kAdvice = "write a port from 1 to 65535, or two with a '-' between them";
+    size_t dash = text.find('-');
+    std::optional<uint16_t> first = port_in(text.substr(0, dash));
+    std::optional<uint16_t> last = dash == std::string_view::npos ? first : port_in(text.substr(dash + 1));
+    if (!first || !last) return Error{.what = in_quotes(text) + " is not a port", .advice = kAdvice};
+    if (*first > *last) return Error{.what = in_quotes(text) + " ends before it begins", .advice = kAdvice};
+    return Ports{*first, *last};
+}
+
+bool looks_like_ports(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789-") == std::string_view::npos;
+}
+
+// The parts before and after the colon that precedes the ports. Without ports there is no second part.
+struct Halves {
+    std::string_view host;
+    std::optional<std::string_view> ports;
+};
+
+Result<Halves> split_ports(std::string_view text) {
+    if (text.starts_with('[')) {
+        size_t close = text.find(']');
+        constexpr const char* kAdvice = "write [2001:db8::1]:443";
+        if (close == std::string_view::npos)
+            return Error{.what = "a bracket is left open", .advice = kAdvice};
+        std::string_view host = text.substr(1, close - 1), rest = text.substr(close + 1);
+        if (host.find(':') == std::string_view::npos)
+            return Error{.what = "brackets are for IPv6", .advice = kAdvice};
+        if (rest.empty()) return Halves{host, std::nullopt};
+        if (rest.front() != ':') return Error{.what = "something follows the bracket", .advice = kAdvice};
+        return Halves{host, rest.substr(1)};
+    }
+    // In 2001:db8::/32:443 the colon after the slash precedes the port.
+    size_t slash = text.find('/');
+    size_t colon = text.find(':', slash == std::string_view::npos ? 0 : slash);
+    if (colon == std::string_view::npos) return Halves{text, std::nullopt};
+    bool is_bare_v6 = slash == std::string_view::npos && text.find(':', colon + 1) != std::string_view::npos;
+    if (is_bare_v6) return Halves{text, std::nullopt};
+    return Halves{text.substr(0, colon), text.substr(colon + 1)};
+}
+
+// Parses "*.suffix" or "a.*.suffix". Normalises it as a name with an ordinary label in place of the star.
+Status read_wildcard(std::string_view host, Rule& rule) {
+    constexpr const char* kAdvice = "write *.example.org, or a.*.example.org for one label";
+    std::vector<std::string_view> labels = base::split(host, '.');
+    auto star = std::ranges::find(labels, "*");
+    bool is_alone = star != labels.end() && std::ranges::count(host, '*') == 1;
+    if (!is_alone) return Error{.what = "a '*' stands for a whole label, and once", .advice = kAdvice};
+    auto position = static_cast<size_t>(star - labels.begin());
+    std::string filled(host);
+    filled[host.find('*')] = 'x';
+    Result<HostName> name = HostName::parse(filled);
+    if (!name) return name.error();
+    std::vector<std::string_view> fixed = name->labels();
+    if (position + 1 >= fixed.size()) return Error{.what = "nothing follows the '*'", .advice = kAdvice};
+
+    std::string_view last_label = fixed[position];
+    std::string_view whole = name->str();
+    auto offset = static_cast<size_t>(last_label.data() - whole.data());
+    std::string_view suffix = whole.substr(offset + last_label.size() + 1);
+    if (rule.side == Side::allow && is_public_suffix(suffix)) {
+        return Error{.what = "any person can register a name below " + std::string(suffix),
+                     .advice = "name the hosts"};
+    }
+    rule.target = Target::wildcard;
+    rule.name = std::string(whole.substr(0, offset)) + "*." + std::string(suffix);
+    return base::success();
+}
+
+// Whether the text is meant as an address, valid or not: the error for "10.0.0/8" should explain networks,
+// the one for "a.org/x" names.
+bool looks_like_network(std::string_view host) {
+    if (host.find(':') != std::string_view::npos) return true;
+    size_t slash = host.find('/');
+    bool has_numbers_alone = host.substr(0, slash).find_first_not_of("0123456789.") == std::string_view::npos;
+    return has_numbers_alone && (slash != std::string_view::npos || Address::parse(host));
+}
+
+Status read_host(std::string_view host, Rule& rule) {
+    if (looks_like_network(host)) {
+        Result<Prefix> prefix = Prefix::parse(host);
+        if (!prefix) return prefix.error();
+        rule.target = Target::network;
+        rule.prefix = *prefix;
+        return base::success();
+    }
+    if (host.find('*') != std::string_view::npos) return read_wildcard(host, rule);
+    if (host.starts_with('.') && host.size() > 1) {
+        return Error{.what = "it begins with a dot",
+                     .advice = "write *" + base::printable(host) + " for subdomains"};
+    }
+    Result<HostName> name = HostName::parse(host);
+    if (!name) return name.error();
+    if (name->str() == "tcp" || name->str() == "udp" || name->str() == "raw") {
+        return Error{.what = "only udp: and raw: in lower case stand in front of an entry",
+                     .advice = "write 443 for TCP, udp:443 for UDP"};
+    }
+    rule.target = Target::host;
+    rule.name = name->str();
+    return base::success();
+}
+
+// For the error message: users often paste a URL.
+std::string host_of_url(std::string_view text) {
+    text.remove_prefix(text.find("://") + 3);
+    std::string_view host = text.substr(0, text.find_first_of("/?#"));
+    host = host.substr(host.rfind('@') + 1);
+    return host.empty() ? "the host" : base::printable(host);
+}
+
+Status read_target(std::string_view body, Rule& rule) {
+    if (body == "*") return base::success();
+    if (body.starts_with("*:")) {
+        return Error{.what = "a port of every host is written without a host",
+                     .advice = "write " + base::printable(body.substr(2))};
+    }
+    if (looks_like_ports(body)) {
+        Result<Ports> ports = parse_ports(body);
+        if (!ports) return ports.error();
+        rule.target = Target::port;
+        rule.ports = *ports;
+        return base::success();
+    }
+    Result<Halves> halves = split_ports(body);
+    if (!halves) return halves.error();
+    if (halves->ports) {
+        Result<Ports> ports = parse_ports(*halves->ports);
+        if (!ports) return ports.error();
+        rule.ports = *ports;
+    }
+    return read_host(halves->host, rule);
+}
+
+}  // namespace
+
+std::string_view to_text(Transport transport) {
+    switch (transport) {
+        case Transport::tcp:
+            return "tcp";
+        case Transport::udp:
+            return "udp";
+        case Transport::raw:
+            return "raw";
+    }
+    return "";
+}
+
+bool Rule::is_for(Transport transport) const {
+    switch (transport) {
+        case Transport::tcp:
+            return !is_udp_only && !(is_raw && side == Side::block);
+        case Transport::udp:
+            return is_udp_only || (side == Side::block && !is_raw);
+        case Transport::raw:
+            return is_raw;
+    }
+    return false;
+}
+
+Specificity Rule::specificity() const {
+    int length = 0;
+    if (target == Target::network) length = prefix.length();
+    if (target == Target::wildcard) length = static_cast<int>(std::ranges::count(name, '.'));
+    return {target, length, 65535 - ports.count()};
+}
+
+Result<Rule> parse_rule(std::string_view text, Side side) {
+    if (text.empty()) return refusal(text, "it is empty", "write a host, a network, a port or *");
+    if (text.size() > 1024) return refusal(text, "it is too long", "write one host, network or port");
+    if (text.find("://") != std::string_view::npos) {
+        return refusal(text, "it is a URL", "write " + host_of_url(text));
+    }
+    if (text.starts_with('@'))
+        return refusal(text, "a bundle is not one rule", "name it in network.allow or network.block");
+    Rule rule{.side = side, .text = std::string(text)};
+    std::string_view body = text;
+    if (body.starts_with("udp:")) {
+        rule.is_udp_only = true;
+        body.remove_prefix(4);
+    } else if (body.starts_with("raw:")) {
+        rule.is_raw = true;
+        body.remove_prefix(4);
+    }
+    if (body.starts_with("udp:") || body.starts_with("raw:")) {
+        return refusal(text, "it has two words in front", "write udp: or raw:, not both");
+    }
+    if (Status read = read_target(body, rule); !read) return refusal(text, read.error());
+    return rule;
+}
+
+}  // namespace network

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "rules/text/verdict_words.h"
+
+namespace network {
+namespace {
+
+constexpr const char* kAdministratorsFile = "/etc/agent-sandbox/config.toml";
+
+bool is_shipped(const Rule& rule) {
+    return rule.side == Side::block && rule.origin.layer == config::Layer::builtin;
+}
+
+// An entry for the host itself decides before wider entries and before the shipped list. An entry for one
+// port of the host decides before the user's own entry for all ports.
+std::string change_against(const Rule& rule, const Asked& asked) {
+    if (rule.origin.layer == config::Layer::admin || !asked.name || asked.transport == Transport::udp)
+        return {};
+    if (asked.transport == Transport::raw)
+        return rule.target == Target::host && rule.names_ports() ? "" : allow_line(entry_for(asked));
+    if (is_shipped(rule) || rule.target != Target::host) return "--allow-host " + asked.name->str();
+    bool can_be_narrower = !rule.names_ports();
+    return can_be_narrower ? allow_line(asked.name->str() + ":" + std::to_string(asked.port)) : "";
+}
+
+std::string advice_against(const Rule& rule) {
+    if (rule.origin.layer == config::Layer::admin) return kAskAdministrator;
+    if (is_shipped(rule)) return "if it is needed, open it with network.allow = [\"" + rule.text + "\"]";
+    return "remove the entry, or add a more specific one to network.allow";
+}
+
+}  // namespace
+
+std::string allow_line(std::string_view entry) {
+    return "network.allow = [\"" + std::string(entry) + "\"]";
+}
+
+std::string name_of(const Rule& rule) {
+    return rule.bundle.empty() ? rule.text : "@" + rule.bundle + ": " + rule.text;
+}
+
+Verdict verdict_by(const Rule& rule, const Asked& asked) {
+    bool is_allowed = rule.side == Side::allow;
+    std::string reason = rule.reason;
+    if (reason.empty()) reason = is_allowed ? "network.allow opens it" : "network.block closes it";
+    return Verdict{.decision = is_allowed ? Decision::allow : Decision::deny,
+                   .cause = is_shipped(rule) ? Cause::shipped_list : Cause::rule,
+                   .rule = name_of(rule),
+                   .origin = rule.origin,
+                   .reason = std::move(reason),
+                   .advice = is_allowed ? std::string() : advice_against(rule),
+                   .change = is_allowed ? std::string() : change_against(rule, asked)};
+}
+
+Verdict raw_refusal(const Host& host, uint16_t port, std::string reason) {
+    Asked asked{.name = std::get_if<HostName>(&host),
+                .address = std::get_if<Address>(&host),
+                .port = port,
+                .transport = Transport::raw};
+    std::string change = allow_line(entry_for(asked));
+    return Verdict{.cause = Cause::protocol,
+                   .reason = std::move(reason),
+                   .advice = "if it is needed, " + change + " lets it through unread",
+                   .change = change};
+}
+
+std::string entry_for(const Asked& asked) {
+    std::string host = asked.name ? asked.name->str() : asked.address->str();
+    if (asked.transport == Transport::tcp) return host;
+    bool needs_brackets = !asked.name && !asked.address->is_v4();
+    return std::string(to_text(asked.transport)) + ":" + (needs_brackets ? "[" + host + "]" : host) + ":" +
+           std::to_string(asked.port);
+}
+
+std::string change_for(const Asked& asked) {
+    bool has_flag = asked.name && asked.transport == Transport::tcp;
+    return has_flag ? "--allow-host " + asked.name->str() : allow_line(entry_for(asked));
+}
+
+std::string advice_for_port(const Asked& asked) {
+    std::string entry = entry_for(asked);
+    if (asked.transport == Transport::tcp) {
+        bool needs_brackets = !asked.name && !asked.address->is_v4();
+        entry = (needs_brackets ? "[" + entry + "]" : entry) + ":" + std::to_string(asked.port);
+    }
+    return std::string(kAskAdministrator) + ": " + allow_line(entry) + " in " + kAdministratorsFile;
+}
+
+std::string_view to_text(Decision decision) {
+    switch (decision) {
+        case Decision::allow:
+            return "allow";
+        case Decision::deny:
+            return "deny";
+        case Decision::ask:
+            return "ask";
+        case Decision::inject:
+            return "inject";
+    }
+    return "";
+}
+
+std::string_view to_text(Cause cause) {
+    switch (cause) {
+        case Cause::mode:
+            return "mode";
+        case Cause::rule:
+            return "rule";
+        case Cause::shipped_list:
+            return "shipped list";
+        case Cause::port_floor:
+            return "port floor";
+        case Cause::address_floor:
+            return "address floor";
+        case Cause::literal:
+            return "literal address";
+        case Cause::udp:
+            return "udp";
+        case Cause::ask:
+            return "ask";
+        case Cause::protocol:
+            return "protocol";
+    }
+    return "";
+}
+
+}  // namespace network

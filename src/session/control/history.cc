@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "session/control/history.h"
+
+#include <unistd.h>
+
+#include "audit/secrets.h"
+
+namespace session {
+namespace {
+
+constexpr int kSignalBase = 128;
+
+std::string host_name() {
+    char name[256] = {};
+    return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+std::string_view reason_of(LateFinding::Kind kind) {
+    switch (kind) {
+        case LateFinding::Kind::masked:
+            return "the search for files to mask reached it after the start";
+        case LateFinding::Kind::appeared:
+            return "it appeared after the start";
+        case LateFinding::Kind::repository:
+            return "the search for repositories reached it after the start";
+        case LateFinding::Kind::closed:
+            return "it could not be searched, or not covered file by file";
+        case LateFinding::Kind::replaced:
+            return "it was replaced outside while the jail ran";
+        case LateFinding::Kind::open:
+            return "it could not be covered";
+    }
+    return "";
+}
+
+void add_head(audit::Line& line, std::string_view writer, const audit::Head& head) {
+    if (head.lines == 0) return;
+    line.begin_object(writer).number("lines", head.lines).text("hash", head.hash).end_object();
+}
+
+}  // namespace
+
+base::Json description_of(const plan::Plan& plan, const Surroundings& surroundings) {
+    base::Json words = base::Json::array();
+    for (const std::string& word : audit::without_secrets(plan.command)) words.push(word);
+    base::Json description = base::Json::object();
+    description.set("version", surroundings.version).set("command", std::move(words));
+    description.set("directory", plan.working_directory.str()).set("project", plan.project.str());
+    description.set("backend", plan.backend).set("network", policy::to_text(plan.network.reached));
+    description.set("agent", plan.agent);
+    if (!surroundings.job.empty()) description.set("job", surroundings.job);
+    return description;
+}
+
+void record_start(audit::Writer& record, const plan::Plan& plan, const Surroundings& surroundings,
+                  const std::string& policy) {
+    if (!record) return;
+    audit::Line line("start");
+    line.text("session", surroundings.session).text("version", surroundings.version);
+    line.texts("command", audit::without_secrets(plan.command));
+    line.path("directory", plan.working_directory.str()).path("project", plan.project.str());
+    line.text("backend", plan.backend).text("agent", plan.agent);
+    line.text("network", policy::to_text(plan.network.reached));
+    line.text("asked", policy::to_text(plan.network.asked)).text("policy", policy);
+    line.begin_object("levels");
+    for (const plan::Control& control : plan.controls)
+        line.text(control.name, policy::to_text(control.level));
+    line.end_object();
+    line.number("pid", static_cast<uint64_t>(::getpid())).text("host", host_name());
+    line.text("job", surroundings.job);
+    record.write(std::move(line));
+}
+
+void record_held(audit::Writer& record, const BareName& name) {
+    if (!record) return;
+    audit::Line line("cover");
+    line.path("path", name.path.str()).text("cause", "opened inside").text("reason", name.detail);
+    record.write(std::move(line));
+}
+
+void record_uncovered(audit::Writer& record, const std::vector<backends::Uncovered>& uncovered) {
+    if (!record) return;
+    for (const backends::Uncovered& one : uncovered) {
+        audit::Line line("cover");
+        line.path("path", one.path.str()).text("cause", one.is_covered_again ? "covered again" : "left open");
+        line.text("reason", "it was replaced or removed outside while the jail ran");
+        record.write(std::move(line));
+    }
+}
+
+void record_search(audit::Writer& record, const SearchProgress::Report& search) {
+    if (!record) return;
+    for (const LateFinding& finding : search.findings) {
+        audit::Line line("cover");
+        bool is_open = finding.kind == LateFinding::Kind::open;
+        line.path("path", finding.path.str()).text("cause", is_open ? "left open" : "covered late");
+        line.text("reason", reason_of(finding.kind));
+        line.number("after_ms", static_cast<uint64_t>(finding.after.count()));
+        record.write(std::move(line));
+    }
+}
+
+void record_end(audit::Writer& record, const base::Result<Ending>& ending, const Helpers& helpers,
+                std::chrono::milliseconds duration) {
+    if (!record) return;
+    audit::Line line("end");
+    if (ending) {
+        line.number("status", static_cast<uint64_t>(ending->exit_code));
+        if (ending->by_signal) line.number("signal", static_cast<uint64_t>(ending->exit_code - kSignalBase));
+        line.text("reason", ending->reason);
+    } else {
+        line.text("reason", ending.error().line());
+    }
+    line.number("duration_ms", static_cast<uint64_t>(duration.count()));
+    if (ending) {
+        line.begin_object("refused").number("network", ending->network.refused);
+        line.number("files", ending->trace.files).number("system_calls", ending->trace.system_calls);
+        line.number("mail", ending->refused_mails).end_object();
+    }
+    if (record.lost() > 0) line.number("lost", record.lost());
+    if (!record.head().hash.empty()) {
+        line.begin_object("writers");
+        add_head(line, "gateway", helpers.gateway);
+        add_head(line, "tracer", helpers.tracer);
+        line.end_object();
+    }
+    record.write(std::move(line));
+}
+
+}  // namespace session

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Describes the start and the end of a session for its record and its directory. Neither contains secrets:
+// words of the command that look like a secret are left out, and so are all variables.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "audit/writer.h"
+#include "base/encoding/json.h"
+#include "plan/plan.h"
+#include "session/guard/cover_guard.h"
+#include "session/session.h"
+
+namespace session {
+
+base::Json description_of(const plan::Plan& plan, const Surroundings& surroundings);
+
+void record_start(audit::Writer& record, const plan::Plan& plan, const Surroundings& surroundings,
+                  const std::string& policy);
+
+// The last line of each helper's hash chain.
+struct Helpers {
+    audit::Head gateway, tracer;
+};
+
+// A process of the jail used a name that was uncovered for a moment. Recorded at once.
+void record_held(audit::Writer& record, const BareName& name);
+// Each name that was uncovered for a moment. Recorded at the end.
+void record_uncovered(audit::Writer& record, const std::vector<backends::Uncovered>& uncovered);
+
+// Files that the search found in the project after the start.
+void record_search(audit::Writer& record, const SearchProgress::Report& search);
+
+void record_end(audit::Writer& record, const base::Result<Ending>& ending, const Helpers& helpers,
+                std::chrono::milliseconds duration);
+
+}  // namespace session

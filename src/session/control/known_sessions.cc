@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. A supervisor makes its directory, takes the lock in it, writes session.json, and holds
+// the lock until it has removed the directory. So
+//
+//   no session.json, made just now        it is starting; do not try the lock, so that it can take it
+//   the lock is held                      it lives
+//   the lock is free                      no process on this machine owns the directory
+//   there are no locks (some NFS)         it lives if the process with this pid and this start time lives
+//
+// The lock is tried shared and only for an instant, which blocks no other process: the owner has it already,
+// and other readers share it. Identifiers are random and never used again. So a dead session stays dead, and
+// several processes may remove its directory.
+//
+// Threat: another program of the user may have put any names and files here. Links, pipes and names that are
+// not identifiers are skipped, and nothing is opened for longer than a check
+// (tests/session/known_sessions_test.cc).
+#include "session/control/known_sessions.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+#include "base/entries.h"
+#include "base/file.h"
+#include "base/remove_tree.h"
+#include "base/text.h"
+#include "session/control/session_directory.h"
+#include "session/runtime_directory.h"
+
+namespace session {
+namespace {
+
+constexpr size_t kIdLength = 32;
+constexpr size_t kLargestMetadata = 256u << 10;
+constexpr std::time_t kStarting = 10;
+constexpr std::time_t kForgotten = std::time_t{7} * 24 * 3600;  // on another machine, which can't be asked
+constexpr size_t kMostListed = 8;                               // in a message
+
+bool is_hexadecimal(std::string_view text) {
+    return std::ranges::all_of(text, [](char letter) {
+        return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
+    });
+}
+
+// ---- This machine
+
+struct Machine {
+    std::string host;
+    std::string boot;
+};
+
+Machine this_machine() {
+    Machine machine;
+    char name[256] = {};
+    if (::gethostname(name, sizeof name - 1) == 0) machine.host = name;
+    machine.boot = boot_id();
+    return machine;
+}
+
+bool has_process(const base::Json& metadata, const Machine& machine) {
+    int64_t process = metadata.number("pid", -1);
+    return process > 0 && process <= INT32_MAX && metadata.text("boot") == machine.boot &&
+           metadata.number("start_ticks") > 0 &&
+           static_cast<uint64_t>(metadata.number("start_ticks")) == start_ticks_of(static_cast<int>(process));
+}
+
+// ---- One directory
+
+base::Fd open_inside(int directory, const char* name) {
+    base::Fd file(::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    struct stat status;
+    if (file && (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))) file.reset();
+    return file;
+}
+
+enum class Lock { held, free, unknown };
+
+Lock try_lock(int directory) {
+    base::Fd lock = open_inside(directory, "lock");
+    if (!lock) return Lock::free;
+    if (::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) return Lock::free;
+    return errno == EWOULDBLOCK ? Lock::held : Lock::unknown;
+}
+
+struct Metadata {
+    bool is_there = false;
+    base::Json content = base::Json::object();
+    std::time_t written = 0;
+};
+
+Metadata read_metadata(int directory) {
+    Metadata metadata;
+    base::Fd file = open_inside(directory, "session.json");
+    struct stat status;
+    if (!file || ::fstat(file.get(), &status) != 0) return metadata;
+    metadata.is_there = true;
+    metadata.written = status.st_mtim.tv_sec;
+    base::Result<std::string> text = base::read_descriptor(file.get(), kLargestMetadata);
+    if (!text) return metadata;
+    base::Result<base::Json> content = base::Json::parse(*text);
+    if (content && content->is_object()) metadata.content = *std::move(content);
+    return metadata;
+}
+
+enum class Finding { running, elsewhere, starting, dead };
+
+Finding examine(int directory, const Metadata& metadata, const Machine& machine, std::time_t now) {
+    struct stat status;
+    if (::fstat(directory, &status) != 0) return Finding::starting;
+    if (!metadata.is_there && now - status.st_mtim.tv_sec < kStarting) return Finding::starting;
+    std::string host = metadata.content.text("host", machine.host);
+    Lock lock = try_lock(directory);
+    if (host != machine.host) {
+        // A free lock proves nothing if each machine has its own locks.
+        bool is_forgotten = lock != Lock::held && now - metadata.written > kForgotten;
+        return is_forgotten ? Finding::dead : Finding::elsewhere;
+    }
+    if (lock == Lock::unknown)
+        return has_process(metadata.content, machine) ? Finding::running : Finding::dead;
+    if (lock == Lock::free) return Finding::dead;
+    return metadata.is_there ? Finding::running : Finding::starting;
+}
+
+base::Fd open_sessions(const std::string& root) {
+    base::Fd directory(::open((root + "/sessions").c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status;
+    bool is_ours = directory && ::fstat(directory.get(), &status) == 0 && status.st_uid == ::geteuid() &&
+                   (status.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    return is_ours ? std::move(directory) : base::Fd();
+}
+
+void add_sessions_of(const std::string& place, std::vector<Known>& found) {
+    base::Fd sessions = open_sessions(place);
+    if (!sessions) return;
+    std::vector<std::string> names;
+    base::visit_entries(sessions.get(), [&](const struct dirent64& entry) {
+        std::string_view name = entry.d_name;
+        if (name.size() == kIdLength && is_hexadecimal(name)) names.emplace_back(name);
+        return true;
+    });
+    if (names.empty()) return;
+    const Machine machine = this_machine();
+    const std::time_t now = ::time(nullptr);
+    for (std::string& name : names) {
+        base::Fd directory(
+            ::openat(sessions.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (!directory) continue;
+        Metadata metadata = read_metadata(directory.get());
+        Finding finding = examine(directory.get(), metadata, machine, now);
+        if (finding == Finding::dead)
+            base::remove_tree("/proc/self/fd/" + std::to_string(sessions.get()) + "/" + name);
+        if (finding == Finding::dead || finding == Finding::starting) continue;
+        found.push_back(
+            {.id = name,
+             .directory = session_directory_path(place, name),
+             .metadata = std::move(metadata.content),
+             .state = finding == Finding::elsewhere ? Known::State::elsewhere : Known::State::running});
+    }
+}
+
+std::string listed(const std::vector<const Known*>& sessions) {
+    std::vector<std::string> texts;
+    for (const Known* known : sessions) {
+        if (texts.size() == kMostListed) {
+            texts.emplace_back("…");
+            break;
+        }
+        std::string text = known->id.substr(0, kShortId);
+        const base::Json::Array& command = known->metadata.items("command");
+        if (!command.empty() && command[0].as_text()) text += " (" + *command[0].as_text() + ")";
+        texts.push_back(std::move(text));
+    }
+    return base::join(texts, ", ");
+}
+
+base::Error not_found(std::string what, std::string advice) {
+    return {.what = std::move(what), .advice = std::move(advice), .exit_code = base::ExitCode::check_failed};
+}
+
+}  // namespace
+
+bool is_process_of(const base::Json& metadata) {
+    return has_process(metadata, this_machine());
+}
+
+std::vector<Known> known_sessions(const std::vector<std::string>& places) {
+    std::vector<Known> found;
+    for (const std::string& place : places) add_sessions_of(place, found);
+    std::ranges::sort(found, [](const Known& one, const Known& other) {
+        std::string its = one.metadata.text("started"), others = other.metadata.text("started");
+        return its != others ? its > others : one.id < other.id;
+    });
+    return found;
+}
+
+base::Result<Known> find_among(const std::vector<Known>& sessions, std::string_view text) {
+    constexpr std::string_view kList = "agent-sandbox ps lists them";
+    std::vector<const Known*> matching;
+    for (const Known& known : sessions) {
+        bool is_meant = text.empty() ? known.state == Known::State::running : known.id.starts_with(text);
+        if (is_meant) matching.push_back(&known);
+    }
+    if (text.empty()) {
+        if (matching.empty())
+            return not_found("no session is running", "start one in another terminal: agent-sandbox COMMAND");
+        if (matching.size() > 1) {
+            return not_found("several sessions are running: " + listed(matching), "name one of them");
+        }
+        return *matching[0];
+    }
+    std::string shown(text.substr(0, kIdLength + 8));
+    if (text.size() < kShortestPrefix || text.size() > kIdLength || !is_hexadecimal(text)) {
+        return base::Error{.what = "'" + shown + "' is not a session",
+                           .advice = "write the first digits of its id, four or more; " + std::string(kList),
+                           .exit_code = base::ExitCode::usage};
+    }
+    if (matching.empty()) return not_found("there is no session " + shown, std::string(kList));
+    if (matching.size() > 1)
+        return not_found("several sessions begin with " + shown + ": " + listed(matching),
+                         "write more digits");
+    return *matching[0];
+}
+
+base::Result<Known> find_session(const std::vector<std::string>& places, std::string_view text) {
+    return find_among(known_sessions(places), text);
+}
+
+}  // namespace session

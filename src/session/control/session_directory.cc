@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+#include "session/control/session_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+
+#include "audit/line.h"
+#include "base/text.h"
+#include "session/runtime_directory.h"
+
+namespace session {
+namespace {
+
+constexpr int kBacklog = 16;
+constexpr const char* kNames[] = {"lock", "session.json", "session.json.new", "control", "log"};
+
+std::string host_name() {
+    char name[256] = {};
+    return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
+}
+
+}  // namespace
+
+uint64_t start_ticks_of(int pid) {
+    base::Result<std::string> text = base::read_file("/proc/" + std::to_string(pid) + "/stat");
+    if (!text) return 0;
+    // The name in parentheses may contain any byte. Of the fields after it, the 20th is the 22nd of the line.
+    size_t name_end = text->rfind(')');
+    if (name_end == std::string::npos || name_end + 2 > text->size()) return 0;
+    std::vector<std::string_view> fields = base::split(std::string_view(*text).substr(name_end + 2), ' ');
+    constexpr size_t kStartTime = 19;
+    uint64_t ticks = 0;
+    if (fields.size() > kStartTime)
+        std::from_chars(fields[kStartTime].data(), fields[kStartTime].data() + fields[kStartTime].size(),
+                        ticks);
+    return ticks;
+}
+
+std::string boot_id() {
+    base::Result<std::string> text = base::read_file("/proc/sys/kernel/random/boot_id");
+    return text ? std::string(base::trim(*text)) : "";
+}
+
+base::Status SessionDirectory::make(const std::string& place, const std::string& session,
+                                    const base::Json& metadata, const std::string& record) {
+    std::string path = session_directory_path(place, session);
+    if (::mkdir(path.c_str(), 0700) != 0) return base::system_error("make " + path, errno);
+    path_ = path;
+    metadata_ = base::Json::object();
+    metadata_.set("v", 1).set("session", session).set("pid", static_cast<int>(::getpid()));
+    metadata_.set("start_ticks", static_cast<int64_t>(start_ticks_of(::getpid())));
+    metadata_.set("boot", boot_id()).set("host", host_name()).set("started", audit::time_text());
+    for (const auto& [key, value] : metadata.members()) metadata_.set(key, value);
+    metadata_.set("log", record);
+    if (base::Status filled = fill(record); !filled) {
+        remove();
+        return filled;
+    }
+    return base::success();
+}
+
+base::Status SessionDirectory::fill(const std::string& record) {
+    directory_ = base::Fd(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!directory_) return base::system_error("open " + path_, errno);
+    int here = directory_.get();
+    lock_ = base::Fd(::openat(here, "lock", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!lock_) return base::system_error("make " + path_ + "/lock", errno);
+    // Without locks, other processes use the pid to check whether the session lives.
+    (void)::flock(lock_.get(), LOCK_EX | LOCK_NB);
+    if (!control_.open(path_, "control", SOCK_SEQPACKET) || ::listen(control_.get(), kBacklog) != 0)
+        return base::system_error("make " + path_ + "/control", errno);
+    if (!record.empty() && ::symlinkat(record.c_str(), here, "log") != 0)
+        return base::system_error("make " + path_ + "/log", errno);
+    base::Fd file(::openat(here, "session.json.new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (!file) return base::system_error("make " + path_ + "/session.json", errno);
+    if (base::Status written = base::write_all(file.get(), metadata_.dump(-1) + "\n"); !written)
+        return written;
+    if (::renameat(here, "session.json.new", here, "session.json") != 0)
+        return base::system_error("make " + path_ + "/session.json", errno);
+    return base::success();
+}
+
+// Only these names are in the directory, and we made them.
+void SessionDirectory::remove() {
+    if (path_.empty()) return;
+    if (directory_) {
+        for (const char* name : kNames) ::unlinkat(directory_.get(), name, 0);
+    }
+    ::rmdir(path_.c_str());
+    path_.clear();
+    control_.close();
+    lock_.reset();
+    directory_.reset();
+}
+
+}  // namespace session

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// A running session as other processes of the user find it:
+//
+//   lock           held as long as the supervisor lives, however it ends
+//   session.json   what is run, where, by which process; written atomically
+//   control        a socket that the supervisor answers (control.h)
+//   log            a link to the record
+//
+// Removed with the session. If the supervisor is killed, the keeper removes it, or the next listing of
+// sessions.
+#pragma once
+
+#include <string>
+
+#include "base/encoding/json.h"
+#include "base/file.h"
+#include "session/control/named_socket.h"
+
+namespace session {
+
+class SessionDirectory {
+  public:
+    SessionDirectory() = default;
+    ~SessionDirectory() { remove(); }
+    SessionDirectory(const SessionDirectory&) = delete;
+    SessionDirectory& operator=(const SessionDirectory&) = delete;
+
+    // Makes it below a runtime place. Adds to `metadata` what identifies this process. A session without a
+    // directory runs too, but can't be controlled.
+    base::Status make(const std::string& place, const std::string& session, const base::Json& metadata,
+                      const std::string& record);
+    bool is_empty() const { return path_.empty(); }
+    const std::string& path() const { return path_; }
+    const base::Json& metadata() const { return metadata_; }
+    int control() const { return control_.get(); }
+
+    void remove();
+
+  private:
+    base::Status fill(const std::string& record);
+
+    std::string path_;
+    base::Json metadata_;
+    base::Fd directory_, lock_;
+    NamedSocket control_;
+};
+
+// Field 22 of /proc/PID/stat. Together with the pid it identifies a process until the machine reboots. Zero:
+// no such process.
+uint64_t start_ticks_of(int pid);
+// Identifies the current boot of the machine.
+std::string boot_id();
+
+}  // namespace session

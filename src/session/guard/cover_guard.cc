@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+#include "session/guard/cover_guard.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "backends/cover_again.h"
+#include "base/file.h"
+#include "base/text.h"
+
+namespace session {
+namespace {
+
+// Time between two checks where a directory can't be watched: the kernel limits the watches of a user.
+constexpr int kBetweenLooks = 1000;  // milliseconds
+// A removed placeholder comes back after this time, so that `rm -r` of the whole project can finish.
+constexpr std::chrono::milliseconds kBeforeRenewal{20};
+// Most reports of one name with a detail; the record would fill up otherwise.
+constexpr int kMostReports = 20;
+
+constexpr char kCovered = '+';
+constexpr char kBare = '-';
+constexpr char kHeld = '!';
+
+// Runs in a child, because a process that enters the jail's namespaces to mount there can't leave them again.
+// If pipe2 fails, the names are covered but not reported.
+std::vector<BareName> cover_bare_names(const CoverWatch& covers) {
+    int ends[2] = {-1, -1};
+    (void)!::pipe2(ends, O_CLOEXEC);
+    base::Fd reader(ends[0]), writer(ends[1]);
+    pid_t child = ::fork();
+    if (child == 0) {
+        std::string report;
+        for (const backends::Uncovered& one :
+             backends::cover_again(covers.mount_namespace(), covers.covers())) {
+            std::string killed = base::join(one.killed, ", ");
+            report += encode({one.path, one.is_covered_again, one.may_be_held, std::move(killed)});
+        }
+        (void)base::write_all(writer.get(), report);
+        ::_exit(0);
+    }
+    writer.reset();
+    base::Result<std::string> report = base::read_descriptor(reader.get());
+    while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
+    return report ? decode_bare_names(*report) : std::vector<BareName>();
+}
+
+}  // namespace
+
+std::string encode(const BareName& name) {
+    char sign = name.may_be_held ? kHeld : name.is_covered_again ? kCovered : kBare;
+    return sign + name.path.str() + '\0' + name.detail + '\0';
+}
+
+std::vector<BareName> decode_bare_names(std::string_view bytes) {
+    std::vector<BareName> names;
+    std::vector<std::string_view> fields = base::split(bytes, '\0');
+    for (size_t i = 0; i + 1 < fields.size(); i += 2) {
+        if (fields[i].empty()) continue;
+        base::Result<base::Path> path = base::Path::parse(fields[i].substr(1));
+        if (!path) continue;
+        char sign = fields[i].front();
+        names.push_back({*std::move(path), sign != kBare, sign == kHeld, std::string(fields[i + 1])});
+    }
+    return names;
+}
+
+CoverGuard::CoverGuard(CoverWatch& covers, Placeholders& placeholders, int socket)
+    : covers_(covers), placeholders_(placeholders), socket_(socket) {
+    orders_.read(covers.covers());
+}
+
+int CoverGuard::patience() const {
+    if (covers_.is_empty()) return -1;
+    if (renewal_ != kNever) {
+        auto left = std::chrono::ceil<std::chrono::milliseconds>(renewal_ - Clock::now());
+        return std::max(0, static_cast<int>(left.count()));
+    }
+    return covers_.sees_all() ? -1 : kBetweenLooks;
+}
+
+void CoverGuard::take_events() {
+    CoverWatch::News news = covers_.take();
+    if (!news.is_concerned) return;
+    cover(std::move(news.written));
+    if (news.is_removed) renewal_ = Clock::now() + kBeforeRenewal;
+}
+
+void CoverGuard::look() {
+    renewal_ = kNever;
+    placeholders_.renew();
+    cover({});
+}
+
+void CoverGuard::cover(std::set<base::Path> written) {
+    // Each turn covers the names that were replaced while the turn before mounted its covers.
+    for (bool is_concerned = true; is_concerned && !covers_.is_empty();) {
+        std::vector<BareName> names = cover_bare_names(covers_);
+        CoverWatch::News meanwhile = covers_.take();
+        written.merge(meanwhile.written);
+        report(std::move(names), written);
+        written.clear();
+        is_concerned = meanwhile.is_concerned;
+        if (meanwhile.is_removed) renewal_ = Clock::now() + kBeforeRenewal;
+        covers_.watch_again();
+    }
+}
+
+void CoverGuard::report(std::vector<BareName> names, const std::set<base::Path>& written) {
+    std::string bytes;
+    auto send = [&] {
+        if (!bytes.empty()) (void)!::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        bytes.clear();
+    };
+    for (BareName& name : names) {
+        std::vector<std::string> details;
+        if (!name.detail.empty())
+            details.push_back("process " + name.detail + " inside had opened it and was killed");
+        if (written.contains(name.path)) details.emplace_back("it was written inside");
+        std::vector<std::string> keys = orders_.take_new(name.path);
+        for (std::string& key : keys) key = base::printable(key);
+        if (!keys.empty()) details.push_back("new settings in it run programs: " + base::join(keys, ", "));
+        if (name.may_be_held) details.emplace_back("a process inside may still have it open");
+        name.detail = base::join(details, "; ");
+        if (!is_worth_reporting(name)) continue;
+        std::string one = encode(name);
+        if (bytes.size() + one.size() > kLongestReport) send();
+        bytes += one;
+    }
+    send();
+}
+
+// The supervisor reports a name without a detail only at the end of the session. One message is enough, and a
+// second one if the name could not be covered.
+bool CoverGuard::is_worth_reporting(const BareName& name) {
+    if (name.detail.empty()) return told_.insert(encode(name)).second;
+    return name.may_be_held || ++reported_[name.path] <= kMostReports;
+}
+
+}  // namespace session

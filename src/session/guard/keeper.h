@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// A forked process that outlives the supervisor. If the supervisor is killed, the keeper waits for the jail's
+// death and does the supervisor's work: it removes placeholders and cgroup and restores the terminal. In
+// either case it empties the trash afterwards, when that may take long. While the jail runs it covers names
+// again that another process outside uncovered (cover_watch.h).
+#pragma once
+
+#include <ctime>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/cover_again.h"
+#include "base/file.h"
+#include "session/control/session_directory.h"
+#include "session/guard/cover_guard.h"
+#include "session/guard/cover_watch.h"
+#include "session/guard/placeholders.h"
+#include "session/limits/cgroup.h"
+#include "session/private_directory.h"
+#include "session/search/search_guard.h"
+#include "session/terminal.h"
+
+namespace session {
+
+// State to clean up after the jail exits.
+struct Kept {
+    Placeholders& placeholders;
+    Terminal& terminal;
+    std::optional<Cgroup>& cgroup;
+    Place& place;
+    SessionDirectory& directory;
+    CoverWatch covers;
+    SearchGuard& search;
+
+    bool is_empty() const {
+        return placeholders.is_empty() && !terminal && !cgroup && place.is_empty() &&
+               covers.covers().empty() && !search.is_wanted();
+    }
+};
+
+class Keeper {
+  public:
+    // `keep`: how long records stay, in seconds.
+    Keeper(std::string state_directory, std::time_t keep)
+        : state_directory_(std::move(state_directory)), keep_(keep) {}
+    ~Keeper() { dismiss(); }
+    Keeper(const Keeper&) = delete;
+    Keeper& operator=(const Keeper&) = delete;
+
+    // Call it while the jail is built. Does nothing if there is nothing to clean up.
+    base::Status start(Kept kept);
+    // The jail is built: `stage` is the pidfd of its pid 1 or minus errno; `mounts` is its mount namespace,
+    // if it can be opened. Before Linux 5.3 there are no pidfds: then the keeper does not guard, and the next
+    // launch cleans up.
+    base::Status guard(int stage, const base::Fd& mounts);
+    // When it ends, the keeper also looks for bubblewrap processes of killed sessions. It reads all of /proc
+    // for that.
+    void look_for_builders() { looks_for_builders_ = true; }
+    pid_t process() const { return process_; }  // -1: not running
+    // Readable when there are reports; -1: no more will come.
+    int events() const { return has_reports_ ? life_.get() : -1; }
+    // Reads the keeper's reports. Returns the names that the user must learn about at once.
+    std::vector<BareName> take_reports();
+    // All names that were uncovered for a moment, each once.
+    std::vector<backends::Uncovered> uncovered() const;
+    // The supervisor has done its part, or had none. `has_jobs`: sessions in jobs that this one submitted may
+    // be dying.
+    void dismiss(bool has_jobs = false);
+
+  private:
+    void tidy() const;
+    void outlast_jobs(Placeholders& placeholders) const;
+
+    std::string state_directory_;
+    std::time_t keep_;
+    std::string runtime_place_;  // contains the directories of sessions; empty: not known
+    base::Fd life_;              // of a pair of sockets; it closes when the supervisor ends
+    pid_t process_ = -1;
+    std::map<base::Path, bool> bare_;  // names that were uncovered; whether each was covered again
+    bool has_reports_ = true;
+    bool is_dismissed_ = false;
+    bool looks_for_builders_ = false;
+};
+
+}  // namespace session

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. bubblewrap makes its namespaces in a child, which waits for a message of its parent.
+// If the supervisor is killed in between, the parent dies too (PR_SET_PDEATHSIG), and the child waits for
+// ever. It has no jail and no command yet, but keeps the descriptors that it inherited. Three properties
+// together identify it: our own command line, a pid namespace directly below ours, and a parent that is not
+// bubblewrap. While a jail is built, the parent of its first process is a bubblewrap; a jail that is built
+// shows another command line.
+#include "session/guard/stale_bwrap.h"
+
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <csignal>
+#include <string>
+#include <vector>
+
+#include "base/entries.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "inner/stage.h"
+
+namespace session {
+namespace {
+
+constexpr size_t kLargestFile = 64u << 10;
+constexpr std::string_view kBubblewrap = "bwrap";
+
+std::string file_of(std::string_view process, std::string_view name) {
+    base::Result<std::string> text =
+        base::read_file("/proc/" + std::string(process) + "/" + std::string(name), kLargestFile);
+    return text ? *std::move(text) : std::string();
+}
+
+// The words after "Key:" in a status file.
+std::vector<std::string_view> field(std::string_view status, std::string_view key) {
+    for (std::string_view line : base::split(status, '\n')) {
+        if (!line.starts_with(key) || line.size() <= key.size() || line[key.size()] != ':') continue;
+        std::vector<std::string_view> words = base::split(line.substr(key.size() + 1), '\t');
+        std::erase(words, "");
+        return words;
+    }
+    return {};
+}
+
+std::string_view first(const std::vector<std::string_view>& words) {
+    return words.empty() ? std::string_view() : words.front();
+}
+
+}  // namespace
+
+bool is_left_builder(std::string_view command_line, std::string_view status, size_t own_numbers,
+                     std::string_view name_of_parent) {
+    std::vector<std::string_view> words = base::split(command_line, '\0');
+    bool is_ours = words.size() >= 6 && words[0] == kBubblewrap && words[1] == "--args" && words[3] == "--" &&
+                   words[4] == inner::kProgram && words[5] == inner::kRole;
+    return is_ours && own_numbers > 0 && field(status, "NSpid").size() == own_numbers + 1 &&
+           !name_of_parent.empty() && name_of_parent != kBubblewrap;
+}
+
+void end_left_builders() {
+    base::Fd processes(::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const std::string own = file_of("self", "status");
+    const std::vector<std::string_view> user = field(own, "Uid");
+    const size_t own_numbers = field(own, "NSpid").size();
+    if (!processes || user.empty()) return;
+    base::visit_entries(processes.get(), [&](const struct dirent64& entry) {
+        std::string_view name = entry.d_name;
+        int process = 0;
+        std::from_chars(name.data(), name.data() + name.size(), process);
+        if (process <= 0 || base::trim(file_of(name, "comm")) != kBubblewrap) return true;
+        // Open the pidfd before the checks: the pid can't be reused unnoticed.
+        base::Fd descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+        std::string status = file_of(name, "status");
+        std::string parent = file_of(first(field(status, "PPid")), "comm");
+        if (descriptor && field(status, "Uid") == user &&
+            is_left_builder(file_of(name, "cmdline"), status, own_numbers, base::trim(parent)))
+            ::syscall(SYS_pidfd_send_signal, descriptor.get(), SIGKILL, nullptr, 0);
+        return true;
+    });
+}
+
+}  // namespace session

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#include "session/helpers/detach_helper.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "base/process/descriptors.h"
+#include "inner/command/signals.h"
+
+namespace session {
+namespace {
+
+// Slurm signals every process of a step, not only the command.
+constexpr int kUnheard[] = {SIGPIPE, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGXFSZ};
+
+}  // namespace
+
+void step_aside(pid_t supervisor, const char* name, std::vector<int> kept) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != supervisor) ::_exit(0);
+    ::prctl(PR_SET_NAME, name);
+    ::setsid();
+    inner::block_only(inner::signal_bits(kUnheard));
+    (void)!::chdir("/");
+    base::close_others(std::move(kept));
+    base::fill_standard_descriptors();
+}
+
+}  // namespace session

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. The session holds a lock on its directory, and its keeper inherits it. If both are
+// killed, the lock becomes free, and the next cleanup removes the directory. A directory that was just made
+// and is not locked yet looks the same. So its maker checks after locking that the path still leads to it,
+// and makes another one if not. If the file system has no locks, nothing is removed.
+//
+// Threat: every user can write in /tmp. A directory that exists already may belong to an attacker, and is
+// refused. Ours is closed to other users, and no path into it contains a component that another user could
+// change.
+#include "session/private_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "base/entries.h"
+#include "base/paths_inside.h"
+#include "base/remove_tree.h"
+
+namespace session {
+namespace {
+
+constexpr int kMostTries = 16;
+
+base::Fd open_directory(const std::string& path) {
+    return base::Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+}
+
+bool is_still_named(int directory, const std::string& path) {
+    struct stat held, named;
+    return ::fstat(directory, &held) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+           held.st_ino == named.st_ino && held.st_dev == named.st_dev;
+}
+
+// Locked, if the file system can. Waits only for a cleanup that checks whether the session is dead.
+base::Result<base::Fd> make_locked(const std::string& path) {
+    for (int tries = 0; tries < kMostTries; ++tries) {
+        if (::mkdir(path.c_str(), 0700) != 0) break;
+        base::Fd place = open_directory(path);
+        if (!place && errno == ENOENT) continue;
+        if (!place) return base::system_error("open the session's directory " + path, errno);
+        (void)::flock(place.get(), LOCK_EX);
+        if (is_still_named(place.get(), path)) return place;
+    }
+    base::Error error = base::system_error("make the session's directory " + path, errno);
+    error.advice = "/tmp must be a directory that you can write";
+    return error;
+}
+
+bool is_name_of_place(std::string_view name) {
+    if (!name.starts_with(base::kPlacePrefix)) return false;
+    name.remove_prefix(base::kPlacePrefix.size());
+    return name.size() == base::kPlaceDigits &&
+           name.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// Owned by us and not locked by a living session. With the lock held, also check that the path still leads to
+// it.
+bool is_left(int directory, const std::string& path) {
+    struct stat status;
+    return ::fstat(directory, &status) == 0 && status.st_uid == ::geteuid() &&
+           ::flock(directory, LOCK_EX | LOCK_NB) == 0 && is_still_named(directory, path);
+}
+
+base::Status make_directory(int parent, const std::string& name, mode_t mode) {
+    if (::mkdirat(parent, name.c_str(), mode) == 0 || errno == EEXIST) return base::success();
+    return base::system_error("make " + name + " in the session's directory", errno);
+}
+
+base::Status write_file(int place, const plan::PlacedFile& file) {
+    int mode = file.is_executable ? 0500 : 0400;
+    base::Fd made(::openat(place, file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    if (!made) return base::system_error("make " + file.name + " in the session's directory", errno);
+    if (base::write_all(made.get(), file.content)) return base::success();
+    return base::system_error("write " + file.name + " in the session's directory", errno);
+}
+
+}  // namespace
+
+base::Status Place::make(const plan::Place& wanted) {
+    if (wanted.directory.is_root()) return base::success();
+    const std::string& path = wanted.directory.str();
+    base::Result<base::Fd> made_here = make_locked(path);
+    if (!made_here) return made_here.error();
+    path_ = path;
+    place_ = *std::move(made_here);
+    for (std::string_view name : {base::kStubs, base::kTemporary}) {
+        if (base::Status made = make_directory(place_.get(), std::string(name), 0700); !made) return made;
+    }
+    for (const plan::PlacedFile& file : wanted.files) {
+        if (base::Status made = write_file(place_.get(), file); !made) return made;
+    }
+    for (const plan::PlacedLink& link : wanted.links) {
+        if (::symlinkat(link.target.c_str(), place_.get(), link.name.c_str()) != 0)
+            return base::system_error("make " + link.name + " in the session's directory", errno);
+    }
+    return base::success();
+}
+
+void Place::remove() {
+    if (path_.empty()) return;
+    base::remove_tree(path_);
+    path_.clear();
+    place_.reset();
+}
+
+void remove_left_places(const std::string& parent) {
+    base::Fd directory = open_directory(parent);
+    if (!directory) return;
+    std::vector<std::string> names;
+    base::visit_entries(directory.get(), [&](const struct dirent64& entry) {
+        if (is_name_of_place(entry.d_name)) names.emplace_back(entry.d_name);
+        return true;
+    });
+    for (const std::string& name : names) {
+        base::Fd place = open_directory(parent + "/" + name);
+        // The path can't lead elsewhere meanwhile: in /tmp only the owner can rename it.
+        if (place && is_left(place.get(), parent + "/" + name)) base::remove_tree(parent + "/" + name);
+    }
+}
+
+}  // namespace session

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "session/search/name_watch.h"
+
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/text.h"
+
+namespace session {
+namespace {
+
+constexpr uint32_t kWatched = IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_EXCL_UNLINK;
+constexpr size_t kMost = 200'000;
+
+// Leave watches for the editors of the same user.
+size_t share_of_watches() {
+    base::Result<std::string> text = base::read_file("/proc/sys/fs/inotify/max_user_watches", 64);
+    size_t limit = 8192;
+    if (text) {
+        std::string_view number = base::trim(*text);
+        std::from_chars(number.data(), number.data() + number.size(), limit);
+    }
+    return std::min(limit / 4, kMost);
+}
+
+}  // namespace
+
+NameWatch::NameWatch()
+    : events_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)), most_(share_of_watches()), sees_all_(events_) {}
+
+void NameWatch::add(int directory, const base::Path& path) {
+    if (!events_ || watched_.size() >= most_ || ::fchdir(directory) != 0) {
+        sees_all_ = false;
+        return;
+    }
+    // inotify returns the same number for a directory that is watched already; its path may have changed.
+    int number = ::inotify_add_watch(events_.get(), ".", kWatched);
+    if (number >= 0) watched_.insert_or_assign(number, path);
+    sees_all_ = sees_all_ && number >= 0;
+}
+
+bool NameWatch::take(const std::function<void(const News&)>& hear) {
+    alignas(struct inotify_event) char bytes[16384];
+    bool is_whole = true;
+    for (ssize_t got; events_ && (got = ::read(events_.get(), bytes, sizeof bytes)) > 0;) {
+        for (ssize_t at = 0; at < got;) {
+            const auto* event = reinterpret_cast<const struct inotify_event*>(bytes + at);
+            at += static_cast<ssize_t>(sizeof *event + event->len);
+            if ((event->mask & IN_Q_OVERFLOW) != 0) is_whole = false;
+            auto directory = watched_.find(event->wd);
+            if (directory == watched_.end()) continue;
+            if ((event->mask & IN_IGNORED) != 0) {
+                watched_.erase(directory);
+            } else if (event->len > 0) {
+                // A copy: the callback may add watches.
+                hear({base::Path(directory->second), event->name, (event->mask & IN_ISDIR) != 0});
+            }
+        }
+    }
+    return is_whole;
+}
+
+}  // namespace session

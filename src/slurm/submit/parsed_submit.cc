@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+#include "slurm/submit/parsed_submit.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "slurm/options/directives.h"
+#include "slurm/options/variables.h"
+#include "slurm/scope/tag.h"
+
+namespace slurm {
+namespace {
+
+using chaperon::Call;
+using chaperon::Context;
+using chaperon::Conversation;
+using chaperon::Ending;
+
+Answered complain(const UsageError& error, Conversation& conversation) {
+    conversation.err(error.text);
+    return Ending{.status = error.exit_code};
+}
+
+// Either the parsed options, or the answer.
+std::variant<Parsed, Answered> settle(Parse parse, Conversation& conversation) {
+    if (const auto* denial = std::get_if<Denial>(&parse)) return conversation.deny(*denial);
+    if (const auto* error = std::get_if<UsageError>(&parse)) return complain(*error, conversation);
+    return std::get<Parsed>(std::move(parse));
+}
+
+std::variant<Parsed, Answered> read_directives(const Command& command, std::string_view script,
+                                               std::string_view name, Conversation& conversation) {
+    auto read = directives_of(script, name);
+    if (const auto* denial = std::get_if<Denial>(&read)) return conversation.deny(*denial);
+    if (const auto* error = std::get_if<UsageError>(&read)) return complain(*error, conversation);
+    const auto& directives = std::get<Directives>(read);
+    conversation.err(directives.notice);
+    return settle(parse_directives(command, directives), conversation);
+}
+
+bool is_among(const std::vector<Given>& options, const Option* option) {
+    return std::ranges::find(options, option, &Given::option) != options.end();
+}
+
+const Given* last_of(std::span<const Given> options, std::string_view name) {
+    const Given* last = nullptr;
+    for (const Given& given : options) {
+        if (given.option->name == name) last = &given;
+    }
+    return last;
+}
+
+// Only the bare account name counts as the account's own address.
+bool is_own_address(const Context& context, std::string_view address) {
+    return address == context.user;
+}
+
+std::optional<Denial> add_mail(const Context& context, const Asked& asked,
+                               std::vector<std::string>& arguments) {
+    std::optional<std::string> type = asked.value_of("mail-type");
+    std::optional<std::string> user = asked.value_of("mail-user");
+    bool asks_for_none = !type || type->empty() || *type == "NONE" || *type == "none";
+    if (context.mail_is_closed && !asks_for_none) {
+        return Denial{std::string(code::mail), "--mail-type: mail is closed in this session",
+                      "look at the job with squeue or sacct instead"};
+    }
+    if (user && !is_own_address(context, *user)) {
+        return Denial{std::string(code::mail), "--mail-user: Slurm would write to another user",
+                      "leave it out: Slurm writes to the account's own address"};
+    }
+    if (!asks_for_none) arguments.push_back("--mail-type=" + *type);
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> Asked::value_of(std::string_view option) const {
+    std::span<const Given> given(line.options);
+    const Given* found = last_of(given.subspan(directives), option);
+    if (found == nullptr) found = last_of(from_variables, option);
+    if (found == nullptr) found = last_of(given.first(directives), option);
+    if (found == nullptr) return std::nullopt;
+    return found->value.value_or("");
+}
+
+std::variant<Asked, Answered> read_call(const Call& call, std::string_view script,
+                                        Conversation& conversation) {
+    const Command& command = *find_command(call.command);
+    auto line = settle(parse(command, call.arguments), conversation);
+    if (const auto* answered = std::get_if<Answered>(&line)) return *answered;
+    Asked asked{.line = std::get<Parsed>(std::move(line))};
+    if (asked.line.informs) return asked;
+
+    auto variables = options_from_variables(command, call.environment);
+    if (const auto* denial = std::get_if<Denial>(&variables)) return conversation.deny(*denial);
+    auto& read = std::get<FromVariables>(variables);
+    asked.variables = std::move(read.environment);
+    asked.from_variables = std::move(read.options);
+    if (script.empty()) return asked;
+
+    std::string name = asked.line.words.empty() ? "" : asked.line.words.front();
+    auto directives = read_directives(command, script, name, conversation);
+    if (const auto* answered = std::get_if<Answered>(&directives)) return *answered;
+    std::vector<Given> merged = std::get<Parsed>(std::move(directives)).options;
+    // On the real command line these directives would override the variables.
+    std::erase_if(merged, [&](const Given& given) { return is_among(asked.from_variables, given.option); });
+    asked.directives = merged.size();
+    merged.insert(merged.end(), asked.line.options.begin(), asked.line.options.end());
+    asked.line.options = std::move(merged);
+    return asked;
+}
+
+std::optional<Denial> add_common(const Context& context, const Asked& asked,
+                                 std::vector<std::string>& arguments) {
+    if (std::optional<Denial> denial = add_mail(context, asked, arguments)) return denial;
+    base::Result<std::string> comment =
+        append_tag(asked.value_of("comment").value_or(""), make_tag(context.session, context.project));
+    if (!comment) return Denial{std::string(code::value), "--comment: " + comment.error().what, ""};
+    arguments.push_back("--comment=" + *comment);
+    return std::nullopt;
+}
+
+void add_name(const Asked& asked, std::string_view otherwise, std::vector<std::string>& arguments) {
+    std::string name = asked.value_of("job-name").value_or("");
+    if (name.empty()) {
+        // Slurm does not check a name that it takes from a file, so replace the characters that an option may
+        // not have.
+        for (char letter : otherwise)
+            name += letter == '/' || !::isprint(static_cast<unsigned char>(letter)) ? '_' : letter;
+    }
+    arguments.push_back("--job-name=" + name);
+}
+
+Spec spec_for(const Context& context) {
+    return Spec{.project = context.project.str(),
+                .project_inode = context.project_inode,
+                .options = context.job_options,
+                .variables = context.job_variables,
+                .session = context.session};
+}
+
+std::string directory_of(const Call& call, const Asked& asked) {
+    std::string wanted = asked.value_of("chdir").value_or("");
+    if (wanted.empty()) return call.directory;
+    return wanted.starts_with('/') ? wanted : call.directory + "/" + wanted;
+}
+
+Answered inform(const Call& call, const Asked& asked, Conversation& conversation) {
+    return answer(conversation.relay(call.command, emit(asked.line), {}), conversation);
+}
+
+Answered answer(const base::Result<Ending>& relayed, Conversation& conversation) {
+    return relayed ? *relayed : conversation.deny(fault(relayed.error()));
+}
+
+Denial fault(const base::Error& error) {
+    return {std::string(code::unavailable), error.what, error.advice};
+}
+
+std::string base_name(std::string_view path) {
+    size_t slash = path.rfind('/');
+    return std::string(slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+}  // namespace slurm
