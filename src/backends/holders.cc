@@ -9,7 +9,7 @@
 // A descriptor can hide in four places besides the table of a process: in the table of a single thread
 // (unshare(CLONE_FILES)), in a mapping, in a working directory, and in the queue of a Unix socket. fdinfo of
 // a socket counts the descriptors that wait in it (scm_fds, Linux 5.10). A program that passes descriptors
-// normally takes them out at once, so only a socket that keeps some over several rounds counts.
+// normally takes them out at once, so they count only if some wait in several rounds in a row.
 //
 // A process that starts or ends can't be examined for a moment. One that can't be examined in any round (its
 // program is not readable for this user) is killed too. The exception is our own process that is about to
@@ -31,7 +31,6 @@
 #include <csignal>
 #include <ctime>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "base/entries.h"
@@ -41,10 +40,11 @@
 namespace backends {
 namespace {
 
-// The rounds end with the first one that finds nothing. A process that passes a descriptor on all the time is
-// found by one of them.
-constexpr int kMostRounds = 20;
-constexpr int kRoundsOfDoubt = 4;  // that a descriptor may wait in a socket, or a process be unreadable
+// A descriptor that two processes pass on all the time may be in one while the other is examined: a single
+// round that finds nothing proves nothing.
+constexpr int kCleanRounds = 3;
+constexpr int kMostRounds = 24;
+constexpr int kRoundsOfDoubt = 4;  // that descriptors may wait in sockets, or processes be unreadable
 constexpr struct timespec kPause = {0, 3'000'000};
 constexpr pid_t kStage = 1;  // our own process
 
@@ -92,10 +92,12 @@ class Search {
     Holders run() {
         Holders found;
         found.is_certain = false;
+        int clean_rounds = 0;
         for (; rounds_ < kMostRounds; ++rounds_) {
             if (rounds_ > 0) ::nanosleep(&kPause, nullptr);
-            bool is_clean = look(found.killed);
-            if (!is_clean || !doubts_.empty()) continue;
+            bool is_clean = look(found.killed) && !is_in_doubt_;
+            clean_rounds = is_clean ? clean_rounds + 1 : 0;
+            if (clean_rounds < kCleanRounds) continue;
             found.is_certain = !has_failed_;
             return found;
         }
@@ -103,14 +105,11 @@ class Search {
     }
 
   private:
-    // A process, and its socket with queued descriptors; empty: the process could not be examined.
-    using Doubt = std::pair<pid_t, std::string>;
-
     // One pass over all processes. True: no process held an object.
     bool look(std::vector<Holder>& killed) {
         bool is_clean = true;
         has_failed_ = !proc_;
-        in_every_round_ = std::exchange(doubts_, {});
+        rounds_in_doubt_ = std::exchange(is_in_doubt_, false) ? rounds_in_doubt_ + 1 : 0;
         std::vector<pid_t> processes;
         if (proc_) ::lseek(proc_.get(), 0, SEEK_SET);
         base::visit_entries(proc_.get(), [&](const struct dirent64& entry) {
@@ -120,20 +119,22 @@ class Search {
         });
         is_only_one_ = processes.size() == 1;
         for (pid_t process : processes) is_clean = look_at(process, killed) && is_clean;
-        // A doubt lasts only if it was there in every round so far.
-        if (rounds_ > 0)
-            std::erase_if(doubts_, [&](const Doubt& one) { return !in_every_round_.contains(one); });
         return is_clean;
     }
 
     bool look_at(pid_t process, std::vector<Holder>& killed) {
         base::Fd place = open_at(proc_.get(), std::to_string(process), O_RDONLY | O_DIRECTORY);
         if (!place) return true;  // it has ended
-        std::optional<size_t> finding = finding_in_maps(place.get());
+        std::optional<size_t> finding;
+        bool has_seen_maps = false;
+        is_starting_ = is_only_one_ && is_starting(place.get());
         base::Fd tasks = open_at(place.get(), "task", O_RDONLY | O_DIRECTORY);
         base::visit_entries(tasks.get(), [&](const struct dirent64& task) {
             base::Fd thread = open_at(tasks.get(), task.d_name, O_RDONLY | O_DIRECTORY);
-            if (!finding && thread) finding = finding_in_thread(thread.get(), process);
+            if (!thread) return true;
+            // Threads share their memory, but a thread that has ended shows none.
+            if (!has_seen_maps) finding = finding_in_maps(thread.get(), has_seen_maps);
+            if (!finding) finding = finding_in_thread(thread.get());
             return !finding;
         });
         if (!finding) return true;
@@ -146,26 +147,27 @@ class Search {
         return false;
     }
 
-    // Becomes a finding when the doubt has lasted several rounds.
-    std::optional<size_t> in_doubt(Doubt doubt) {
-        bool stays = rounds_ >= kRoundsOfDoubt && in_every_round_.contains(doubt);
-        doubts_.insert(std::move(doubt));
-        return stays ? std::optional(objects_.front().index) : std::nullopt;
+    // Something that can't be examined: descriptors that wait in a socket, or a process that is not readable.
+    // It becomes a finding after several rounds in a row with a doubt, whichever process was in doubt: an
+    // attacker can move a descriptor from socket to socket.
+    std::optional<size_t> in_doubt() {
+        is_in_doubt_ = true;
+        return rounds_in_doubt_ >= kRoundsOfDoubt ? std::optional(objects_.front().index) : std::nullopt;
     }
 
-    std::optional<size_t> finding_in_thread(int thread, pid_t process) {
+    std::optional<size_t> finding_in_thread(int thread) {
         for (const char* link : {"cwd", "root", "exe"}) {
             if (std::optional<size_t> found = finding_in_link(thread, link)) return found;
         }
         base::Fd descriptors = open_at(thread, "fd", O_RDONLY | O_DIRECTORY);
         if (!descriptors) {
             has_failed_ = has_failed_ || base::is_shortage(errno);
-            bool is_closed = errno == EACCES && !has_ended(thread) && !(is_only_one_ && is_starting(thread));
-            return is_closed ? in_doubt({process, ""}) : std::nullopt;
+            bool is_closed = errno == EACCES && !has_ended(thread) && !is_starting_;
+            return is_closed ? in_doubt() : std::nullopt;
         }
         std::optional<size_t> found;
         base::visit_entries(descriptors.get(), [&](const struct dirent64& entry) {
-            found = finding_in_descriptor(thread, descriptors.get(), entry.d_name, process);
+            found = finding_in_descriptor(thread, descriptors.get(), entry.d_name);
             return !found;
         });
         return found;
@@ -188,22 +190,25 @@ class Search {
         return fields.empty() || fields[0] == "Z" || fields[0] == "X";
     }
 
-    // It was forked and has not executed a program yet.
-    static bool is_starting(int thread) {
-        constexpr size_t kFlags = 6;
+    // The stage has forked this process, which has one thread and has not executed a program yet. Each new
+    // thread of a program has the same flag, so only the process itself counts, and only while it is alive.
+    static bool is_starting(int process) {
+        constexpr size_t kParent = 1, kFlags = 6, kThreads = 17;
         constexpr uint64_t kForkedWithoutExec = 0x40;  // PF_FORKNOEXEC of the kernel
-        std::vector<std::string> fields = state_fields(thread);
-        return fields.size() > kFlags && (number(fields[kFlags]).value_or(0) & kForkedWithoutExec) != 0;
+        if (has_ended(process)) return false;
+        std::vector<std::string> fields = state_fields(process);
+        auto value = [&](size_t index) { return number(fields[index]).value_or(0); };
+        return fields.size() > kThreads && value(kParent) == kStage && value(kThreads) == 1 &&
+               (value(kFlags) & kForkedWithoutExec) != 0;
     }
 
-    std::optional<size_t> finding_in_descriptor(int thread, int descriptors, const std::string& name,
-                                                pid_t process) {
+    std::optional<size_t> finding_in_descriptor(int thread, int descriptors, const std::string& name) {
         struct stat status;
         if (::fstatat(descriptors, name.c_str(), &status, 0) != 0) return std::nullopt;
         if (S_ISSOCK(status.st_mode)) {
             // A file in a queue has no name: any file that stays there may be the object.
             uint64_t count = field(read_at(thread, "fdinfo/" + name), "scm_fds:").value_or(0);
-            return count > 0 ? in_doubt({process, link_at(descriptors, name)}) : std::nullopt;
+            return count > 0 ? in_doubt() : std::nullopt;
         }
         for (const BareObject& object : objects_) {
             if (!is_object(object, status, descriptors, name)) continue;
@@ -236,8 +241,9 @@ class Search {
 
     // "START-END rw-s OFFSET MAJOR:MINOR INODE    PATH". A mapping does not name its mount. A shared mapping
     // of a protected file may become writable later; a private one changes nothing.
-    std::optional<size_t> finding_in_maps(int process) const {
-        std::string maps = read_at(process, "maps");
+    std::optional<size_t> finding_in_maps(int thread, bool& has_seen_maps) const {
+        std::string maps = read_at(thread, "maps");
+        has_seen_maps = !maps.empty();
         for (std::string_view line : base::split(maps, '\n')) {
             size_t slash = line.find('/');
             if (slash == std::string_view::npos) continue;
@@ -260,10 +266,11 @@ class Search {
 
     const std::vector<BareObject>& objects_;
     base::Fd proc_;
-    std::set<Doubt> doubts_;          // of this round
-    std::set<Doubt> in_every_round_;  // before this one
+    bool is_in_doubt_ = false;  // in this round
+    int rounds_in_doubt_ = 0;   // in a row, before this one
     int rounds_ = 0;
     bool is_only_one_ = false;  // in this round: one process beside the stage
+    bool is_starting_ = false;  // the process that is looked at: is_starting()
     bool has_failed_ = false;
 };
 

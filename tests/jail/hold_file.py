@@ -13,6 +13,7 @@ import threading
 kind, path = sys.argv[1:3]
 KEY = b"[core]\n\tfsmonitor = /tmp/planted\n"
 libc = ctypes.CDLL(None)
+EXIT = 60 if os.uname().machine == "x86_64" else 93  # exit(2): of the thread alone
 
 
 def hold():
@@ -65,6 +66,38 @@ def keep_in_socket():
     hold()
     ours.close()
     other.close()
+
+
+def keep_in_many_sockets():
+    # Always in a queue, and never twice in the same one.
+    descriptor = open_when_bare(os.O_RDWR)
+    pairs = [socket.socketpair() for _ in range(32)]
+    for number in range(1000):
+        ours, other = pairs[number % len(pairs)]
+        ours.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))])
+        os.close(descriptor)
+        threading.Event().wait(0.0005)
+        _, [(_, _, data)], _, _ = other.recvmsg(1, socket.CMSG_SPACE(4))
+        descriptor = array.array("i", data)[0]
+    os.close(descriptor)
+    for pair in pairs:
+        for end in pair:
+            end.close()
+
+
+def keep_in_mapping_of_thread():
+    # The first thread ends; the memory of the others is not shown in /proc/PID/maps then.
+    def hold_mapping():
+        mapping = None
+        while True:
+            descriptor = open_when_bare(os.O_RDWR)
+            mapping = mmap.mmap(descriptor, 0)
+            os.close(descriptor)
+            hold()
+            mapping.close()
+
+    threading.Thread(target=hold_mapping).start()
+    libc.syscall(EXIT, 0)
 
 
 def keep_in_thread():
@@ -142,6 +175,8 @@ def read_through_cover():
 KINDS = {
     "keep": keep,
     "socket": keep_in_socket,
+    "sockets": keep_in_many_sockets,
+    "ended": keep_in_mapping_of_thread,
     "thread": keep_in_thread,
     "mapping": keep_in_mapping,
     "again": open_again,

@@ -70,6 +70,10 @@ is_taken_back() { # KIND FILE REPLACE
 
 @test "a descriptor that waits in a socket" { is_taken_back socket .git/config replace_config; }
 
+@test "a descriptor that moves from socket to socket" { is_taken_back sockets .git/config replace_config; }
+
+@test "a mapping of a thread whose process has no first thread any more" { is_taken_back ended .git/config replace_config; }
+
 @test "a descriptor in the table of one thread" { is_taken_back thread .git/config replace_config; }
 
 @test "a mapping whose descriptor is closed" { is_taken_back mapping .git/config replace_config; }

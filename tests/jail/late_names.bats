@@ -125,3 +125,55 @@ masks_late() {
     works in_jail_sh 'git clone -q source copy && sleep 0.3 && git -C copy -c user.name=T -c user.email=t@example.org commit -q --allow-empty -m inside && rm -rf copy'
     works test ! -e copy
 }
+
+# A process that opened a directory before is below the mounts that pin it.
+old_directories() {
+    JAIL=(--backend "$1")
+    start_jail '
+        exec 8<late 9<late/deep
+        cd other
+        touch ../ready
+        until [ -e ../look ]; do sleep 0.02; done
+        for file in ../late/deep/.env ../other/.env; do
+            tries=0
+            until [ ! -s $file ] || [ $((tries += 1)) = 1000 ]; do sleep 0.02; done
+        done
+        cat /proc/self/fd/9/.env /proc/self/fd/8/deep/.env .env
+        for place in /proc/self/fd/9 .; do ln $place/.env $place/again && echo linked; done
+        echo tried'
+    echo "KEY=planted" >late/deep/.env
+    echo "KEY=planted" >other/.env
+    go_on
+    [[ $output == *tried* && $output != *planted* && $output != *linked* ]] || report "$1: an old directory leads to the file"
+    rm -f late/deep/.env other/.env
+}
+
+@test "a directory that is open from before leads to no name that appears later" {
+    mkdir -p late/deep other
+    old_directories native
+    old_directories bwrap
+}
+
+@test "a repository that is found late can't be written through a directory that is open from before" {
+    make_repository sub/dir
+    mkdir -p "$HOME/away" && mv sub "$HOME/away/sub"
+    start_jail '
+        exec 9<.
+        touch ready
+        python3 -c "
+import os, time
+while True:
+    try: hooks = os.open(\"sub/dir/.git/hooks\", os.O_RDONLY | os.O_DIRECTORY); break
+    except OSError: pass
+open(\"holds\", \"w\")
+while not os.path.exists(\"look\"): time.sleep(0.02)
+time.sleep(1)
+os.open(\"post-merge\", os.O_WRONLY | os.O_CREAT, 0o755, dir_fd=hooks)
+" 2>/dev/null
+        echo tried'
+    mv "$HOME/away/sub" sub
+    wait_until test -e holds
+    go_on
+    [[ $output == *tried* && $output == *"had a repository open when it was made read-only, and was killed"* ]] || report "not killed"
+    [[ ! -e sub/dir/.git/hooks/post-merge ]] || report "written"
+}

@@ -146,3 +146,12 @@ add_submodule() {
     JAIL=(--hide "$PROJECT/data/raw")
     works in_jail true
 }
+
+@test "a directory of Go without modules, also one that a session has made" {
+    mkdir -p "$HOME/go/bin"
+    works in_jail_sh 'touch "$HOME/go/pkg/module"'
+    works test ! -e "$HOME/go/pkg"
+    rm -r "$HOME/go"
+    works "$SBX_PROGRAM" --quiet --home write -- mkdir -p "$HOME/go/bin"
+    works in_jail true
+}

@@ -53,6 +53,10 @@ void tell_search(const Output& output, const Report& search, const Planned& plan
         output.protection(counted(search.repositories, "repository was", "repositories were") +
                           " found after the start and made read-only" + named(LateFinding::Kind::repository) +
                           "; git can write there from the next start on");
+    if (search.held > 0)
+        output.protection(counted(search.held, "process", "processes") +
+                          " had a repository open when it was made read-only, and was killed" +
+                          named(LateFinding::Kind::held));
     if (search.closed > 0)
         output.protection(counted(search.closed, "directory was", "directories were") +
                           " closed after the start: nested too deep, or with too many files to mask" +

@@ -34,6 +34,11 @@ void add_caches(Draft& draft) {
         if (meets_project || !is_used(draft, target) || is_listed(draft, target)) continue;
         const Reason reason{"cache of this project alone: " + std::string(row.reason),
                             draft.policy().home.caches_origin};
+        // A cache in a directory that is shown as it is (~/go) needs a mount point there.
+        const PathRule* around = draft.rules.decide(target);
+        bool is_on_host = around != nullptr && around->backing == Backing::host;
+        if (is_on_host && !draft.tree().look(target))
+            draft.plan.placeholders.push_back(Placeholder{target, reason, {}});
         const base::Path own = kept / row.entry;
         draft.plan.new_directories.push_back({own, reason});
         draft.caches.push_back(

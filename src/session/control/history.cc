@@ -29,6 +29,8 @@ std::string_view reason_of(LateFinding::Kind kind) {
             return "it was replaced outside while the jail ran";
         case LateFinding::Kind::open:
             return "it could not be covered";
+        case LateFinding::Kind::held:
+            return "a process had it open when it was made read-only, and was killed";
     }
     return "";
 }

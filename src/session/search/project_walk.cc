@@ -206,7 +206,9 @@ void ProjectWalk::cover(const base::Path& path, Cover::Kind kind, SearchProgress
     const base::Path top = plan_.project / relative.substr(0, relative.find('/'));
     if (closed_.contains(top)) return;
     JailMounts::Outcome outcome = JailMounts::Outcome::failed;
+    const size_t killed = mounts_.killed();
     if (mounts_.laid() < kMostMounts) outcome = mounts_.cover(path, kind, plan_.project);
+    for (size_t i = killed; i < mounts_.killed(); ++i) progress_.add(SearchProgress::Kind::held, path);
     if (outcome == JailMounts::Outcome::laid) progress_.add(told, path);
     if (outcome != JailMounts::Outcome::failed) return;
     // Too many mounts, or a file that can't be a mount point: close its whole top directory below the

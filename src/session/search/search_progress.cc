@@ -63,6 +63,9 @@ void SearchProgress::add(Kind kind, const base::Path& path) {
         case Kind::open:
             ++shared_->open;
             break;
+        case Kind::held:
+            ++shared_->held;
+            break;
     }
     const std::string line =
         static_cast<char>(kind) + std::to_string(elapsed().count()) + " " + path.str() + '\0';
@@ -98,6 +101,7 @@ SearchProgress::Report SearchProgress::report() const {
     report.repositories = shared_->repositories;
     report.closed = shared_->closed;
     report.open = shared_->open;
+    report.held = shared_->held;
     report.appeared = shared_->appeared;
     report.replaced = shared_->replaced;
     const std::string_view text(shared_->text, shared_->used);

@@ -25,7 +25,8 @@ struct LateFinding {
         repository = 'g',
         closed = 'c',
         replaced = 'r',
-        open = 'o'
+        open = 'o',
+        held = 'h'
     };
     Kind kind = Kind::masked;
     std::chrono::milliseconds after{0};  // since the start of the session
@@ -63,14 +64,15 @@ class SearchProgress {
         uint64_t entries = 0;
         std::chrono::milliseconds duration{0};  // from the start to the end of the walk
         std::vector<LateFinding> findings;      // the first ones, as many as fit
-        uint64_t masked = 0, repositories = 0, closed = 0, open = 0, appeared = 0, replaced = 0;
+        uint64_t masked = 0, repositories = 0, closed = 0, open = 0, appeared = 0, replaced = 0, held = 0;
     };
     Report report() const;
 
   private:
     static constexpr size_t kText = 60u << 10;
     struct Shared {
-        std::atomic<uint64_t> entries, masked, repositories, closed, open, appeared, replaced, found, written;
+        std::atomic<uint64_t> entries, masked, repositories, closed, open, appeared, replaced, held, found,
+            written;
         std::atomic<int64_t> completed_after;  // milliseconds; 0: not yet
         std::atomic<bool> has_begun, has_failed;
         std::atomic<uint32_t> used;
