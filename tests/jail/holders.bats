@@ -94,6 +94,13 @@ is_taken_back() { # KIND FILE REPLACE
     end_holders
 }
 
+@test "a hard link that is made in that moment is reported" {
+    start_holders link .env
+    replace_until "project/.env was replaced outside and open inside for a moment: .*it has another name (a hard link)" replace_env
+    end_holders
+    works test .env -ef .env-again
+}
+
 @test "the user's own settings that run programs are named, harmless ones are not" {
     start_jail 'touch ready; until [ -e over ]; do sleep 0.05; done'
     git config user.name Another

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,6 +50,13 @@ std::vector<BareName> cover_bare_names(const CoverWatch& covers) {
     base::Result<std::string> report = base::read_descriptor(reader.get());
     while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
     return report ? decode_bare_names(*report) : std::vector<BareName>();
+}
+
+// Threat: a link that was made while the name was uncovered shows the file in later sessions
+// (tests/jail/holders.bats).
+bool has_another_name(const base::Path& path) {
+    struct stat status;
+    return ::lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1;
 }
 
 }  // namespace
@@ -126,6 +134,8 @@ void CoverGuard::report(std::vector<BareName> names, const std::set<base::Path>&
         std::vector<std::string> keys = orders_.take_new(name.path);
         for (std::string& key : keys) key = base::printable(key);
         if (!keys.empty()) details.push_back("new settings in it run programs: " + base::join(keys, ", "));
+        if (has_another_name(name.path))
+            details.emplace_back("it has another name (a hard link); 'find -samefile' finds it");
         if (name.may_be_held) details.emplace_back("a process inside may still have it open");
         name.detail = base::join(details, "; ");
         if (!is_worth_reporting(name)) continue;
