@@ -220,7 +220,7 @@ TEST(ImportSrt, ListsWhatItDoesNotKnow) {
     Values values(R"({"network": {"new": 1}, "newer": {}, "filesystem": []})");
     EXPECT_NE(values.reason("network.new").find("no such key"), std::string::npos);
     EXPECT_NE(values.reason("newer").find("no such key"), std::string::npos);
-    EXPECT_NE(values.reason("filesystem").find("no object"), std::string::npos);
+    EXPECT_NE(values.reason("filesystem").find("not an object"), std::string::npos);
 }
 
 TEST(ImportSrt, RefusesWhatItIsNot) {

@@ -84,7 +84,7 @@ plant_module() {
 @test "an answer that is no assignment is not taken" {
     works /usr/share/lmod/lmod/libexec/lmod python load noisy
     JAIL=(--module noisy)
-    refused 125 "no assignment" in_jail true
+    refused 125 "not an assignment" in_jail true
 }
 
 @test "a module changes no setting, and its secrets are filtered" {

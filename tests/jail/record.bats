@@ -139,7 +139,7 @@ denied() { # NAME [CHANGE]
     works sandbox log 0123 --denied --json
     [[ ${lines[0]} == '{"v":1,'*'"kind":"connection"'* ]] || report "should print the line as it is"
     fails "no record of a session" sandbox log ffff
-    fails "is no session" sandbox log 01
+    fails "is not a session" sandbox log 01
 }
 
 @test "the digest groups, proposes, and forgets what is not needed" {

@@ -51,8 +51,8 @@ ask() { perl -e "$ASK" "$@"; }
     for prefix in "${id:0:4}" "${id:0:8}" "$id"; do says "session $id" sandbox inspect "$prefix"; done
     says "Limits" sandbox inspect
     prints "$id" sh -c "$SBX_PROGRAM inspect --json | perl -MJSON::PP -e 'print decode_json(join q(), <STDIN>)->{session}{session}'"
-    refused 2 "is no session" sandbox inspect "${id:0:3}"
-    refused 2 "is no session" sandbox inspect ../../etc
+    refused 2 "is not a session" sandbox inspect "${id:0:3}"
+    refused 2 "is not a session" sandbox inspect ../../etc
     refused 1 "there is no session" sandbox inspect ffffffffffffffff
     kill "$SUPERVISOR"
     end_of_jail
@@ -154,7 +154,7 @@ ask() { perl -e "$ASK" "$@"; }
     says '"name"' sandbox pending --json
     says "1 question" sandbox monitor --once
     refused 1 "question 4711" sandbox approve 4711
-    refused 2 "is no number" sandbox deny first
+    refused 2 "is not the number" sandbox deny first
     says "unknown.example:81 is refused" sandbox deny --reason "not this one"
     wait_until test -e done
     end_of_jail

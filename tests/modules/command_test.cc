@@ -54,7 +54,7 @@ TEST(ModuleCommand, IsAnyonesWhomTheAdministratorNames) {
     const base::Path path = base::Path::known("/sw/lmod");
     EXPECT_EQ(found(tree, {}, Pinned{path, true}), "/sw/lmod");
     EXPECT_NE(found(tree, {}, Pinned{path, false}).find("does not belong to root"), std::string::npos);
-    EXPECT_NE(found(tree, {}, Pinned{base::Path::known("/sw/none"), true}).find("is no program"),
+    EXPECT_NE(found(tree, {}, Pinned{base::Path::known("/sw/none"), true}).find("is not a program"),
               std::string::npos);
 }
 
