@@ -5,10 +5,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <optional>
 
 #include "base/entries.h"
@@ -81,6 +83,23 @@ base::Result<std::vector<base::Path>> find_private_files(const base::Path& root)
     return std::move(found.hidden);
 }
 
+namespace {
+
+// With the first thread the C library installs a handler for a signal of its own, which pid 1 of the jail
+// would inherit (tests/jail/differential.bats). sigaction() does not change that signal.
+void remove_library_handler() {
+    constexpr int kSetIdentity = 33;  // SIGSETXID: tells other threads of setuid(2)
+    struct {
+        void* handler;  // null: the default
+        unsigned long flags;
+        void* restorer;
+        uint64_t mask;
+    } action = {};
+    ::syscall(SYS_rt_sigaction, kSetIdentity, &action, nullptr, sizeof action.mask);
+}
+
+}  // namespace
+
 PrivateFilesSearch::PrivateFilesSearch(base::Path root) : root_(std::move(root)) {
     // Signals are for the thread that plans.
     sigset_t all, before;
@@ -102,8 +121,10 @@ void* PrivateFilesSearch::search(void* self) {
 }
 
 void PrivateFilesSearch::end_thread() {
-    if (thread_) ::pthread_join(*thread_, nullptr);
+    if (!thread_) return;
+    ::pthread_join(*thread_, nullptr);
     thread_.reset();
+    remove_library_handler();
 }
 
 base::Result<std::vector<base::Path>> PrivateFilesSearch::wait() {
