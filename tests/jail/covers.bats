@@ -202,7 +202,8 @@ keeper_of_jail() {
     echo ".env" >.git/info/exclude
     before=$(find . -path ./going -prune -o -path ./.git/objects -prune -o -print | sort)
     touch going
-    perl -e 'while (-e "going") { rmdir for ".envrc", ".claude", ".vscode", ".codex"; select undef, undef, undef, 0.02 }' 3>&- &
+    # The pauses grow, so that a launch succeeds in the end, however slow the machine is.
+    perl -e 'for (my $pause = 0.02; -e "going"; $pause *= 1.02) { rmdir for ".envrc", ".claude", ".vscode", ".codex"; select undef, undef, undef, $pause }' 3>&- &
     writer=$!
     CHILDREN+=("$writer")
     for round in $(seq 40); do

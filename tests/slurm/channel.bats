@@ -52,7 +52,7 @@ PERL
     # The helper exists from the first call on.
     start_jail 'squeue >/dev/null; touch ready; while test -e ready; do sleep 0.05; done'
     local helper
-    helper=$(pgrep -u "$(id -u)" -x asb-chaperon)
+    helper=$(pgrep -o -u "$(id -u)" -x asb-chaperon) # the first: its worker of the last request may still be ending
     works kill -0 "$helper"
     fails "No such process" in_jail bash -c 'kill -0 "$1"' bash "$helper"
     local act
