@@ -344,10 +344,13 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     if (limits->cgroup) look_back(*limits->cgroup, outcome);
     share_interrupt(terminal, outcome);
     terminal.recover();
+    std::vector<backends::Uncovered> uncovered = keeper.uncovered();
+    const std::string_view lost_reports = keeper.lost_reports();
+    if (!uncovered.empty() || !lost_reports.empty()) placeholders->expect_content();
     placeholders->release();
     place.remove();
-    std::vector<backends::Uncovered> uncovered = keeper.uncovered();
     record_uncovered(record.writer(), uncovered);
+    if (!lost_reports.empty()) record_lost_reports(record.writer(), plan.project, lost_reports);
     progress.wait_until_written();
     SearchProgress::Report found = progress.report();
     record_search(record.writer(), found);
@@ -363,6 +366,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
         ending->has_lost_network = gateway.was_lost() && outcome.ending;
         ending->refused_mails = outcome.refused_mails;
         ending->uncovered = std::move(uncovered);
+        ending->lost_reports = lost_reports;
         ending->search = std::move(found);
         ending->has_used_slurm = has_used_slurm;
         ending->record = record.path();

@@ -33,6 +33,7 @@ struct Ending {
     bool has_lost_network = false;      // the gateway was killed: the jail had no network from then on
     uint64_t refused_mails = 0;         // calls of a mailer
     std::vector<backends::Uncovered> uncovered;  // names that were uncovered for a moment
+    std::string_view lost_reports;               // why `uncovered` may be incomplete; empty: it is complete
     SearchProgress::Report search;               // what was found in the project after the start
     bool has_used_slurm = false;                 // a Slurm command was called
     std::string record;                          // the file; empty: nothing was recorded

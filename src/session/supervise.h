@@ -101,6 +101,7 @@ class Supervisor {
     void hear_gateway();
     void hear_tracer();
     void take_keeper_reports();
+    void take_last_keeper_reports();
     void start_tracer(base::Fd listener);
     void take_reports(const OnBuilt& on_built);
     void obey(const inner::Report& report, base::Fd descriptor, const OnBuilt& on_built);

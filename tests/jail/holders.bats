@@ -101,6 +101,72 @@ is_taken_back() { # KIND FILE REPLACE
     works test .env -ef .env-again
 }
 
+# `log` shows the newest record, and the names of records have seconds.
+forget_records() { rm -rf "$HOME/.local/state/agent-sandbox/sessions"; }
+
+# race_main_command KIND: the jail's main command tries it; the jail ends with this process.
+race_main_command() {
+    forget_records
+    start_jail 'touch ready; exec python3 "$1/tests/jail/hold_file.py" "$2" .git/config' "$SBX_STAGE" "$1"
+    while kill -0 "$SUPERVISOR" 2>/dev/null && ! grep -q fsmonitor .git/config; do
+        replace_config
+        sleep 0.02
+    done
+    end_of_jail
+}
+is_recorded() {
+    works "$SBX_PROGRAM" log
+    [[ $output == *cover*".git/config: opened inside: "*"$1"* ]] || report "not recorded"
+}
+
+@test "the main command that opened the file is reported, although the jail ends with it" {
+    local round
+    for round in 1 2 3 4 5; do
+        race_main_command keep
+        [[ $STATUS == 137 ]] || report "it was not killed"
+        is_reported "inside had opened it and was killed" || { cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
+        is_recorded "was killed"
+    done
+}
+
+# The main command may have opened a file that was replaced once more: then no setting is in place, and the round does not count.
+@test "the main command that writes the file and exits is reported with the settings that run programs" {
+    local round written=0
+    for round in $(seq 50); do
+        race_main_command leave
+        grep -q fsmonitor .git/config || continue
+        is_reported "it was written inside; new settings in it run programs: core.fsmonitor" || { cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
+        is_recorded "core.fsmonitor"
+        git config --unset-all core.fsmonitor
+        ((++written < 5)) || return 0
+    done
+    report "written in $written rounds"
+}
+
+keeper_of_jail() {
+    local process
+    for process in $(pgrep -P "$SUPERVISOR"); do
+        [[ $(readlink "/proc/$process"/fd/* 2>/dev/null) != *inotify* ]] || echo "$process"
+    done
+}
+
+@test "a keeper that is killed, or that does not answer, is named at the end" {
+    local row
+    for row in "KILL was killed" "STOP did not answer at the end"; do
+        forget_records
+        start_jail 'touch ready; until [ -e over ]; do sleep 0.05; done'
+        kill -"${row%% *}" "$(keeper_of_jail)"
+        end_holders
+        [[ $STATUS == 0 ]] || report "the session failed"
+        is_reported "covers protected files again ${row#* }: check the files" || { cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
+        works "$SBX_PROGRAM" log
+        [[ $output == *"not guarded to the end: "*"${row#* }"* ]] || report "not recorded"
+    done
+    start_jail 'touch ready; until [ -e over ]; do sleep 0.05; done'
+    end_holders
+    [[ ! -s $BATS_TEST_TMPDIR/jail.out ]] || report "named although it answered"
+}
+
 @test "the user's own settings that run programs are named, harmless ones are not" {
     start_jail 'touch ready; until [ -e over ]; do sleep 0.05; done'
     git config user.name Another
@@ -152,10 +218,7 @@ is_covered_again() {
 @test "without the keeper the loop wins" {
     JAIL=(--backend native)
     start_holders write .git/config
-    local process
-    for process in $(pgrep -P "$SUPERVISOR"); do
-        [[ $(readlink "/proc/$process"/fd/* 2>/dev/null) != *inotify* ]] || kill -KILL "$process"
-    done
+    kill -KILL "$(keeper_of_jail)"
     replace_config
     is_changed() { grep -q fsmonitor .git/config; }
     wait_until is_changed

@@ -132,3 +132,39 @@ holds() { fails "" in_jail_sh 'mkdir -p .vscode && echo inside >.vscode/tasks.js
     end_of_jail
     prints "of the user" cat .vscode/settings.json
 }
+
+# The directory and its content are made in one tick of the file system's clock. So the times of the directory do not show that it
+# has content. A round in which the cover is back before the content is written does not count.
+@test "what the jail puts in the place of a removed placeholder is left there and named at the end" {
+    local round written=0
+    cat >replace.py <<'END'
+import os
+open("ready", "w").close()
+while True:
+    try:
+        os.mkdir(".vscode")
+        open(".vscode/tasks.json", "w").close()
+        print("written")
+        break
+    except FileExistsError:
+        pass
+    except OSError:
+        break
+END
+    for round in $(seq 50); do
+        rm -rf "$HOME/.local/state/agent-sandbox/sessions" # `log` shows the newest record, and their names have seconds
+        start_jail 'exec python3 replace.py'
+        rmdir .vscode
+        end_of_jail
+        output=$(cat "$BATS_TEST_TMPDIR/jail.out")
+        [[ $output == *written* ]] || continue
+        works test -e .vscode/tasks.json
+        output=$(cat "$BATS_TEST_TMPDIR/jail.out")
+        [[ $output == *".vscode was replaced outside"*"check it"* ]] || report "not named"
+        works "$SBX_PROGRAM" log
+        [[ $output == *cover*".vscode: covered again"* ]] || report "not recorded"
+        rm -r .vscode
+        ((++written < 5)) || return 0
+    done
+    report "written in $written rounds"
+}

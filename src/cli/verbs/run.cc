@@ -82,6 +82,10 @@ void tell_refusals(const Output& output, const session::Ending& ending, const Pl
     if (ending.lost_lines > 0)
         output.protection(std::to_string(ending.lost_lines) + " lines of the record could not be written");
     tell_uncovered(output, ending.uncovered, planned.facts.identity.home);
+    if (!ending.lost_reports.empty())
+        output.protection("the process that covers protected files again " +
+                          std::string(ending.lost_reports) +
+                          ": check the files that were replaced outside while the session ran");
     tell_search(output, ending.search, planned);
     if (ending.has_lost_network) output.protection(std::string(session::kLostNetwork));
     bool has_refusals = ending.network.refused > 0 || ending.refused_mails > 0 ||

@@ -90,6 +90,14 @@ void record_uncovered(audit::Writer& record, const std::vector<backends::Uncover
     }
 }
 
+void record_lost_reports(audit::Writer& record, const base::Path& project, std::string_view reason) {
+    if (!record) return;
+    audit::Line line("cover");
+    line.path("path", project.str()).text("cause", "not guarded to the end");
+    line.text("reason", "the process that covers names again " + std::string(reason));
+    record.write(std::move(line));
+}
+
 void record_search(audit::Writer& record, const SearchProgress::Report& search) {
     if (!record) return;
     for (const LateFinding& finding : search.findings) {

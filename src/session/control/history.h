@@ -29,6 +29,8 @@ struct Helpers {
 void record_held(audit::Writer& record, const BareName& name);
 // Each name that was uncovered for a moment. Recorded at the end.
 void record_uncovered(audit::Writer& record, const std::vector<backends::Uncovered>& uncovered);
+// The keeper's reports are not complete. Recorded at the end.
+void record_lost_reports(audit::Writer& record, const base::Path& project, std::string_view reason);
 
 // Files that the search found in the project after the start.
 void record_search(audit::Writer& record, const SearchProgress::Report& search);

@@ -27,13 +27,15 @@ struct BareName {
 
 // One message of the keeper to the supervisor contains several names.
 inline constexpr size_t kLongestReport = 16'384;
+// The last message, without a name: no report follows.
+inline constexpr std::string_view kNoMoreReports = ".";
 std::string encode(const BareName& name);
 std::vector<BareName> decode_bare_names(std::string_view bytes);
 
 class CoverGuard {
   public:
-    // `socket` is connected to the supervisor.
-    CoverGuard(CoverWatch& covers, Placeholders& placeholders, int socket);
+    // `orders` were read before the command started; `socket` is connected to the supervisor.
+    CoverGuard(CoverWatch& covers, Placeholders& placeholders, GitOrders orders, int socket);
 
     // Milliseconds until look() is due without an event; -1: never.
     int patience() const;
@@ -41,6 +43,8 @@ class CoverGuard {
     void take_events();
     // Call it when patience() has passed: makes removed placeholders again, and checks all names.
     void look();
+    // The jail is dead: reports the events that are pending, then sends kNoMoreReports.
+    void finish();
 
   private:
     using Clock = std::chrono::steady_clock;
@@ -57,6 +61,7 @@ class CoverGuard {
     std::map<base::Path, int> reported_;  // how often each was reported with a detail
     std::set<std::string> told_;          // sent reports without a detail
     Clock::time_point renewal_ = kNever;  // of the placeholders
+    bool is_jail_dead_ = false;
 };
 
 }  // namespace session

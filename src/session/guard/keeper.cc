@@ -15,6 +15,7 @@
 #include <iterator>
 #include <span>
 #include <thread>
+#include <utility>
 
 #include "base/path.h"
 #include "base/paths_inside.h"
@@ -56,8 +57,8 @@ int shorter(int one, int other) {
 }
 
 // Returns the supervisor's last message; kKilled if it ended without one.
-char attend(Kept& kept, int life, base::Fd& stage) {
-    CoverGuard guard(kept.covers, kept.placeholders, life);
+char attend(Kept& kept, GitOrders orders, int life, base::Fd& stage) {
+    CoverGuard guard(kept.covers, kept.placeholders, std::move(orders), life);
     bool has_rested = false;
     bool is_jail_dead = false;
     while (true) {
@@ -70,13 +71,15 @@ char attend(Kept& kept, int life, base::Fd& stage) {
         const int patience = shorter(until_look, kept.search.patience());
         int ready = base::poll_and_rest(watched, std::size(watched), patience, has_rested);
         if (ready < 0 && errno != EINTR) return kKilled;
-        // The jail is dead: cover no more names, and make no more placeholders.
+        // The jail is dead: report, cover no more names, and make no more placeholders. The supervisor waits
+        // for the report.
         if (watched[2].revents != 0) {
             is_jail_dead = true;
+            guard.finish();
             kept.covers.say_over();
             kept.search.end();
         }
-        if (watched[1].revents != 0) guard.take_events();
+        if (watched[1].revents != 0 && !is_jail_dead) guard.take_events();
         if (ready == 0 && patience == until_look) guard.look();
         kept.search.take_turn(kept.covers.covers());
         if (watched[0].revents == 0) continue;
@@ -123,6 +126,9 @@ base::Status Keeper::start(Kept kept) {
         return base::system_error("make a socket", errno);
     base::Fd life(ends[0]);
     life_ = base::Fd(ends[1]);
+    // Not in the keeper: on a busy machine the command may run before it does.
+    GitOrders orders;
+    orders.read(kept.covers.covers());
     process_ = ::fork();
     if (process_ < 0) {
         life_.reset();
@@ -132,7 +138,7 @@ base::Status Keeper::start(Kept kept) {
     step_aside(kept, life.get());
     base::Fd stage;
     // If the jail does not die, or was not built yet, its mount points stay; the next launch removes them.
-    char said = attend(kept, life.get(), stage);
+    char said = attend(kept, std::move(orders), life.get(), stage);
     kept.search.end();
     if (said == kKilled && stage && becomes_readable(stage.get(), kLongestDeath)) {
         kept.terminal.recover_for_the_dead();
@@ -152,6 +158,7 @@ base::Status Keeper::guard(int stage, const base::Fd& mounts) {
     if (!life_ || stage == -ENOSYS) return base::success();
     if (stage < 0) return base::system_error("watch over the jail", -stage);
     const int passed[] = {stage, mounts.get()};
+    is_guarding_ = static_cast<bool>(mounts);
     if (base::send_descriptors(life_.get(), std::string_view(&kGuard, 1),
                                std::span(passed).first(mounts ? 2 : 1)))
         return base::success();
@@ -172,7 +179,9 @@ std::vector<BareName> Keeper::take_reports() {
     char bytes[kLongestReport];
     ssize_t got = -1;
     while (life_ && (got = ::recv(life_.get(), bytes, sizeof bytes, MSG_DONTWAIT)) > 0) {
-        for (BareName& name : decode_bare_names(std::string_view(bytes, static_cast<size_t>(got)))) {
+        const std::string_view report(bytes, static_cast<size_t>(got));
+        is_complete_ = is_complete_ || report == kNoMoreReports;
+        for (BareName& name : decode_bare_names(report)) {
             // A name that could not be covered once counts as open from then on.
             bool& is_covered = bare_.try_emplace(name.path, true).first->second;
             is_covered = is_covered && name.is_covered_again;
@@ -182,6 +191,17 @@ std::vector<BareName> Keeper::take_reports() {
     bool is_open = got < 0 && (errno == EAGAIN || errno == EINTR);
     has_reports_ = has_reports_ && is_open;
     return urgent;
+}
+
+bool Keeper::await_reports(std::chrono::steady_clock::time_point latest) const {
+    if (!life_ || !is_guarding_ || !has_reports_ || is_complete_) return false;
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(latest - std::chrono::steady_clock::now());
+    return left.count() > 0 && becomes_readable(life_.get(), static_cast<int>(left.count()));
+}
+
+std::string_view Keeper::lost_reports() const {
+    if (!is_guarding_ || is_complete_) return {};
+    return has_reports_ ? "did not answer at the end" : "was killed";
 }
 
 std::vector<backends::Uncovered> Keeper::uncovered() const {

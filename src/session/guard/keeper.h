@@ -5,10 +5,12 @@
 // again that another process outside uncovered (cover_watch.h).
 #pragma once
 
+#include <chrono>
 #include <ctime>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/cover_again.h"
@@ -63,6 +65,12 @@ class Keeper {
     int events() const { return has_reports_ ? life_.get() : -1; }
     // Reads the keeper's reports. Returns the names that the user must learn about at once.
     std::vector<BareName> take_reports();
+    // For the end of the jail: waits until there are reports, at most until `latest`. False: the last one was
+    // read, or none will come.
+    bool await_reports(std::chrono::steady_clock::time_point latest) const;
+    // After the end of the jail: why names that were uncovered may be missing in the reports; empty: they are
+    // complete.
+    std::string_view lost_reports() const;
     // All names that were uncovered for a moment, each once.
     std::vector<backends::Uncovered> uncovered() const;
     // The supervisor has done its part, or had none. `has_jobs`: sessions in jobs that this one submitted may
@@ -80,6 +88,8 @@ class Keeper {
     pid_t process_ = -1;
     std::map<base::Path, bool> bare_;  // names that were uncovered; whether each was covered again
     bool has_reports_ = true;
+    bool is_guarding_ = false;  // it has the jail's mounts
+    bool is_complete_ = false;  // the last report was read
     bool is_dismissed_ = false;
     bool looks_for_builders_ = false;
 };

@@ -64,6 +64,13 @@ int set_lock(int record, short type, off_t first, off_t length = 1, bool waits =
     return 0;
 }
 
+// What a placeholder's directory may contain.
+enum class Content {
+    none,
+    of_the_jail,  // the placeholder was uncovered for a moment
+    recorded      // a placeholder of another jail
+};
+
 // The record while this process has it locked. Names end with NUL.
 class Table {
   public:
@@ -97,6 +104,9 @@ class Table {
     // Locks the names that no other session needs. Mostly no other session runs: then one call is enough.
     void lock_unneeded() { is_alone_ = can_lock_ && set_lock(record_, F_WRLCK, kFirstName, kToTheEnd) == 0; }
     bool is_alone() const { return is_alone_; }
+    void expect_content(bool is_expected) { expected_ = is_expected ? Content::of_the_jail : Content::none; }
+    // What a directory without deeper names in the record may contain.
+    Content expected() const { return expected_; }
     // Without locks we can't find out whether another session needs a placeholder: nothing is ever removed.
     bool is_needed(const base::Path& path) const {
         return !is_alone_ && (!can_lock_ || set_lock(record_, F_WRLCK, byte_of(path)) != 0);
@@ -110,6 +120,7 @@ class Table {
     int record_;
     bool can_lock_;
     bool is_alone_ = false;
+    Content expected_ = Content::none;
     Names before_;
 };
 
@@ -163,11 +174,11 @@ bool is_empty_directory(int parent, const char* name) {
 }
 
 // Whether it contains nothing. A directory whose mtime equals its birth time never had content, unless that
-// came in the same tick of the clock: then the trash gives it back. The directory is read if it may contain a
-// placeholder of another jail, or if the file system does not store the birth time.
-bool is_unused(int parent, const char* name, const struct statx& status, bool has_recorded_content) {
+// came in the same tick of the clock: then the trash gives it back. The directory is read if it may have
+// content, or if the file system does not store the birth time.
+bool is_unused(int parent, const char* name, const struct statx& status, bool may_have_content) {
     if (!S_ISDIR(status.stx_mode)) return is_placeholder_file(parent, name);
-    bool is_untouched = !has_recorded_content && (status.stx_mask & STATX_BTIME) != 0 &&
+    bool is_untouched = !may_have_content && (status.stx_mask & STATX_BTIME) != 0 &&
                         (status.stx_mask & STATX_MTIME) != 0 &&
                         status.stx_btime.tv_sec == status.stx_mtime.tv_sec &&
                         status.stx_btime.tv_nsec == status.stx_mtime.tv_nsec;
@@ -185,13 +196,13 @@ bool ask(int parent, const char* name, struct statx& status) {
 }
 
 // True if the record can drop the name.
-bool take_away(ParentDirectories& parents, Trash& trash, const base::Path& path, bool has_recorded_content) {
+bool take_away(ParentDirectories& parents, Trash& trash, const base::Path& path, Content content) {
     int parent = parents.of(path);
     if (parent < 0) return parent == -ENOENT || parent == -ENOTDIR || parent == -ELOOP;
     std::string name(path.name());
     struct statx status = {};
-    bool is_ours =
-        ask(parent, name.c_str(), status) && is_unused(parent, name.c_str(), status, has_recorded_content);
+    bool is_ours = ask(parent, name.c_str(), status) &&
+                   is_unused(parent, name.c_str(), status, content != Content::none);
     if (is_ours && trash.take(parent, path)) return true;
     if (is_ours && !S_ISDIR(status.stx_mode)) return ::unlinkat(parent, name.c_str(), 0) == 0;
     if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0) return true;
@@ -203,7 +214,7 @@ bool take_away(ParentDirectories& parents, Trash& trash, const base::Path& path,
         // placeholder.
         case ENOTEMPTY:
         case EEXIST:
-            return !has_recorded_content;
+            return content != Content::recorded;
         default:
             return false;
     }
@@ -226,7 +237,8 @@ void sweep(Table& table, Trash trash, const Names& wanted, const base::Path& pro
         // Deeper names came first: if one of them is left, this one stays.
         auto deeper = table.names.lower_bound(*name / kLeastName);
         bool has_recorded_content = deeper != table.names.end() && deeper->is_within(*name);
-        if (take_away(parents, trash, *name, has_recorded_content)) name = table.names.erase(name);
+        Content content = has_recorded_content ? Content::recorded : table.expected();
+        if (take_away(parents, trash, *name, content)) name = table.names.erase(name);
     }
     table.let_go_of_all();
 }
@@ -378,6 +390,7 @@ void Placeholders::release() {
     if (!record_) return;
     {
         Table table(record_.get());
+        table.expect_content(may_have_content_);
         sweep(table, Trash(state_directory_), {}, project_path_, moved_since(project_path_, project_.get()));
     }
     record_.reset();

@@ -33,6 +33,8 @@ class Placeholders {
     // Removes those that no other session holds, into the trash if possible (trash.h); the keeper empties it.
     // Safe to call again.
     void release();
+    // Call it before release() if a placeholder was uncovered: the jail may have put something in its place.
+    void expect_content() { may_have_content_ = true; }
     // In a forked process, after the parent's release(): removes those that another session held then. False
     // if one still holds them.
     bool release_rest();
@@ -55,6 +57,7 @@ class Placeholders {
     base::Path project_path_;
     base::Fd project_;
     base::Fd record_;
+    bool may_have_content_ = false;
 };
 
 }  // namespace session
