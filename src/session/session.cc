@@ -197,6 +197,14 @@ base::Result<base::Fd> mounts_of(pid_t stage, base::Fd handed_out) {
     return found;
 }
 
+// The command has not started yet.
+void tell_unwatched(Record& record, const base::Path& project) {
+    (void)base::write_all(STDERR_FILENO, "agent-sandbox: " + std::string(kUnwatched) +
+                                             "; end programs that watch files, or let the administrator "
+                                             "raise the limits\n");
+    record_unwatched(record.writer(), project);
+}
+
 // The command may have exited with 0, because a pipe accepted the output that the file could not.
 void tell_lost_output(const base::Error& error, Ending& ending) {
     if (ending.exit_code == 0) ending.exit_code = 1;
@@ -315,7 +323,8 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     Tracer tracer(plan, record);
     if (plan.trace.is_wanted()) supervisor.trace_with(tracer);
     SearchGuard search(plan, surroundings.state_directory, progress);
-    const bool needs_mounts = !covers.covers().empty() || search.is_wanted();
+    const bool needs_mounts = plan::traits_of(plan.backend).has_namespaces;
+    if (!search.open_watch() || !covers.is_watching()) tell_unwatched(record, plan.project);
     base::Status kept =
         keeper.start({*placeholders, terminal, limits->cgroup, place, directory, std::move(covers), search});
     if (!kept) return abandon(*launched, orphans, kept.error());
@@ -330,6 +339,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
         base::Result<base::Fd> mounts =
             needs_mounts ? mounts_of(stage.process, std::move(stage.mounts)) : base::Fd();
         if (!mounts) return mounts.error();
+        limit_watches(plan.backend, *mounts);
         if (base::Status guarded = keeper.guard(stage.descriptor, *mounts); !guarded) return guarded.error();
         start_watch(limits->watch, plan, stage.process);
         if (plan.slurm.is_open) chaperon.get_ready(plan, facts, surroundings, open_files.before(), &record);

@@ -177,3 +177,58 @@ os.open(\"post-merge\", os.O_WRONLY | os.O_CREAT, 0o755, dir_fd=hooks)
     [[ $output == *tried* && $output == *"had a repository open when it was made read-only, and was killed"* ]] || report "not killed"
     [[ ! -e sub/dir/.git/hooks/post-merge ]] || report "written"
 }
+
+# ---- inotify, of which the kernel gives a user a limited number of instances and watches
+
+limit_of() { cat "/proc/sys/fs/inotify/max_user_$1"; }
+
+# take_outside MOST: TAKEN gets the numbers of instances and watches. They are held until release_outside.
+take_outside() {
+    rm -f ready look
+    python3 "$SBX_STAGE/tests/jail/take_watches.py" "$1" >"$BATS_TEST_TMPDIR/taken" 3>&- &
+    TAKER=$!
+    CHILDREN+=("$TAKER")
+    wait_until test -e ready
+    TAKEN=$(cat "$BATS_TEST_TMPDIR/taken")
+}
+release_outside() {
+    touch look
+    wait "$TAKER"
+    rm -f look ready
+}
+
+leaves_watches() { # BACKEND
+    local instances watches
+    # The control.
+    take_outside 100
+    release_outside
+    read -r instances watches <<<"$TAKEN"
+    [[ $instances == 100 ]] && ((watches > $(limit_of watches) / 2)) || report "outside: only $TAKEN"
+
+    JAIL=(--backend "$1")
+    mkdir "$HOME/second"
+    start_jail 'exec python3 "$1/tests/jail/take_watches.py" 3000' "$SBX_STAGE"
+    read -r instances watches <"$BATS_TEST_TMPDIR/jail.out"
+    ((instances == $(limit_of instances) / 4)) || report "inside: $instances instances"
+    ((watches == $(limit_of watches) / 2)) || report "inside: $watches watches"
+    # Another session can watch its project meanwhile.
+    prints "" "$SBX_PROGRAM" --quiet --backend "$1" --project "$HOME/second" -- sleep 0.2
+    echo "KEY=planted" >.env
+    go_on
+    # A search without a watch would have reported that at the end.
+    [[ $output == "$instances $watches"$'\n'"content: " ]] || report "open, or not watched"
+}
+
+@test "a command that takes all inotify instances and watches leaves some for the guards" { leaves_watches native; }
+
+@test "by bubblewrap it leaves some as well" { leaves_watches bwrap; }
+
+@test "a session without an inotify instance reports it at the start" {
+    take_outside 3000
+    run "$SBX_PROGRAM" --quiet -- true
+    [[ $status == 0 && $output == *"no inotify instance or watch left"*"raise the limits"* ]] || report "not reported"
+    works "$SBX_PROGRAM" log
+    [[ $output == *cover*"not watched: the user has no inotify instance"* ]] || report "not recorded"
+    release_outside
+    prints "" "$SBX_PROGRAM" --quiet -- true
+}

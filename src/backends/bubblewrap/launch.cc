@@ -2,6 +2,11 @@
 #include "backends/bubblewrap/launch.h"
 
 #include <fcntl.h>
+#include <linux/nsfs.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +15,7 @@
 #include "backends/bubblewrap/checks.h"
 #include "backends/bubblewrap/render.h"
 #include "backends/channels.h"
+#include "backends/watch_limits_after_clone.h"
 #include "inner/launch_spec.h"
 #include "inner/stage.h"
 
@@ -136,6 +142,19 @@ base::Result<pid_t> jailed_process(int information) {
     pid_t process = at == std::string::npos ? 0 : std::atoi(text.c_str() + at + kKey.size());
     if (process <= 0) return base::Error{.what = std::string(kNoJail)};
     return process;
+}
+
+// In a child, because a process that enters a user namespace can't leave it again.
+void limit_watches_of(const base::Fd& mount_namespace) {
+    base::Fd owner(mount_namespace ? ::ioctl(mount_namespace.get(), NS_GET_USERNS) : -1);
+    if (!owner) return;
+    pid_t child = ::fork();
+    if (child == 0) {
+        ::prctl(PR_SET_DUMPABLE, 0);
+        if (::setns(owner.get(), CLONE_NEWUSER) == 0) limit_watches();
+        ::_exit(0);
+    }
+    while (child > 0 && ::waitpid(child, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
 }  // namespace backends::bubblewrap

@@ -21,4 +21,8 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
 inline constexpr std::string_view kNoJail = "bubblewrap ended before it had made the jail";
 base::Result<pid_t> jailed_process(int information);
 
+// Limits the inotify instances and watches of a built jail (watch_limits_after_clone.h), before its command
+// runs. bubblewrap itself can't.
+void limit_watches_of(const base::Fd& mount_namespace);
+
 }  // namespace backends::bubblewrap

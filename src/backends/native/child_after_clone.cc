@@ -7,6 +7,7 @@
 //   the clone                                     the new namespaces: every capability, as their maker
 //   the control group is entered                  the same
 //   the caller is mapped to root                  the same; root inside, the caller outside
+//   inotify is limited                            the same
 //   nothing mounted here is visible outside       the same. Later mounts of the host are visible here (for
 //                                                 instance an automounter's), never the other way
 //   the network is set up, its sockets go out     the same
@@ -32,6 +33,7 @@
 
 #include "backends/native/mount_calls.h"
 #include "backends/native/mounts_after_clone.h"
+#include "backends/watch_limits_after_clone.h"
 #include "network/netns/carry_out_after_clone.h"
 
 namespace backends::native {
@@ -63,6 +65,7 @@ Failure build_jail(Work& work) {
     if (work.mounts < 0) return {errno, Phase::privacy};
     if (Failure failure = enter_control_group(work.cgroup)) return failure;
     if (Failure failure = become_root(work.caller, self)) return failure;
+    limit_watches();
     if (int number = mount_call(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr); number != 0)
         return {number, Phase::privacy};
     if (Failure failure = set_up_network(work)) return failure;

@@ -44,6 +44,10 @@ void tell_search(const Output& output, const Report& search, const Planned& plan
     if (search.has_failed)
         output.protection(
             "the project was not searched after the start: files to mask may have been readable");
+    if (search.is_unwatched)
+        output.protection(
+            "the limit of inotify watches was reached (fs.inotify.max_user_watches): a name that appeared in "
+            "the project was open for ten seconds or more");
     if (search.masked > 0)
         output.protection(counted(search.masked, "file", "files") +
                           " could be read until the search masked " + (search.masked == 1 ? "it" : "them") +

@@ -90,6 +90,13 @@ void record_uncovered(audit::Writer& record, const std::vector<backends::Uncover
     }
 }
 
+void record_unwatched(audit::Writer& record, const base::Path& project) {
+    if (!record) return;
+    audit::Line line("cover");
+    line.path("path", project.str()).text("cause", "not watched").text("reason", kUnwatched);
+    record.write(std::move(line));
+}
+
 void record_lost_reports(audit::Writer& record, const base::Path& project, std::string_view reason) {
     if (!record) return;
     audit::Line line("cover");

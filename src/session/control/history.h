@@ -29,6 +29,12 @@ struct Helpers {
 void record_held(audit::Writer& record, const BareName& name);
 // Each name that was uncovered for a moment. Recorded at the end.
 void record_uncovered(audit::Writer& record, const std::vector<backends::Uncovered>& uncovered);
+// The guards of this session have no inotify watch. Recorded at the start.
+inline constexpr std::string_view kUnwatched =
+    "the user has no inotify instance or watch left (fs.inotify.max_user_instances, max_user_watches): a "
+    "file "
+    "that is created or replaced outside is covered up to ten seconds late";
+void record_unwatched(audit::Writer& record, const base::Path& project);
 // The keeper's reports are not complete. Recorded at the end.
 void record_lost_reports(audit::Writer& record, const base::Path& project, std::string_view reason);
 

@@ -22,9 +22,7 @@ CoverWatch::CoverWatch(const plan::Plan& plan) {
     if (!plan::traits_of(plan.backend).has_namespaces) return;
     covers_ = backends::covers_of(plan);
     for (const backends::Cover& cover : covers_) names_[cover.outside.parent()].emplace(cover.outside.name());
-    if (covers_.empty()) return;
-    events_ = base::Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-    watch_again();
+    if (!covers_.empty()) watch_again();
 }
 
 void CoverWatch::set_mount_namespace(base::Fd mount_namespace) {
@@ -34,6 +32,7 @@ void CoverWatch::set_mount_namespace(base::Fd mount_namespace) {
 void CoverWatch::watch_again() {
     watched_.clear();
     renamed_.clear();
+    if (!events_) events_ = base::Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
     sees_all_ = static_cast<bool>(events_);
     for (const auto& [directory, names] : names_) {
         bool has_configuration = std::ranges::any_of(

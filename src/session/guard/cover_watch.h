@@ -33,6 +33,8 @@ class CoverWatch {
     int events() const { return is_over_ ? -1 : events_.get(); }
     // False where a directory can't be watched, because the user has no watches left for instance.
     bool sees_all() const { return sees_all_; }
+    // The same for a plan with covers; true without covers.
+    bool is_watching() const { return covers_.empty() || sees_all_; }
     struct News {
         bool is_concerned = false;  // one of the names was created, removed or replaced
         bool is_removed = false;    // one was removed

@@ -110,7 +110,8 @@ void step_aside(const Kept& kept, int life) {
     (void)!::chdir("/");
     // Not the lock of the session's directory: it shows that the supervisor lives.
     base::close_others({kept.placeholders.descriptor(), kept.placeholders.project_descriptor(),
-                        kept.terminal.descriptor(), kept.place.descriptor(), kept.covers.events(), life});
+                        kept.terminal.descriptor(), kept.place.descriptor(), kept.covers.events(),
+                        kept.search.watch(), life});
     base::fill_standard_descriptors();
 }
 
@@ -134,7 +135,10 @@ base::Status Keeper::start(Kept kept) {
         life_.reset();
         return base::system_error("start the process that looks after the session", errno);
     }
-    if (process_ != 0) return base::success();
+    if (process_ != 0) {
+        kept.search.close_watch();
+        return base::success();
+    }
     step_aside(kept, life.get());
     base::Fd stage;
     // If the jail does not die, or was not built yet, its mount points stay; the next launch removes them.

@@ -18,14 +18,16 @@ struct Backend {
     base::Result<backends::Launched> (*launch)(const plan::Plan&, const host::Facts&,
                                                const backends::Caller&);
     base::Error (*diagnose)(std::string_view);
-    bool sets_up_network;  // the jail's own child does
+    bool sets_up_network;                    // the jail's own child does
+    void (*limit_watches)(const base::Fd&);  // not set: its child does, or no process can
 };
 
 constexpr Backend kBackends[] = {
-    {"native", backends::native::launch, backends::native::diagnose, true},
-    {"bwrap", backends::bubblewrap::launch, backends::bubblewrap::diagnose, false},
-    {"firejail", backends::firejail::launch, backends::firejail::diagnose, false},
-    {"landlock", backends::landlock::launch, backends::landlock::diagnose, false},
+    {"native", backends::native::launch, backends::native::diagnose, true, nullptr},
+    {"bwrap", backends::bubblewrap::launch, backends::bubblewrap::diagnose, false,
+     backends::bubblewrap::limit_watches_of},
+    {"firejail", backends::firejail::launch, backends::firejail::diagnose, false, nullptr},
+    {"landlock", backends::landlock::launch, backends::landlock::diagnose, false, nullptr},
 };
 
 const Backend& named(std::string_view name) {
@@ -46,6 +48,10 @@ base::Error diagnose(std::string_view backend, std::string_view standard_error) 
 
 bool sets_up_network(std::string_view backend) {
     return named(backend).sets_up_network;
+}
+
+void limit_watches(std::string_view backend, const base::Fd& mounts) {
+    if (auto* limit = named(backend).limit_watches; limit != nullptr) limit(mounts);
 }
 
 }  // namespace session

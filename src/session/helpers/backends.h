@@ -21,4 +21,8 @@ base::Error diagnose(std::string_view backend, std::string_view standard_error);
 // True: the child that builds the jail also sets up its network namespace. False: a process outside does.
 bool sets_up_network(std::string_view backend);
 
+// Limits the inotify instances and watches of a built jail, if the child that builds it does not. Without the
+// jail's mount namespace nothing can be done.
+void limit_watches(std::string_view backend, const base::Fd& mounts);
+
 }  // namespace session

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <utility>
 
 #include "base/text.h"
 
@@ -28,10 +30,11 @@ size_t share_of_watches() {
 
 }  // namespace
 
-NameWatch::NameWatch()
-    : events_(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)), most_(share_of_watches()), sees_all_(events_) {}
+NameWatch::NameWatch(base::Fd events)
+    : events_(std::move(events)), most_(share_of_watches()), sees_all_(events_), has_run_out_(!events_) {}
 
 void NameWatch::add(int directory, const base::Path& path) {
+    has_run_out_ = has_run_out_ || watched_.size() >= most_;
     if (!events_ || watched_.size() >= most_ || ::fchdir(directory) != 0) {
         sees_all_ = false;
         return;
@@ -39,6 +42,7 @@ void NameWatch::add(int directory, const base::Path& path) {
     // inotify returns the same number for a directory that is watched already; its path may have changed.
     int number = ::inotify_add_watch(events_.get(), ".", kWatched);
     if (number >= 0) watched_.insert_or_assign(number, path);
+    has_run_out_ = has_run_out_ || (number < 0 && errno == ENOSPC);
     sees_all_ = sees_all_ && number >= 0;
 }
 

@@ -15,9 +15,9 @@ namespace session {
 
 class NameWatch {
   public:
-    // Opens the inotify instance. The kernel counts it for the user in the current user namespace, so
-    // construct this before entering another one.
-    NameWatch();
+    // The inotify instance must have been opened in the user namespace of the caller of the program, not in
+    // that of the jail: the kernel counts its watches there. Not set: nothing is watched.
+    explicit NameWatch(base::Fd events);
 
     int descriptor() const { return events_.get(); }
     // Changes the current directory.
@@ -25,6 +25,8 @@ class NameWatch {
     // False if a directory could not be watched: the kernel limits the watches of a user, and this class uses
     // a part of them. Then the caller has to check again from time to time.
     bool sees_all() const { return sees_all_; }
+    // Whether that is because a limit was reached.
+    bool has_run_out() const { return has_run_out_; }
 
     struct News {
         base::Path directory;
@@ -39,6 +41,7 @@ class NameWatch {
     std::unordered_map<int, base::Path> watched_;
     size_t most_ = 0;
     bool sees_all_ = true;
+    bool has_run_out_ = false;
 };
 
 }  // namespace session

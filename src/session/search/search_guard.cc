@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -117,6 +118,7 @@ class Search {
         if (is_walking_) return;
         progress_.say_complete();
         write();
+        if (watch_.has_run_out()) progress_.say_unwatched();
         if (watch_.sees_all()) return;
         auto rest = std::max<Clock::duration>(kBetweenWalks, (Clock::now() - began_) * kRestForEachWalk);
         next_walk_ = Clock::now() + rest;
@@ -155,6 +157,11 @@ class Search {
 bool SearchGuard::is_wanted() const {
     const plan::Search& search = plan_.search;
     return search.has_guard && (!search.mask.empty() || !search.late_names.empty() || !search.is_complete);
+}
+
+bool SearchGuard::open_watch() {
+    if (is_wanted()) watch_ = base::Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    return !is_wanted() || watch_;
 }
 
 void SearchGuard::start(base::Fd mount_namespace, const std::vector<backends::Cover>& covers) {
@@ -198,9 +205,10 @@ void SearchGuard::end() {
 void SearchGuard::run(const std::vector<backends::Cover>& covers) {
     const pid_t keeper = ::getppid();
     ::prctl(PR_SET_NAME, "asb-search");
-    base::close_others({mount_namespace_.get()});
+    base::close_others({mount_namespace_.get(), watch_.get()});
     base::fill_standard_descriptors();
-    NameWatch watch;
+    if (!watch_) (void)open_watch();
+    NameWatch watch(std::move(watch_));
     KnownPlaces known(state_directory_, plan_.project);
     JailMounts mounts(covers);
     if (!mounts.enter(mount_namespace_.get())) {

@@ -24,6 +24,12 @@ class SearchGuard {
 
     // Whether there is anything to look for.
     bool is_wanted() const;
+    // Opens the inotify instance, before the command runs: the command could take the last one. False: the
+    // user has none left.
+    bool open_watch();
+    int watch() const { return watch_.get(); }
+    // In the supervisor, when the keeper has it.
+    void close_watch() { watch_.reset(); }
     // In the keeper, as soon as the jail's mounts are known. Where the launch has searched everything, the
     // process starts only with take_turn(): a short command then never pays for it.
     void start(base::Fd mount_namespace, const std::vector<backends::Cover>& covers);
@@ -42,6 +48,7 @@ class SearchGuard {
     const plan::Plan& plan_;
     std::string state_directory_;
     SearchProgress& progress_;
+    base::Fd watch_;
     base::Fd mount_namespace_;  // while the process is still to be started
     Clock::time_point due_;
     pid_t process_ = -1;

@@ -42,6 +42,10 @@ void SearchProgress::say_failed() {
     if (shared_ != nullptr) shared_->has_failed = true;
 }
 
+void SearchProgress::say_unwatched() {
+    if (shared_ != nullptr) shared_->is_unwatched = true;
+}
+
 void SearchProgress::add(Kind kind, const base::Path& path) {
     if (shared_ == nullptr) return;
     switch (kind) {
@@ -94,6 +98,7 @@ SearchProgress::Report SearchProgress::report() const {
     if (shared_ == nullptr) return report;
     report.has_begun = shared_->has_begun;
     report.has_failed = shared_->has_failed;
+    report.is_unwatched = shared_->is_unwatched;
     report.is_complete = shared_->completed_after != 0;
     report.entries = shared_->entries;
     report.duration = std::chrono::milliseconds(shared_->completed_after);

@@ -51,6 +51,8 @@ class SearchProgress {
     void count_entries(uint64_t entries);
     void say_complete();
     void say_failed();
+    // The user has no inotify watches left for a part of the project.
+    void say_unwatched();
     void add(Kind kind, const base::Path& path);
     // Places that were found, and those of them that the file of known places has.
     void count_found(size_t places);
@@ -60,7 +62,7 @@ class SearchProgress {
     void wait_until_written() const;
 
     struct Report {
-        bool has_begun = false, is_complete = false, has_failed = false;
+        bool has_begun = false, is_complete = false, has_failed = false, is_unwatched = false;
         uint64_t entries = 0;
         std::chrono::milliseconds duration{0};  // from the start to the end of the walk
         std::vector<LateFinding> findings;      // the first ones, as many as fit
@@ -74,7 +76,7 @@ class SearchProgress {
         std::atomic<uint64_t> entries, masked, repositories, closed, open, appeared, replaced, held, found,
             written;
         std::atomic<int64_t> completed_after;  // milliseconds; 0: not yet
-        std::atomic<bool> has_begun, has_failed;
+        std::atomic<bool> has_begun, has_failed, is_unwatched;
         std::atomic<uint32_t> used;
         char text[kText];  // findings: kind, milliseconds, a blank, the path, NUL
     };
