@@ -11,9 +11,9 @@
 // a socket counts the descriptors that wait in it (scm_fds, Linux 5.10). A program that passes descriptors
 // normally takes them out at once, so they count only if some wait in several rounds in a row.
 //
-// A process that starts or ends can't be examined for a moment. One that can't be examined in any round (its
-// program is not readable for this user) is killed too. The exception is our own process that is about to
-// execute the command: while it is the only one beside the stage, nothing of the command has run.
+// A process that can't be examined (its program is not readable for this user) is killed too. The exception
+// is our own process that is about to execute the command: while it is the only one beside the stage, nothing
+// of the command has run.
 //
 // Threat: a process that keeps .git/config open writes it after the cover is back (tests/jail/holders.bats).
 #include "backends/holders.h"
@@ -184,22 +184,28 @@ class Search {
         return fields;
     }
 
-    // A zombie has no descriptors; its /proc files belong to root.
+    static uint64_t flags_of(const std::vector<std::string>& fields) {
+        constexpr size_t kFlags = 6;
+        return fields.size() > kFlags ? number(fields[kFlags]).value_or(0) : 0;
+    }
+
+    // A thread that exits can't use its descriptors any more; its /proc files belong to root from then on.
     static bool has_ended(int thread) {
+        constexpr uint64_t kExiting = 0x4;  // PF_EXITING of the kernel
         std::vector<std::string> fields = state_fields(thread);
-        return fields.empty() || fields[0] == "Z" || fields[0] == "X";
+        return fields.empty() || fields[0] == "Z" || fields[0] == "X" || (flags_of(fields) & kExiting) != 0;
     }
 
     // The stage has forked this process, which has one thread and has not executed a program yet. Each new
     // thread of a program has the same flag, so only the process itself counts, and only while it is alive.
     static bool is_starting(int process) {
-        constexpr size_t kParent = 1, kFlags = 6, kThreads = 17;
+        constexpr size_t kParent = 1, kThreads = 17;
         constexpr uint64_t kForkedWithoutExec = 0x40;  // PF_FORKNOEXEC of the kernel
         if (has_ended(process)) return false;
         std::vector<std::string> fields = state_fields(process);
         auto value = [&](size_t index) { return number(fields[index]).value_or(0); };
         return fields.size() > kThreads && value(kParent) == kStage && value(kThreads) == 1 &&
-               (value(kFlags) & kForkedWithoutExec) != 0;
+               (flags_of(fields) & kForkedWithoutExec) != 0;
     }
 
     std::optional<size_t> finding_in_descriptor(int thread, int descriptors, const std::string& name) {

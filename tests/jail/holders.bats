@@ -98,7 +98,7 @@ is_taken_back() { # KIND FILE REPLACE
     start_holders link .env
     replace_until "project/.env was replaced outside and open inside for a moment: .*it has another name (a hard link)" replace_env
     end_holders
-    works test .env -ef .env-again
+    works test -e .env-again
 }
 
 # `log` shows the newest record, and the names of records have seconds.

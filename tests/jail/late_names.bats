@@ -171,8 +171,15 @@ time.sleep(1)
 os.open(\"post-merge\", os.O_WRONLY | os.O_CREAT, 0o755, dir_fd=hooks)
 " 2>/dev/null
         echo tried'
+    # The process opens the directory before the search finds the repository.
+    local search
+    # Of this session: one of the test before may still be ending.
+    has_search() { search=$(pgrep -x asb-search -P "$(pgrep -d, -P "$SUPERVISOR")"); }
+    wait_until has_search || report "nothing searches"
+    kill -STOP "$search"
     mv "$HOME/away/sub" sub
     wait_until test -e holds
+    kill -CONT "$search"
     go_on
     [[ $output == *tried* && $output == *"had a repository open when it was made read-only, and was killed"* ]] || report "not killed"
     [[ ! -e sub/dir/.git/hooks/post-merge ]] || report "written"
