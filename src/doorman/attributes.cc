@@ -149,7 +149,7 @@ constexpr Row kRows[] = {
     {SYS_truncate, -1, 0, -1, true, 1, read_length, change_length},
 };
 
-// Calls on a descriptor that was opened for nothing (O_PATH) fail, but for those with AT_EMPTY_PATH.
+// Calls on an O_PATH descriptor fail, except those with AT_EMPTY_PATH.
 int open_by_descriptor(const Caller& caller, int descriptor, bool takes_any, Object& object) {
     if (int number = open_object(caller, descriptor, object); number != 0) return number;
     int flags = ::fcntl(object.descriptor.get(), F_GETFL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// connect() on a socket that may block, without blocking: its time limit for sending is what the kernel waits
-// by, and is shortened for the act. (O_NONBLOCK would be seen by every other holder of the socket.)
+// connect() on a socket that may block, without blocking: the kernel waits as long as the socket's time limit
+// for sending, which is shortened for this call. (O_NONBLOCK would be seen by every other holder of the
+// socket.)
 #pragma once
 
 #include <sys/socket.h>

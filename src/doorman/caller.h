@@ -19,7 +19,7 @@ struct Answer {
     enum class Kind : uint8_t {
         done,       // zero, or minus `error`
         proceeds,   // the kernel carries the call out; only where every argument is a plain number
-        postponed,  // said later by somebody else
+        postponed,  // another part answers it later
     };
     Kind kind = Kind::done;
     int error = 0;
@@ -39,13 +39,13 @@ class Caller {
     int number(int index) const { return static_cast<int>(notice_.data.args[index]); }
     pid_t thread() const { return static_cast<pid_t>(notice_.pid); }
 
-    // False: it was killed or interrupted meanwhile, and its number may be somebody else's.
+    // False: it was killed or interrupted meanwhile, and its number may belong to another process.
     bool is_waiting() const;
 
-    // Of this process's user, and with its view of files: only then what we do is what the caller could do.
+    // Of this process's user, and with its view of files: only then could the caller do the same as we do.
     bool is_like_us() const;
 
-    // A duplicate of the caller's descriptor; its errno where there is none.
+    // A duplicate of the caller's descriptor; its errno where the caller has no such descriptor.
     int take_descriptor(int number, base::Fd& descriptor) const;
 
     // Zero or an errno.

@@ -73,7 +73,7 @@ void WaitingRoom::review(const std::function<bool(uint64_t)>& is_waiting,
         bool is_unix = bool(guest.server.descriptor);
         std::optional<int> number;
         if (!is_waiting(guest.id)) {
-            number = 0;  // nobody hears it
+            number = 0;  // the caller does not wait any more
         } else if (!is_unix) {
             number = outcome(guest);
         } else if (attempts > 0) {

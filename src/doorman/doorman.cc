@@ -137,7 +137,7 @@ void Doorman::answer() {
     struct pollfd ready = {state.listener.get(), POLLIN, 0};
     if (::poll(&ready, 1, 0) != 1) return;
     if (!(ready.revents & POLLIN)) {
-        state.listener.reset();  // nobody is left behind the filter
+        state.listener.reset();  // no process is left behind the filter
         return;
     }
     if (!state.receive()) return;

@@ -21,20 +21,20 @@ bool is_possible();
 // asked for from here on. no_new_privs must be set. The listener (closed by exec: pass it on before that), or
 // a negative errno: EBUSY says that a filter around us answers calls already.
 int install(const Orders& orders);
-// The same where nobody will answer (Orders::is_answered): zero or an errno.
+// The same where no process will answer (Orders::is_answered): zero or an errno.
 int install_refusals(const Orders& orders);
 
 // Single-threaded like the stage; what takes longer than a moment waits in a room of its own.
 class Doorman {
   public:
-    // `listener` is what install() returned in a child of this process, which must be outside the filter that
+    // install() returned `listener` in a child of this process, which must be outside the filter that
     // refuses pidfd_getfd, and adopt orphans (PR_SET_CHILD_SUBREAPER).
     Doorman(const Orders& orders, base::Fd listener);
     ~Doorman();
     Doorman(const Doorman&) = delete;
     Doorman& operator=(const Doorman&) = delete;
 
-    int events() const;  // readable when somebody waits; -1: nobody will
+    int events() const;  // readable when a call waits; -1: no call will
     void answer();       // one call; never blocks for long
 
   private:

@@ -137,8 +137,8 @@ void add_attributes(Rows& rows) {
     // Young enough that every library knows how to do without.
     for (int call : {kSetxattrat, kRemovexattrat, kFileSetattr}) rows.push_back({call, {}, kNoSuchCall});
     for (uint32_t request : kFileRequests) rows.push_back({SYS_ioctl, {is(1, request)}, kNotPermitted});
-    // Threat: a lease on a file that can only be read makes whoever opens it for writing outside wait, for
-    // three quarters of a minute each time (tests/jail/landlock_attacks.bats).
+    // Threat: a lease on a file that can only be read makes a process outside that opens it for writing wait,
+    // for three quarters of a minute each time (tests/jail/landlock_attacks.bats).
     constexpr uint32_t kSetLease = 1024;  // F_SETLEASE
     rows.push_back({SYS_fcntl, {is(1, kSetLease)}, kNotPermitted});
 }
@@ -195,8 +195,8 @@ void add_signals(Rows& rows) {
     for (uint32_t request : kSetOwner) rows.push_back({SYS_ioctl, {is(1, request)}, kNotPermitted});
 }
 
-// The doorman could not look at a process that hides from its own user, and would have to refuse it all. It
-// is told that it hides; what else there is in the jail is its equal anyway.
+// The doorman could not look at a process that hides from its own user, and would have to refuse it all. The
+// call returns success without an effect; the other processes of the jail have the same rights anyway.
 void add_visibility(Rows& rows) {
     rows.push_back({SYS_prctl, {is(0, PR_SET_DUMPABLE), is(1, 0)}, SECCOMP_RET_ERRNO | 0});
 }
@@ -209,7 +209,7 @@ void add_system_v(Rows& rows) {
         rows.push_back({call, {}, kNoAccess});
 }
 
-// Nobody is there to ask. connect() passes: without Unix sockets to connect it is the host's network, or
+// No process can answer. connect() passes: without Unix sockets to connect it is the host's network, or
 // there are no sockets at all.
 void refuse_questions(Rows& rows, const Orders& orders) {
     std::erase_if(rows, [](const Row& row) { return row.call == SYS_connect && row.verdict == kAsk; });

@@ -37,8 +37,8 @@ int install_rows(std::span<const Row> rows, unsigned listens) {
         if (listens == 0) more &= ~kWaitsPatiently;
         long listener = ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, listens | more, &program);
         if (listener >= 0 && listens == 0) return 0;
-        // Threat: whoever holds it inside answers its own calls. The kernel makes it so that exec closes it;
-        // said once more because everything hangs on it (tests/doorman/filter_test.cc).
+        // Threat: a process inside that holds it answers its own calls. The kernel makes it so that exec
+        // closes it; set once more because everything depends on it (tests/doorman/filter_test.cc).
         if (listener >= 0) ::fcntl(static_cast<int>(listener), F_SETFD, FD_CLOEXEC);
         if (listener >= 0) return static_cast<int>(listener);
         if (errno != EINVAL) break;

@@ -48,7 +48,7 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
     return true;
 }
 
-// Threat: /proc/self is whoever looks, and for us that would be this process with its own descriptors. Links
+// Threat: /proc/self is the process that looks: here this process, with its own descriptors. Links
 // of /proc that jump to an open file are not followed at all; the usual ways to write one's own descriptor
 // as a path are read here instead, and mean the caller's.
 struct OwnDescriptor {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the doorman is told (see doorman.h). Part of the inner stage's orders.
+// The doorman's settings (see doorman.h). Part of the inner stage's orders.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ enum class Internet {
 
 struct Orders {
     bool is_wanted = false;  // false: no filter is installed and nothing is asked
-    // Where nobody can answer, what would be asked about is refused: there are no Unix sockets then but
+    // Where no process can answer, calls that need an answer are refused: there are no Unix sockets then but
     // pairs, and attributes stay as they are. `handed` and `guards_signals` can't be had.
     bool is_answered = true;
     Internet internet = Internet::host;

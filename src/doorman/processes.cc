@@ -58,7 +58,7 @@ std::optional<pid_t> process_group(pid_t process) {
 }
 
 // True when the group has a member, and all its members are of the jail. Outsiders do not join a group of
-// ours, and nobody can put them there.
+// ours, and no process can put them there.
 bool is_jailed_group(pid_t group) {
     std::unique_ptr<DIR, int (*)(DIR*)> all(::opendir("/proc"), ::closedir);
     if (!all) return false;
@@ -126,7 +126,7 @@ Answer answer_descriptor_signal(const Caller& caller) {
         return Answer::of(EFAULT);
     std::optional<pid_t> target = number_of(process.get());
     if (!target || !is_jailed(*target) || !caller.is_waiting()) return Answer::of(EPERM);
-    // It can have ended while we looked, and its number be another's; the signal then reaches nobody.
+    // It can have ended while we looked, and its number be another's; the signal then reaches no process.
     long sent = ::syscall(kPidfdSendSignal, process.get(), caller.number(1),
                           has_information ? &information : nullptr, flags);
     return Answer::of(sent == 0 ? 0 : errno);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who belongs to the jail: every process that descends from this one. It adopts orphans (child subreaper), so
-// that none of them gets lost.
+// The processes of the jail: every process that descends from this one. It adopts orphans (child subreaper),
+// so that none of them gets lost.
 #pragma once
 
 #include <sys/types.h>

@@ -91,7 +91,7 @@ bool serves_inside(int socket) {
     if (::getsockopt(socket, SOL_SOCKET, kPeerProcess, &process, &size) != 0) return false;
     base::Fd server(process);
     std::optional<pid_t> number = number_of(server.get());
-    // What this process listens on, it does for somebody inside (answer_listen).
+    // What this process listens on, it does for a process inside (answer_listen).
     bool is_inside = number && (*number == ::getpid() || is_jailed(*number));
     // Its number was its own as long as it had not ended by now.
     return is_inside && number_of(server.get()) == number;
@@ -105,7 +105,7 @@ void copy_option(int from, int to, int name) {
 }
 
 // Threat: Landlock keeps abstract names inside by who connects, and that would be the stage, which stands
-// outside. Letting the kernel go on instead is no way either: it reads the address again, which may be a path
+// outside. The kernel can't continue the call either: it reads the address again, which may be a path
 // by then. So a socket of the stage's own is connected first; it becomes the caller's, in place of the one
 // that it had, only when a process of the jail serves the name. What is outside sees a connection that ends
 // without a byte. (tests/doorman/sockets_test.cc)

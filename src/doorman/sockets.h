@@ -11,7 +11,7 @@ namespace doorman {
 
 struct Sockets {
     const Orders& orders;
-    int listener;  // where callers are heard
+    int listener;  // receives the calls
     WaitingRoom& waiting_room;
 };
 Answer answer_connect(const Caller& caller, const Sockets& sockets);

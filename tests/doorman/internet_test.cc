@@ -43,7 +43,7 @@ int connect_to(int socket, const T& address) {
     return result_of(::connect(socket, reinterpret_cast<const struct sockaddr*>(&address), sizeof address));
 }
 
-// What the gateway says on the connection.
+// The bytes that the gateway sends on the connection.
 bool hears(int socket, std::string_view expected) {
     char text[128];
     ssize_t got = ::recv(socket, text, sizeof text, 0);
@@ -243,7 +243,7 @@ TEST(Internet, RefusedMeansNoSocketAtAll) {
 }
 
 // The address is written over while the call waits: every connection that was made must have been judged by
-// what the note says, and a client must hear what its own connection was noted as.
+// what the note says, and a client must receive the note of its own connection.
 TEST(Internet, IsNotFooledByAnAddressThatChanges) {
     Jail jail(handed());
     EXPECT_EQ(jail.run([] {
@@ -270,7 +270,7 @@ TEST(Internet, IsNotFooledByAnAddressThatChanges) {
     }
 }
 
-// Somebody else of this machine was faster.
+// Another process of this machine was faster.
 TEST(Internet, DoesNotTakeAStrangersConnection) {
     for (const char* own_address : {"127.0.0.1", "127.0.0.9"}) {
         base::Fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
@@ -294,7 +294,7 @@ TEST(Internet, DoesNotTakeAStrangersConnection) {
         char text[16];
         ssize_t got = ::recv(accepted.get(), text, sizeof text, MSG_DONTWAIT);
         EXPECT_EQ(std::string_view(text, got > 0 ? static_cast<size_t>(got) : 0), "jailed");
-        // And nobody else is taken in its place.
+        // And no other connection is taken in its place.
         base::Fd another(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
         ASSERT_EQ(connect_to(another.get(), address), 0);
         EXPECT_FALSE(accept_peer_of(listener.get(), socket.get()));

@@ -18,7 +18,7 @@ Orders guarding() {
     return orders;
 }
 
-// A child of the test, which is no doorman here: a process of its own is.
+// A child of the test. The doorman is another process here.
 class Outsider {
   public:
     Outsider() : pid_(::fork()) {
@@ -178,7 +178,7 @@ TEST(Processes, InAGroupWithOutsidersSignalNoGroup) {
                           ::setpgid(0, own);
                       }
                   });
-                  // Ignored by whoever asks for it; deadly to the outsider.
+                  // The process that asks for it ignores it; it kills the outsider.
                   ::signal(SIGUSR1, SIG_IGN);
                   for (int i = 0; i < 300; ++i) (void)::kill(0, SIGUSR1);
                   is_done = true;

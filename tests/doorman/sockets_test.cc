@@ -199,7 +199,7 @@ TEST(Sockets, WithoutAFileStayInside) {
     // The doorman is another process than the one that serves outside.
     EXPECT_EQ(Jail::control([&] { return Jail(world.orders).run([&] { return connects(name); }); }), EPERM);
     Jail jail(world.orders);
-    // It has seen somebody come and go, and nothing was said.
+    // It has seen a connection open and close, without a byte.
     base::Fd visit(::accept4(outside.get(), nullptr, nullptr, SOCK_CLOEXEC));
     char byte;
     if (visit) {

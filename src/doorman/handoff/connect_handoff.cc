@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. The stage listens on loopback for the one connection that it is about to make, and
-// connects the caller's own socket to that: its options, its flags and whoever waits for it with epoll stay
-// what they are. The accepted end goes to the gateway with a note that says where the caller wanted to go.
+// connects the caller's own socket to that: its options, its flags and its epoll entries stay
+// as they are. The accepted end goes to the gateway with a note that says where the caller wanted to go.
 //
 // Threat: another user of the machine connects to the listener first, and would be served by the gateway with
 // the rights of this jail. The accepted peer must have the address that the caller's socket now has; the
-// kernel gives that to nobody else (tests/doorman/internet_test.cc).
+// kernel gives that to no other socket (tests/doorman/internet_test.cc).
 #include "doorman/handoff/connect_handoff.h"
 
 #include <fcntl.h>
