@@ -70,7 +70,12 @@ is_taken_back() { # KIND FILE REPLACE
 
 @test "a descriptor that waits in a socket" { is_taken_back socket .git/config replace_config; }
 
-@test "a descriptor that moves from socket to socket" { is_taken_back sockets .git/config replace_config; }
+# While descriptors move all the time, the guard may not become certain: it then ends the session, which is as good.
+@test "a descriptor that moves from socket to socket" {
+    start_holders sockets .git/config
+    replace_until ".git/config was replaced outside and open inside for a moment: .*was killed" replace_config
+    end_holders
+}
 
 @test "a mapping of a thread whose process has no first thread any more" { is_taken_back ended .git/config replace_config; }
 
