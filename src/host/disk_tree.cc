@@ -258,7 +258,9 @@ base::Status DiskTree::check(const base::Path& project) const {
     for (const auto& [path, number] : failures_) {
         bool is_ours = path.is_within(project);
         if (number == ENOENT) {
-            if (!is_ours || !has_come_back(path)) continue;
+            // A file that is removed while we look is gone for good. A project that is away right now may be
+            // back when the jail is built.
+            if (!is_ours || (!has_come_back(path) && base::file_exists(project.str()))) continue;
             return base::Error{.what = path.str() + " was gone for a moment while the project was looked at",
                                .advice = "try again, and look for what moves it"};
         }

@@ -324,7 +324,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     if (plan.trace.is_wanted()) supervisor.trace_with(tracer);
     SearchGuard search(plan, surroundings.state_directory, progress);
     const bool needs_mounts = plan::traits_of(plan.backend).has_namespaces;
-    if (!search.open_watch() || !covers.is_watching()) tell_unwatched(record, plan.project);
+    const bool is_watched = search.open_watch() && covers.is_watching();
     base::Status kept =
         keeper.start({*placeholders, terminal, limits->cgroup, place, directory, std::move(covers), search});
     if (!kept) return abandon(*launched, orphans, kept.error());
@@ -341,6 +341,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
         if (!mounts) return mounts.error();
         limit_watches(plan.backend, *mounts);
         if (base::Status guarded = keeper.guard(stage.descriptor, *mounts); !guarded) return guarded.error();
+        if (!is_watched) tell_unwatched(record, plan.project);
         start_watch(limits->watch, plan, stage.process);
         if (plan.slurm.is_open) chaperon.get_ready(plan, facts, surroundings, open_files.before(), &record);
         return base::success();

@@ -171,7 +171,7 @@ TABLE
     printf '[isolation]\nallow_nested_namespaces = true\n' >"$HOME/.config/agent-sandbox/config.toml"
     NESTED=("$SBX_PROGRAM" --quiet --network isolated --slurm off --)
     # The numbers of the inner jail's helper processes depend on a race between them.
-    PASSING='^(process|seen|status (NS|Pid|Tgid|PPid))'
+    PASSING='^(process|seen|status (NS|Pid|Tgid|PPid|SigQ))'
     same_view nested --network isolated
     # The control: the report is of the inner jail.
     NESTED=()

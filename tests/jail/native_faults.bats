@@ -111,7 +111,7 @@ teardown() { end_test; }
     ln -s private held
     JAIL=(--hide "$PROJECT/held" --ro "$PROJECT/sub" --rw "$PROJECT/sub/deep" --network isolated)
     # The walker is traced as well, and tries these calls itself; and a seccomp filter removes one call.
-    PASSING='^(call (mount_setattr|openat2|close_range)|(first-)?status Seccomp_filters):'
+    PASSING='^(call (mount_setattr|openat2|close_range)|(first-)?status (Seccomp_filters|SigQ)):'
     WALK=(strace -f -qq -o /dev/null -e trace=mount_setattr)
     walk native plain
     # open_tree_attr replaces mount_setattr where the kernel has it, and strace does not support it.
