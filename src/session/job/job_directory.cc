@@ -33,14 +33,19 @@ constexpr std::string_view kKeyFile = "/job-key";
 constexpr std::string_view kRemoved = ".removed";
 constexpr size_t kKeyBytes = 32;
 constexpr size_t kNameDigits = 24;
-constexpr int kMostTries = 16;
+constexpr int kMostTries = 1000;
 
-// A directory, owned by us and closed to others: every user can make names in the parent.
+// A directory, owned by us and closed to others: every user can make names in the parent. A jail that ends
+// may remove it between two calls: then it is made once more.
 bool make_own(const std::string& path) {
-    (void)::mkdir(path.c_str(), 0700);
-    struct stat status;
-    return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::getuid() &&
-           (status.st_mode & 077) == 0;
+    for (int tries = 0; tries < kMostTries; ++tries) {
+        (void)::mkdir(path.c_str(), 0700);
+        struct stat status;
+        if (::lstat(path.c_str(), &status) == 0)
+            return S_ISDIR(status.st_mode) && status.st_uid == ::getuid() && (status.st_mode & 077) == 0;
+        if (errno != ENOENT) return false;
+    }
+    return false;
 }
 
 // Programs check the mode of /tmp.
