@@ -173,7 +173,7 @@ TEST_F(DiskTreeTest, WhatWasGoneForAMomentIsNotTakenForAbsent) {
     EXPECT_EQ(tree_.list(at("p")).size(), 2u);
     move("p", "away");
     EXPECT_FALSE(tree_.look(at("p/.env")));
-    EXPECT_TRUE(tree_.check(at("p"))) << "it is gone";
+    EXPECT_FALSE(tree_.check(at("p"))) << "the whole project is away";
     move("away", "p");
     EXPECT_FALSE(tree_.check(at("p")));
     EXPECT_TRUE(tree_.check(at("elsewhere")));
@@ -182,6 +182,7 @@ TEST_F(DiskTreeTest, WhatWasGoneForAMomentIsNotTakenForAbsent) {
     EXPECT_EQ(other.list(at("p")).size(), 2u);
     move("p/sub", "away");
     EXPECT_TRUE(other.list(at("p/sub")).empty());
+    EXPECT_TRUE(other.check(at("p"))) << "a directory of it is gone";
     directory_.write("p/sub/x", "");
     EXPECT_FALSE(other.check(at("p")));
     ASSERT_EQ(::unlink(at("p/sub/x").c_str()), 0);
