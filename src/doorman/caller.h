@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One waiting system call: who made it, with which arguments, and the ways to look at what they mean. Numbers
-// of processes and what memory holds are the caller's to change at any time: whatever is fetched counts only
-// while is_waiting() still says yes afterwards, and is fetched once.
+// One waiting system call: the calling thread, its arguments, and access to its memory and descriptors. Pids
+// can be reused and memory can change at any time. So read each value once, and use it only if is_waiting()
+// is still true afterwards.
 #pragma once
 
 #include <linux/seccomp.h>
@@ -14,17 +14,19 @@
 
 namespace doorman {
 
-// What the waiting call returns.
+// The result of the waiting call.
 struct Answer {
     enum class Kind : uint8_t {
-        done,       // zero, or minus `error`
-        proceeds,   // the kernel carries the call out; only where every argument is a plain number
-        postponed,  // another part answers it later
+        done,       // returns `value`, or fails with `error`
+        proceeds,   // the kernel executes the call; only if every argument is a plain number
+        postponed,  // answered later, or already
     };
     Kind kind = Kind::done;
     int error = 0;
+    int value = 0;
 
     static Answer of(int error) { return {.error = error}; }
+    static Answer of_value(int value) { return {.value = value}; }
     static Answer proceed() { return {.kind = Kind::proceeds}; }
     static Answer later() { return {.kind = Kind::postponed}; }
 };
@@ -39,22 +41,29 @@ class Caller {
     int number(int index) const { return static_cast<int>(notice_.data.args[index]); }
     pid_t thread() const { return static_cast<pid_t>(notice_.pid); }
 
-    // False: it was killed or interrupted meanwhile, and its number may belong to another process.
+    // False: the caller was killed or interrupted, and its pid may belong to another process.
     bool is_waiting() const;
 
-    // Of this process's user, and with its view of files: only then could the caller do the same as we do.
+    // True if the caller has the same user and root directory as this process. Only then this process may act
+    // for it.
     bool is_like_us() const;
 
-    // A duplicate of the caller's descriptor; its errno where the caller has no such descriptor.
+    // Duplicates a descriptor of the caller; zero or an errno.
     int take_descriptor(int number, base::Fd& descriptor) const;
 
     // Zero or an errno.
     int read_memory(uint64_t address, void* place, size_t size) const;
-    // A text that ends with NUL. ENAMETOOLONG above `limit` bytes.
+    int write_memory(uint64_t address, const void* content, size_t size) const;
+    // A text up to its NUL. ENAMETOOLONG if it is longer than `limit` bytes.
     int read_text(uint64_t address, size_t limit, std::string& text) const;
 
     // "/proc/THREAD/name"
     std::string file(const char* name) const;
+
+    // Adds `descriptor` to the caller's table; its number there, or a negative errno. With kReturned the call
+    // also returns that number (Linux 5.14; EINVAL before).
+    static constexpr uint32_t kReturned = 1u << 1;  // SECCOMP_ADDFD_FLAG_SEND
+    int give_descriptor(int descriptor, bool closes_on_exec, uint32_t flags = 0) const;
 
   private:
     int listener_;

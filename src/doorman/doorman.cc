@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,6 +14,8 @@
 #include <cerrno>
 #include <vector>
 
+#include "doorman/answers/abstract_names.h"
+#include "doorman/answers/terminal_size.h"
 #include "doorman/attributes.h"
 #include "doorman/calls.h"
 #include "doorman/deferred_calls.h"
@@ -22,7 +25,7 @@
 namespace doorman {
 namespace {
 
-// As long as this kernel wants it, which may know more fields than we do.
+// The size that this kernel asks for; a newer kernel may have more fields.
 template <typename T>
 class Message {
   public:
@@ -41,8 +44,15 @@ struct seccomp_notif_sizes message_sizes() {
     return sizes;
 }
 
-Answer judge(const Caller& caller, const Sockets& sockets) {
+Answer judge(const Caller& caller, const Sockets& sockets, const Hooks& hooks) {
     switch (caller.call()) {
+        case SYS_ioctl:
+            return answer_terminal_size(caller);
+        case SYS_socket:
+        case SYS_socketpair:
+            return answer_socket(caller, sockets.orders.socket_factory);
+        case SYS_bind:
+            return answer_bind(caller, sockets.orders, hooks);
         case SYS_connect:
             return answer_connect(caller, sockets);
         case SYS_listen:
@@ -71,8 +81,9 @@ Answer judge(const Caller& caller, const Sockets& sockets) {
 }  // namespace
 
 struct Doorman::State {
-    State(const Orders& wanted, base::Fd fd)
+    State(const Orders& wanted, base::Fd fd, Hooks all)
         : orders(wanted),
+          hooks(std::move(all)),
           listener(std::move(fd)),
           gate(::epoll_create1(EPOLL_CLOEXEC)),
           waiting_room(gate.get()),
@@ -83,10 +94,10 @@ struct Doorman::State {
     bool receive() {
         int returned = 0;
         do {
-            notice.clear();  // the kernel refuses a message that says something already
+            notice.clear();  // the kernel refuses a buffer that is not zero
             returned = ::ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_RECV, &notice.get());
         } while (returned != 0 && errno == EINTR);
-        return returned == 0;  // ENOENT: the caller is gone
+        return returned == 0;  // ENOENT: the caller has ended
     }
 
     void send(uint64_t id, Answer answer) {
@@ -94,6 +105,7 @@ struct Doorman::State {
         response.clear();
         struct seccomp_notif_resp& said = response.get();
         said.id = id;
+        said.val = answer.error == 0 ? answer.value : 0;
         said.error = -answer.error;
         if (answer.kind == Answer::Kind::proceeds) said.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         int returned = 0;
@@ -107,6 +119,7 @@ struct Doorman::State {
     }
 
     const Orders& orders;
+    Hooks hooks;
     base::Fd listener;
     base::Fd gate;
     WaitingRoom waiting_room;
@@ -115,11 +128,11 @@ struct Doorman::State {
     Message<struct seccomp_notif_resp> response;
 };
 
-Doorman::Doorman(const Orders& orders, base::Fd listener)
-    : state_(std::make_unique<State>(orders, std::move(listener))) {
+Doorman::Doorman(const Orders& orders, base::Fd listener, Hooks hooks)
+    : state_(std::make_unique<State>(orders, std::move(listener), std::move(hooks))) {
     struct epoll_event event = {.events = EPOLLIN, .data = {}};
     ::epoll_ctl(state_->gate.get(), EPOLL_CTL_ADD, state_->listener.get(), &event);
-    // A gateway that does not keep up must not stop the stage.
+    // A slow gateway must not block the stage.
     if (orders.gateway >= 0) ::fcntl(orders.gateway, F_SETFL, ::fcntl(orders.gateway, F_GETFL) | O_NONBLOCK);
 }
 
@@ -144,7 +157,24 @@ void Doorman::answer() {
     struct seccomp_notif& notice = state.notice.get();
     Caller caller(state.listener.get(), notice);
     Sockets sockets{state.orders, state.listener.get(), state.waiting_room};
-    state.send(notice.id, judge(caller, sockets));
+    state.send(notice.id, judge(caller, sockets, state.hooks));
+}
+
+std::optional<Answer> judge_outside(int listener, const struct seccomp_notif& notice, const Orders& orders) {
+    Caller caller(listener, notice);
+    switch (caller.call()) {
+        case SYS_ioctl:
+            if (!orders.guards_terminal_size || static_cast<uint32_t>(caller.argument(1)) != TIOCSWINSZ)
+                return std::nullopt;
+            return answer_terminal_size(caller);
+        case SYS_socket:
+        case SYS_socketpair:
+            if (orders.abstract_names != AbstractNames::apart || caller.number(0) != AF_UNIX)
+                return std::nullopt;
+            return answer_socket(caller, orders.socket_factory);
+        default:
+            return std::nullopt;
+    }
 }
 
 }  // namespace doorman

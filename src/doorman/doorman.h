@@ -1,40 +1,53 @@
 // SPDX-License-Identifier: MIT
-// Answers system calls of jailed processes that no namespace, no Landlock rule and no plain filter can judge,
-// because the kernel decides them by what lies in the caller's memory or by a path. The filter makes the
-// kernel ask; the stage, an ancestor of all of them that stands outside the wall, carries the act out itself
-// on a descriptor that it has checked, or refuses it. Nothing that is read from the caller's memory is ever
-// left to the kernel to read again.
+// Answers system calls of jailed processes that no namespace, Landlock rule or plain filter can decide,
+// because they depend on the caller's memory, on a path or on the object behind a descriptor. The filter
+// notifies the stage, which is an ancestor of all jailed processes and outside the wall, or a process outside
+// the jail (Orders::is_outside). That process executes the call itself on a descriptor that it has checked,
+// or refuses it. After a check it never lets the kernel read the caller's memory again.
 #pragma once
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "base/file.h"
+#include "doorman/caller.h"
+#include "doorman/hooks.h"
 #include "doorman/orders.h"
 
 namespace doorman {
 
-// Whether this process may read the memory of its descendants and duplicate their descriptors, which an
-// answer needs: tried with a short-lived child.
+// Whether this process may read the memory of its descendants and duplicate their descriptors, as answers
+// require. Tries it with a short-lived child.
 bool is_possible();
 
-// In the process that becomes the command, last before exec and after the other filter: the calls that are
-// asked for from here on. no_new_privs must be set. The listener (closed by exec: pass it on before that), or
-// a negative errno: EBUSY says that a filter around us answers calls already.
+// Installs the filter that notifies. Call it after the usual filter is installed; no_new_privs must be set.
+// Returns the listener, which exec closes, or a negative errno. EBUSY: a process around us has a listener
+// already.
 int install(const Orders& orders);
-// The same where no process will answer (Orders::is_answered): zero or an errno.
+// The same filter as a program, to be part of another filter that notifies.
+std::vector<sock_filter> program_for(const Orders& orders);
+// The same if no process will answer (Orders::is_answered is false); zero or an errno.
 int install_refusals(const Orders& orders);
 
-// Single-threaded like the stage; what takes longer than a moment waits in a room of its own.
+// For another process that has the listener: the answer to a call that these orders cover, and nothing for
+// any other call.
+std::optional<Answer> judge_outside(int listener, const struct seccomp_notif& notice, const Orders& orders);
+
+// Single-threaded like the stage. Calls that take long are deferred (deferred_calls.h).
 class Doorman {
   public:
-    // install() returned `listener` in a child of this process, which must be outside the filter that
-    // refuses pidfd_getfd, and adopt orphans (PR_SET_CHILD_SUBREAPER).
-    Doorman(const Orders& orders, base::Fd listener);
+    // `listener` is the result of install(). This process must be outside the filter that refuses
+    // pidfd_getfd. The stage must also adopt orphans (PR_SET_CHILD_SUBREAPER).
+    Doorman(const Orders& orders, base::Fd listener, Hooks hooks = {});
     ~Doorman();
     Doorman(const Doorman&) = delete;
     Doorman& operator=(const Doorman&) = delete;
 
-    int events() const;  // readable when a call waits; -1: no call will
+    int events() const;  // readable when a call waits; -1: no more will come
     void answer();       // one call; never blocks for long
 
   private:

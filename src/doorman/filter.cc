@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -45,11 +46,10 @@ struct SocketOption {
     uint32_t name;
     uint32_t verdict;
 };
-// Threat: a connection that the stage makes on loopback leaves the machine after all when the socket has a
-// source route or is tied to an interface, and its first packet can carry a secret in its port. Options are
-// the caller's own to set at any moment, so they are refused here and not looked at later
-// (tests/doorman/internet_test.cc). With fast open the first packet waits for the first write, and the other
-// end for it.
+// Threat: the stage connects a socket of the caller on loopback. With a source route, or bound to an
+// interface, the first packet leaves the machine and can carry a secret in its port. The caller can set
+// options at any moment, so they are refused here and not checked later (tests/doorman/internet_test.cc).
+// With fast open the first packet waits for the first write, and the other end waits for that packet.
 constexpr SocketOption kOptions[] = {
     {SOL_SOCKET, SO_BINDTODEVICE, kNotPermitted},
     {SOL_SOCKET, 62 /* SO_BINDTOIFINDEX */, kNotPermitted},
@@ -73,7 +73,7 @@ void add_handed_internet(Rows& rows, bool owns_loopback) {
         rows.push_back({SYS_socket, {is(0, family)}, kNoAccess});
     }
     if (!owns_loopback) rows.push_back({SYS_listen, {}, kAsk});
-    // A connection without connect().
+    // These connect without connect().
     constexpr uint32_t kFastOpen = MSG_FASTOPEN;
     add(rows, {{SYS_sendto, {has_bits(3, kFastOpen, kFastOpen)}, kNotSupported},
                {SYS_sendmsg, {has_bits(2, kFastOpen, kFastOpen)}, kNotSupported},
@@ -97,9 +97,9 @@ void add_internet(Rows& rows, const Orders& orders) {
     }
 }
 
-// Threat: a datagram names its addressee in memory, message by message, and sendmsg() is too busy a call to
-// ask for. A pair of such sockets is no better: it can be taken apart and led elsewhere. SOCK_RAW is the same
-// to this family (tests/doorman/sockets_test.cc).
+// Threat: the address of a datagram is in memory, for each message, and sendmsg() is called too often to
+// notify it. A pair of datagram sockets can be disconnected and used for other addresses. For this family
+// SOCK_RAW is the same as SOCK_DGRAM (tests/doorman/sockets_test.cc).
 void add_sockets(Rows& rows) {
     for (int call : {SYS_socket, SYS_socketpair}) {
         for (uint32_t type : {SOCK_DGRAM, SOCK_RAW}) {
@@ -108,8 +108,31 @@ void add_sockets(Rows& rows) {
     }
 }
 
-// Requests that change a file or a directory whose descriptor was opened for reading, which no rule about
-// files sees: flags, project and encryption of a file; subvolumes of btrfs, made and removed.
+// Threat: a program of the host expects a service of the user at an abstract name and connects to it, but a
+// process of the jail has bound that name (tests/jail/sockets.bats). An end of a pair can be bound, too.
+void add_abstract_names(Rows& rows, AbstractNames names) {
+    switch (names) {
+        case AbstractNames::shared:
+            return;
+        case AbstractNames::apart:
+            for (int call : {SYS_socket, SYS_socketpair}) rows.push_back({call, {is(0, AF_UNIX)}, kAsk});
+            return;
+        case AbstractNames::refused:
+            rows.push_back({SYS_bind, {}, kAsk});
+            return;
+    }
+}
+
+// Threat: the size stays after the session, and the user's next program uses it (tests/jail/terminal.bats).
+// The other two requests resize a text console.
+void add_terminal_size(Rows& rows) {
+    constexpr uint32_t kResizeConsole[] = {0x5609, 0x560a};  // VT_RESIZE, VT_RESIZEX
+    rows.push_back({SYS_ioctl, {is(1, TIOCSWINSZ)}, kAsk});
+    for (uint32_t request : kResizeConsole) rows.push_back({SYS_ioctl, {is(1, request)}, kNotPermitted});
+}
+
+// Requests that change a file or a directory through a descriptor that was opened for reading, so that no
+// file rule applies: flags, project and encryption of a file; creating and removing subvolumes of btrfs.
 constexpr uint32_t kFileRequests[] = {
     0x40086602,  // FS_IOC_SETFLAGS
     0x40087602,  // FS_IOC_SETVERSION
@@ -134,7 +157,7 @@ void add_attributes(Rows& rows) {
                      int{SYS_fremovexattr}}) {
         rows.push_back({call, {}, kAsk});
     }
-    // Young enough that every library knows how to do without.
+    // New calls: libraries work without them.
     for (int call : {kSetxattrat, kRemovexattrat, kFileSetattr}) rows.push_back({call, {}, kNoSuchCall});
     for (uint32_t request : kFileRequests) rows.push_back({SYS_ioctl, {is(1, request)}, kNotPermitted});
     // Threat: a lease on a file that can only be read makes a process outside that opens it for writing wait,
@@ -145,8 +168,7 @@ void add_attributes(Rows& rows) {
 
 void add_truncation(Rows& rows) {
     rows.push_back({SYS_truncate, {}, kAsk});
-    // Landlock then judges by the descriptor that comes out, and it is not for writing: for reading (0), or
-    // for neither (3).
+    // Landlock before ABI 3 checks only the access mode of the new descriptor: reading (0), or neither (3).
     for (uint32_t access : {0u, 3u}) {
         for (auto [call, flags] : {std::pair{kOpen, uint8_t{1}}, std::pair{int{SYS_openat}, uint8_t{2}}}) {
             rows.push_back({call, {has_bits(flags, O_TRUNC | 3u, O_TRUNC | access)}, kNoAccess});
@@ -154,20 +176,20 @@ void add_truncation(Rows& rows) {
     }
 }
 
-// Zero is the caller itself.
+// Pid 0 is the caller itself.
 void add_processes(Rows& rows) {
     for (int call : {SYS_prlimit64, SYS_sched_setaffinity, SYS_sched_setscheduler, SYS_sched_setparam,
                      SYS_sched_setattr, SYS_migrate_pages, SYS_move_pages}) {
         rows.push_back({call, {is(0, 0)}, kAllow});
         rows.push_back({call, {}, kAsk});
     }
-    constexpr uint32_t kOneProcess = 1;  // IOPRIO_WHO_PROCESS, and a group is one more
+    constexpr uint32_t kOneProcess = 1;  // IOPRIO_WHO_PROCESS; a group is this plus one
     for (auto [call, process] :
          {std::pair{SYS_setpriority, uint32_t{PRIO_PROCESS}}, std::pair{SYS_ioprio_set, kOneProcess}}) {
         add(rows, {{call, {is(0, process), is(1, 0)}, kAllow},
                    {call, {is(0, process)}, kAsk},
-                   // Threat: group 0 is the caller's when the kernel looks, and another thread may have put
-                   // it into a group of the host by then.
+                   // Threat: group 0 is the caller's group when the kernel reads it. Another thread may have
+                   // moved the caller to a group of the host after the check.
                    {call, {is(0, process + 1), is(1, 0)}, kNotPermitted},
                    {call, {is(0, process + 1)}, kAsk},
                    {call, {}, kNotPermitted}});  // all processes of a user
@@ -176,7 +198,7 @@ void add_processes(Rows& rows) {
 }
 
 void add_signals(Rows& rows) {
-    // The number 0 sends nothing.
+    // Signal 0 only checks that the process exists.
     add(rows, {{SYS_kill, {is(1, 0)}, kAllow},
                {SYS_kill, {is(0, 0xffffffff)}, kNotPermitted},
                {SYS_kill, {}, kAsk},
@@ -187,7 +209,7 @@ void add_signals(Rows& rows) {
                {SYS_rt_sigqueueinfo, {}, kAsk},
                {SYS_rt_tgsigqueueinfo, {}, kAsk},
                {kPidfdSendSignal, {}, kAsk}});
-    // The kernel would send them when a descriptor becomes ready.
+    // With these the kernel sends a signal when a descriptor becomes ready.
     for (uint32_t command : {F_SETOWN, F_SETSIG, 15 /* F_SETOWN_EX */}) {
         rows.push_back({SYS_fcntl, {is(1, command)}, kNotPermitted});
     }
@@ -204,15 +226,19 @@ void add_visibility(Rows& rows) {
 void add_system_v(Rows& rows) {
     for (int call : {SYS_shmget, SYS_shmat, SYS_shmctl, SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl,
                      SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl,
-                     // POSIX queues: Landlock closes them for opening, but not for removing.
+                     // POSIX queues: Landlock covers opening them, but not removing them.
                      SYS_mq_open, SYS_mq_unlink})
         rows.push_back({call, {}, kNoAccess});
 }
 
-// No process can answer. connect() passes: without Unix sockets to connect it is the host's network, or
-// there are no sockets at all.
+// No process answers. connect() and bind() are allowed: Unix sockets can't be made, and other sockets use the
+// host's network or can't be made either. Terminals can be resized, because tmux and similar programs need
+// that.
 void refuse_questions(Rows& rows, const Orders& orders) {
-    std::erase_if(rows, [](const Row& row) { return row.call == SYS_connect && row.verdict == kAsk; });
+    std::erase_if(rows, [](const Row& row) {
+        bool passes = row.call == SYS_connect || row.call == SYS_bind || row.call == SYS_ioctl;
+        return passes && row.verdict == kAsk;
+    });
     for (Row& row : rows) {
         if (row.verdict == kAsk) row.verdict = kNotPermitted;
     }
@@ -227,13 +253,16 @@ std::vector<Row> rows_for(const Orders& orders) {
     add_internet(rows, orders);
     if (orders.internet == Internet::handed || orders.guards_sockets) rows.push_back({SYS_connect, {}, kAsk});
     if (orders.guards_sockets) add_sockets(rows);
+    add_abstract_names(rows, orders.abstract_names);
+    if (orders.guards_terminal_size) add_terminal_size(rows);
     if (orders.guards_attributes) add_attributes(rows);
     if (orders.guards_truncation) add_truncation(rows);
     if (orders.guards_processes) add_processes(rows);
     if (orders.guards_signals) add_signals(rows);
     if (!orders.is_answered) refuse_questions(rows, orders);
     bool asks = std::ranges::any_of(rows, [](const Row& row) { return row.verdict == kAsk; });
-    if (asks) add_visibility(rows);
+    // A process outside has power over the jail's user namespace and can read every process.
+    if (asks && !orders.is_outside) add_visibility(rows);
     return rows;
 }
 

@@ -20,14 +20,14 @@
 namespace doorman {
 namespace {
 
-// SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, Linux 5.19: once a call is being looked at, only a deadly signal
-// ends the wait. Before that, a signal that is merely handled makes the kernel ask again for what may have
-// been done already.
+// SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, Linux 5.19: after the notification is received, only a deadly
+// signal ends the wait. Without it, a signal with a handler makes the kernel notify again, although the call
+// may have been executed already.
 constexpr unsigned kWaitsPatiently = 1u << 5;
 
 constexpr unsigned kListens = SECCOMP_FILTER_FLAG_NEW_LISTENER;
 
-// The listener, 0 without one, or a negative errno.
+// Returns the listener, 0 if none was asked for, or a negative errno.
 int install_rows(std::span<const Row> rows, unsigned listens) {
     std::vector<sock_filter> filter = compile(rows);
     sock_fprog program = {.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
@@ -46,7 +46,7 @@ int install_rows(std::span<const Row> rows, unsigned listens) {
     return -errno;
 }
 
-// What a process behind the filter looks like; the call that it asks for does not matter.
+// A process behind a filter that notifies; any call will do.
 [[noreturn]] void stand_behind_filter(int channel) {
     const Row row{.call = SYS_getppid, .tests = {}, .verdict = SECCOMP_RET_USER_NOTIF};
     ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -58,7 +58,7 @@ int install_rows(std::span<const Row> rows, unsigned listens) {
     ::_exit(0);
 }
 
-// `secret` lies at the same address in both processes.
+// `secret` has the same address in both processes.
 bool can_look_at(pid_t child, int its_channel, const int& secret) {
     int seen = 0;
     struct iovec here = {&seen, sizeof seen};
@@ -70,6 +70,10 @@ bool can_look_at(pid_t child, int its_channel, const int& secret) {
 
 }  // namespace
 
+std::vector<sock_filter> program_for(const Orders& orders) {
+    return compile(rows_for(orders));
+}
+
 int install(const Orders& orders) {
     return install_rows(rows_for(orders), kListens);
 }
@@ -78,7 +82,7 @@ int install_refusals(const Orders& orders) {
     return -install_rows(rows_for(orders), 0);
 }
 
-// An administrator may have closed it (kernel.yama.ptrace_scope above 1), or a filter around us.
+// An administrator may have forbidden it (kernel.yama.ptrace_scope above 1), or a filter around us.
 bool is_possible() {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return false;

@@ -48,9 +48,8 @@ bool take_prefix(std::string_view& text, std::string_view prefix) {
     return true;
 }
 
-// Threat: /proc/self is the process that looks: here this process, with its own descriptors. Links
-// of /proc that jump to an open file are not followed at all; the usual ways to write one's own descriptor
-// as a path are read here instead, and mean the caller's.
+// Threat: here /proc/self means this process with its own descriptors. Magic links of /proc are not followed.
+// The usual paths of one's own descriptors are parsed here instead, and mean those of the caller.
 struct OwnDescriptor {
     int number;
     std::string_view rest;  // "" or "/and/more"
@@ -80,7 +79,7 @@ int describe(Object& object) {
     object.path.assign(text, static_cast<size_t>(length));
     struct stat status;
     if (::fstat(object.descriptor.get(), &status) != 0) return errno;
-    // "pipe:[123]"; and a file can be called "x (deleted)", so its links are counted as well.
+    // "pipe:[123]". A file can be named "x (deleted)", so check the link count as well.
     bool is_nameless =
         !object.path.starts_with('/') || (status.st_nlink == 0 && object.path.ends_with(kDeleted));
     if (is_nameless) object.path.clear();
@@ -93,7 +92,7 @@ int open_directory(const Caller& caller, int number, base::Fd& directory) {
     return directory ? 0 : errno;
 }
 
-// Threat: in a mount namespace of the caller's own, a path says nothing about the same path here.
+// Threat: in another mount namespace the same path can lead to another file.
 bool is_the_same_here(const Object& object) {
     base::Fd here(open_from(AT_FDCWD, object.path, O_NOFOLLOW, RESOLVE_NO_SYMLINKS));
     struct stat one, other;
@@ -107,6 +106,11 @@ bool is_at_or_below(std::string_view path, std::string_view place) {
 }
 
 }  // namespace
+
+std::optional<int> own_descriptor(const Caller& caller, const std::string& path) {
+    std::optional<OwnDescriptor> own = as_own_descriptor(caller, path);
+    return own ? std::optional(own->number) : std::nullopt;
+}
 
 int open_object(const Caller& caller, int descriptor, Object& object) {
     if (int number = caller.take_descriptor(descriptor, object.descriptor); number != 0) return number;

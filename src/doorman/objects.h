@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a path of the caller's names, opened once. Everything after that happens to the opened object, and
-// nothing that is exchanged on the way makes a difference.
+// The object that a path of the caller names, opened once. All later steps use the opened object, so
+// replacing a part of the path has no effect.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,23 +14,26 @@ namespace doorman {
 
 struct Object {
     base::Fd descriptor;
-    std::string path;  // where it lies, without links; empty: it has no name (a pipe, a memory file)
+    std::string path;  // its path without links; empty: it has no name (a pipe, a memory file)
 
-    // The name by which calls that take a path reach the opened object.
+    // A path that leads to the opened object.
     std::string name() const { return "/proc/self/fd/" + std::to_string(descriptor.get()); }
 };
 
 struct Reference {
-    int directory = -100;  // AT_FDCWD, or a descriptor of the caller's
+    int directory = -100;  // AT_FDCWD, or a descriptor of the caller
     std::string path;
-    bool follows = true;  // a link at the end
+    bool follows = true;  // a link as the last component
 };
+
+// The number in "/proc/self/fd/7/more", "/dev/fd/7" and similar paths; not set: another path.
+std::optional<int> own_descriptor(const Caller& caller, const std::string& path);
 
 // Zero or an errno.
 int open_object(const Caller& caller, const Reference& reference, Object& object);
 int open_object(const Caller& caller, int descriptor, Object& object);
 
-// Whether it lies at or below one of these, as this process sees them.
+// Whether it is at or below one of these paths of this process.
 bool lies_within(const Object& object, const std::vector<std::string>& places);
 
 }  // namespace doorman

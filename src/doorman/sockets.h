@@ -4,6 +4,7 @@
 
 #include "doorman/caller.h"
 #include "doorman/deferred_calls.h"
+#include "doorman/handoff/connect_handoff.h"
 #include "doorman/objects.h"
 #include "doorman/orders.h"
 
@@ -11,13 +12,19 @@ namespace doorman {
 
 struct Sockets {
     const Orders& orders;
-    int listener;  // receives the calls
+    int listener;
     WaitingRoom& waiting_room;
 };
 Answer answer_connect(const Caller& caller, const Sockets& sockets);
 Answer answer_listen(const Caller& caller);
 
-// Connects a Unix socket to the opened one, at once or not at all (EAGAIN); zero or an errno.
+// SO_DOMAIN, SO_TYPE …; -1: not a socket, or without this option.
+int option(int socket, int name);
+bool is_internet(int family);
+// Copies the second argument of connect() or bind(); zero or an errno.
+int read_address(const Caller& caller, Address& address);
+
+// Connects a Unix socket to the opened one without waiting; zero or an errno (EAGAIN: the queue is full).
 int connect_to(int socket, const Object& server);
 
 }  // namespace doorman

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// Theory of operation. bind() reads its address from memory, which another thread can change at any moment: a
+// path at the time of the check is an abstract name when the kernel reads it. So a checked bind() must not be
+// left to the kernel (tests/doorman/abstract_names_test.cc).
+//
+//   apart      Answers socket() and socketpair(), whose arguments are plain numbers. The new socket belongs
+//   to
+//              another network namespace for good. The kernel executes all later calls; the names that they
+//              bind, autobind included, exist only in that namespace.
+//   refused    Answers bind(). The stage binds the caller's socket to a copy of the address. For a path, a
+//   child
+//              of the stage does it: the child first enters the caller's wall, and takes the caller's working
+//              directory and umask.
+//
+// With an empty address the kernel chooses one of a million names (autobind). That is allowed: no program
+// outside looks for such a name, and the kernel also does it by itself for a socket with SO_PASSCRED.
+#include "doorman/answers/abstract_names.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/process/descriptors.h"
+#include "base/text.h"
+#include "doorman/answers/socket_factory.h"
+#include "doorman/objects.h"
+#include "doorman/sockets.h"
+
+namespace doorman {
+namespace {
+
+constexpr size_t kPathOffset = offsetof(struct sockaddr_un, sun_path);
+
+// ---- apart
+
+// A caller in a network namespace that the jail made (isolation.allow_nested_namespaces) keeps using it.
+// While the call waits, no other thread can move the caller to another namespace.
+bool shares_our_network(const Caller& caller) {
+    struct stat its, ours;
+    bool is_known =
+        ::stat(caller.file("ns/net").c_str(), &its) == 0 && ::stat("/proc/self/ns/net", &ours) == 0;
+    return !is_known || its.st_ino == ours.st_ino;
+}
+
+// Writes to the caller's memory first, so that a failure leaves no descriptors in the caller.
+Answer give_pair(const Caller& caller, const std::vector<base::Fd>& made, bool closes_on_exec) {
+    constexpr int kNumbers = 3;
+    int given[2] = {-1, -1};
+    if (int number = caller.write_memory(caller.argument(kNumbers), given, sizeof given); number != 0)
+        return Answer::of(number);
+    for (size_t i = 0; i < 2; ++i) {
+        given[i] = caller.give_descriptor(made[i].get(), closes_on_exec);
+        if (given[i] < 0) return Answer::of(-given[i]);
+    }
+    return Answer::of(caller.write_memory(caller.argument(kNumbers), given, sizeof given));
+}
+
+Answer give_one(const Caller& caller, const base::Fd& made, bool closes_on_exec) {
+    int given = caller.give_descriptor(made.get(), closes_on_exec, Caller::kReturned);
+    if (given >= 0) return Answer::later();  // the call has returned
+    if (given == -EINVAL) given = caller.give_descriptor(made.get(), closes_on_exec);
+    return given < 0 ? Answer::of(-given) : Answer::of_value(given);
+}
+
+// ---- refused
+
+// "@" for each NUL, as in ss(8). Most programs pass trailing zeros.
+std::string shown(std::string name) {
+    name.erase(name.find_last_not_of('\0') + 1);
+    std::ranges::replace(name, '\0', '@');
+    return base::printable(name.starts_with('@') ? name : "@" + name);
+}
+
+// -1: not readable.
+int umask_of(const Caller& caller) {
+    base::Result<std::string> text = base::read_file(caller.file("status"), 1u << 16);
+    size_t found = text ? text->find("\nUmask:") : std::string::npos;
+    constexpr int kOctal = 8;
+    return found == std::string::npos
+               ? -1
+               : static_cast<int>(std::strtol(text->c_str() + found + 7, nullptr, kOctal)) & 0777;
+}
+
+// The parts of the calling process that bind() uses: working directory, umask, and a descriptor in the path.
+struct Context {
+    base::Fd directory;
+    int mask = 0;
+    int number = -1;  // of "/proc/self/fd/NUMBER/…", with its descriptor; -1: another path
+    base::Fd descriptor;
+};
+
+int take_context(const Caller& caller, const Address& address, Context& context) {
+    context.directory = base::Fd(::open(caller.file("cwd").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (!context.directory) return errno;
+    context.mask = umask_of(caller);
+    if (context.mask < 0) return EACCES;
+    const char* begin = reinterpret_cast<const char*>(&address.room) + kPathOffset;
+    std::string path(begin, ::strnlen(begin, address.length - kPathOffset));
+    context.number = own_descriptor(caller, path).value_or(-1);
+    if (context.number < 0) return 0;
+    int number = caller.take_descriptor(context.number, context.descriptor);
+    return number == EBADF ? ENOENT : number;
+}
+
+// Runs in a child of the stage.
+int bind_as_caller(int socket, const Address& address, const Context& context,
+                   const std::function<int()>& enter_wall) {
+    if (int number = enter_wall ? enter_wall() : 0; number != 0) return number;
+    if (::fchdir(context.directory.get()) != 0) return errno;
+    ::umask(static_cast<mode_t>(context.mask));
+    // A path through /proc/self must not find descriptors of the stage.
+    int kept = ::fcntl(socket, F_DUPFD_CLOEXEC, context.number + 1);
+    if (kept < 0) return errno;
+    if (context.number >= 0 && ::dup2(context.descriptor.get(), context.number) < 0) return errno;
+    base::close_others({kept, context.number});
+    return ::bind(kept, &address.any, address.length) == 0 ? 0 : errno;
+}
+
+// Threat: the stage is outside the Landlock wall, which restricts where a socket can be made, and a checked
+// path may lead to another place a moment later. So a child behind the same wall binds, and the kernel
+// checks. The address stays the caller's, for getsockname(2).
+int bind_path(const Caller& caller, int socket, const Address& address,
+              const std::function<int()>& enter_wall) {
+    Context context;
+    if (int number = take_context(caller, address, context); number != 0) return number;
+    if (!caller.is_waiting()) return EINTR;
+    pid_t child = ::fork();
+    if (child < 0) return errno;
+    if (child == 0) ::_exit(bind_as_caller(socket, address, context, enter_wall));
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0) {
+        if (errno != EINTR) return EACCES;
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EACCES;
+}
+
+Answer bind_unix(const Caller& caller, int socket, const Address& address, const Hooks& hooks) {
+    if (address.length < kPathOffset || address.length > sizeof(struct sockaddr_un) ||
+        address.family() != AF_UNIX)
+        return Answer::of(EINVAL);
+    const char* begin = reinterpret_cast<const char*>(&address.room) + kPathOffset;
+    std::string name(begin, address.length - kPathOffset);
+    if (name.empty())
+        return Answer::of(::bind(socket, &address.any, static_cast<socklen_t>(kPathOffset)) == 0 ? 0 : errno);
+    if (name.front() == '\0') {
+        if (hooks.on_refused_name) hooks.on_refused_name(shown(std::move(name)));
+        return Answer::of(EACCES);
+    }
+    return Answer::of(bind_path(caller, socket, address, hooks.enter_wall));
+}
+
+}  // namespace
+
+Answer answer_socket(const Caller& caller, int factory) {
+    if (!shares_our_network(caller)) return Answer::proceed();
+    bool is_pair = caller.call() == SYS_socketpair;
+    bool closes_on_exec = (caller.number(1) & SOCK_CLOEXEC) != 0;
+    std::vector<base::Fd> made;
+    int number = make_sockets(
+        factory, {.type = caller.number(1), .protocol = caller.number(2), .is_pair = is_pair}, made);
+    if (number != 0) return Answer::of(number);
+    return is_pair ? give_pair(caller, made, closes_on_exec) : give_one(caller, made[0], closes_on_exec);
+}
+
+Answer answer_bind(const Caller& caller, const Orders& orders, const Hooks& hooks) {
+    base::Fd socket;
+    if (int number = caller.take_descriptor(caller.number(0), socket); number != 0) return Answer::of(number);
+    int family = option(socket.get(), SO_DOMAIN);
+    if (family < 0) return Answer::of(ENOTSOCK);
+    Address address;
+    if (int number = read_address(caller, address); number != 0) return Answer::of(number);
+    if (!caller.is_like_us()) return Answer::of(EPERM);
+    if (!caller.is_waiting()) return Answer::of(EINTR);
+    if (family == AF_UNIX) return bind_unix(caller, socket.get(), address, hooks);
+    // As Landlock does since ABI 4. Only TCP sockets can be made in these modes.
+    if (is_internet(family) && orders.internet != Internet::host) return Answer::of(EACCES);
+    return Answer::of(::bind(socket.get(), &address.any, address.length) == 0 ? 0 : errno);
+}
+
+}  // namespace doorman
