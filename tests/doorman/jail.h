@@ -32,7 +32,7 @@ inline int result_of(long returned) {
 
 class Jail {
   public:
-    explicit Jail(Orders orders) : orders_(std::move(orders)) {
+    explicit Jail(Orders orders, Hooks hooks = {}) : orders_(std::move(orders)), hooks_(std::move(hooks)) {
         ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
         if (orders_.internet != Internet::handed) return;
         int ends[2];
@@ -62,7 +62,7 @@ class Jail {
         auto passed = base::receive_descriptors(ours.get());
         EXPECT_TRUE(passed && passed->descriptors.size() == 1);
         if (!passed || passed->descriptors.size() != 1) return kUnexpected;
-        Doorman doorman(orders_, std::move(passed->descriptors[0]));
+        Doorman doorman(orders_, std::move(passed->descriptors[0]), hooks_);
         return serve(doorman, child);
     }
 
@@ -127,6 +127,7 @@ class Jail {
     }
 
     Orders orders_;
+    Hooks hooks_;
     base::Fd stage_end_, gateway_;
 };
 
