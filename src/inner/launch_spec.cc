@@ -8,7 +8,7 @@ namespace {
 
 // Must change with every change of the fields: both ends should be the same program, and must detect it if
 // they are not.
-constexpr std::string_view kVersion = "agent-sandbox orders 11";
+constexpr std::string_view kVersion = "agent-sandbox orders 12";
 
 using Writer = base::FieldWriter;
 using Reader = base::FieldReader;
@@ -64,6 +64,7 @@ void get_wall(Reader& reader, landlock::Wall& wall) {
 
 void add_doorman(Writer& writer, const doorman::Orders& orders) {
     writer.add(int{orders.is_wanted});
+    writer.add(int{orders.is_outside});
     writer.add(int{orders.is_answered});
     writer.add(int{orders.refuses_system_v});
     writer.add(static_cast<int>(orders.internet));
@@ -71,7 +72,8 @@ void add_doorman(Writer& writer, const doorman::Orders& orders) {
     writer.add(orders.gateway);
     writer.add(int{orders.guards_sockets});
     writer.add(orders.sockets);
-    writer.add(int{orders.refuses_abstract});
+    writer.add(static_cast<int>(orders.abstract_names));
+    writer.add(int{orders.guards_terminal_size});
     writer.add(int{orders.guards_attributes});
     writer.add(orders.changeable);
     writer.add(int{orders.guards_truncation});
@@ -80,8 +82,9 @@ void add_doorman(Writer& writer, const doorman::Orders& orders) {
 }
 
 void get_doorman(Reader& reader, doorman::Orders& orders) {
-    int internet = 0;
+    int internet = 0, names = 0;
     reader.get(orders.is_wanted);
+    reader.get(orders.is_outside);
     reader.get(orders.is_answered);
     reader.get(orders.refuses_system_v);
     reader.get(internet);
@@ -91,7 +94,10 @@ void get_doorman(Reader& reader, doorman::Orders& orders) {
     reader.get(orders.gateway);
     reader.get(orders.guards_sockets);
     reader.get(orders.sockets);
-    reader.get(orders.refuses_abstract);
+    reader.get(names);
+    if (names < 0 || names > static_cast<int>(doorman::AbstractNames::refused)) reader.reject();
+    orders.abstract_names = static_cast<doorman::AbstractNames>(names);
+    reader.get(orders.guards_terminal_size);
     reader.get(orders.guards_attributes);
     reader.get(orders.changeable);
     reader.get(orders.guards_truncation);

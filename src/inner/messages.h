@@ -8,11 +8,11 @@
 
 namespace inner {
 
-// Reports of the stage, in this order. `built`: the jail is as intended; it carries the mount namespace as a
-// descriptor if the supervisor can't open that itself. Then the stage waits for the ready message, after
-// which code of the user may run. `traced`, only with a trace: carries the listener of the command's calls as
-// a descriptor. `started`: the command is executed. `stopped`, any number of times. `ended`. `failed` may
-// replace the first ones.
+// Reports of the stage, in this order. `built`: the jail is as intended; it carries descriptors: the mount
+// namespace if the supervisor can't open that itself, and the listener of calls that a process outside
+// answers. Then the stage waits for the ready message, after which code of the user may run. `traced`, only
+// with a trace: carries the listener of the command's calls as a descriptor. `started`: the command is
+// executed. `stopped` and `refused`, any number of times. `ended`. `failed` may replace the first ones.
 struct Report {
     enum class Kind : char {
         built = 'P',
@@ -20,6 +20,7 @@ struct Report {
         started = 'S',
         failed = 'F',
         stopped = 'T',
+        refused = 'R',
         ended = 'E'
     };
     Kind kind = Kind::built;
@@ -27,11 +28,15 @@ struct Report {
     // status, or signal
     int number = 0;
     bool by_signal = false;  // ended
-    std::string step;        // failed: one of the names below
-    std::string object;      // failed: on what
+    // failed: one of the names below; built: which descriptors come with it, in their order, a letter each
+    std::string step;
+    std::string object;  // failed: on what; refused: the abstract name that was to be bound
 
     bool operator==(const Report&) const = default;
 };
+
+inline constexpr char kMountsCome = 'm';
+inline constexpr char kListenerComes = 'l';
 
 // Steps that can fail before the command runs.
 inline constexpr std::string_view kStepOrders = "orders";

@@ -14,20 +14,20 @@ void send_report(const Orders& orders, const Report& report) {
     (void)!::send(orders.control, frame.data(), frame.size(), MSG_NOSIGNAL);
 }
 
-int send_report_with(const Orders& orders, const Report& report, int descriptor) {
+int send_report_with(const Orders& orders, const Report& report, std::span<const int> descriptors) {
     std::string frame = encode(report);
     struct iovec content = {frame.data(), frame.size()};
-    alignas(struct cmsghdr) char extra[CMSG_SPACE(sizeof descriptor)] = {};
+    alignas(struct cmsghdr) char extra[CMSG_SPACE(kMostReported * sizeof(int))] = {};
     struct msghdr message = {};
     message.msg_iov = &content;
     message.msg_iovlen = 1;
     message.msg_control = extra;
-    message.msg_controllen = sizeof extra;
+    message.msg_controllen = CMSG_SPACE(descriptors.size_bytes());
     struct cmsghdr* header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof descriptor);
-    std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+    header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
+    std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
     ssize_t sent = ::sendmsg(orders.control, &message, MSG_NOSIGNAL);
     if (sent < 0) return errno;
     return sent == static_cast<ssize_t>(frame.size()) ? 0 : EPIPE;

@@ -2,6 +2,7 @@
 // Sends reports to the supervisor (messages.h).
 #pragma once
 
+#include <span>
 #include <string_view>
 
 #include "inner/launch_spec.h"
@@ -11,8 +12,9 @@ namespace inner {
 
 void send_report(const Orders& orders, const Report& report);
 
-// The same with a descriptor; zero or an errno.
-int send_report_with(const Orders& orders, const Report& report, int descriptor);
+// The same with descriptors, at most kMostReported; zero or an errno.
+inline constexpr size_t kMostReported = 2;
+int send_report_with(const Orders& orders, const Report& report, std::span<const int> descriptors);
 
 // Reports which step failed on what. Returns the exit status for a stage that ends because of it.
 int report_failure(const Orders& orders, std::string_view step, std::string_view object, int number);

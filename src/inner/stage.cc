@@ -23,6 +23,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <optional>
+#include <set>
 
 #include "base/file.h"
 #include "base/process/descriptors.h"
@@ -70,7 +71,7 @@ int prepare(const Orders& orders) {
     }
     // The doorman may inspect a process only if the stage is its ancestor: so orphans must become our
     // children.
-    if (orders.doorman.is_wanted) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    if (has_own_doorman(orders)) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     for (const Check& check : orders.checks) {
         if (int number = failure_of(check); number != 0)
             return report_failure(orders, kStepCheck, check.target, number);
@@ -87,11 +88,30 @@ int prepare(const Orders& orders) {
     return 0;
 }
 
+bool is_apart(const Orders& orders) {
+    return orders.doorman.is_wanted && orders.doorman.abstract_names == doorman::AbstractNames::apart;
+}
+
+// EBUSY: a filter around this jail has the listener. EINVAL: the kernel has no notifications (before 5.0).
+// The supervisor then receives a report without a listener.
+int let_outside_answer(const Orders& orders, base::Fd& listener) {
+    int installed = doorman::install(orders.doorman);
+    if (installed >= 0) listener = base::Fd(installed);
+    bool is_without = installed == -EBUSY || installed == -EINVAL;
+    return installed >= 0 || is_without ? 0 : report_failure(orders, kStepDoorman, "", -installed);
+}
+
 // The last steps before the command is started. The filter comes last, because it refuses openat2, which
 // opens the places of the wall, and keyctl. The stage stays outside the wall, so that nothing inside it can
 // signal the stage. It is inside the filter, unless only the command gets the filter.
-int confine(const Orders& orders, landlock::Built& wall) {
-    wall = landlock::build(orders.wall, landlock::kernel_abi(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
+int confine(const Orders& orders, landlock::Built& wall, base::Fd& listener) {
+    bool is_traced = orders.trace.is_wanted();
+    if (orders.doorman.is_wanted && orders.doorman.is_outside && !is_traced) {
+        if (int failed = let_outside_answer(orders, listener); failed != 0) return failed;
+    }
+    landlock::Wall wanted = orders.wall;
+    wanted.keeps_abstract_sockets = !(is_apart(orders) && (listener || is_traced));
+    wall = landlock::build(wanted, landlock::kernel_abi(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
     if (wall.failure != 0) return report_failure(orders, kStepWall, wall.failed_at, wall.failure);
     ::prctl(PR_SET_DUMPABLE, 0);
     if (is_filtered_alone(orders)) return 0;
@@ -107,6 +127,21 @@ void skip_processes(unsigned count) {
         if (skipped > 0) ::waitpid(skipped, nullptr, 0);
     }
 }
+
+// Reports each name once, up to a limit.
+class RefusedNames {
+  public:
+    explicit RefusedNames(const Orders& orders) : orders_(&orders) {}
+    void operator()(const std::string& name) {
+        constexpr size_t kMost = 200;
+        if (told_.size() >= kMost || !told_.insert(name).second) return;
+        send_report(*orders_, Report{.kind = Report::Kind::refused, .object = name});
+    }
+
+  private:
+    const Orders* orders_;
+    std::set<std::string> told_;
+};
 
 // Handles everything that happened to children; true if the command has ended.
 bool reap(const Orders& orders, pid_t command) {
@@ -142,17 +177,26 @@ bool take_requests(const Orders& orders, pid_t command, std::string& received) {
     return true;
 }
 
-// Threat: a process that has the mount namespace open and has power over it can remove covers; the command
-// gets no descriptor of it (tests/jail/processes.bats: descriptors inside are 0, 1 and 2).
-int tell_that_it_is_built(const Orders& orders, int landlock_abi) {
-    const Report report{.kind = Report::Kind::built, .number = landlock_abi};
-    if (orders.mounts < 0) {
+// Threat: a process that has the mount namespace open and has power over it can remove covers, and one that
+// has the listener answers its own calls. The command gets neither descriptor (tests/jail/processes.bats:
+// descriptors inside are 0, 1 and 2).
+int tell_that_it_is_built(const Orders& orders, int landlock_abi, base::Fd listener) {
+    Report report{.kind = Report::Kind::built, .number = landlock_abi};
+    std::vector<int> descriptors;
+    auto add = [&](int descriptor, char letter) {
+        if (descriptor < 0) return;
+        descriptors.push_back(descriptor);
+        report.step += letter;
+    };
+    add(orders.mounts, kMountsCome);
+    add(listener.get(), kListenerComes);
+    if (descriptors.empty()) {
         send_report(orders, report);
         return 0;
     }
-    int number = send_report_with(orders, report, orders.mounts);
-    ::close(orders.mounts);
-    return number == 0 ? 0 : report_failure(orders, kStepStart, "mounts", number);
+    int number = send_report_with(orders, report, descriptors);
+    if (orders.mounts >= 0) ::close(orders.mounts);
+    return number == 0 ? 0 : report_failure(orders, kStepStart, "descriptors of the jail", number);
 }
 
 // Helpers beside the jail may not be ready yet: the keeper, the network's gateway. Signals that arrive before
@@ -207,25 +251,31 @@ int play(const Orders& orders) {
     if (!has_supervisor(orders)) return kFailed;
     if (int failed = prepare(orders); failed != 0) return failed;
     landlock::Built wall;
-    if (int failed = confine(orders, wall); failed != 0) return failed;
+    base::Fd listener;
+    if (int failed = confine(orders, wall, listener); failed != 0) return failed;
 
     sigset_t taken;
     sigemptyset(&taken);
     sigaddset(&taken, SIGCHLD);
     base::Fd children(::signalfd(-1, &taken, SFD_CLOEXEC));
-    if (int failed = tell_that_it_is_built(orders, wall.abi); failed != 0) return failed;
+    if (int failed = tell_that_it_is_built(orders, wall.abi, std::move(listener)); failed != 0) return failed;
     std::vector<Request> early;
     if (!await_word(orders, early)) return kFailed;
     skip_processes(orders.skipped_processes);
     Started started = start(orders, wall);
-    wall.ruleset.reset();
+    bool binds_for_others =
+        started.listener && orders.doorman.abstract_names == doorman::AbstractNames::refused;
+    if (!binds_for_others) wall.ruleset.reset();
     if (started.command < 0) return kFailed;
     for (const Request& request : early) obey(orders, started.command, request);
     // Only the command may keep its pipes open: a reader must see when the command closes them.
     for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
     for (int fd : orders.kept_descriptors) ::close(fd);
     std::optional<doorman::Doorman> doorman;
-    if (started.listener) doorman.emplace(orders.doorman, std::move(started.listener));
+    if (started.listener)
+        doorman.emplace(orders.doorman, std::move(started.listener),
+                        doorman::Hooks{.enter_wall = [&wall] { return landlock::enter(wall); },
+                                       .on_refused_name = RefusedNames(orders)});
     attend(orders, started.command, children.get(), doorman);
     if (!orders.has_namespaces) end_descendants();
     if (orders.ends_others) ::kill(-1, SIGKILL);

@@ -82,6 +82,7 @@ int create(Built& built, const RulesetAttributes& attributes) {
 
 RulesetAttributes attributes_of(const Wall& wall, int abi) {
     RulesetAttributes attributes{.scoped = guarded_scopes(abi)};
+    if (!wall.keeps_abstract_sockets) attributes.scoped &= ~kScopeAbstractSockets;
     if (wall.guards_files && abi >= kFirstUsableAbi) attributes.files = guarded_rights(abi);
     if (wall.guards_reading) attributes.files = guarded_rights(abi) | rights_to_read();
     if (wall.refuses_tcp) attributes.network = guarded_network(abi);

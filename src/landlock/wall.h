@@ -32,6 +32,9 @@ struct Wall {
     std::vector<std::string> readable;  // for guards_reading; writable and used paths are readable as well
     bool refuses_tcp = false;           // since ABI 4: connecting, and listening
     bool is_logged = false;             // since ABI 7: denials go to the administrator's audit log
+    // False: a network namespace of their own separates them (doorman/answers/socket_factory.h). Landlock
+    // compares the processes that made the two sockets, and the factory is outside the wall.
+    bool keeps_abstract_sockets = true;
 
     bool operator==(const Wall&) const = default;
 };

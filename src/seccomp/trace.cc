@@ -60,7 +60,8 @@ bool is_told(uint32_t verdict) {
     return (verdict & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO && error != 0 && error != ENOSYS;
 }
 
-std::vector<sock_filter> traced_filter(const Switches& switches, const Trace& trace) {
+std::vector<sock_filter> traced_filter(const Switches& switches, const Trace& trace,
+                                       std::span<const sock_filter> rest) {
     std::span<const sock_filter> ready = filter_for(switches);
     std::vector<sock_filter> program(ready.begin(), ready.end());
     for (size_t i = 0; i < program.size(); ++i) {
@@ -74,12 +75,13 @@ std::vector<sock_filter> traced_filter(const Switches& switches, const Trace& tr
         program.push_back(sock_filter{BPF_JMP | BPF_JEQ | BPF_K, 0, 1, static_cast<uint32_t>(number)});
         program.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF));
     }
-    program.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+    program.insert(program.end(), rest.begin(), rest.end());
+    if (rest.empty()) program.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
     return program;
 }
 
-int install_traced(const Switches& switches, const Trace& trace) {
-    std::vector<sock_filter> filter = traced_filter(switches, trace);
+int install_traced(const Switches& switches, const Trace& trace, std::span<const sock_filter> rest) {
+    std::vector<sock_filter> filter = traced_filter(switches, trace, rest);
     sock_fprog program = {.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
     // As in install.cc and src/doorman/install.cc.
     for (unsigned more : {kWaitsPatiently | unsigned{SECCOMP_FILTER_FLAG_SPEC_ALLOW},

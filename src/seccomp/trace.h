@@ -60,12 +60,14 @@ struct ObservedCall {
 std::span<const ObservedCall> file_calls();
 std::span<const ObservedCall> command_calls();  // execve, execveat
 
-// The filter for a traced command.
-std::vector<sock_filter> traced_filter(const Switches& switches, const Trace& trace);
+// The filter for a traced command. `rest` is a complete filter for the calls that this one allows, which may
+// notify as well; empty: they are allowed.
+std::vector<sock_filter> traced_filter(const Switches& switches, const Trace& trace,
+                                       std::span<const sock_filter> rest = {});
 
 // Installs it and returns the listener, or a negative errno. EBUSY: a process around us has a listener
 // already. no_new_privs must be set.
-int install_traced(const Switches& switches, const Trace& trace);
+int install_traced(const Switches& switches, const Trace& trace, std::span<const sock_filter> rest = {});
 
 // The result of a filter program for a call: SECCOMP_RET_*. An instruction that our programs never contain
 // gives kill.

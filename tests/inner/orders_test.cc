@@ -28,11 +28,13 @@ Orders example() {
     orders.trace = {.files = true, .system_calls = true};
     orders.has_namespaces = false;
     orders.doorman = {.is_wanted = true,
+                      .is_outside = true,
                       .internet = doorman::Internet::handed,
                       .gateway = 11,
                       .guards_sockets = true,
                       .sockets = {"/p/s"},
-                      .refuses_abstract = true,
+                      .abstract_names = doorman::AbstractNames::refused,
+                      .guards_terminal_size = true,
                       .guards_attributes = true,
                       .changeable = {"/p"},
                       .guards_truncation = true,

@@ -9,11 +9,15 @@
 //   installs, writes the number      →      pidfd_getfd
 //   closes its own, executes         ←      a byte
 //
-// A traced jail has no doorman: a process tree can have only one listener. Its filter (seccomp/trace.h)
-// replaces the usual one, and the child itself sends the listener to the supervisor, by calls that are never
-// notified. Its first exec then waits for the tracer's answer, so that no code of the user runs before the
-// tracer does. The stage can't be behind the usual filter when it forks such a child, because the child would
-// inherit it. It enters the filter after the fork, and then sends the child a byte to continue.
+// If a process outside answers, the stage has installed the filter on itself and sent the listener with its
+// first report (stage.cc). The stage makes none of those calls.
+//
+// A process tree can have only one listener. So the filter of a traced jail (seccomp/trace.h) replaces the
+// usual one and also notifies the calls that a process outside answers. The child itself sends the listener
+// to the supervisor, by calls that are never notified. Its first exec then waits for the tracer's answer, so
+// that no code of the user runs before the tracer does. The stage can't be behind the usual filter when it
+// forks such a child, because the child would inherit it. It enters the filter after the fork, and then sends
+// the child a byte to continue.
 //
 // A successful exec closes the pipe for failures, with nothing written to it.
 #include "inner/command/start.h"
@@ -42,11 +46,20 @@ struct Channel {
     base::Fd stage, child;
 };
 
-int open_channel(int type, Channel& channel) {
+int open_channel(Channel& channel) {
     int ends[2];
-    if (::socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) != 0) return errno;
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return errno;
     channel.stage = base::Fd(ends[0]);
     channel.child = base::Fd(ends[1]);
+    return 0;
+}
+
+// A pipe, because socketpair() of the stage may be notified by now.
+int open_failures(Channel& failures) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return errno;
+    failures.stage = base::Fd(ends[0]);
+    failures.child = base::Fd(ends[1]);
     return 0;
 }
 
@@ -80,9 +93,11 @@ int let_doorman_in(const Orders& orders, int channel) {
 int let_tracer_in(const Orders& orders, int channel) {
     char word = 0;
     if (::read(channel, &word, 1) != 1) return EPIPE;
-    int listener = seccomp::install_traced(orders.system_calls, orders.trace);
+    std::vector<sock_filter> answered;
+    if (orders.doorman.is_wanted) answered = doorman::program_for(orders.doorman);
+    int listener = seccomp::install_traced(orders.system_calls, orders.trace, answered);
     if (listener < 0) return -listener;
-    int number = send_report_with(orders, Report{.kind = Report::Kind::traced}, listener);
+    int number = send_report_with(orders, Report{.kind = Report::Kind::traced}, std::span(&listener, 1));
     ::close(listener);
     return number;
 }
@@ -92,15 +107,15 @@ ExecuteFailure go_through_walls(const Orders& orders, const landlock::Built& wal
     if (int number = landlock::enter(wall); number != 0) return {number, kStepWall};
     // Still non-dumpable, inherited from the stage. The parent (or the tracer) must be able to read our
     // memory, so re-enable it.
-    if (orders.doorman.is_wanted || orders.trace.is_wanted()) ::prctl(PR_SET_DUMPABLE, 1);
+    if (has_own_doorman(orders) || orders.trace.is_wanted()) ::prctl(PR_SET_DUMPABLE, 1);
     if (orders.trace.is_wanted()) {
-        int number = orders.doorman.is_wanted ? EBUSY : let_tracer_in(orders, channel);
+        int number = has_own_doorman(orders) ? EBUSY : let_tracer_in(orders, channel);
         return {number, number == 0 ? std::string_view() : kStepTracer};
     }
     if (is_filtered_alone(orders)) {
         if (int number = seccomp::install(orders.system_calls); number != 0) return {number, kStepFilter};
     }
-    if (orders.doorman.is_wanted) {
+    if (has_own_doorman(orders)) {
         if (int number = let_doorman_in(orders, channel); number != 0) return {number, kStepDoorman};
     }
     return {};
@@ -149,16 +164,20 @@ int follow_into_filter(const Orders& orders, int channel) {
 
 }  // namespace
 
+bool has_own_doorman(const Orders& orders) {
+    return orders.doorman.is_wanted && !orders.doorman.is_outside;
+}
+
 bool is_filtered_alone(const Orders& orders) {
-    return !orders.has_namespaces || orders.doorman.is_wanted || orders.trace.is_wanted();
+    return !orders.has_namespaces || has_own_doorman(orders) || orders.trace.is_wanted();
 }
 
 Started start(const Orders& orders, const landlock::Built& wall) {
     Started started;
     Channel failures, channel;
-    int number = open_channel(SOCK_STREAM, failures);
-    bool needs_channel = orders.doorman.is_wanted || orders.trace.is_wanted();
-    if (number == 0 && needs_channel) number = open_channel(SOCK_SEQPACKET, channel);
+    int number = open_failures(failures);
+    bool needs_channel = has_own_doorman(orders) || orders.trace.is_wanted();
+    if (number == 0 && needs_channel) number = open_channel(channel);
     if (number != 0) {
         report_failure(orders, kStepStart, "socket", number);
         return started;
@@ -187,8 +206,8 @@ Started start(const Orders& orders, const landlock::Built& wall) {
             return started;
         }
     }
-    bool has_doorman = orders.doorman.is_wanted && orders.doorman.is_answered;
-    if (has_doorman) started.listener = take_listener(command, channel.stage.get());
+    if (has_own_doorman(orders) && orders.doorman.is_answered)
+        started.listener = take_listener(command, channel.stage.get());
     channel.stage.reset();
     base::Result<std::string> failure = base::read_descriptor(failures.stage.get());
     Report report;

@@ -10,6 +10,9 @@
 
 namespace inner {
 
+// The stage answers calls of the command.
+bool has_own_doorman(const Orders& orders);
+
 // The stage can't be inside the filter if it answers calls itself, or has to end what the command leaves:
 // that needs calls which the filter refuses. A traced command has its own filter, and the stage enters the
 // usual one after the fork.
