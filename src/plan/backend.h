@@ -42,6 +42,16 @@ bool lets_signals_out(const BackendTraits& backend, const host::Facts& facts);
 // The network modes that it offers here, the least strict first.
 std::vector<policy::NetworkMode> offered_modes(const BackendTraits& backend, const host::Facts& facts);
 
+// A process outside the jail can answer system calls of the command (docs/system-calls.md). Empty if it
+// can; else the reason, for a message.
+std::optional<std::string> outside_answers_obstacle(const BackendTraits& backend, const host::Facts& facts);
+
+// The same for Unix sockets in a network namespace of their own.
+std::optional<std::string> own_sockets_obstacle(const BackendTraits& backend, const host::Facts& facts);
+
+// "6.1.0-18-amd64"
+bool is_kernel_at_least(std::string_view release, int major, int minor);
+
 // A promise of the jail, and the level that the best backend reaches.
 struct ControlRow {
     std::string_view name;

@@ -126,12 +126,21 @@ struct Environment {
 
 // ---- The rest
 
+// Unix sockets without a file (abstract names), where the jail is in the host's network namespace.
+enum class AbstractSockets {
+    inside,   // only the jail finds its own
+    refused,  // an abstract name can't be bound
+    shared,   // programs outside can connect to those of the jail
+};
+std::string_view to_text(AbstractSockets sockets);
+
 struct Network {
     policy::NetworkMode asked = policy::NetworkMode::filtered;
     policy::NetworkMode reached = policy::NetworkMode::isolated;
     Reason reason;
     network::Egress egress;    // for the gateway; its rules have the mode that is reached
     bool closes_mail = false;  // mailers are covered by a stub
+    AbstractSockets abstract_sockets = AbstractSockets::inside;
 };
 
 // A Slurm command of the host.

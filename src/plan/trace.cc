@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What is observed of the command from outside (src/tracer).
 #include <algorithm>
-#include <charconv>
 
 #include "base/text.h"
 #include "plan/draft.h"
@@ -9,26 +8,15 @@
 namespace plan {
 namespace {
 
-struct Version {
-    int major = 0, minor = 0;
-    auto operator<=>(const Version&) const = default;
-};
 // First release with SECCOMP_USER_NOTIF_FLAG_CONTINUE; some vendors backported it to older kernels.
-constexpr Version kFirstKernel{5, 5};
-
-Version version_of(std::string_view release) {
-    Version version;
-    const char* end = release.data() + release.size();
-    auto [rest, problem] = std::from_chars(release.data(), end, version.major);
-    if (problem == std::errc() && rest != end && *rest == '.') std::from_chars(rest + 1, end, version.minor);
-    return version;
-}
+constexpr int kFirstMajor = 5, kFirstMinor = 5;
 
 // Why this jail can't be observed; empty where it can.
 std::string obstacle(const Draft& draft) {
     const BackendTraits& backend = draft.backend();
-    bool has_doorman =
-        backend.hands_connections && (!backend.has_namespaces || draft.plan.network.egress.needs_gateway());
+    const Network& network = draft.plan.network;
+    bool answers = network.egress.needs_gateway() || network.abstract_sockets == AbstractSockets::refused;
+    bool has_doorman = backend.hands_connections && (!backend.has_namespaces || answers);
     if (!has_doorman) return {};
     return "the backend " + std::string(backend.name) +
            " asks about system calls itself, and the kernel lets one process only be asked";
@@ -55,7 +43,8 @@ base::Status set_trace(Draft& draft) {
             .what = "the command can't be traced: " + problem,
             .advice = "leave out " + base::join(flags_of(trace), ", ") + ", or use another backend"};
     }
-    if (is_learning && problem.empty() && version_of(draft.inputs.facts.kernel) < kFirstKernel)
+    if (is_learning && problem.empty() &&
+        !is_kernel_at_least(draft.inputs.facts.kernel, kFirstMajor, kFirstMinor))
         problem = "the kernel " + draft.inputs.facts.kernel + " can't notify of system calls";
     if (is_learning && !problem.empty()) {
         draft.note(NoteKind::information, "files that the policy closes are not observed: " + problem);

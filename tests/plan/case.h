@@ -74,6 +74,7 @@ inline base::Result<plan::Plan> planned(const Case& example) {
     if (!effective) return effective.error();
     policy::Policy policy = policy::policy_from(*effective);
     host::Facts facts;
+    facts.kernel = "6.12.0";
     facts.identity = {.uid = 1000,
                       .gid = 1000,
                       .user = "ann",

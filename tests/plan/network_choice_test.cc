@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/backend.h"
 #include "plan/case.h"
 
 namespace {
@@ -49,6 +50,72 @@ TEST(NetworkChoice, ANamespaceThatCantBeEnteredHasNoGateway) {
 
 TEST(NetworkChoice, MailThatCantBeClosedIsAnError) {
     EXPECT_FALSE(test::planned({.toml = {.user = "[network]\nmode = \"open\"\nmail_block = \"on\""}}));
+}
+
+// ---- Abstract Unix sockets
+
+using plan::AbstractSockets;
+
+bool is_told(const plan::Plan& plan) {
+    return std::ranges::any_of(plan.notes, [](const plan::Note& note) {
+        return note.kind == plan::NoteKind::protection &&
+               note.text.find("abstract Unix sockets") != std::string::npos;
+    });
+}
+
+plan::Plan planned_open(std::string_view backend, void (*machine)(host::Facts&)) {
+    std::string settings = "network.mode = 'open'\nisolation.backend = '" + std::string(backend) +
+                           "'\nisolation.require = 'absent'";
+    test::Case example{.toml = {.user = settings}};
+    example.machine = machine;
+    auto plan = test::planned(example);
+    EXPECT_TRUE(plan) << plan.error().line();
+    return plan ? *std::move(plan) : plan::Plan();
+}
+
+TEST(AbstractSockets, StayInsideWhereANamespaceCanBeMadeForThem) {
+    for (std::string_view backend : {"native", "bwrap"}) {
+        plan::Plan plan = planned_open(backend, nullptr);
+        EXPECT_EQ(plan.network.abstract_sockets, AbstractSockets::inside);
+        EXPECT_FALSE(is_told(plan));
+    }
+}
+
+TEST(AbstractSockets, AreSharedAndToldWhereNothingCanBeDone) {
+    for (auto machine : {+[](host::Facts& facts) { facts.kernel = "5.8.0-63-generic"; },
+                         +[](host::Facts& facts) { facts.bwrap.is_setuid = true; },
+                         +[](host::Facts& facts) { facts.native_obstacle = "AppArmor closes it; ask"; }}) {
+        plan::Plan plan = planned_open("bwrap", machine);
+        EXPECT_EQ(plan.network.abstract_sockets, AbstractSockets::shared);
+        EXPECT_TRUE(is_told(plan));
+    }
+    plan::Plan plan = planned_open("firejail", [](host::Facts& facts) {
+        facts.firejail = {.state = host::ProgramState::usable,
+                          .path = base::Path::known("/usr/bin/firejail")};
+    });
+    EXPECT_EQ(plan.network.abstract_sockets, AbstractSockets::shared);
+    EXPECT_TRUE(is_told(plan));
+}
+
+TEST(AbstractSockets, AreRefusedWhereTheStageAnswers) {
+    plan::Plan plan = planned_open("firejail", [](host::Facts& facts) {
+        facts.firejail = {.state = host::ProgramState::usable,
+                          .path = base::Path::known("/usr/bin/firejail")};
+        facts.can_answer_calls = true;
+    });
+    EXPECT_EQ(plan.network.abstract_sockets, AbstractSockets::refused);
+    plan = planned_open("landlock",
+                        [](host::Facts& facts) { facts.landlock_abi = 7, facts.can_answer_calls = true; });
+    EXPECT_EQ(plan.network.abstract_sockets, AbstractSockets::refused);
+    EXPECT_FALSE(is_told(plan));
+}
+
+TEST(AbstractSockets, OfAKernelByItsRelease) {
+    EXPECT_TRUE(plan::is_kernel_at_least("5.9", 5, 9));
+    EXPECT_TRUE(plan::is_kernel_at_least("6.1.0-18-amd64", 5, 9));
+    EXPECT_FALSE(plan::is_kernel_at_least("5.8.0-63-generic", 5, 9));
+    EXPECT_FALSE(plan::is_kernel_at_least("4.18.0-553.el8_10.x86_64", 5, 9));
+    EXPECT_FALSE(plan::is_kernel_at_least("", 5, 9));
 }
 
 }  // namespace

@@ -33,6 +33,40 @@ std::optional<NetworkMode> reachable_mode(NetworkMode asked, NetworkFallback fal
     return std::nullopt;
 }
 
+namespace {
+
+// In the other modes the jail has its own network namespace.
+void choose_abstract_sockets(Draft& draft) {
+    const BackendTraits& backend = draft.backend();
+    const host::Facts& facts = draft.inputs.facts;
+    Network& network = draft.plan.network;
+    if (backend.has_namespaces && network.reached != NetworkMode::open) return;
+    bool stage_answers = backend.hands_connections && (facts.can_answer_calls || !backend.has_namespaces);
+    std::optional<std::string> obstacle = own_sockets_obstacle(backend, facts);
+    if (stage_answers) {
+        network.abstract_sockets = AbstractSockets::refused;
+    } else if (obstacle) {
+        network.abstract_sockets = AbstractSockets::shared;
+        draft.note(NoteKind::protection,
+                   "programs outside can connect to abstract Unix sockets of the command: " + *obstacle +
+                       "; the other network modes keep these inside");
+    }
+}
+
+}  // namespace
+
+std::string_view to_text(AbstractSockets sockets) {
+    switch (sockets) {
+        case AbstractSockets::inside:
+            return "inside";
+        case AbstractSockets::refused:
+            return "refused";
+        case AbstractSockets::shared:
+            return "shared";
+    }
+    return "";
+}
+
 base::Status choose_network(Draft& draft) {
     const auto& asked = draft.policy().network;
     std::optional<NetworkMode> reached =
@@ -76,6 +110,7 @@ base::Status choose_network(Draft& draft) {
             network.closes_mail = true;
             break;
     }
+    choose_abstract_sockets(draft);
     return base::success();
 }
 

@@ -119,7 +119,9 @@ Json json_of(const Network& network) {
                          .set("entry", entry.text)
                          .set("origin", entry.origin.describe()));
     }
-    return object.set("entries", std::move(entries)).set("closes_mail", network.closes_mail);
+    return object.set("entries", std::move(entries))
+        .set("closes_mail", network.closes_mail)
+        .set("abstract_sockets", to_text(network.abstract_sockets));
 }
 
 Json json_of(const Processes& processes) {
