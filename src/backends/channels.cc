@@ -69,6 +69,7 @@ inner::Orders stage_orders(const plan::Plan& plan, const Caller& caller, const I
     orders.system_calls = plan.system_calls;
     orders.trace = plan.trace;
     orders.wall = wall_of(plan.second_wall);
+    orders.doorman = caller.answers;
     orders.signals = caller.signals;
     orders.open_files = caller.open_files;
     orders.limits = caller.limits;

@@ -36,6 +36,7 @@ struct Caller {
     std::optional<plan::JobRequest> job;
     std::string job_session;          // that the job came from
     std::vector<int> job_namespaces;  // that its ranks share
+    std::vector<int> job_socket_namespaces;
     // Take the home directory from HOME, even under an administrator's ceiling. Only the self-test sets it,
     // because it makes a home directory of its own.
     bool has_planted_home = false;

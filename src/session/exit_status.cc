@@ -64,7 +64,7 @@ base::Error failure_error(const inner::Report& failure) {
         base::Error error = base::system_error("trace the command", failure.number);
         error.advice =
             failure.number == EBUSY
-                ? "it is started inside a jail that is traced; start the outer one without --trace-…"
+                ? "it is started inside a jail whose system calls are answered already; trace the outer one"
                 : "leave out the --trace- options; 'agent-sandbox doctor' says what this machine can do";
         return error;
     }

@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +34,9 @@
 #include "session/helpers/chaperon.h"
 #include "session/helpers/gateway.h"
 #include "session/helpers/notices.h"
+#include "session/helpers/outside_answers.h"
 #include "session/helpers/tracer.h"
+#include "session/inherited.h"
 #include "session/limits/limits.h"
 #include "session/limits/usage.h"
 #include "session/private_directory.h"
@@ -66,21 +67,6 @@ class RaisedOpenFiles {
   private:
     struct rlimit before_ = {};
 };
-
-// Threat: through an inherited directory descriptor the command can reach the host's files around that
-// directory, whatever the jail shows (tests/jail/processes.bats).
-base::Status check_descriptors(const plan::Plan& plan) {
-    std::vector<int> inherited = plan.kept_descriptors;
-    inherited.insert(inherited.end(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
-    for (int descriptor : inherited) {
-        struct stat status;
-        if (::fstat(descriptor, &status) != 0 || !S_ISDIR(status.st_mode)) continue;
-        return base::Error{.what = "descriptor " + std::to_string(descriptor) +
-                                   " is a directory, through which the command would leave the jail",
-                           .advice = "redirect it from a file or from /dev/null"};
-    }
-    return base::success();
-}
 
 base::Result<Placeholders> acquire_placeholders(const plan::Plan& plan, const Surroundings& surroundings) {
     std::vector<base::Path> wanted;
@@ -224,7 +210,7 @@ base::Error abandon(const backends::Launched& launched, const Orphans& orphans, 
 
 base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings) {
     base::fill_standard_descriptors();
-    if (base::Status checked = check_descriptors(plan); !checked) return checked.error();
+    if (base::Status checked = check_inherited(plan); !checked) return checked.error();
     HeldSignals signals;
     RaisedOpenFiles open_files;
     Terminal terminal;
@@ -252,6 +238,10 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
         SocketName name = socket_name(plan, surroundings, base::kSlurmSocket, "slurm/sockets");
         if (base::Status opened = chaperon.open(name.directory, name.name); !opened) return opened.error();
     }
+    doorman::Orders answers = outside_answers(plan, facts, bool(terminal));
+    SocketFactory factory;
+    if (base::Status started = factory.start(answers, surroundings.socket_namespaces); !started)
+        return started.error();
     base::Result<Door> door = open_door(plan);
     if (!door) return door.error();
     base::Result<Door> listeners = open_listeners_way(plan);
@@ -264,7 +254,8 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
                             .takes_terminal = terminal.is_given(),
                             .namespaces = surroundings.namespaces,
                             .sockets = sockets_of(notices, chaperon),
-                            .door = door->jails.get()};
+                            .door = door->jails.get(),
+                            .answers = answers};
     if (plan.network.egress.needs_gateway())
         caller.network = network::gateway::wanted_of(plan.network.egress);
     caller.listeners = listeners->jails.get();
@@ -277,6 +268,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
             return begun.error();
     }
     Orphans orphans;
+    orphans.spare(factory.process());
     CoverWatch covers(plan);
     StandardFiles files;
     if (base::Status replaced = files.replace(); !replaced) return replaced.error();
@@ -320,13 +312,13 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
                                 .stage = [&] { return supervisor.stage_process(); },
                                 .stop = [&](bool at_once) { supervisor.stop(at_once); }});
     supervisor.listen_to(control, record);
-    Tracer tracer(plan, record);
+    Tracer tracer(plan, record, answers);
     if (plan.trace.is_wanted()) supervisor.trace_with(tracer);
     SearchGuard search(plan, surroundings.state_directory, progress);
     const bool needs_mounts = plan::traits_of(plan.backend).has_namespaces;
     const bool is_watched = search.open_watch() && covers.is_watching();
-    base::Status kept =
-        keeper.start({*placeholders, terminal, limits->cgroup, place, directory, std::move(covers), search});
+    base::Status kept = keeper.start(
+        {*placeholders, terminal, limits->cgroup, place, directory, std::move(covers), search, answers});
     if (!kept) return abandon(*launched, orphans, kept.error());
     orphans.spare(keeper.process());
     supervisor.listen_to(keeper);
@@ -340,7 +332,10 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
             needs_mounts ? mounts_of(stage.process, std::move(stage.mounts)) : base::Fd();
         if (!mounts) return mounts.error();
         limit_watches(plan.backend, *mounts);
-        if (base::Status guarded = keeper.guard(stage.descriptor, *mounts); !guarded) return guarded.error();
+        if (base::Status ready = factory.await(); !ready) return ready.error();
+        tell_shared_sockets(plan, answers, bool(stage.listener));
+        if (base::Status guarded = keeper.guard(stage.descriptor, *mounts, stage.listener); !guarded)
+            return guarded.error();
         if (!is_watched) tell_unwatched(record, plan.project);
         start_watch(limits->watch, plan, stage.process);
         if (plan.slurm.is_open) chaperon.get_ready(plan, facts, surroundings, open_files.before(), &record);
@@ -353,6 +348,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     bool has_used_slurm = chaperon.process() > 0;
     chaperon.end();
     if (limits->cgroup) look_back(*limits->cgroup, outcome);
+    factory.tell_if_lost(keeper.was_lost());
     share_interrupt(terminal, outcome);
     terminal.recover();
     std::vector<backends::Uncovered> uncovered = keeper.uncovered();

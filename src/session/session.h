@@ -58,11 +58,12 @@ struct Surroundings {
     std::string session;          // its id: names the record
     std::string runtime_place;    // for the session's directory (runtime_directory.h); empty: no directory
     RecordSettings record;
-    std::string version;          // of this program
-    std::string job;              // the Slurm job that this runs in; empty: none
-    Replan replan;                // not set: the policy can't change while the session runs
-    Jobs jobs;                    // used if the plan opens Slurm
-    std::vector<int> namespaces;  // of a job, in which the jail is made (job_namespaces.h)
+    std::string version;                 // of this program
+    std::string job;                     // the Slurm job that this runs in; empty: none
+    Replan replan;                       // not set: the policy can't change while the session runs
+    Jobs jobs;                           // used if the plan opens Slurm
+    std::vector<int> namespaces;         // of a job, in which the jail is made (job_namespaces.h)
+    std::vector<int> socket_namespaces;  // of a job, in which its Unix sockets are made
 };
 
 base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings);

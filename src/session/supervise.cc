@@ -25,6 +25,7 @@
 
 #include "base/process/release_memory.h"
 #include "base/text.h"
+#include "inner/report.h"
 #include "session/control/history.h"
 #include "session/session.h"
 
@@ -277,6 +278,15 @@ void Supervisor::record_mail(const std::vector<std::string>& mailers) {
     }
 }
 
+void Supervisor::record_refused_name(const std::string& name) {
+    if (record_ == nullptr) return;
+    audit::Line line("socket");
+    line.text("verdict", "deny")
+        .text("name", name)
+        .text("reason", "programs outside could connect to an abstract name of the jail");
+    record_->writer().write(std::move(line));
+}
+
 void Supervisor::stop(bool at_once) {
     watch_.stop(Watch::Clock::now(), at_once);
     hold_limits();
@@ -285,7 +295,8 @@ void Supervisor::stop(bool at_once) {
 void Supervisor::take_reports(const OnBuilt& on_built) {
     char bytes[1024];
     struct iovec place = {bytes, sizeof bytes};
-    alignas(struct cmsghdr) char extra[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(int))];
+    alignas(struct cmsghdr) char
+        extra[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(inner::kMostReported * sizeof(int))];
     struct msghdr message = {};
     message.msg_iov = &place;
     message.msg_iovlen = 1;
@@ -297,19 +308,20 @@ void Supervisor::take_reports(const OnBuilt& on_built) {
         is_connected_ = false;
         return;
     }
-    base::Fd descriptor;
+    Descriptors descriptors;
     for (struct cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
          header = CMSG_NXTHDR(&message, header)) {
         if (header->cmsg_type == SCM_CREDENTIALS)
             remember_stage(reinterpret_cast<const struct ucred*>(CMSG_DATA(header))->pid);
-        if (header->cmsg_type == SCM_RIGHTS)
-            descriptor = base::Fd(*reinterpret_cast<int*>(CMSG_DATA(header)));
+        if (header->cmsg_type != SCM_RIGHTS) continue;
+        const int* numbers = reinterpret_cast<const int*>(CMSG_DATA(header));
+        for (size_t i = 0; i < (header->cmsg_len - CMSG_LEN(0)) / sizeof(int); ++i)
+            descriptors.emplace_back(numbers[i]);
     }
     received_.append(bytes, static_cast<size_t>(got));
-    // One recvmsg returns nothing after the first report with a descriptor. So the descriptor belongs to the
-    // last report.
+    // One recvmsg returns nothing after the first report with descriptors. So they belong to the last report.
     for (inner::Report report; inner::take_report(received_, report);)
-        obey(report, received_.empty() ? std::exchange(descriptor, base::Fd()) : base::Fd(), on_built);
+        obey(report, received_.empty() ? std::exchange(descriptors, {}) : Descriptors(), on_built);
 }
 
 void Supervisor::remember_stage(pid_t pid) {
@@ -355,10 +367,14 @@ void Supervisor::end_jail() const {
 
 // Threat: a jail without a guard shows files that are replaced outside (tests/jail/covers.bats: what is
 // replaced at any moment of a launch is covered).
-void Supervisor::get_ready(int landlock_abi, base::Fd mounts, const OnBuilt& on_built) {
-    outcome_.landlock_abi = landlock_abi;
-    base::Status ready =
-        on_built({.process = stage_process_, .descriptor = stage_.get(), .mounts = std::move(mounts)});
+void Supervisor::get_ready(const inner::Report& report, Descriptors descriptors, const OnBuilt& on_built) {
+    outcome_.landlock_abi = report.number;
+    Stage stage{.process = stage_process_, .descriptor = stage_.get(), .mounts = {}, .listener = {}};
+    for (size_t i = 0; i < std::min(descriptors.size(), report.step.size()); ++i) {
+        base::Fd& place = report.step[i] == inner::kListenerComes ? stage.listener : stage.mounts;
+        place = std::move(descriptors[i]);
+    }
+    base::Status ready = on_built(std::move(stage));
     is_guarded_ = static_cast<bool>(ready);
     if (is_guarded_) {
         give_word();
@@ -374,13 +390,16 @@ void Supervisor::give_word() {
     send({.signal = 0});
 }
 
-void Supervisor::obey(const inner::Report& report, base::Fd descriptor, const OnBuilt& on_built) {
+void Supervisor::obey(const inner::Report& report, Descriptors descriptors, const OnBuilt& on_built) {
     switch (report.kind) {
         case inner::Report::Kind::built:
-            get_ready(report.number, std::move(descriptor), on_built);
+            get_ready(report, std::move(descriptors), on_built);
             return;
         case inner::Report::Kind::traced:
-            start_tracer(std::move(descriptor));
+            start_tracer(descriptors.empty() ? base::Fd() : std::move(descriptors.front()));
+            return;
+        case inner::Report::Kind::refused:
+            record_refused_name(report.object);
             return;
         case inner::Report::Kind::started:
             outcome_.has_started = true;

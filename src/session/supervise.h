@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "backends/backend.h"
 #include "base/file.h"
@@ -65,6 +66,7 @@ class Supervisor {
         pid_t process = -1;
         int descriptor = -1;  // a pidfd, or minus errno: before Linux 5.3 there are no pidfds
         base::Fd mounts;      // the jail's mount namespace, if the stage sent it
+        base::Fd listener;    // of calls that a process outside answers
     };
     using OnBuilt = std::function<base::Status(Stage)>;
 
@@ -104,8 +106,10 @@ class Supervisor {
     void take_last_keeper_reports();
     void start_tracer(base::Fd listener);
     void take_reports(const OnBuilt& on_built);
-    void obey(const inner::Report& report, base::Fd descriptor, const OnBuilt& on_built);
-    void get_ready(int landlock_abi, base::Fd mounts, const OnBuilt& on_built);
+    using Descriptors = std::vector<base::Fd>;
+    void obey(const inner::Report& report, Descriptors descriptors, const OnBuilt& on_built);
+    void get_ready(const inner::Report& report, Descriptors descriptors, const OnBuilt& on_built);
+    void record_refused_name(const std::string& name);
     void give_word();
     int patience() const;
     void hold_limits();

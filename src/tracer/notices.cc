@@ -56,9 +56,10 @@ int Notices::let_go_on(uint64_t id) {
     return ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response) == 0 ? 0 : errno;
 }
 
-int Notices::refuse(uint64_t id, int error) {
+int Notices::answer(uint64_t id, int value, int error) {
     struct seccomp_notif_resp& response = response_.cleared();
     response.id = id;
+    response.val = value;
     response.error = -error;
     return ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response) == 0 ? 0 : errno;
 }

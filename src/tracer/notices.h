@@ -30,9 +30,10 @@ class Notices {
     int descriptor() const { return listener_.get(); }
     // The next waiting call, if any.
     std::optional<struct seccomp_notif> next();
-    // Both return zero, or errno.
+    // All return zero, or errno.
     int let_go_on(uint64_t id);
-    int refuse(uint64_t id, int error);
+    int refuse(uint64_t id, int error) { return answer(id, 0, error); }
+    int answer(uint64_t id, int value, int error);
 
   private:
     Notices(base::Fd listener, const struct seccomp_notif_sizes& sizes);

@@ -3,6 +3,7 @@
 //
 //   a call that the ready filter refuses     counted, and refused with the errno of that filter
 //   a file call, an execution                inspected, and continued (SECCOMP_USER_NOTIF_FLAG_CONTINUE)
+//   a call that is answered outside           executed here, or refused (doorman.h)
 //   anything else                            refused: no trace option asks for it
 //
 // Which of the three it is depends only on the registers, which the kernel has copied and no process can
@@ -41,6 +42,7 @@
 
 #include "base/process/pass_descriptors.h"
 #include "base/text.h"
+#include "doorman/doorman.h"
 #include "seccomp/filter.h"
 #include "seccomp/trace.h"
 #include "tracer/commands.h"
@@ -97,7 +99,8 @@ class Tracer {
           control_(std::move(surroundings.control)),
           gate_(::epoll_create1(EPOLL_CLOEXEC)),
           record_(std::move(surroundings.record), plan.system_calls),
-          filter_(seccomp::filter_for(plan.system_calls)) {
+          filter_(seccomp::filter_for(plan.system_calls)),
+          answers_(surroundings.answers) {
         watch(notices_.descriptor(), EPOLLIN, kListener);
         watch(control_.get(), EPOLLIN, kControl);
         struct rlimit limit = {};
@@ -190,6 +193,7 @@ class Tracer {
 
     void answer(const struct seccomp_notif& notice) {
         uint32_t verdict = seccomp::verdict_of(filter_, notice.data);
+        if (verdict == SECCOMP_RET_ALLOW && carry_out(notice)) return;
         if (verdict != SECCOMP_RET_ALLOW || !is_observed(notice.data.nr)) return refuse(notice, verdict);
         Target target(notice);
         int number = notice.data.nr;
@@ -212,6 +216,24 @@ class Tracer {
         if (first) judge_later(*std::move(first));
         if (second) judge_later(*std::move(second));
         if (seen) start_command(*std::move(seen));
+    }
+
+    bool carry_out(const struct seccomp_notif& notice) {
+        if (!answers_.is_wanted) return false;
+        std::optional<doorman::Answer> answer =
+            doorman::judge_outside(notices_.descriptor(), notice, answers_);
+        if (!answer) return false;
+        switch (answer->kind) {
+            case doorman::Answer::Kind::done:
+                (void)notices_.answer(notice.id, answer->error == 0 ? answer->value : 0, answer->error);
+                break;
+            case doorman::Answer::Kind::proceeds:
+                let_go_on(notice.id);
+                break;
+            case doorman::Answer::Kind::postponed:
+                break;
+        }
+        return true;
     }
 
     bool is_observed(int number) const {
@@ -335,6 +357,7 @@ class Tracer {
     base::Fd control_, gate_;
     Record record_;
     std::span<const sock_filter> filter_;
+    const doorman::Orders& answers_;
     std::deque<struct seccomp_notif> received_;
     std::deque<std::function<void()>> later_;
     Commands commands_;

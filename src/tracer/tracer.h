@@ -6,6 +6,7 @@
 
 #include "audit/writer.h"
 #include "base/file.h"
+#include "doorman/orders.h"
 #include "plan/plan.h"
 
 namespace tracer {
@@ -14,6 +15,7 @@ struct Surroundings {
     base::Fd listener;  // of the jail's filter (seccomp/trace.h)
     base::Fd control;   // to the supervisor (messages.h); non-blocking
     audit::Writer record;
+    const doorman::Orders& answers;  // calls that are not only observed
 };
 
 // Runs until the supervisor ends it, or exits; returns the exit status.

@@ -83,7 +83,7 @@ TEST(Conclude, AJailInATracedJailIsToldWhatToDo) {
     Report failure{.kind = Report::Kind::failed, .number = EBUSY, .step = std::string(inner::kStepTracer)};
     auto ending = conclude(kPlan, Outcome{.failure = failure});
     ASSERT_FALSE(ending);
-    EXPECT_NE(ending.error().advice.find("inside a jail that is traced"), std::string::npos);
+    EXPECT_NE(ending.error().advice.find("inside a jail whose system calls are answered"), std::string::npos);
 }
 
 TEST(Conclude, AUserWithoutKeysLeftIsToldWhatTakesThem) {

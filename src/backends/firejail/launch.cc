@@ -46,13 +46,19 @@ base::Result<Host> describe_host(const host::Tree& tree, const host::Facts& fact
 }
 
 // The network namespace is empty, and no process outside can set it up: the doorman passes connections one by
-// one.
-doorman::Orders doorman_of(const plan::Plan& plan, const Caller& caller) {
-    if (!plan.network.egress.needs_gateway()) return {};
-    return {.is_wanted = true,
-            .internet = doorman::Internet::handed,
-            .owns_loopback = true,
-            .gateway = caller.door};
+// one. In a traced jail the tracer answers the calls.
+doorman::Orders doorman_of(const plan::Plan& plan, const host::Facts& facts, const Caller& caller) {
+    if (caller.answers.is_wanted) return caller.answers;
+    bool is_handed = plan.network.egress.needs_gateway();
+    bool is_refused = plan.network.abstract_sockets == plan::AbstractSockets::refused;
+    bool has_terminal = caller.terminal >= 0 && facts.can_answer_calls && !plan.trace.is_wanted();
+    using doorman::AbstractNames, doorman::Internet;
+    return {.is_wanted = is_handed || is_refused || has_terminal,
+            .internet = is_handed ? Internet::handed : Internet::host,
+            .owns_loopback = is_handed,
+            .gateway = caller.door,
+            .abstract_names = is_refused ? AbstractNames::refused : AbstractNames::shared,
+            .guards_terminal_size = has_terminal};
 }
 
 std::vector<inner::Laid> laid_by_stage(const host::Tree& tree, const View& view) {
@@ -113,7 +119,7 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
     inner::Orders orders = stage_orders(plan, caller, inheritance);
     orders.ends_others = true;
     orders.laid = laid_by_stage(tree, *view);
-    orders.doorman = doorman_of(plan, caller);
+    orders.doorman = doorman_of(plan, facts, caller);
     base::Result<std::vector<inner::Check>> checks = make_checks(plan, *view);
     if (!checks) return checks.error();
     orders.checks = *std::move(checks);

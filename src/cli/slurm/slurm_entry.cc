@@ -177,6 +177,7 @@ Ran run_job(int argc, char** argv) {
     bool has_others = number_in(caller.environment, "SLURM_STEP_NUM_TASKS") > 1;
     if (!spec->is_batch && has_others && !place.record().empty()) namespaces.join(place.record());
     caller.job_namespaces = namespaces.descriptors();
+    caller.job_socket_namespaces = namespaces.socket_descriptors();
     caller.job = plan::JobRequest{.spec = slurm::encode(*spec),
                                   .project_inode = spec->project_inode,
                                   .is_batch = spec->is_batch,

@@ -168,7 +168,8 @@ session::Surroundings surroundings_of(const Invocation& call, const Planned& pla
             .version = std::string(version()),
             .job = planned.facts.slurm_job.id,
             .replan = replan_of(call, session, planned),
-            .namespaces = call.caller.job_namespaces};
+            .namespaces = call.caller.job_namespaces,
+            .socket_namespaces = call.caller.job_socket_namespaces};
 }
 
 Ran attempt(const Invocation& call, const std::string& session, OnEnding on_ending) {

@@ -23,6 +23,7 @@
 #include "base/process/pass_descriptors.h"
 #include "base/process/release_memory.h"
 #include "base/remove_tree.h"
+#include "doorman/doorman.h"
 #include "session/control/known_sessions.h"
 #include "session/control/named_socket.h"
 #include "session/control/old_logs.h"
@@ -34,8 +35,11 @@ namespace session {
 namespace {
 
 constexpr int kLongestDeath = 10'000;  // milliseconds
-// Messages of the supervisor to its keeper: what to guard (with descriptors), or that it may finish.
+// Messages of the supervisor to its keeper: what to guard, or that it may finish. The first descriptor of
+// kGuard is pid 1; behind kGuard, one letter for each further descriptor.
 constexpr char kGuard = 'g';
+constexpr char kMounts = 'm';
+constexpr char kListener = 'l';
 constexpr char kDone = 'd';
 constexpr char kDoneWithJobs = 'j';
 constexpr char kKilled = '\0';  // never sent: the supervisor was killed
@@ -56,8 +60,27 @@ int shorter(int one, int other) {
     return one < 0 || other < 0 ? std::max(one, other) : std::min(one, other);
 }
 
+// Without mounts nothing can be covered again.
+void take_charge(Kept& kept, base::PassedDescriptors& received, std::optional<doorman::Doorman>& doorman) {
+    bool has_mounts = false;
+    for (size_t i = 1; i < std::min(received.note.size(), received.descriptors.size()); ++i) {
+        base::Fd& passed = received.descriptors[i];
+        if (received.note[i] == kListener) {
+            doorman.emplace(kept.answers, std::move(passed));
+        } else if (received.note[i] == kMounts) {
+            has_mounts = true;
+            kept.search.start(base::Fd(::fcntl(passed.get(), F_DUPFD_CLOEXEC, 3)), kept.covers.covers());
+            kept.covers.set_mount_namespace(std::move(passed));
+        }
+    }
+    if (!has_mounts) kept.covers.close();
+}
+
 // Returns the supervisor's last message; kKilled if it ended without one.
 char attend(Kept& kept, GitOrders orders, int life, base::Fd& stage) {
+    using Clock = std::chrono::steady_clock;
+    std::optional<doorman::Doorman> doorman;
+    Clock::time_point look_due = Clock::time_point::max();
     CoverGuard guard(kept.covers, kept.placeholders, std::move(orders), life);
     bool has_rested = false;
     bool is_jail_dead = false;
@@ -66,9 +89,12 @@ char attend(Kept& kept, GitOrders orders, int life, base::Fd& stage) {
         bool has_covers = !kept.covers.is_empty();
         struct pollfd watched[] = {{life, POLLIN, 0},
                                    {has_covers ? kept.covers.events() : -1, POLLIN, 0},
-                                   {is_jail_dead ? -1 : stage.get(), POLLIN, 0}};
+                                   {is_jail_dead ? -1 : stage.get(), POLLIN, 0},
+                                   {doorman ? doorman->events() : -1, POLLIN, 0}};
         const int until_look = guard.patience();
         const int patience = shorter(until_look, kept.search.patience());
+        look_due = until_look < 0 ? Clock::time_point::max()
+                                  : std::min(look_due, Clock::now() + std::chrono::milliseconds(until_look));
         int ready = base::poll_and_rest(watched, std::size(watched), patience, has_rested);
         if (ready < 0 && errno != EINTR) return kKilled;
         // The jail is dead: report, cover no more names, and make no more placeholders. The supervisor waits
@@ -80,20 +106,20 @@ char attend(Kept& kept, GitOrders orders, int life, base::Fd& stage) {
             kept.search.end();
         }
         if (watched[1].revents != 0 && !is_jail_dead) guard.take_events();
-        if (ready == 0 && patience == until_look) guard.look();
+        // Threat: a jail whose calls arrive all the time would put off the look (tests/jail/covers.bats).
+        if ((ready == 0 && patience == until_look) || Clock::now() >= look_due) {
+            guard.look();
+            look_due = Clock::time_point::max();
+        }
         kept.search.take_turn(kept.covers.covers());
+        // One call in each round: covering a file again has priority.
+        if (watched[3].revents != 0) doorman->answer();
         if (watched[0].revents == 0) continue;
         base::Result<base::PassedDescriptors> said = base::receive_descriptors(life);
         if (!said || said->note.empty()) return kKilled;
         if (said->note[0] != kGuard) return said->note[0];
         stage = std::move(said->descriptors.front());
-        if (said->descriptors.size() > 1) {
-            kept.search.start(base::Fd(::fcntl(said->descriptors[1].get(), F_DUPFD_CLOEXEC, 3)),
-                              kept.covers.covers());
-            kept.covers.set_mount_namespace(std::move(said->descriptors[1]));
-        } else {
-            kept.covers.close();  // the covers can't be mounted again
-        }
+        take_charge(kept, *said, doorman);
     }
 }
 
@@ -111,7 +137,7 @@ void step_aside(const Kept& kept, int life) {
     // Not the lock of the session's directory: it shows that the supervisor lives.
     base::close_others({kept.placeholders.descriptor(), kept.placeholders.project_descriptor(),
                         kept.terminal.descriptor(), kept.place.descriptor(), kept.covers.events(),
-                        kept.search.watch(), life});
+                        kept.search.watch(), life, kept.answers.socket_factory});
     base::fill_standard_descriptors();
 }
 
@@ -158,14 +184,20 @@ base::Status Keeper::start(Kept kept) {
     ::_exit(0);
 }
 
-base::Status Keeper::guard(int stage, const base::Fd& mounts) {
+base::Status Keeper::guard(int stage, const base::Fd& mounts, const base::Fd& listener) {
     if (!life_ || stage == -ENOSYS) return base::success();
     if (stage < 0) return base::system_error("watch over the jail", -stage);
-    const int passed[] = {stage, mounts.get()};
     is_guarding_ = static_cast<bool>(mounts);
-    if (base::send_descriptors(life_.get(), std::string_view(&kGuard, 1),
-                               std::span(passed).first(mounts ? 2 : 1)))
-        return base::success();
+    std::string note(1, kGuard);
+    std::vector<int> passed = {stage};
+    auto add = [&](const base::Fd& descriptor, char letter) {
+        if (!descriptor) return;
+        passed.push_back(descriptor.get());
+        note += letter;
+    };
+    add(mounts, kMounts);
+    add(listener, kListener);
+    if (base::send_descriptors(life_.get(), note, passed)) return base::success();
     return base::Error{.what = "the process that looks after the session was killed; nothing was run",
                        .advice = "try again"};
 }

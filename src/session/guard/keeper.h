@@ -2,7 +2,8 @@
 // A forked process that outlives the supervisor. If the supervisor is killed, the keeper waits for the jail's
 // death and does the supervisor's work: it removes placeholders and cgroup and restores the terminal. In
 // either case it empties the trash afterwards, when that may take long. While the jail runs it covers names
-// again that another process outside uncovered (cover_watch.h).
+// again that another process outside uncovered (cover_watch.h), and answers system calls of the command
+// (helpers/outside_answers.h).
 #pragma once
 
 #include <chrono>
@@ -15,6 +16,7 @@
 
 #include "backends/cover_again.h"
 #include "base/file.h"
+#include "doorman/orders.h"
 #include "session/control/session_directory.h"
 #include "session/guard/cover_guard.h"
 #include "session/guard/cover_watch.h"
@@ -35,10 +37,11 @@ struct Kept {
     SessionDirectory& directory;
     CoverWatch covers;
     SearchGuard& search;
+    const doorman::Orders& answers;
 
     bool is_empty() const {
         return placeholders.is_empty() && !terminal && !cgroup && place.is_empty() &&
-               covers.covers().empty() && !search.is_wanted();
+               covers.covers().empty() && !search.is_wanted() && !answers.is_wanted;
     }
 };
 
@@ -54,13 +57,15 @@ class Keeper {
     // Call it while the jail is built. Does nothing if there is nothing to clean up.
     base::Status start(Kept kept);
     // The jail is built: `stage` is the pidfd of its pid 1 or minus errno; `mounts` is its mount namespace,
-    // if it can be opened. Before Linux 5.3 there are no pidfds: then the keeper does not guard, and the next
-    // launch cleans up.
-    base::Status guard(int stage, const base::Fd& mounts);
+    // if it can be opened; `listener` has the calls that the keeper answers, if any. Before Linux 5.3 there
+    // are no pidfds: then the keeper does not guard, and the next launch cleans up.
+    base::Status guard(int stage, const base::Fd& mounts, const base::Fd& listener);
     // When it ends, the keeper also looks for bubblewrap processes of killed sessions. It reads all of /proc
     // for that.
     void look_for_builders() { looks_for_builders_ = true; }
     pid_t process() const { return process_; }  // -1: not running
+    // True if it was killed, as far as its reports have been read.
+    bool was_lost() const { return process_ > 0 && !has_reports_ && !is_dismissed_; }
     // Readable when there are reports; -1: no more will come.
     int events() const { return has_reports_ ? life_.get() : -1; }
     // Reads the keeper's reports. Returns the names that the user must learn about at once.

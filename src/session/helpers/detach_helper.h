@@ -9,7 +9,9 @@
 namespace session {
 
 // In a fork of the supervisor. Afterwards neither the caller's terminal nor a kill of its process group
-// reaches this process, it dies with the supervisor, and only the descriptors in `kept` are open.
-void step_aside(pid_t supervisor, const char* name, std::vector<int> kept);
+// reaches this process, it dies with the supervisor, and only the descriptors in `kept` are open. A process
+// that answers for the terminal's size stays in the terminal's session.
+enum class Session { own, of_terminal };
+void step_aside(pid_t supervisor, const char* name, std::vector<int> kept, Session session = Session::own);
 
 }  // namespace session

@@ -43,13 +43,15 @@ base::Status Tracer::start(base::Fd listener) {
     if (process_ > 0) return base::success();
 
     control_.release();
-    step_aside(supervisor, "asb-tracer", {theirs.get(), listener_.get(), share.file.get()});
+    step_aside(supervisor, "asb-tracer",
+               {theirs.get(), listener_.get(), share.file.get(), answers_.socket_factory},
+               answers_.guards_terminal_size ? Session::of_terminal : Session::own);
     // The tracer reads untrusted data of the jail and never needs another program.
     base::forget_environment();
     if (seccomp::forbid_execution_by_name() != 0) ::_exit(1);
     audit::Writer writer(std::move(share.file), share.is_chained ? "tracer" : "", share.seed,
                          share.part_size);
-    ::_exit(tracer::run(plan_, {std::move(listener_), std::move(theirs), std::move(writer)}));
+    ::_exit(tracer::run(plan_, {std::move(listener_), std::move(theirs), std::move(writer), answers_}));
 }
 
 Tracer::News Tracer::take() {

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "doorman/orders.h"
 #include "plan/plan.h"
 #include "session/control/record.h"
 #include "tracer/messages.h"
@@ -18,8 +19,9 @@ namespace session {
 
 class Tracer {
   public:
-    // Starts nothing yet. Both arguments must outlive it.
-    Tracer(const plan::Plan& plan, const Record& record) : plan_(plan), record_(record) {}
+    // Starts nothing yet. All arguments must outlive it. `answers`: calls that it executes or refuses itself.
+    Tracer(const plan::Plan& plan, const Record& record, const doorman::Orders& answers)
+        : plan_(plan), record_(record), answers_(answers) {}
     ~Tracer();
     Tracer(const Tracer&) = delete;
     Tracer& operator=(const Tracer&) = delete;
@@ -45,6 +47,7 @@ class Tracer {
 
     const plan::Plan& plan_;
     const Record& record_;
+    const doorman::Orders& answers_;
     pid_t process_ = -1;
     base::Fd control_;
     // Kept open here: if the tracer dies, the jail's calls wait until the jail is killed. Without an open

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. The first rank starts a holder. This process makes a user namespace that maps the
-// account to itself, and an ipc namespace that the user namespace owns. Then it only waits for the end of the
-// rank that started it. The record contains its pid and start time, under a lock; with these the other ranks
-// open its namespaces. A living rank keeps the namespaces alive without the holder, because its jail is in
-// them. Only the account that made a user namespace may enter it from outside.
+// account to itself, and an ipc and a network namespace that the user namespace owns. Then it only waits for
+// the end of the rank that started it. The record contains its pid and start time, under a lock; with these
+// the other ranks open its namespaces. A living rank keeps the namespaces alive without the holder, because
+// its jail is in them. Only the account that made a user namespace may enter it from outside.
 #include "session/job/job_namespaces.h"
 
 #include <fcntl.h>
@@ -31,7 +31,7 @@ bool write_text(const char* path, const std::string& text) {
 
 bool enter_own_namespaces() {
     std::string uid = std::to_string(::getuid()), gid = std::to_string(::getgid());
-    if (::unshare(CLONE_NEWUSER | CLONE_NEWIPC) != 0) return false;
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWIPC | CLONE_NEWNET) != 0) return false;
     return write_text("/proc/self/uid_map", uid + " " + uid + " 1") &&
            write_text("/proc/self/setgroups", "deny") &&
            write_text("/proc/self/gid_map", gid + " " + gid + " 1");
@@ -87,11 +87,17 @@ std::vector<int> JobNamespaces::descriptors() const {
     return {user_.get(), ipc_.get()};
 }
 
+std::vector<int> JobNamespaces::socket_descriptors() const {
+    if (!user_ || !net_) return {};
+    return {user_.get(), net_.get()};
+}
+
 bool JobNamespaces::open_of(pid_t holder) {
     std::string place = "/proc/" + std::to_string(holder) + "/ns/";
     user_ = base::Fd(::open((place + "user").c_str(), O_RDONLY | O_CLOEXEC));
     ipc_ = base::Fd(::open((place + "ipc").c_str(), O_RDONLY | O_CLOEXEC));
-    return user_ && ipc_;
+    net_ = base::Fd(::open((place + "net").c_str(), O_RDONLY | O_CLOEXEC));
+    return user_ && ipc_ && net_;
 }
 
 // The holder is a grandchild, so that the process that waits for the jail has no other child to wait for.
@@ -123,6 +129,7 @@ void JobNamespaces::join(const std::string& record) {
     if (make(file.get())) return;
     user_.reset();
     ipc_.reset();
+    net_.reset();
     life_.reset();
 }
 
