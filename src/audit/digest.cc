@@ -30,6 +30,7 @@ constexpr Kind kKinds[] = {
     {"file", "file", "files"},
     {"syscall", "syscall", "system calls"},
     {"mail", "mail", "mail"},
+    {"socket", "socket", "sockets"},
     {"slurm", "slurm", "Slurm"},
     {"limit", "limit", "limits"},
 };

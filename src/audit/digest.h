@@ -17,7 +17,7 @@
 namespace audit {
 
 struct DigestEntry {
-    std::string kind;     // "network", "file", "syscall", "mail", "slurm", "limit"
+    std::string kind;     // "network", "file", "syscall", "mail", "socket", "slurm", "limit"
     std::string what;     // host:port, a path, a name; untrusted
     std::string access;   // of a file: "read" or "write"
     std::string verdict;  // "deny", or "observed": it was allowed

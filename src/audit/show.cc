@@ -126,7 +126,7 @@ constexpr Row kRows[] = {
     {"answer", question},   {"policy", policy},   {"mail", named},
     {"slurm", named},       {"file", file},       {"syscall", named},
     {"command", command},   {"limit", named},     {"end", end},
-    {"journal", journal},   {"cover", file},
+    {"journal", journal},   {"cover", file},      {"socket", named},
 };
 
 Style style_of(std::string_view verdict) {

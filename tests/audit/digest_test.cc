@@ -68,6 +68,8 @@ TEST_F(DigestTest, KnowsEveryKindOfRefusal) {
     write(call.text("verdict", "deny").text("name", "bpf").number("count", 7));
     Line mail("mail");
     write(mail.text("verdict", "deny").text("name", "sendmail"));
+    Line socket("socket");
+    write(socket.text("verdict", "deny").text("name", "@/tmp/.X11-unix/X0"));
     Line slurm("slurm");
     write(slurm.text("verdict", "deny").text("command", "sbatch").text("option", "--uid"));
     Line limit("limit");
@@ -80,11 +82,12 @@ TEST_F(DigestTest, KnowsEveryKindOfRefusal) {
     std::vector<std::string> seen;
     for (const DigestEntry& entry : result.entries) seen.push_back(entry.kind + " " + entry.what);
     EXPECT_EQ(seen.front(), "syscall bpf");
-    for (const char* expected : {"mail sendmail", "slurm sbatch --uid", "limit limits.memory",
-                                 "network udp:[2001:db8::1]:53", "network x.example"}) {
+    for (const char* expected :
+         {"mail sendmail", "socket @/tmp/.X11-unix/X0", "slurm sbatch --uid", "limit limits.memory",
+          "network udp:[2001:db8::1]:53", "network x.example"}) {
         EXPECT_EQ(std::ranges::count(seen, expected), 1) << expected;
     }
-    EXPECT_EQ(result.total, 12U);
+    EXPECT_EQ(result.total, 13U);
 }
 
 TEST_F(DigestTest, NeverProposesHomeRootOrWhatIsAboveTheProject) {
