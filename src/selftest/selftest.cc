@@ -10,10 +10,12 @@
 #include <optional>
 
 #include "inner/stage.h"
+#include "plan/backend.h"
 #include "selftest/attempts/launch.h"
 #include "selftest/planted/planted.h"
 #include "selftest/role.h"
 #include "selftest/runner.h"
+#include "session/helpers/outside_answers.h"
 
 namespace selftest {
 namespace {
@@ -45,6 +47,12 @@ base::Status read_reports(std::string_view text, Reports& reports) {
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return base::success();
+}
+
+bool has_answers(const Jail& jail) {
+    const plan::BackendTraits& backend = plan::traits_of(jail.plan.backend);
+    if (backend.hands_connections) return jail.facts.can_answer_calls;
+    return session::can_take_descriptors() && !plan::outside_answers_obstacle(backend, jail.facts);
 }
 
 JailRequest request_for(const Planted& planted, const ScenarioRow& scenario,
@@ -109,6 +117,8 @@ class Run {
         bool is_setuid = jail->plan.backend == "bwrap" && jail->facts.bwrap.is_setuid;
         Jailed jailed{.backend = jail->plan.backend + (is_setuid ? ", set-uid" : ""),
                       .landlock = jail->facts.landlock_abi,
+                      .has_own_sockets = jail->plan.network.abstract_sockets != plan::AbstractSockets::shared,
+                      .has_answers = has_answers(*jail),
                       .settings = &jail->settings};
         judge_scenario(scenario, reports, jailed);
         return base::success();

@@ -7,12 +7,25 @@ namespace selftest {
 namespace {
 
 using Kind = Finding::Kind;
+using Lack = Exception::Lack;
+
+constexpr std::string_view kSharedSockets =
+    "an open network is the host's, and this host can't keep its abstract sockets apart; the start of a "
+    "session says why";
+
+constexpr std::string_view kNoAnswers =
+    "the kernel does not tell whose terminal is resized, and on this host no process can answer the call";
 
 constexpr Exception kExceptions[] = {
-    {"native", "ipc/abstract-socket-open-network",
-     "an open network is the host's, and only Landlock of Linux 6.12 keeps its abstract sockets apart", 6},
-    {"bwrap", "ipc/abstract-socket-open-network",
-     "an open network is the host's, and only Landlock of Linux 6.12 keeps its abstract sockets apart", 6},
+    {"native", "ipc/abstract-socket-open-network", kSharedSockets, 6, Lack::own_sockets},
+    {"bwrap", "ipc/abstract-socket-open-network", kSharedSockets, 6, Lack::own_sockets},
+    {"native", "ipc/abstract-name-open-network", kSharedSockets, 0, Lack::own_sockets},
+    {"bwrap", "ipc/abstract-name-open-network", kSharedSockets, 0, Lack::own_sockets},
+    {"firejail", "ipc/abstract-name-open-network", kSharedSockets, 0, Lack::own_sockets},
+    {"native", "terminal/size", kNoAnswers, 0, Lack::answers},
+    {"bwrap", "terminal/size", kNoAnswers, 0, Lack::answers},
+    {"firejail", "terminal/size", kNoAnswers, 0, Lack::answers},
+    {"landlock", "terminal/size", kNoAnswers, 0, Lack::answers},
     {"bwrap, set-uid", "namespaces/shared-user",
      "a set-uid bubblewrap makes no user namespace where the host closes them"},
     {"firejail", "files/place-*", "directories at the top can be seen; they are empty or closed"},
@@ -64,7 +77,10 @@ const Exception* find_exception(const Probe& probe, const Jailed& jail) {
         bool is_backend =
             row.backend == jail.backend || jail.backend.starts_with(std::string(row.backend) + ",");
         bool is_about_it = is_backend && base::matches_name(row.probe, probe.name);
-        if (is_about_it && (row.below_landlock == 0 || jail.landlock < row.below_landlock)) return &row;
+        bool is_old = row.below_landlock == 0 || jail.landlock < row.below_landlock;
+        bool is_lacking = row.lack == Lack::nothing || (row.lack == Lack::answers && !jail.has_answers) ||
+                          (row.lack == Lack::own_sockets && !jail.has_own_sockets);
+        if (is_about_it && is_old && is_lacking) return &row;
     }
     return nullptr;
 }

@@ -37,6 +37,8 @@ struct Exception {
     std::string_view probe;  // a name, or a pattern of names
     std::string_view reason;
     int below_landlock = 0;  // only if the kernel's Landlock ABI is below this; 0: always
+    // Only if the host lacks this.
+    enum class Lack { nothing, own_sockets, answers } lack = Lack::nothing;
 };
 std::span<const Exception> exceptions();
 
@@ -44,6 +46,8 @@ std::span<const Exception> exceptions();
 struct Jailed {
     std::string backend;
     int landlock = 0;
+    bool has_own_sockets = true;  // abstract sockets are kept apart (plan::AbstractSockets)
+    bool has_answers = true;      // a process can answer system calls of the jail
     const policy::Effective* settings = nullptr;
     std::string refusal;  // why the jail could not be built; empty: it was
 };

@@ -96,10 +96,15 @@ TEST(Verdict, AKnownLimitCountsOnlyForItsBackendAndItsKernel) {
     const Exception& limit = exceptions().front();
     Probe probe = probe_named(std::string(limit.probe));
     Findings findings{.outside = escaped("done"), .inside = escaped("done")};
-    Jailed old{.backend = std::string(limit.backend), .landlock = limit.below_landlock - 1};
+    Jailed old{.backend = std::string(limit.backend),
+               .landlock = limit.below_landlock - 1,
+               .has_own_sockets = false};
     EXPECT_EQ(judge(probe, findings, old).verdict, Verdict::expected);
-    Jailed recent{.backend = std::string(limit.backend), .landlock = limit.below_landlock};
+    Jailed recent = old, apart = old;
+    recent.landlock = limit.below_landlock;
     EXPECT_EQ(judge(probe, findings, recent).verdict, Verdict::escaped);
+    apart.has_own_sockets = true;
+    EXPECT_EQ(judge(probe, findings, apart).verdict, Verdict::escaped);
     EXPECT_EQ(judge(probe, findings, {.backend = "another"}).verdict, Verdict::escaped);
 }
 

@@ -67,12 +67,14 @@ std::string networks() {
 std::string exceptions() {
     std::string text =
         "\n## What the self-test expects to get through\n\n"
-        "With native and bwrap nothing, but for hosts of the two kinds named here.\n\n" +
+        "With native and bwrap nothing, but for hosts of the kinds named here.\n\n" +
         heading({"backend", "probe", "why"});
     for (const selftest::Exception& exception : selftest::exceptions()) {
         std::string backend(exception.backend);
         if (exception.below_landlock > 0)
             backend += ", Landlock before ABI " + std::to_string(exception.below_landlock);
+        if (exception.lack != selftest::Exception::Lack::nothing)
+            backend += ", where system calls can't be answered";
         text += row({backend, "`" + std::string(exception.probe) + "`", std::string(exception.reason)});
     }
     return text;

@@ -7,11 +7,17 @@
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <cstring>
 
+#include "base/file.h"
 #include "selftest/attempt.h"
 #include "selftest/catalogue.h"
 
@@ -65,6 +71,21 @@ Finding list_keys(const World& world) {
     if (world.key <= 0) return absent("no key could be made here");
     std::string keys = content_of("/proc/keys"), name = world.root.substr(world.root.rfind('/') + 1);
     return keys.find(name) != std::string::npos ? escaped("the caller's key is listed") : held("not listed");
+}
+
+// /proc/net/unix lists the sockets of this process's network namespace, which is the host's. Programs of the
+// host can find a socket that is listed.
+Finding offer_name(const World& world) {
+    std::string name = world.root.substr(world.root.rfind('/') + 1) + "-offered";
+    struct sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path + 1, name.data(), std::min(name.size(), sizeof address.sun_path - 1));
+    base::Fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    auto length = static_cast<socklen_t>(offsetof(struct sockaddr_un, sun_path) + 1 + name.size());
+    bool is_bound = ::bind(socket.get(), reinterpret_cast<struct sockaddr*>(&address), length) == 0;
+    if (!is_bound || ::listen(socket.get(), 1) != 0) return held(errno);
+    bool is_listed = content_of("/proc/net/unix").find("@" + name) != std::string::npos;
+    return is_listed ? escaped("programs of the host find it") : held("only the jail finds it");
 }
 
 struct Service {
@@ -125,6 +146,8 @@ void add_ipc(Probes& probes) {
     Attempt abstract = [](const World& world) { return connect_to_unix(world, world.abstract_socket); };
     add("abstract-socket", "talks to a service that has no file", abstract, {}, "network.mode=open");
     add("abstract-socket-open-network", "talks to a service that has no file, on an open network", abstract,
+        {}, {}, Scenario::open_network);
+    add("abstract-name-open-network", "offers a service without a file to programs of the host", offer_name,
         {}, {}, Scenario::open_network);
     for (const Service& service : kServices) {
         add(

@@ -27,6 +27,18 @@ Finding type_into_controlling(const World&) {
     return terminal ? type_into(terminal.get(), TIOCSTI) : held(errno);
 }
 
+// Adds a row, and removes it again.
+Finding resize(const World&) {
+    struct winsize before = {};
+    if (::ioctl(STDIN_FILENO, TIOCGWINSZ, &before) != 0) return held(errno);
+    struct winsize changed = before;
+    ++changed.ws_row;
+    int result = ::ioctl(STDIN_FILENO, TIOCSWINSZ, &changed);
+    Finding finding = outcome(result, "it has one row more");
+    if (result == 0) ::ioctl(STDIN_FILENO, TIOCSWINSZ, &before);
+    return finding;
+}
+
 Finding use_console_call(const World&) {
     // "Paste the selection" of a text console.
     char subcode = 3;
@@ -50,6 +62,7 @@ void add_terminal(Probes& probes) {
         "type-high-bits", "types with TIOCSTI and bits set that the kernel does not look at",
         [](const World&) { return type_into(STDIN_FILENO, TIOCSTI | 1ul << 32); }, kNoTyping);
     add("type-controlling", "types into /dev/tty with TIOCSTI", type_into_controlling, kNoTyping);
+    add("size", "changes the size of the terminal", resize);
     add("console", "pastes into a text console with TIOCLINUX", use_console_call, "needs a text console");
     add("other-terminal", "opens another terminal of the caller", [](const World& world) {
         base::Fd terminal(::open(world.terminal.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
