@@ -175,6 +175,21 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -na
     fails "connect: " in_jail "${CONNECT[@]}" "@sbx-open-$SBX_TAG"
 }
 
+@test "an abstract name of the host can't be bound; a file in the project can" {
+    local bind='use Socket; my $name = $ARGV[0] =~ s/^@/\0/r; socket(my $s, AF_UNIX, $ARGV[1], 0) or die "socket: $!\n";
+        bind($s, pack_sockaddr_un($name)) or die "bind: $!\n"; print "bound\n"' type
+    JAIL=(--backend firejail --network open)
+    for type in 1 2; do
+        prints bound perl -e "$bind" "@sbx-$SBX_TAG" "$type"
+        fails "bind: Permission denied" in_jail perl -e "$bind" "@sbx-$SBX_TAG" "$type"
+        prints bound in_jail perl -e "$bind" "its.sock" "$type"
+        rm its.sock
+    done
+    grep -hF '"kind":"socket"' "$HOME"/.local/state/agent-sandbox/sessions/*.jsonl | grep -qF "\"name\":\"@sbx-$SBX_TAG\"" || report "not recorded"
+    refused 125 "can't be traced" in_jail_traced
+}
+in_jail_traced() { "$SBX_PROGRAM" --quiet --backend firejail --network open --trace-commands -- true; }
+
 @test "a mailer is a stub by its name, and closed by its path" {
     [[ $(msmtp --version) == *"msmtp version"* ]]
     run -77 in_jail msmtp --version

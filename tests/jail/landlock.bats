@@ -216,6 +216,53 @@ start_outside() {
     fails "connect: " in_jail "${CONNECT[@]}" link.sock
 }
 
+BIND='use Socket; my $name = $ARGV[0] =~ s/^@/\0/r; socket(my $s, AF_UNIX, SOCK_STREAM, 0) or die "socket: $!\n";
+    bind($s, pack_sockaddr_un($name)) or die "bind: $!\n"; print "bound\n"'
+
+@test "no abstract name of the host can be bound, and the record names the attempt" {
+    local mode
+    prints bound perl -e "$BIND" "@sbx-$SBX_TAG"
+    for mode in open filtered isolated; do
+        JAIL=(--backend landlock --network "$mode")
+        fails "bind: Permission denied" in_jail perl -e "$BIND" "@sbx-$SBX_TAG"
+        grep -hF '"kind":"socket"' "$HOME"/.local/state/agent-sandbox/sessions/*.jsonl | grep -qF "\"name\":\"@sbx-$SBX_TAG\"" ||
+            report "not recorded"
+        rm -rf "$HOME/.local/state/agent-sandbox/sessions"
+    done
+}
+
+@test "a socket with a file is bound as outside: its directory, mode and name" {
+    mkdir -p below "$HOME/closed"
+    cat >bind.py <<'PYTHON'
+import os, socket, stat
+os.umask(0o027)
+os.chdir("below")
+s = socket.socket(socket.AF_UNIX)
+s.bind("it.sock")
+s.listen()
+mode = stat.S_IMODE(os.stat("it.sock").st_mode)
+c = socket.socket(socket.AF_UNIX)
+c.connect("it.sock")
+print(s.getsockname(), oct(mode), os.path.exists("it.sock"))
+os.unlink("it.sock")
+PYTHON
+    prints "it.sock 0o750 True" python3 bind.py
+    prints "it.sock 0o750 True" in_jail python3 bind.py
+    prints bound perl -e "$BIND" "$HOME/closed/s"
+    fails "bind: Address already in use" perl -e "$BIND" "$HOME/closed/s"
+    rm "$HOME/closed/s"
+    ln -s "$HOME/closed" way
+    local path
+    for path in "$HOME/closed/s" way/s ../closed/s /proc/self/cwd/../closed/s; do
+        fails "bind: Permission denied" in_jail perl -e "$BIND" "$path"
+        [[ ! -e $HOME/closed/s ]] || report "made: $path"
+    done
+    # Internet sockets are bound as usual.
+    JAIL+=(--network open)
+    prints listens in_jail perl -MIO::Socket::INET -e 'IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1") and print "listens\n"'
+    works in_jail_sh 'eval "$(ssh-agent -a "$TMPDIR/agent")" >/dev/null && ssh-add -l; test $? = 1; kill "$SSH_AGENT_PID"'
+}
+
 @test "isolated: no port of the host can be reached, by TCP or UDP" {
     JAIL+=(--network isolated)
     perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(Listen => 8, LocalAddr => "127.0.0.1") or die;

@@ -45,7 +45,7 @@ process() {
     local child
     case $1 in
         supervisor) echo "$SUPERVISOR" ;;
-        gateway | tracer | chaperon) pgrep -P "$SUPERVISOR" -x "asb-$1" ;;
+        gateway | tracer | chaperon | sockets) pgrep -P "$SUPERVISOR" -x "asb-$1" ;;
         command) pgrep -u "$SBX_USER" -o -f "^(/[a-z/]*)?(ba)?sh -c .*touch ready" ;;
         stage) parent_of "$(process command)" ;;
         builder)

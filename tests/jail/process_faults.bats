@@ -70,6 +70,27 @@ kill_each() {
 @test "each process of a session by Landlock alone is killed" { kill_each landlock; }
 @test "each process of a session by firejail is killed" { kill_each firejail; }
 
+# On an open network a process outside makes the sockets. Without it `socket` fails; it never makes one in the host's namespace.
+@test "without the processes that make Unix sockets an open session makes none" {
+    local backend name make='use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0) ? print "made\n" : print "none: $!\n"'
+    printf '%s' "$make" >make.pl
+    for backend in native bwrap; do
+        JAIL=(--backend "$backend" --network open --quiet)
+        remember_world
+        for name in sockets keeper; do
+            start_session 'perl make.pl >before; touch ready; until [ -e go ]; do sleep 0.02; done; perl make.pl >after; exit 7'
+            prints made cat before
+            need "$name"
+            kill -KILL "$FOUND"
+            soon is_dead "$FOUND"
+            let_go
+            expect_end "$backend: $name" 7 "the process that makes Unix sockets for the command was killed"
+            [[ $(cat after) == "none: "* ]] || report "$backend: $name: $(cat after)"
+            rm before after
+        done
+    done
+}
+
 # ---- While it starts and ends ------------------------------------------------------------------------------------------
 
 # The possible results of a session that got a signal while it started: the command's own status, no jail, or killed. The command

@@ -180,6 +180,67 @@ has_colour() { screen -e | grep -qF $'\033[38;2;1;200;3m'; }
     expect says "then 600"
 }
 
+# Through descriptors 0 to 2, /dev/tty and the /dev/console of the jail.
+RESIZE='for my $way (0, 1, 2, "/dev/tty", "/dev/console") {
+    my $terminal;
+    ($way =~ /^\d$/ ? open($terminal, "+<&", $way) : open($terminal, "+<", $way)) or next;
+    my $size = pack("S4", 5, 50, 0, 0);
+    my $done = ioctl($terminal, 0x5414, $size);
+    print $done ? "was resized\n" : "resize: $!\n";
+}'
+
+@test "the command can't change the size of the terminal" {
+    local backend
+    printf '%s' "$RESIZE" >resize.pl
+    line "perl resize.pl; stty size; stty rows 24 cols 80"
+    expect says "was resized"
+    expect says "5 50"
+    for backend in native bwrap landlock firejail; do
+        line "clear; $SBX_PROGRAM --quiet --backend $backend -- perl resize.pl; echo over \$(stty size)"
+        expect says "over 24 80"
+        expect says "resize: Operation not permitted"
+        run ! says "was resized"
+    done
+    line "clear; $SBX_PROGRAM --quiet --trace-commands -- perl resize.pl; echo over \$(stty size)"
+    expect says "over 24 80"
+    run ! says "was resized"
+    line "clear; $JAIL stty rows 10; echo status \$?"
+    expect says "status 1"
+    expect shows "Operation not permitted"
+    # The size that it has can be set: shells do.
+    line "clear; $JAIL stty rows 24; echo status \$?"
+    expect says "status 0"
+}
+
+@test "terminals that are made inside have their own size" {
+    local backend
+    for backend in native bwrap; do
+        line "clear; $SBX_PROGRAM --quiet --backend $backend -- script -qc 'stty rows 33 cols 44; stty size; stty size </dev/tty' /dev/null | uniq -c; stty size"
+        expect shows "2 33 44"
+        expect says "24 80"
+    done
+    line "clear; $JAIL tmux -f /dev/null new-session"
+    expect shows "[0]"
+    tmux -L "$SERVER" resize-window -x 101 -y 33
+    # tmux takes its time for a resize.
+    line 'until [[ $(stty size) == "32 101" ]]; do sleep 0.02; done; echo window resized'
+    expect says "window resized"
+    line "tmux split-window -v; tmux resize-pane -y 7; touch split"
+    expect test -e split
+    line 'until [[ $(stty size) == "7 101" ]]; do sleep 0.02; done; echo pane resized'
+    expect says "pane resized"
+}
+
+@test "a resize is seen after the command has tried its own" {
+    line "$JAIL bash -c 'stty rows 10; trap \"echo size \\\$(stty size)\" WINCH; echo up; while :; do sleep 0.02; done'"
+    expect says up
+    tmux -L "$SERVER" resize-window -x 101 -y 33
+    expect says "size 33 101"
+    keys C-c
+    line 'echo after $(stty size)'
+    expect says "after 33 101"
+}
+
 @test "the terminal is in order after pid 1 of the jail is killed" {
     start_full
     kill -KILL "$(ancestor inner-stage)"

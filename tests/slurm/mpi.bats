@@ -32,6 +32,47 @@ expect_clean_nodes() {
     expect_clean_nodes
 }
 
+# NCCL passes descriptors this way: datagrams between abstract names that both sides compute.
+@test "ranks of one job on one node find each other by abstract sockets, and no other process does" {
+    cat >names.py <<'PYTHON'
+import os, socket, time
+rank = int(os.environ["SLURM_PROCID"])
+def name(of): return f"\0agent-sandbox-test-{os.environ['SLURM_JOB_ID']}-{of}"
+own = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+own.bind(name(rank))
+while True:
+    try:
+        own.sendto(b"from %d" % rank, name(1 - rank))
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.02)
+print(rank, own.recv(16).decode(), flush=True)
+open(f"met-{rank}", "w").write(name(rank)[1:])
+while not os.path.exists("done"): time.sleep(0.02)
+PYTHON
+    cat >reach.py <<'PYTHON'
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+try: s.connect("\0" + sys.argv[1]); print("reached")
+except OSError as error: print(error.strerror)
+PYTHON
+    local where expected
+    # The control: outside the jails the names are the node's.
+    for where in outside inside; do
+        rm -f done met-0 met-1
+        JAIL=(--network open)
+        "$where" srun --quiet --nodelist=node0 --ntasks=2 --overlap python3 names.py >out 3>&- &
+        CHILDREN+=($!)
+        wait_until test -s met-0
+        wait_until test -s met-1
+        [[ $where == outside ]] && expected=reached || expected="Connection refused"
+        prints "$expected" srun --quiet --nodelist=node0 --overlap python3 reach.py "$(cat met-0)"
+        touch done
+        wait "${CHILDREN[-1]}"
+        prints $'0 from 1\n1 from 0' sort out
+    done
+}
+
 @test "ranks in a batch job" {
     make_script job.sh "srun --quiet --mpi=pmi2 $SBX_STAGE/bin/hello-mpich"
     submit_inside --ntasks=2 --nodes=1 --nodelist=node0 --output=out job.sh
