@@ -154,7 +154,9 @@ holds() {
     works on_stage cat "$secret"
     for mode in open isolated; do
         JAIL=(--network "$mode")
-        prints "bwrap $mode $(id -u "$SBX_USER")" in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND $AGENT_SANDBOX_NETWORK $(id -u)"'
+        works in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND $AGENT_SANDBOX_NETWORK $(id -u)"'
+        [[ ${output##*$'\n'} == "bwrap $mode $(id -u "$SBX_USER")" ]] || report "another jail"
+        [[ $mode == isolated || $output == *"abstract Unix sockets"* ]] || report "does not say what it can't keep"
         fails "No such file" in_jail cat "$secret"
         fails "No such file" in_jail cat "$SBX_NEIGHBOUR_HOME/secret"
         prints 5 in_jail grep -c $'^Cap.*\t0000000000000000$' /proc/self/status

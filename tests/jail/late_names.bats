@@ -215,6 +215,8 @@ leaves_watches() { # BACKEND
     JAIL=(--backend "$1")
     mkdir "$HOME/second"
     start_jail 'exec python3 "$1/tests/jail/take_watches.py" 3000' "$SBX_STAGE"
+    # A process outside writes to the file of standard output, so the line may come after `ready`.
+    wait_until grep -q . "$BATS_TEST_TMPDIR/jail.out"
     read -r instances watches <"$BATS_TEST_TMPDIR/jail.out"
     ((instances == $(limit_of instances) / 4)) || report "inside: $instances instances"
     ((watches == $(limit_of watches) / 2)) || report "inside: $watches watches"
