@@ -27,7 +27,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <ctime>
 #include <optional>
@@ -35,6 +34,7 @@
 
 #include "base/entries.h"
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace backends {
@@ -65,17 +65,11 @@ std::string link_at(int directory, const std::string& name) {
     return length > 0 ? std::string(text, static_cast<size_t>(length)) : std::string();
 }
 
-std::optional<uint64_t> number(std::string_view text) {
-    uint64_t value = 0;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end == text.data()) return std::nullopt;
-    return value;
-}
-
 // "mnt_id:\t42" and the like.
 std::optional<uint64_t> field(std::string_view text, std::string_view name) {
     for (std::string_view line : base::split(text, '\n')) {
-        if (line.starts_with(name)) return number(base::trim(line.substr(name.size())));
+        if (line.starts_with(name))
+            return base::leading_number<uint64_t>(base::trim(line.substr(name.size())));
     }
     return std::nullopt;
 }
@@ -113,7 +107,7 @@ class Search {
         std::vector<pid_t> processes;
         if (proc_) ::lseek(proc_.get(), 0, SEEK_SET);
         base::visit_entries(proc_.get(), [&](const struct dirent64& entry) {
-            std::optional<uint64_t> process = number(entry.d_name);
+            std::optional<uint64_t> process = base::leading_number<uint64_t>(entry.d_name);
             if (process && *process != kStage) processes.push_back(static_cast<pid_t>(*process));
             return true;
         });
@@ -186,7 +180,7 @@ class Search {
 
     static uint64_t flags_of(const std::vector<std::string>& fields) {
         constexpr size_t kFlags = 6;
-        return fields.size() > kFlags ? number(fields[kFlags]).value_or(0) : 0;
+        return fields.size() > kFlags ? base::leading_number<uint64_t>(fields[kFlags]).value_or(0) : 0;
     }
 
     // A thread that exits can't use its descriptors any more; its /proc files belong to root from then on.
@@ -203,7 +197,7 @@ class Search {
         constexpr uint64_t kForkedWithoutExec = 0x40;  // PF_FORKNOEXEC of the kernel
         if (has_ended(process)) return false;
         std::vector<std::string> fields = state_fields(process);
-        auto value = [&](size_t index) { return number(fields[index]).value_or(0); };
+        auto value = [&](size_t index) { return base::leading_number<uint64_t>(fields[index]).value_or(0); };
         return fields.size() > kThreads && value(kParent) == kStage && value(kThreads) == 1 &&
                (flags_of(fields) & kForkedWithoutExec) != 0;
     }

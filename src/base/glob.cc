@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "base/glob.h"
 
+#include "base/parse.h"
+
 namespace base {
-namespace {
-
-char lower(char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
-}
-
-}  // namespace
 
 // Iterative with one backtracking point: linear in practice and never exponential, whatever the pattern.
 bool matches_name(std::string_view pattern, std::string_view name, bool ignore_case) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/glob.h"
+#include "base/parse.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -27,13 +28,6 @@ Error unexpected(const Setting& setting, std::string_view raw, std::string probl
 bool has_control_character(std::string_view text) {
     return std::ranges::any_of(
         text, [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; });
-}
-
-bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
 }
 
 // ---- Scalars
@@ -81,7 +75,7 @@ Result<std::string> canonical_number(const Setting& setting, std::string_view ra
                                      std::span<const Unit> units) {
     size_t digits = 0;
     int64_t number = 0;
-    for (; digits < raw.size() && is_digit(raw[digits]); ++digits) {
+    for (; digits < raw.size() && base::is_digit(raw[digits]); ++digits) {
         if (number > (std::numeric_limits<int64_t>::max() - 9) / 10) {
             return unexpected(setting, raw, "is too large");
         }
@@ -167,15 +161,10 @@ Result<std::string> canonical_relative(const Setting& setting, std::string_view 
 
 // ---- Names
 
-bool is_variable_name(std::string_view name) {
-    if (name.empty() || is_digit(name.front())) return false;
-    return std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
-}
-
 // Names of exported shell functions (BASH_FUNC_module%%) count as names: a user can allow them one by one.
 bool is_environment_name(std::string_view name) {
     constexpr std::string_view kFunction = "BASH_FUNC_";
-    if (!name.starts_with(kFunction)) return is_variable_name(name);
+    if (!name.starts_with(kFunction)) return base::is_variable_name(name);
     return name.find_first_of("= \t*?") == std::string_view::npos && !has_control_character(name);
 }
 
@@ -221,8 +210,7 @@ Result<std::string> canonical_name(const Setting& setting, std::string_view raw)
 Result<std::string> canonical_pattern(const Setting& setting, std::string_view raw) {
     std::string_view pattern = raw.ends_with("/i") ? raw.substr(0, raw.size() - 2) : raw;
     bool is_plausible = !pattern.empty() && std::ranges::all_of(pattern, [](char c) {
-        return is_letter(c) || is_digit(c) || c == '_' || c == '*' || c == '?' || c == '%' || c == '(' ||
-               c == ')';
+        return base::is_name_character(c) || std::string_view("*?%()").find(c) != std::string_view::npos;
     });
     if (!is_plausible) {
         return unexpected(setting, raw, "can't match the name of a variable",
@@ -235,7 +223,7 @@ Result<std::string> canonical_assignment(const Setting& setting, std::string_vie
     size_t equals = raw.find('=');
     std::string_view name = raw.substr(0, equals);
     // Do not print the value: it may be a secret.
-    if (equals == std::string_view::npos || !is_variable_name(name)) {
+    if (equals == std::string_view::npos || !base::is_variable_name(name)) {
         return unexpected(setting, name, "is not the name of a variable", "write NAME and a value");
     }
     if (name == "AGENT_SANDBOX" || name.starts_with("AGENT_SANDBOX_")) {

@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <climits>
 #include <optional>
 
+#include "base/parse.h"
 #include "doorman/calls.h"
 #include "doorman/processes.h"
 
@@ -33,12 +33,10 @@ int open_from(int directory, const std::string& path, uint64_t flags, uint64_t r
 
 // "123" at the start of the text, up to its end or a slash.
 std::optional<int> take_number(std::string_view& text) {
-    int number = 0;
-    auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || number < 0) return std::nullopt;
-    size_t length = static_cast<size_t>(stop - text.data());
-    if (length < text.size() && text[length] != '/') return std::nullopt;
-    text.remove_prefix(length);
+    std::string_view rest = text;
+    const std::optional<int> number = base::take_number<int>(rest);
+    if (!number || *number < 0 || (!rest.empty() && rest.front() != '/')) return std::nullopt;
+    text = rest;
     return number;
 }
 

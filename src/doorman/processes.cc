@@ -19,6 +19,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/parse.h"
 #include "doorman/calls.h"
 
 namespace doorman {
@@ -36,7 +37,7 @@ std::optional<long> field(std::string_view text, std::string_view label, int wor
         size_t begin = text.find_first_not_of(" \t");
         if (begin == std::string_view::npos) return std::nullopt;
         text.remove_prefix(begin);
-        if (word == 0) return std::strtol(std::string(text).c_str(), nullptr, 10);
+        if (word == 0) return base::leading_number<long>(text).value_or(0);
         text.remove_prefix(std::min(text.find_first_of(" \t"), text.size()));
     }
 }

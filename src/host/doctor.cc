@@ -110,7 +110,7 @@ Finding judge_landlock(const Facts& facts) {
     }
     finding.verdict = Verdict::warning;
     constexpr std::string_view kLoss = ": the jail has one layer less";
-    if (!is_kernel_at_least(facts, 5, 13)) {
+    if (!is_kernel_at_least(facts.kernel, 5, 13)) {
         finding.detail =
             "kernel " + facts.kernel + " is older than 5.13, which brought it" + std::string(kLoss);
     } else if (facts.lsm_list.empty()) {
@@ -139,7 +139,7 @@ Finding judge_answers(const Facts& facts) {
     finding.verdict = Verdict::warning;
     finding.detail = "system calls of jailed processes can't be answered";
     if (!facts.answers_obstacle.empty()) finding.detail += ": " + facts.answers_obstacle;
-    if (!is_kernel_at_least(facts, 5, 6)) {
+    if (!is_kernel_at_least(facts.kernel, 5, 6)) {
         finding.detail += " (kernel " + facts.kernel + " is older than 5.6)";
     } else if (facts.ptrace_scope > 1) {
         finding.detail += " (kernel.yama.ptrace_scope is " + std::to_string(facts.ptrace_scope) + ")";

@@ -5,9 +5,9 @@
 #include "host/known_names.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "host/kept_findings.h"
 
@@ -58,14 +58,13 @@ bool KnownNames::read(std::string_view body) {
             size_t first = rest.find(' ');
             size_t second = first == std::string_view::npos ? first : rest.find(' ', first + 1);
             if (second == std::string_view::npos) return false;
-            time_t since = 0;
-            auto [end, error] = std::from_chars(rest.data(), rest.data() + first, since);
+            const std::optional<time_t> since = base::parse_number<time_t>(rest.substr(0, first));
             base::Result<base::Path> path = base::Path::parse(rest.substr(second + 1));
-            if (error != std::errc() || end != rest.data() + first || !path) return false;
+            if (!since || !path) return false;
             Key key(*std::move(path), rest.substr(first + 1, second - first - 1));
-            bool is_young = is_within(kLongestBelief, since, now_);
+            bool is_young = is_within(kLongestBelief, *since, now_);
             directory = is_young ? &directories_[std::move(key)] : &outdated;
-            directory->since = since;
+            directory->since = *since;
             last = nullptr;
             continue;
         }

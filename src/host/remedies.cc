@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/remedies.h"
 
-#include <charconv>
-
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace host {
@@ -103,7 +102,7 @@ Way install_firejail(const Facts& facts) {
 
 // Only advice: probe_calls checks what this kernel can do.
 bool can_do_without_bwrap(const Facts& facts) {
-    return is_kernel_at_least(facts, 5, 4);
+    return is_kernel_at_least(facts.kernel, 5, 4);
 }
 
 Way open_for_everyone(const Facts& facts, const std::string& setting) {
@@ -227,7 +226,7 @@ std::vector<Way> ways_to_a_jail(const Facts& facts) {
 }
 
 std::vector<Way> ways_to_landlock(const Facts& facts) {
-    bool is_left_out = facts.landlock_abi == 0 && is_kernel_at_least(facts, 5, 13) &&
+    bool is_left_out = facts.landlock_abi == 0 && is_kernel_at_least(facts.kernel, 5, 13) &&
                        !facts.lsm_list.empty() && facts.lsm_list.find("landlock") == std::string::npos;
     if (!is_left_out) return {};
     std::string parameter = "lsm=landlock," + facts.lsm_list;
@@ -311,12 +310,11 @@ std::string admin_note(const Facts& facts) {
     return text + "Thank you,\n" + base::printable(facts.identity.user) + "\n";
 }
 
-bool is_kernel_at_least(const Facts& facts, int major, int minor) {
-    std::vector<std::string_view> parts = base::split(facts.kernel, '.');
-    int numbers[2] = {0, 0};
-    for (size_t i = 0; i < 2 && i < parts.size(); ++i)
-        std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), numbers[i]);
-    return numbers[0] > major || (numbers[0] == major && numbers[1] >= minor);
+bool is_kernel_at_least(std::string_view release, int major, int minor) {
+    int has_major = base::take_number<int>(release).value_or(0);
+    if (release.starts_with('.')) release.remove_prefix(1);
+    int has_minor = base::leading_number<int>(release).value_or(0);
+    return has_major > major || (has_major == major && has_minor >= minor);
 }
 
 }  // namespace host

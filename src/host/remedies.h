@@ -38,6 +38,6 @@ std::string apparmor_profile(std::string_view name, const base::Path& program);
 std::string admin_note(const Facts& facts);
 
 // "6.1.0-18-amd64" is at least 5.13.
-bool is_kernel_at_least(const Facts& facts, int major, int minor);
+bool is_kernel_at_least(std::string_view release, int major, int minor);
 
 }  // namespace host

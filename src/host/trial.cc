@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace host {
@@ -29,9 +29,9 @@ constexpr BackendTrial kTrials[] = {{"native", try_native, &Facts::native_obstac
 
 // Parses a number and the dot after it, if there is one.
 bool take_number(std::string_view& text, int& number) {
-    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem != std::errc() || number < 0) return false;
-    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    const std::optional<int> found = base::take_number<int>(text);
+    if (!found || *found < 0) return false;
+    number = *found;
     if (text.starts_with('.')) text.remove_prefix(1);
     return true;
 }

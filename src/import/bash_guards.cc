@@ -3,17 +3,13 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace config {
 namespace {
 
 constexpr std::string_view kVariable = "_PROJECT_DIR";
-
-bool is_name_part(char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= '0' && letter <= '9') || letter == '_';
-}
 
 // Lines without their comments. A # within quotes is rare; its only effect is that a guard is not understood.
 std::vector<std::string_view> lines_of(std::string_view text) {
@@ -121,7 +117,7 @@ std::vector<int> lines_of_assignments(std::string_view text, std::string_view na
         ++number;
         bool assigns = false;
         for (size_t at = line.find(name); at != std::string_view::npos; at = line.find(name, at + 1)) {
-            bool starts = at == 0 || (!is_name_part(line[at - 1]) && line[at - 1] != '$');
+            bool starts = at == 0 || (!base::is_name_character(line[at - 1]) && line[at - 1] != '$');
             std::string_view rest = line.substr(at + name.size());
             bool is_element = rest.starts_with('[') && (rest.find("]=") != std::string_view::npos ||
                                                         rest.find("]+=") != std::string_view::npos);
@@ -140,7 +136,7 @@ bool expands_variable(std::string_view text, std::string_view name) {
                        (at > 1 && (text[at - 1] == '{' || text[at - 1] == '#' || text[at - 1] == '!') &&
                         text.rfind("${", at) + 3 >= at));
         size_t end = at + name.size();
-        if (is_expanded && (end == text.size() || !is_name_part(text[end]))) return true;
+        if (is_expanded && (end == text.size() || !base::is_name_character(text[end]))) return true;
     }
     return false;
 }

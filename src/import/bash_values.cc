@@ -2,8 +2,8 @@
 #include "import/bash_values.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace config {
@@ -118,11 +118,10 @@ class Reader {
 
     std::vector<std::string> fields() {
         std::string count = field();
-        size_t number = 0;
-        auto [stop, problem] = std::from_chars(count.data(), count.data() + count.size(), number);
-        if (problem != std::errc() || stop != count.data() + count.size()) is_broken_ = true;
+        const std::optional<size_t> number = base::parse_number<size_t>(count);
+        if (!number) is_broken_ = true;
         std::vector<std::string> all;
-        for (size_t i = 0; i < number && !is_broken_; ++i) all.push_back(field());
+        for (size_t i = 0; number && i < *number && !is_broken_; ++i) all.push_back(field());
         return all;
     }
 

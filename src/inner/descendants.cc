@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <ctime>
@@ -18,6 +17,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/process/descriptors.h"
 #include "base/text.h"
 
@@ -28,9 +28,7 @@ constexpr long kShortestPause = 200'000;  // nanoseconds
 constexpr long kLongestPause = 20'000'000;
 
 pid_t number_of(std::string_view text) {
-    pid_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
+    return base::leading_number<pid_t>(text).value_or(0);
 }
 
 // "PID (any name at all) S PARENT …"

@@ -4,7 +4,8 @@
 #include "inner/messages.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/parse.h"
 
 namespace inner {
 namespace {
@@ -35,8 +36,7 @@ bool take_report(std::string& buffer, Report& report) {
     if (fields[0].size() != 2) return false;
     report.kind = static_cast<Report::Kind>(fields[0][0]);
     report.by_signal = fields[0][1] == '1';
-    report.number = 0;
-    std::from_chars(fields[1].data(), fields[1].data() + fields[1].size(), report.number);
+    report.number = base::leading_number<int>(fields[1]).value_or(0);
     report.step = fields[2];
     report.object = fields[3];
     buffer.erase(0, buffer.size() - rest.size());

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "modules/answer.h"
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace modules {
 namespace {
 
 constexpr size_t kShownOfLine = 80;
-
-bool is_digit(char letter) {
-    return letter >= '0' && letter <= '9';
-}
 
 class Reader {
   public:
@@ -55,7 +52,7 @@ class Reader {
                 continue;
             }
             if (rest_.empty()) return std::nullopt;
-            if (is_digit(rest_.front())) {
+            if (base::is_digit(rest_.front())) {
                 std::optional<char> byte = take_number();
                 if (!byte) return std::nullopt;
                 text += *byte;
@@ -87,7 +84,7 @@ class Reader {
 
     std::optional<char> take_number() {
         unsigned number = 0;
-        for (int digits = 0; digits < 3 && !rest_.empty() && is_digit(rest_.front()); ++digits)
+        for (int digits = 0; digits < 3 && !rest_.empty() && base::is_digit(rest_.front()); ++digits)
             number = number * 10 + static_cast<unsigned>(take_letter() - '0');
         if (number == 0 || number > 255) return std::nullopt;
         return static_cast<char>(number);

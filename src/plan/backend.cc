@@ -2,8 +2,8 @@
 #include "plan/backend.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "host/remedies.h"
 #include "landlock/rights.h"
 
 namespace plan {
@@ -116,7 +116,7 @@ std::vector<NetworkMode> offered_modes(const BackendTraits& backend, const host:
 // In a jail that root made, the caller has no power over the user namespace.
 std::optional<std::string> outside_answers_obstacle(const BackendTraits& backend, const host::Facts& facts) {
     constexpr int kMajor = 5, kMinor = 9;  // SECCOMP_IOCTL_NOTIF_ADDFD
-    if (!is_kernel_at_least(facts.kernel, kMajor, kMinor))
+    if (!host::is_kernel_at_least(facts.kernel, kMajor, kMinor))
         return "kernel " + facts.kernel + " can't answer system calls from outside (Linux 5.9 can)";
     if (backend.name == "bwrap" && facts.bwrap.is_setuid) return "bubblewrap is set-user-ID here";
     if (backend.hands_connections) return "the backend is " + std::string(backend.name);
@@ -127,14 +127,6 @@ std::optional<std::string> own_sockets_obstacle(const BackendTraits& backend, co
     if (auto obstacle = outside_answers_obstacle(backend, facts)) return obstacle;
     if (facts.native_obstacle) return without_remedy(*facts.native_obstacle);
     return std::nullopt;
-}
-
-bool is_kernel_at_least(std::string_view release, int major, int minor) {
-    int has_major = 0, has_minor = 0;
-    const char* end = release.data() + release.size();
-    auto [rest, problem] = std::from_chars(release.data(), end, has_major);
-    if (problem == std::errc() && rest != end && *rest == '.') std::from_chars(rest + 1, end, has_minor);
-    return has_major > major || (has_major == major && has_minor >= minor);
 }
 
 std::span<const Reach> lesser_reaches() {

@@ -49,9 +49,6 @@ std::optional<std::string> outside_answers_obstacle(const BackendTraits& backend
 // The same for Unix sockets in a network namespace of their own.
 std::optional<std::string> own_sockets_obstacle(const BackendTraits& backend, const host::Facts& facts);
 
-// "6.1.0-18-amd64"
-bool is_kernel_at_least(std::string_view release, int major, int minor);
-
 // A promise of the jail, and the level that the best backend reaches.
 struct ControlRow {
     std::string_view name;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "host/remedies.h"
 #include "plan/draft.h"
 
 namespace plan {
@@ -44,7 +45,7 @@ base::Status set_trace(Draft& draft) {
             .advice = "leave out " + base::join(flags_of(trace), ", ") + ", or use another backend"};
     }
     if (is_learning && problem.empty() &&
-        !is_kernel_at_least(draft.inputs.facts.kernel, kFirstMajor, kFirstMinor))
+        !host::is_kernel_at_least(draft.inputs.facts.kernel, kFirstMajor, kFirstMinor))
         problem = "the kernel " + draft.inputs.facts.kernel + " can't notify of system calls";
     if (is_learning && !problem.empty()) {
         draft.note(NoteKind::information, "files that the policy closes are not observed: " + problem);

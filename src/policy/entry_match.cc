@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "base/glob.h"
+#include "base/parse.h"
 #include "policy/merge.h"
 
 namespace policy {
@@ -23,10 +23,7 @@ struct Ports {
 };
 
 std::optional<int> number_in(std::string_view text) {
-    int number = 0;
-    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    bool is_whole = problem == std::errc() && end == text.data() + text.size() && !text.empty();
-    return is_whole && number >= 0 && number <= 65535 ? std::optional(number) : std::nullopt;
+    return base::parse_number<uint16_t>(text);
 }
 
 // "443" or "8000-8100".
@@ -100,11 +97,9 @@ Rule rule_in(std::string_view text) {
             text = text.substr(0, colon);
         }
     }
-    if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+    text = base::without_brackets(text);
     while (text.ends_with('.')) text.remove_suffix(1);
-    for (char letter : text) {
-        rule.host += letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
-    }
+    rule.host = base::lower(text);
     return rule;
 }
 

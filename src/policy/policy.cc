@@ -2,7 +2,8 @@
 #include "policy/policy.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/parse.h"
 
 namespace policy {
 namespace {
@@ -21,9 +22,8 @@ std::string_view choice_text(std::string_view key, size_t position) {
 }
 
 Limit limit_of(const Effective& effective, std::string_view key) {
-    const std::string& text = effective.text(key);
     Limit limit{.origin = effective.origin(key)};
-    std::from_chars(text.data(), text.data() + text.size(), limit.value);
+    limit.value = base::parse_number<uint64_t>(effective.text(key)).value_or(limit.value);
     return limit;
 }
 

@@ -3,11 +3,11 @@
 // Not a weaker hash: the jail chooses names, and must not find one that counts as seen.
 #include "review/known.h"
 
-#include <charconv>
 #include <tuple>
 
 #include "base/encoding/sha256.h"
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "review/walk.h"
 
@@ -21,12 +21,6 @@ std::string digest_of(const base::Path& path) {
     return base::sha256(path.str()).substr(0, kDigits);
 }
 
-template <typename Number>
-bool parse(std::string_view text, Number& number) {
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size();
-}
-
 }  // namespace
 
 Known::Known(std::string file, const timespec& started) : file_(std::move(file)), started_(started) {
@@ -36,9 +30,11 @@ Known::Known(std::string file, const timespec& started) : file_(std::move(file))
     std::string_view rest = *text;
     std::string_view head = rest.substr(0, rest.find('\n'));
     size_t dot = head.find('.');
-    if (dot == head.npos || !parse(head.substr(0, dot), reviewed_.tv_sec) ||
-        !parse(head.substr(dot + 1), reviewed_.tv_nsec))
-        return;
+    if (dot == head.npos) return;
+    auto seconds = base::parse_number<time_t>(head.substr(0, dot));
+    auto nanoseconds = base::parse_number<long>(head.substr(dot + 1));
+    if (!seconds || !nanoseconds) return;
+    reviewed_ = {.tv_sec = *seconds, .tv_nsec = *nanoseconds};
     rest.remove_prefix(std::min(head.size() + 1, rest.size()));
     for (std::string_view line : base::split(rest, '\n')) {
         if (line.size() == kDigits) before_.emplace(line);

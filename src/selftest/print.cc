@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "selftest/print.h"
 
+#include "base/parse.h"
 #include "base/table.h"
 #include "base/text.h"
 
@@ -29,10 +30,8 @@ Style style_of(Verdict verdict) {
 
 // For programs: lower case, one word.
 std::string name_of(Verdict verdict) {
-    std::string name(to_text(verdict));
-    for (char& letter : name)
-        letter =
-            letter == ' ' ? '_' : static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter | 32 : letter);
+    std::string name = base::lower(to_text(verdict));
+    std::ranges::replace(name, ' ', '_');
     return name;
 }
 

@@ -10,7 +10,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
+
+#include "base/parse.h"
 
 namespace tracer {
 namespace {
@@ -40,9 +41,7 @@ pid_t Target::process() const {
     constexpr std::string_view kField = "\nTgid:\t";
     size_t at = status->find(kField);
     if (at == std::string::npos) return -1;
-    pid_t process = -1;
-    std::from_chars(status->data() + at + kField.size(), status->data() + status->size(), process);
-    return process;
+    return base::leading_number<pid_t>(std::string_view(*status).substr(at + kField.size())).value_or(-1);
 }
 
 bool Target::read(uint64_t address, void* place, size_t size) const {

@@ -275,15 +275,10 @@ TEST(Doctor, APtraceScopeThatClosesAnswersIsNamed) {
 }
 
 TEST(Doctor, KernelsAreComparedAsNumbers) {
-    Facts facts;
-    for (const char* old : {"4.18.0-553.el8", "5.4.0", "5.12.99", "", "x"}) {
-        facts.kernel = old;
-        EXPECT_FALSE(is_kernel_at_least(facts, 5, 13)) << old;
-    }
-    for (const char* recent : {"5.13.0", "5.14.0-503.el9", "6.1.0-18-amd64", "10.0"}) {
-        facts.kernel = recent;
-        EXPECT_TRUE(is_kernel_at_least(facts, 5, 13)) << recent;
-    }
+    for (const char* old : {"4.18.0-553.el8", "5.4.0", "5.12.99", "", "x"})
+        EXPECT_FALSE(is_kernel_at_least(old, 5, 13)) << old;
+    for (const char* recent : {"5.13", "5.13.0", "5.14.0-503.el9", "6.1.0-18-amd64", "10.0"})
+        EXPECT_TRUE(is_kernel_at_least(recent, 5, 13)) << recent;
 }
 
 TEST(Doctor, NothingToAskForIsNoLetter) {

@@ -110,12 +110,4 @@ TEST(AbstractSockets, AreRefusedWhereTheStageAnswers) {
     EXPECT_FALSE(is_told(plan));
 }
 
-TEST(AbstractSockets, OfAKernelByItsRelease) {
-    EXPECT_TRUE(plan::is_kernel_at_least("5.9", 5, 9));
-    EXPECT_TRUE(plan::is_kernel_at_least("6.1.0-18-amd64", 5, 9));
-    EXPECT_FALSE(plan::is_kernel_at_least("5.8.0-63-generic", 5, 9));
-    EXPECT_FALSE(plan::is_kernel_at_least("4.18.0-553.el8_10.x86_64", 5, 9));
-    EXPECT_FALSE(plan::is_kernel_at_least("", 5, 9));
-}
-
 }  // namespace

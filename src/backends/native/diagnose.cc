@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "backends/native/failure.h"
 #include "backends/native/launch.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace backends::native {
@@ -35,9 +35,7 @@ constexpr Row kRows[] = {
 };
 
 int number_in(std::string_view text) {
-    int number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
+    return base::leading_number<int>(text).value_or(0);
 }
 
 std::string step_attempt(const std::string& target, const std::string& source) {

@@ -3,11 +3,13 @@
 // contain a NUL; paths, arguments and variables can't either.
 #pragma once
 
-#include <charconv>
 #include <concepts>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
+
+#include "base/parse.h"
 
 namespace base {
 
@@ -35,9 +37,9 @@ class FieldReader {
 
     void get(std::string& field) { field = next(); }
     void get(std::integral auto& number) {
-        std::string_view field = next();
-        auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), number);
-        if (error != std::errc() || end != field.data() + field.size()) is_good_ = false;
+        auto value = parse_number<std::remove_cvref_t<decltype(number)>>(next());
+        if (!value) is_good_ = false;
+        number = value.value_or(number);
     }
     void get(bool& truth) {
         std::string_view field = next();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // `config show`: every setting with its effective value and, on request, the place where it was set.
-#include <charconv>
 
 #include "base/encoding/json.h"
+#include "base/parse.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/arguments.h"
@@ -23,9 +23,8 @@ Json scalar_json(const config::Setting& setting, const std::string& text) {
         case config::Type::integer:
         case config::Type::size:
         case config::Type::duration: {
-            int64_t number = 0;
-            auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-            return problem == std::errc() && end == text.data() + text.size() ? Json(number) : Json();
+            const std::optional<int64_t> number = base::parse_number<int64_t>(text);
+            return number ? Json(*number) : Json();
         }
         case config::Type::text:
             return text.empty() ? Json() : Json(config::without_secrets(text));

@@ -2,9 +2,9 @@
 #include "cli/report/ceiling_report.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/report/network_entries.h"
@@ -163,8 +163,7 @@ constexpr Unit kUnits[] = {
 
 // "16h" for 57600: the form that users write in files.
 std::string limit_text(const Setting& setting, const std::string& text) {
-    uint64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
+    uint64_t number = base::parse_number<uint64_t>(text).value_or(0);
     for (const Unit& unit : kUnits) {
         if (unit.type == setting.type && number % unit.factor == 0)
             return std::to_string(number / unit.factor) + std::string(unit.suffix);

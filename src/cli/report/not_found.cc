@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "cli/find_program.h"
 #include "config/verbs.h"
@@ -20,10 +21,7 @@ std::string_view search_path(const plan::Plan& plan) {
 bool is_assignment(std::string_view word) {
     size_t equals = word.find('=');
     if (equals == std::string_view::npos || equals == 0) return false;
-    return std::ranges::all_of(word.substr(0, equals), [](char letter) {
-        return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_' ||
-               (letter >= '0' && letter <= '9');
-    });
+    return std::ranges::all_of(word.substr(0, equals), base::is_name_character);
 }
 
 // Short commands are often within two letters of some verb, so allow only one there.

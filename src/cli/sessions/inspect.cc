@@ -5,6 +5,7 @@
 
 #include "base/encoding/json.h"
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/arguments.h"
@@ -53,7 +54,7 @@ std::string age(const Json& object, std::string_view key) {
 
 std::string target(const Json& object) {
     std::string name = object.text("name", object.text("address"));
-    return base::printable(name) + ":" + printable_number(object, "port");
+    return base::in_brackets(base::printable(name)) + ":" + printable_number(object, "port");
 }
 
 class Page {

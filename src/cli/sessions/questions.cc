@@ -2,11 +2,11 @@
 // `pending`, `approve` and `deny`: questions of sessions with --ask. The user answers in another terminal,
 // never in the agent's.
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <thread>
 
 #include "base/encoding/json.h"
+#include "base/parse.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/arguments.h"
@@ -32,7 +32,7 @@ struct Question {
 
     int64_t id() const { return content.number("id"); }
     std::string target() const {
-        return base::printable(content.text("name")) + ":" + std::to_string(content.number("port"));
+        return base::with_port(base::printable(content.text("name")), content.number("port"));
     }
     Json json() const {
         Json row = Json::object().set("session", known.id);
@@ -122,14 +122,13 @@ base::Result<Question> chosen_question(const Invocation& call) {
     std::vector<Question> questions = questions_of(*sessions, &call.output);
     if (!call.arguments.words.empty()) {
         const std::string& word = call.arguments.words[0];
-        int64_t id = -1;
-        auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
-        if (error != std::errc() || end != word.data() + word.size()) {
+        const std::optional<int64_t> id = base::parse_number<int64_t>(word);
+        if (!id) {
             return base::Error{.what = "'" + word + "' is not the number of a question",
                                .advice = "agent-sandbox pending lists what is asked",
                                .exit_code = base::ExitCode::usage};
         }
-        std::erase_if(questions, [id](const Question& question) { return question.id() != id; });
+        std::erase_if(questions, [id](const Question& question) { return question.id() != *id; });
         if (questions.empty()) return no_question("no request waits for an answer to question " + word);
     }
     if (questions.empty()) return no_question("no request waits for an answer");

@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
@@ -106,7 +107,7 @@ base::Result<std::string> program_on_nodes(const Invocation& call) {
 std::string directives_in(std::string_view script, std::string_view name) {
     std::string lines = "#SBATCH --job-name=";
     for (char letter : name) {
-        bool is_plain = std::isalnum(static_cast<unsigned char>(letter)) || letter == '.' || letter == '-';
+        bool is_plain = base::is_letter(letter) || base::is_digit(letter) || letter == '.' || letter == '-';
         lines += is_plain ? letter : '_';
     }
     lines += '\n';

@@ -12,6 +12,7 @@
 #include "base/encoding/sha256.h"
 #include "base/file.h"
 #include "base/glob.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/files/admin_files.h"
@@ -76,10 +77,8 @@ bool covers(const LayerFile& file, const Places& places, const base::Path& proje
 }
 
 bool is_preset_name(std::string_view name) {
-    return !name.empty() && std::ranges::all_of(name, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-               c == '-';
-    });
+    return !name.empty() &&
+           std::ranges::all_of(name, [](char c) { return base::is_name_character(c) || c == '-'; });
 }
 
 void add_names_in(const std::string& directory, std::vector<std::string>& names) {

@@ -30,6 +30,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/parse.h"
 #include "base/process/descriptors.h"
 #include "base/text.h"
 #include "doorman/answers/socket_factory.h"
@@ -86,9 +87,9 @@ int umask_of(const Caller& caller) {
     base::Result<std::string> text = base::read_file(caller.file("status"), 1u << 16);
     size_t found = text ? text->find("\nUmask:") : std::string::npos;
     constexpr int kOctal = 8;
-    return found == std::string::npos
-               ? -1
-               : static_cast<int>(std::strtol(text->c_str() + found + 7, nullptr, kOctal)) & 0777;
+    if (found == std::string::npos) return -1;
+    std::string_view digits = base::trim(std::string_view(*text).substr(found + 7));
+    return base::leading_number<int>(digits, kOctal).value_or(0) & 0777;
 }
 
 // The parts of the calling process that bind() uses: working directory, umask, and a descriptor in the path.

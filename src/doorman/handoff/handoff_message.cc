@@ -3,9 +3,9 @@
 
 #include <arpa/inet.h>
 
-#include <charconv>
 #include <vector>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace doorman {
@@ -23,9 +23,9 @@ std::optional<Destination> decode(std::string_view note) {
     destination.is_v6 = words[1].find(':') != std::string_view::npos;
     int family = destination.is_v6 ? AF_INET6 : AF_INET;
     if (::inet_pton(family, std::string(words[1]).c_str(), destination.address) != 1) return std::nullopt;
-    const char* end = words[2].data() + words[2].size();
-    auto [stop, error] = std::from_chars(words[2].data(), end, destination.port);
-    if (error != std::errc() || stop != end) return std::nullopt;
+    const std::optional<uint16_t> port = base::parse_number<uint16_t>(words[2]);
+    if (!port) return std::nullopt;
+    destination.port = *port;
     return destination;
 }
 

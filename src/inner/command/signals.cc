@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "inner/command/signals.h"
 
-#include <charconv>
 #include <optional>
 #include <string_view>
 
 #include "base/file.h"
+#include "base/parse.h"
 
 namespace inner {
 namespace {
@@ -29,11 +29,7 @@ std::optional<uint64_t> mask_in(std::string_view status, std::string_view key) {
     size_t at = status.find(key);
     if (at == std::string_view::npos) return std::nullopt;
     std::string_view digits = status.substr(at + key.size());
-    digits = digits.substr(0, digits.find('\n'));
-    uint64_t mask = 0;
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), mask, 16);
-    bool is_whole = error == std::errc() && end == digits.data() + digits.size();
-    return is_whole ? std::optional(mask) : std::nullopt;
+    return base::parse_number<uint64_t>(digits.substr(0, digits.find('\n')), 16);
 }
 
 // A few system calls instead of one for each signal.

@@ -2,9 +2,9 @@
 // What counts as a secret in the text of a start-up file.
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "base/glob.h"
+#include "base/parse.h"
 #include "config/secrets.h"
 #include "plan/home/secret_lines.h"
 
@@ -34,27 +34,17 @@ constexpr Table kNamePart = [] {
         table[c] = true;
     return table;
 }();
-bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
 bool is_name_part(char c) {
     return kNamePart[static_cast<unsigned char>(c)];
 }
 bool is_name_start(char c) {
-    return is_name_part(c) && !is_digit(c);
+    return is_name_part(c) && !base::is_digit(c);
 }
 bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
 char upper(char c) {
     return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-}
-
-bool starts_with_folded(std::string_view text, std::string_view lower) {
-    return text.size() >= lower.size() &&
-           std::ranges::equal(text.substr(0, lower.size()), lower, [](char a, char b) {
-               return std::tolower(static_cast<unsigned char>(a)) == b;
-           });
 }
 
 std::string folded(std::string_view text) {
@@ -114,9 +104,9 @@ bool looks_random(std::string_view word) {
     if (word.size() < kRandomLength) return false;
     size_t digits = 0, letters = 0;
     for (char c : word) {
-        if (is_digit(c)) {
+        if (base::is_digit(c)) {
             ++digits;
-        } else if (std::isalpha(static_cast<unsigned char>(c))) {
+        } else if (base::is_letter(c)) {
             ++letters;
         } else if (c != '_' && c != '-' && c != '+' && c != '.') {
             return false;
@@ -130,7 +120,7 @@ bool may_be_token(std::string_view word) {
     if (word.size() < kShortestToken) return false;
     bool is_address = word.find("://") != word.npos;
     bool is_other = word.find_first_of("$/~*%[") != word.npos;
-    return (is_address || !is_other) && std::ranges::any_of(word, is_digit);
+    return (is_address || !is_other) && std::ranges::any_of(word, base::is_digit);
 }
 
 bool is_secret_word(std::string_view word) {
@@ -139,12 +129,12 @@ bool is_secret_word(std::string_view word) {
     constexpr std::string_view kFirstLetters = "bBxXpPaAsSiI-";
     if (kFirstLetters.find(word.front()) == kFirstLetters.npos) return false;
     bool carries = std::ranges::any_of(
-        kCarriers, [&](std::string_view carrier) { return starts_with_folded(word, carrier); });
-    if (carries || starts_with_folded(word, kKeyStart)) return true;
+        kCarriers, [&](std::string_view carrier) { return base::starts_ignoring_case(word, carrier); });
+    if (carries || base::starts_ignoring_case(word, kKeyStart)) return true;
     // -HAuthorization: is one word.
     size_t colon = word.find(':');
     return colon != word.npos && colon + 1 >= kHeader.size() &&
-           starts_with_folded(word.substr(colon + 1 - kHeader.size()), kHeader);
+           base::starts_ignoring_case(word.substr(colon + 1 - kHeader.size()), kHeader);
 }
 
 constexpr Table kSeparates = [] {

@@ -2,19 +2,13 @@
 #include "plan/home/seeded.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "config/secrets.h"
 
 namespace plan {
 namespace {
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::ranges::transform(result, result.begin(), [](unsigned char letter) { return std::tolower(letter); });
-    return result;
-}
 
 // Keys of git's configuration whose values are secrets, in any section.
 constexpr std::string_view kSecretKeys[] = {
@@ -22,7 +16,7 @@ constexpr std::string_view kSecretKeys[] = {
     "password",    "smtppass",   "token",       "oauthtoken"};
 
 bool is_secret_key(std::string_view line) {
-    std::string key = lower(base::trim(line.substr(0, line.find('='))));
+    std::string key = base::lower(base::trim(line.substr(0, line.find('='))));
     return std::ranges::find(kSecretKeys, key) != std::end(kSecretKeys);
 }
 
@@ -40,7 +34,7 @@ std::string without_secrets(std::string_view content) {
         }
         if (text.starts_with('[')) {
             in_secret_section =
-                lower(text).starts_with("[credential") || config::has_password_in_address(text);
+                base::starts_ignoring_case(text, "[credential") || config::has_password_in_address(text);
         }
         if (in_secret_section || is_secret_key(text) || !config::secret_in(text).empty()) {
             continues = text.ends_with('\\');

@@ -2,6 +2,7 @@
 // The plan as JSON for programs; print_text.cc prints it for people.
 #include "plan/print/print.h"
 
+#include "base/parse.h"
 #include "plan/system/limits.h"
 
 namespace plan {
@@ -201,7 +202,7 @@ std::vector<NetworkEntry> network_entries(const Network& network) {
     // Without the user name and password.
     if (const auto& proxy = network.egress.upstream) {
         entries.push_back(
-            {"network.upstream_proxy", proxy->host + ":" + std::to_string(proxy->port), proxy->origin});
+            {"network.upstream_proxy", base::with_port(proxy->host, proxy->port), proxy->origin});
     }
     return entries;
 }

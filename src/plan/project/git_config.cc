@@ -5,18 +5,11 @@
 #include <optional>
 
 #include "base/glob.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace plan {
 namespace {
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    std::ranges::transform(result, result.begin(), [](char letter) {
-        return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
-    });
-    return result;
-}
 
 class Parser {
   public:
@@ -52,7 +45,7 @@ class Parser {
     void take_section() {
         take();
         size_t end = std::min(rest_.find_first_of("\"]\n"), rest_.size());
-        section_ = lower(base::trim(rest_.substr(0, end)));
+        section_ = base::lower(base::trim(rest_.substr(0, end)));
         rest_.remove_prefix(end);
         if (!rest_.empty() && rest_.front() == '"') {
             take();
@@ -71,7 +64,7 @@ class Parser {
 
     void take_assignment() {
         size_t end = std::min(rest_.find_first_of("=\n#;"), rest_.size());
-        std::string name = lower(base::trim(rest_.substr(0, end)));
+        std::string name = base::lower(base::trim(rest_.substr(0, end)));
         rest_.remove_prefix(end);
         if (rest_.empty() || rest_.front() != '=') {
             skip_line();

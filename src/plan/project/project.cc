@@ -71,7 +71,7 @@ void add_protected(Draft& draft, Protection& protection, const Found& found) {
 bool can_cover_later(const Draft& draft) {
     const host::Facts& facts = draft.inputs.facts;
     bool is_set_uid = draft.plan.backend == "bwrap" && facts.bwrap.is_setuid;
-    return draft.backend().has_namespaces && !is_set_uid && host::is_kernel_at_least(facts, 5, 8);
+    return draft.backend().has_namespaces && !is_set_uid && host::is_kernel_at_least(facts.kernel, 5, 8);
 }
 
 Found search(Draft& draft) {

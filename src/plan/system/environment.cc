@@ -2,10 +2,10 @@
 // The environment of the command, made before anything is executed. A variable is removed by its name, by a
 // pattern, by the look of its value, or because no list allows it. Every removal records its reason.
 #include <algorithm>
-#include <charconv>
 #include <span>
 
 #include "base/glob.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/secrets.h"
@@ -20,14 +20,6 @@ using config::Item;
 
 constexpr std::string_view kFunctionPrefix = "BASH_FUNC_";
 constexpr std::string_view kOwnPrefix = "AGENT_SANDBOX";
-
-bool is_valid_name(std::string_view name) {
-    if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
-    return std::ranges::all_of(name, [](char letter) {
-        return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-               (letter >= '0' && letter <= '9') || letter == '_';
-    });
-}
 
 // A list of names and patterns, searched once for every variable. Exact names are compared by length first,
 // which excludes nearly all of them; a hash table would cost more to build than it saves.
@@ -72,7 +64,7 @@ class Filter {
     void consider(std::string_view name, std::string_view value) {
         if (name.starts_with(kOwnPrefix)) return;
         if (name.starts_with(kFunctionPrefix)) return consider_function(name, value);
-        if (!is_valid_name(name)) return remove(name, "not a valid name", {});
+        if (!base::is_variable_name(name)) return remove(name, "not a valid name", {});
         if (std::string_view obstacle = variable_obstacle(name, has_gateway_); !obstacle.empty())
             return remove_for_good(name, obstacle);
         const Item* allowed = find_item(env_.allow, name);
@@ -185,15 +177,12 @@ void keep_git_from_tracking(Environment& environment) {
     const Reason reason{
         "the repository's configuration is protected: git can't write down what a branch tracks", {}};
     const Variable* count = find_variable(environment, "GIT_CONFIG_COUNT");
-    unsigned number = 0;
-    if (count != nullptr) {
-        const char* end = count->value.data() + count->value.size();
-        auto [stop, problem] = std::from_chars(count->value.data(), end, number);
-        if (problem != std::errc() || stop != end) return;
-    }
-    set(environment, "GIT_CONFIG_COUNT", std::to_string(number + 1), reason);
-    set(environment, "GIT_CONFIG_KEY_" + std::to_string(number), "branch.autoSetupMerge", reason);
-    set(environment, "GIT_CONFIG_VALUE_" + std::to_string(number), "false", reason);
+    const std::optional<unsigned> number =
+        count != nullptr ? base::parse_number<unsigned>(count->value) : std::optional(0U);
+    if (!number) return;
+    set(environment, "GIT_CONFIG_COUNT", std::to_string(*number + 1), reason);
+    set(environment, "GIT_CONFIG_KEY_" + std::to_string(*number), "branch.autoSetupMerge", reason);
+    set(environment, "GIT_CONFIG_VALUE_" + std::to_string(*number), "false", reason);
 }
 
 void put_stubs_first(Environment& environment, const base::Path& stubs) {

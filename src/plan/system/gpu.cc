@@ -6,9 +6,9 @@
 // needs, and with every GPU its own directory in /sys and the links to it. It does not get the whole of /sys,
 // which is an inventory of the machine, nor primary nodes (/dev/dri/card*), which drive screens.
 #include <algorithm>
-#include <charconv>
 #include <span>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "plan/system/devices.h"
 
@@ -67,20 +67,14 @@ constexpr std::string_view kLibraries[] = {
 constexpr std::string_view kVariables[] = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
                                            "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"};
 
-std::optional<unsigned> number_in(std::string_view text) {
-    unsigned number = 0;
-    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    bool is_number = problem == std::errc() && end == text.data() + text.size();
-    return is_number ? std::optional(number) : std::nullopt;
-}
-
 // "0,2-3"; nothing where the text is not such a list.
 std::optional<Numbers> number_list(std::string_view text) {
     Numbers numbers;
     for (std::string_view part : base::split(text, ',')) {
         size_t dash = std::min(part.find('-'), part.size());
-        std::optional<unsigned> first = number_in(part.substr(0, dash));
-        std::optional<unsigned> last = dash == part.size() ? first : number_in(part.substr(dash + 1));
+        std::optional<unsigned> first = base::parse_number<unsigned>(part.substr(0, dash));
+        std::optional<unsigned> last =
+            dash == part.size() ? first : base::parse_number<unsigned>(part.substr(dash + 1));
         constexpr unsigned kMost = 4096;
         if (!first || !last || *last > kMost) return std::nullopt;
         for (unsigned number = *first; number <= *last; ++number) numbers.push_back(number);
@@ -125,7 +119,7 @@ class Gpus {
         for (const host::Entry& entry : tree().list(directory)) {
             std::string_view name = entry.name;
             if (entry.kind != Kind::device || !name.starts_with(prefix)) continue;
-            std::optional<unsigned> number = number_in(name.substr(prefix.size()));
+            std::optional<unsigned> number = base::parse_number<unsigned>(name.substr(prefix.size()));
             if (number) found_.push_back({directory / name, vendor, *number});
         }
     }
@@ -235,9 +229,10 @@ class Gpus {
     bool is_divided() const {
         constexpr std::string_view kPrefix = "nvidia-cap";
         return std::ranges::any_of(capability_nodes(), [&](const base::Path& node) {
-            std::optional<unsigned> number = node.name().starts_with(kPrefix)
-                                                 ? number_in(node.name().substr(kPrefix.size()))
-                                                 : std::nullopt;
+            std::optional<unsigned> number =
+                node.name().starts_with(kPrefix)
+                    ? base::parse_number<unsigned>(node.name().substr(kPrefix.size()))
+                    : std::nullopt;
             return number && *number > 2;
         });
     }
@@ -301,7 +296,8 @@ class Gpus {
         if (!information) return std::nullopt;
         for (std::string_view line : base::split(*information, '\n')) {
             constexpr std::string_view kField = "Device Minor:";
-            if (line.starts_with(kField)) return number_in(base::trim(line.substr(kField.size())));
+            if (line.starts_with(kField))
+                return base::parse_number<unsigned>(base::trim(line.substr(kField.size())));
         }
         return std::nullopt;
     }

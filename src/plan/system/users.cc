@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "plan/system/users.h"
 
-#include <charconv>
 #include <optional>
 #include <vector>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace plan {
 namespace {
 
 constexpr uint32_t kNobody = 65534;
-
-std::optional<uint32_t> number_in(std::string_view text) {
-    uint32_t number = 0;
-    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return number;
-}
 
 bool is_system(uint32_t number) {
     return number < kFirstUser || number == kNobody;
@@ -31,7 +24,7 @@ std::string filter_passwd(std::string_view host_text, const host::Identity& call
     for (std::string_view line : base::split(host_text, '\n')) {
         std::vector<std::string_view> fields = base::split(line, ':');
         if (fields.size() != 7) continue;
-        std::optional<uint32_t> uid = number_in(fields[2]);
+        std::optional<uint32_t> uid = base::parse_number<uint32_t>(fields[2]);
         if (!uid) continue;
         bool is_caller = *uid == caller.uid;
         if (!is_caller && !is_system(*uid)) continue;
@@ -53,7 +46,7 @@ std::string filter_group(std::string_view host_text, const host::Identity& calle
     for (std::string_view line : base::split(host_text, '\n')) {
         std::vector<std::string_view> fields = base::split(line, ':');
         if (fields.size() != 4) continue;
-        std::optional<uint32_t> gid = number_in(fields[2]);
+        std::optional<uint32_t> gid = base::parse_number<uint32_t>(fields[2]);
         if (!gid) continue;
         bool is_member = false;
         for (std::string_view member : base::split(fields[3], ','))

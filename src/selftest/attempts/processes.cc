@@ -17,6 +17,7 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "selftest/attempt.h"
 #include "selftest/attempts/neighbour.h"
@@ -47,10 +48,8 @@ Range stack_of(int64_t process) {
     std::string maps = content_of(entry_of(process, "maps"));
     for (std::string_view line : base::split(maps, '\n')) {
         if (!line.ends_with("[stack]")) continue;
-        const std::string range(line);
-        char* rest = nullptr;
-        unsigned long begin = std::strtoul(range.c_str(), &rest, 16);
-        unsigned long end = std::strtoul(rest + 1, nullptr, 16);
+        unsigned long begin = base::take_number<unsigned long>(line, 16).value_or(0);
+        unsigned long end = base::leading_number<unsigned long>(line.substr(1), 16).value_or(0);
         return {end - begin > kMostMemory ? end - kMostMemory : begin, end};
     }
     return {};

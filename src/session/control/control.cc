@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace session {
@@ -39,9 +39,7 @@ pid_t parent_of(pid_t process) {
     size_t name_end = text ? text->rfind(')') : std::string::npos;
     if (name_end == std::string::npos || name_end + 4 >= text->size()) return -1;
     std::string_view rest = std::string_view(*text).substr(name_end + 4);  // ") S "
-    pid_t parent = -1;
-    std::from_chars(rest.data(), rest.data() + rest.size(), parent);
-    return parent;
+    return base::leading_number<pid_t>(rest).value_or(-1);
 }
 
 bool shares_pid_namespace(pid_t process) {

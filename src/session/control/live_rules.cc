@@ -17,9 +17,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 
 #include "base/encoding/fields.h"
+#include "base/parse.h"
 #include "base/process/descriptors.h"
 #include "base/text.h"
 #include "rules/text/settings_text.h"
@@ -155,7 +155,7 @@ void LiveRules::apply(base::Result<Replanned> replanned) {
         rules_ = wanted();
         policy_ = policy;
         Changed changed{.restart = restart};
-        std::from_chars(closed->data(), closed->data() + closed->size(), changed.closed);
+        changed.closed = base::leading_number<decltype(changed.closed)>(*closed).value_or(changed.closed);
         finish(changed);
     });
 }

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 
 #include "audit/line.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "session/runtime_directory.h"
 
@@ -35,11 +35,8 @@ uint64_t start_ticks_of(int pid) {
     if (name_end == std::string::npos || name_end + 2 > text->size()) return 0;
     std::vector<std::string_view> fields = base::split(std::string_view(*text).substr(name_end + 2), ' ');
     constexpr size_t kStartTime = 19;
-    uint64_t ticks = 0;
-    if (fields.size() > kStartTime)
-        std::from_chars(fields[kStartTime].data(), fields[kStartTime].data() + fields[kStartTime].size(),
-                        ticks);
-    return ticks;
+    if (fields.size() <= kStartTime) return 0;
+    return base::leading_number<uint64_t>(fields[kStartTime]).value_or(0);
 }
 
 std::string boot_id() {

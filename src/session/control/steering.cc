@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "plan/system/limits.h"
 #include "session/limits/limits.h"
@@ -19,7 +20,7 @@ base::Json accepted() {
 }
 
 std::string host_of(const base::Json& question) {
-    return question.text("name") + ":" + std::to_string(question.number("port"));
+    return base::with_port(question.text("name"), question.number("port"));
 }
 
 const base::Json* question_of(const base::Json& state, int64_t id) {

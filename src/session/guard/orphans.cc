@@ -8,10 +8,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <string>
 
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace session {
@@ -23,8 +23,7 @@ std::vector<pid_t> children() {
     base::Result<std::string> text = base::read_file(path);
     if (!text) return found;
     for (std::string_view word : base::split(*text, ' ')) {
-        pid_t child = 0;
-        std::from_chars(word.data(), word.data() + word.size(), child);
+        pid_t child = base::leading_number<pid_t>(word).value_or(0);
         if (child > 0) found.push_back(child);
     }
     return found;

@@ -22,6 +22,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/paths_inside.h"
 #include "base/text.h"
 
@@ -45,11 +46,8 @@ std::string_view variable(const char* name) {
 // In the order in which the C library chooses the character set.
 bool is_unicode_locale() {
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-        std::string value(variable(name));
+        std::string value = base::lower(variable(name));
         if (value.empty()) continue;
-        std::ranges::transform(value, value.begin(), [](char letter) {
-            return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-        });
         return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
     }
     return false;

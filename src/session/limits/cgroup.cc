@@ -11,8 +11,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 
+#include "base/parse.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -59,9 +59,7 @@ uint64_t number_in(const std::string& file, std::string_view name) {
     if (!content) return 0;
     for (std::string_view line : base::split(*content, '\n')) {
         if (!line.starts_with(name) || line.size() <= name.size() || line[name.size()] != ' ') continue;
-        uint64_t number = 0;
-        std::from_chars(line.data() + name.size() + 1, line.data() + line.size(), number);
-        return number;
+        return base::leading_number<uint64_t>(line.substr(name.size() + 1)).value_or(0);
     }
     return 0;
 }

@@ -8,10 +8,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <charconv>
-
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/text.h"
+#include "host/remedies.h"
 #include "session/limits/usage.h"
 
 namespace session {
@@ -20,22 +20,14 @@ namespace {
 constexpr uint64_t kPidOne = 1;  // the jail's pid 1 belongs to us
 
 bool counts_by_namespace(const host::Facts& facts) {
-    std::vector<std::string_view> parts = base::split(facts.kernel, '.');
-    int major = 0, minor = 0;
-    if (parts.size() < 2) return false;
-    std::from_chars(parts[0].data(), parts[0].data() + parts[0].size(), major);
-    std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), minor);
     bool has_namespace = !(facts.bwrap.is_setuid && facts.user_namespace_obstacle);
-    return has_namespace && (major > 5 || (major == 5 && minor >= 14));
+    return has_namespace && host::is_kernel_at_least(facts.kernel, 5, 14);
 }
 
 uint64_t field_of(std::string_view status, std::string_view name) {
-    uint64_t number = 0;
     size_t at = status.find(name);
     if (at == std::string_view::npos) return 0;
-    std::string_view rest = base::trim(status.substr(at + name.size()));
-    std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    return number;
+    return base::leading_number<uint64_t>(base::trim(status.substr(at + name.size()))).value_or(0);
 }
 
 uint64_t threads_of_user(uint64_t uid) {

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/entries.h"
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace session {
@@ -22,9 +22,7 @@ std::string place_of(pid_t process) {
 }
 
 uint64_t number_of(std::string_view text) {
-    uint64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
+    return base::leading_number<uint64_t>(text).value_or(0);
 }
 
 // Each thread has its own list of children.

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <utility>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace session {
@@ -20,11 +20,8 @@ constexpr size_t kMost = 200'000;
 // Leave watches for the editors of the same user.
 size_t share_of_watches() {
     base::Result<std::string> text = base::read_file("/proc/sys/fs/inotify/max_user_watches", 64);
-    size_t limit = 8192;
-    if (text) {
-        std::string_view number = base::trim(*text);
-        std::from_chars(number.data(), number.data() + number.size(), limit);
-    }
+    constexpr size_t kUsual = 8192;
+    size_t limit = text ? base::parse_number<size_t>(base::trim(*text)).value_or(kUsual) : kUsual;
     return std::min(limit / 4, kMost);
 }
 

@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <charconv>
 #include <new>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace session {
@@ -114,9 +114,7 @@ SearchProgress::Report SearchProgress::report() const {
         size_t blank = line.find(' ');
         if (blank == std::string_view::npos) continue;
         LateFinding finding{.kind = static_cast<Kind>(line[0])};
-        int64_t after = 0;
-        std::from_chars(line.data() + 1, line.data() + blank, after);
-        finding.after = std::chrono::milliseconds(after);
+        finding.after = std::chrono::milliseconds(base::leading_number<int64_t>(line.substr(1)).value_or(0));
         if (base::Result<base::Path> path = base::Path::parse(line.substr(blank + 1))) {
             finding.path = *std::move(path);
             report.findings.push_back(std::move(finding));
