@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "audit/line.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace audit {
@@ -35,19 +36,13 @@ constexpr Kind kKinds[] = {
     {"limit", "limit", "limits"},
 };
 
-std::string host_of(const Event& event) {
-    std::string host = event.value("name");
-    if (!host.empty()) return host;
-    host = event.value("address");
-    bool needs_brackets = host.find(':') != std::string::npos && event.json.number("port") > 0;
-    return needs_brackets ? "[" + host + "]" : host;
-}
-
 std::string what_of(const Event& event, std::string_view kind) {
     if (kind == "network") {
+        std::string host = event.value("name");
+        if (host.empty()) host = event.value("address");
         int64_t port = event.json.number("port");
         std::string prefix = event.kind() == "datagrams" ? "udp:" : "";
-        return prefix + host_of(event) + (port > 0 ? ":" + std::to_string(port) : "");
+        return prefix + (port > 0 ? base::with_port(host, port) : host);
     }
     if (kind == "file") return event.value("path");
     if (kind == "slurm") {

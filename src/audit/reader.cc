@@ -11,10 +11,10 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 
 #include "audit/line.h"
 #include "base/entries.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace audit {
@@ -67,10 +67,7 @@ unsigned part_number(std::string_view name, std::string_view stem) {
     name.remove_prefix(stem.size());
     if (name.size() <= kSuffix.size() + 1 || !name.starts_with('.')) return 0;
     std::string_view digits = name.substr(1, name.size() - 1 - kSuffix.size());
-    unsigned number = 0;
-    auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    bool is_whole = problem == std::errc() && end == digits.data() + digits.size();
-    return is_whole ? number : 0;
+    return base::parse_number<unsigned>(digits).value_or(0);
 }
 
 // On a full disk a writer leaves a partial line or a line without its line break, and the line of another

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
 #include "base/glob.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/secrets.h"
@@ -69,12 +69,6 @@ std::string as_variable(std::string_view name) {
     return result;
 }
 
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (char& letter : result) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    return result;
-}
-
 // "password", "Password:", "'token'=", and the names of settings: "aws_secret_access_key",
 // "//host/:_authToken"
 bool is_announcing(std::string_view word) {
@@ -82,32 +76,15 @@ bool is_announcing(std::string_view word) {
     size_t begin = word.find_first_not_of(kAround);
     if (begin == std::string_view::npos) return false;
     word = word.substr(begin, word.find_last_not_of(kAround) + 1 - begin);
-    if (std::ranges::find(kAnnouncing, lower(word)) != std::end(kAnnouncing)) return true;
+    if (std::ranges::find(kAnnouncing, base::lower(word)) != std::end(kAnnouncing)) return true;
     if (word.starts_with('-')) return false;
     word = word.substr(word.rfind(':') + 1);
-    bool is_plain = std::ranges::all_of(word, [](char letter) {
-        return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_';
-    });
+    bool is_plain = std::ranges::all_of(word, base::is_name_character);
     return is_plain && as_variable(word).find('_') != std::string::npos && is_secret_name(word);
 }
 
 bool is_letters(std::string_view word) {
-    return std::ranges::all_of(word,
-                               [](char letter) { return std::isalpha(static_cast<unsigned char>(letter)); });
-}
-
-// "%3D" is "=".
-std::string percent_decoded(std::string_view text) {
-    std::string result;
-    for (size_t i = 0; i < text.size(); ++i) {
-        unsigned value = 0;
-        std::string_view digits = text.substr(i + 1, 2);
-        bool is_code = text[i] == '%' && digits.size() == 2 &&
-                       std::from_chars(digits.data(), digits.data() + 2, value, 16).ptr == digits.data() + 2;
-        result += is_code ? static_cast<char>(value) : text[i];
-        if (is_code) i += 2;
-    }
-    return result;
+    return std::ranges::all_of(word, base::is_letter);
 }
 
 // scheme://USER@host, with or without a password: the user may be a token.
@@ -196,7 +173,7 @@ class Walk {
         if (is_announcing(word)) next_is_secret_ = is_announced_ = true;
         // SET PASSWORD FOR user = secret
         if (word == "=" && is_announced_) next_is_secret_ = true;
-        std::string plain = lower(word);
+        std::string plain = base::lower(word);
         if (plain == "identified") is_identified_ = true;
         if (plain == "by" && std::exchange(is_identified_, false)) next_is_secret_ = true;
         next_is_authorization_ = plain.ends_with("authorization:") || plain.ends_with("authorization=");
@@ -205,7 +182,7 @@ class Walk {
     std::string considered(const std::string& word) {
         if (!config::secret_in(word).empty() && word.find("://") == std::string::npos) return hidden();
         if (word.find('%') != std::string::npos) {
-            std::string decoded = percent_decoded(word);
+            std::string decoded = base::percent_decoded(word);
             if (decoded != word && has_secret_inside(decoded)) return hidden();
         }
         if (word.find_first_of(kSeparators) != std::string::npos) {

@@ -2,10 +2,10 @@
 #include "monitor/cells.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace monitor {
@@ -34,9 +34,7 @@ constexpr std::string_view kCut = "…";
 // Two digits at `at`, or -1.
 int two_digits(std::string_view text, size_t at) {
     if (text.size() < at + 2) return -1;
-    int value = -1;
-    auto [end, error] = std::from_chars(text.data() + at, text.data() + at + 2, value);
-    return error == std::errc() && end == text.data() + at + 2 ? value : -1;
+    return base::parse_number<int>(text.substr(at, 2)).value_or(-1);
 }
 
 }  // namespace

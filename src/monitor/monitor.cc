@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/parse.h"
 #include "monitor/gather.h"
 #include "monitor/keys.h"
 #include "monitor/screen.h"
@@ -124,7 +125,7 @@ class Monitor {
         if (!known) return;
         const base::Json::Array& pending = screen_.entries[screen_.selected].status.items("pending");
         if (pending.empty()) return tell("this session waits for no answer");
-        std::string what = done + pending[0].text("name") + ":" + std::to_string(pending[0].number("port"));
+        std::string what = done + base::with_port(pending[0].text("name"), pending[0].number("port"));
         ask(*known, base::Json::object().set("do", verb).set("id", pending[0].number("id")), std::move(what));
         gatherer_.refresh(screen_);
     }

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/entries.h"
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace monitor {
@@ -24,9 +24,7 @@ unsigned part_number(std::string_view name, std::string_view stem) {
     if (name.size() == stem.size() + kEnding.size()) return 1;
     if (name.size() < stem.size() + kEnding.size() + 2 || name[stem.size()] != '.') return 0;
     std::string_view digits = name.substr(stem.size() + 1, name.size() - stem.size() - 1 - kEnding.size());
-    unsigned number = 0;
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    return error == std::errc() && end == digits.data() + digits.size() ? number : 0;
+    return base::parse_number<unsigned>(digits).value_or(0);
 }
 
 base::Fd open_newest_part(const std::string& record) {

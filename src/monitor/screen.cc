@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/parse.h"
 #include "monitor/cells.h"
 
 namespace monitor {
@@ -32,7 +33,7 @@ std::string target_of(const Json& object) {
     std::string name = object.text("name");
     if (name.empty()) name = object.text("address");
     int64_t port = object.number("port");
-    return port > 0 ? name + ":" + std::to_string(port) : name;
+    return port > 0 ? base::with_port(name, port) : name;
 }
 
 // ---- The list

@@ -4,10 +4,10 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <optional>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "rules/names/name.h"
 
@@ -27,11 +27,8 @@ Address v4_at(const Address::Bytes& bytes, size_t offset, uint8_t mask = 0) {
 }
 
 std::optional<int> small_number(std::string_view text) {
-    int number = 0;
-    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    bool is_whole = problem == std::errc() && end == text.data() + text.size();
     bool has_leading_zero = text.size() > 1 && text.front() == '0';
-    return is_whole && !has_leading_zero && number >= 0 ? std::optional(number) : std::nullopt;
+    return has_leading_zero ? std::nullopt : base::parse_number<uint8_t>(text);
 }
 
 // The position of the IPv4 address in a form of IPv6.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The rules that allow something, from the three settings that do.
+#include "base/parse.h"
 #include "rules/engine.h"
 
 namespace network {
@@ -14,14 +15,12 @@ Rule rule_for(const HostService& service) {
     if (service.address) {
         rule.target = Target::network;
         rule.prefix = Prefix(*service.address);
-        bool needs_brackets = !service.address->is_v4();
-        rule.text = needs_brackets ? "[" + service.address->str() + "]" : service.address->str();
+        rule.text = base::with_port(service.address->str(), service.port);
     } else {
         rule.target = Target::host;
         rule.name = kHostServiceName;
-        rule.text = kHostServiceName;
+        rule.text = base::with_port(kHostServiceName, service.port);
     }
-    rule.text += ":" + std::to_string(service.port);
     return rule;
 }
 

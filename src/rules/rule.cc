@@ -2,9 +2,9 @@
 #include "rules/rule.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "rules/names/name.h"
 #include "rules/names/public_suffix.h"
@@ -25,19 +25,12 @@ Error refusal(std::string_view text, const Error& cause) {
     return refusal(text, cause.what, cause.advice);
 }
 
-std::optional<uint16_t> port_in(std::string_view text) {
-    unsigned number = 0;
-    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    bool is_whole = problem == std::errc() && end == text.data() + text.size();
-    if (!is_whole || text.front() == '0' || number < 1 || number > 65535) return std::nullopt;
-    return static_cast<uint16_t>(number);
-}
-
 Result<Ports> parse_ports(std::string_view text) {
     constexpr const char* kAdvice = "write a port from 1 to 65535, or two with a '-' between them";
     size_t dash = text.find('-');
-    std::optional<uint16_t> first = port_in(text.substr(0, dash));
-    std::optional<uint16_t> last = dash == std::string_view::npos ? first : port_in(text.substr(dash + 1));
+    std::optional<uint16_t> first = base::parse_port(text.substr(0, dash));
+    std::optional<uint16_t> last =
+        dash == std::string_view::npos ? first : base::parse_port(text.substr(dash + 1));
     if (!first || !last) return Error{.what = in_quotes(text) + " is not a port", .advice = kAdvice};
     if (*first > *last) return Error{.what = in_quotes(text) + " ends before it begins", .advice = kAdvice};
     return Ports{*first, *last};

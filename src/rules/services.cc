@@ -2,9 +2,9 @@
 #include "rules/services.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/encoding/base64.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "rules/always_blocked.h"
 #include "rules/engine.h"
@@ -14,14 +14,6 @@ namespace {
 
 using base::Error;
 using base::Result;
-
-std::optional<uint16_t> port_in(std::string_view text) {
-    unsigned number = 0;
-    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    bool is_whole = problem == std::errc() && end == text.data() + text.size();
-    bool is_port = is_whole && number > 0 && number <= 65535 && text.front() != '0';
-    return is_port ? std::optional(static_cast<uint16_t>(number)) : std::nullopt;
-}
 
 Error refusal(std::string_view setting, const config::Item& item, std::string_view why, std::string advice) {
     return Error{.what = std::string(setting) + ": " + in_quotes(item.text) + " " + std::string(why),
@@ -58,7 +50,8 @@ Result<HostService> parse_service(const config::Item& item) {
     std::string_view text = item.text;
     HostService service{.origin = item.origin};
     size_t colon = text.rfind(':');
-    std::optional<uint16_t> port = port_in(text.substr(colon == std::string_view::npos ? 0 : colon + 1));
+    std::optional<uint16_t> port =
+        base::parse_port(text.substr(colon == std::string_view::npos ? 0 : colon + 1));
     if (!port) return refusal(kServices, item, "has no port between 1 and 65535", kAdvice);
     service.port = *port;
     if (colon != std::string_view::npos) {
@@ -80,19 +73,6 @@ Result<HostService> parse_service(const config::Item& item) {
 
 // ---- The site's proxy
 
-std::string decoded(std::string_view text) {
-    std::string plain;
-    for (size_t i = 0; i < text.size(); ++i) {
-        unsigned byte = 0;
-        const char* digits = text.data() + i + 1;
-        bool is_escape = text[i] == '%' && i + 2 < text.size() &&
-                         std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
-        plain += is_escape ? static_cast<char>(byte) : text[i];
-        if (is_escape) i += 2;
-    }
-    return plain;
-}
-
 // Entries of no_proxy: separated by commas, semicolons or blanks, optionally with a port or a leading "*.".
 std::vector<std::string> direct_hosts_in(std::string_view no_proxy) {
     std::vector<std::string> hosts;
@@ -102,14 +82,12 @@ std::vector<std::string> direct_hosts_in(std::string_view no_proxy) {
     for (std::string_view entry : base::split(separated, ',')) {
         if (entry.starts_with("*.")) entry.remove_prefix(1);
         size_t colon = entry.rfind(':');
-        bool has_port = colon != std::string_view::npos && port_in(entry.substr(colon + 1)) &&
+        bool has_port = colon != std::string_view::npos && base::parse_port(entry.substr(colon + 1)) &&
                         (entry.find(':') == colon || entry.starts_with('['));
         if (has_port) entry = entry.substr(0, colon);
-        if (entry.starts_with('[') && entry.ends_with(']')) entry = entry.substr(1, entry.size() - 2);
+        entry = base::without_brackets(entry);
         if (entry.empty()) continue;
-        std::string host(entry);
-        for (char& letter : host)
-            if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter + 32);
+        std::string host = base::lower(entry);
         if (host.ends_with('.')) host.pop_back();
         hosts.push_back(std::move(host));
     }
@@ -134,9 +112,9 @@ Result<std::vector<Published>> parse_published(const std::vector<config::Item>& 
     for (const config::Item& item : items) {
         std::string_view text = item.text;
         size_t colon = text.find(':');
-        std::optional<uint16_t> outer = port_in(text.substr(0, colon));
+        std::optional<uint16_t> outer = base::parse_port(text.substr(0, colon));
         std::optional<uint16_t> inner =
-            colon == std::string_view::npos ? outer : port_in(text.substr(colon + 1));
+            colon == std::string_view::npos ? outer : base::parse_port(text.substr(colon + 1));
         if (!outer || !inner) {
             return refusal(kSetting, item, "is not a port",
                            "write 8080, or 8080:80 for the host's port 8080 and the jail's port 80");
@@ -168,7 +146,7 @@ Result<UpstreamProxy> parse_upstream_proxy(std::string_view text, std::string_vi
     }
     UpstreamProxy proxy{.host = {}, .port = 80, .direct_hosts = direct_hosts_in(no_proxy), .origin = origin};
     if (size_t at = rest.rfind('@'); at != std::string_view::npos) {
-        std::string secret = decoded(rest.substr(0, at));
+        std::string secret = base::percent_decoded(rest.substr(0, at));
         if (secret.find(':') == std::string::npos) secret += ':';
         bool is_clean = std::ranges::all_of(
             secret, [](char letter) { return static_cast<unsigned char>(letter) >= 0x20 && letter != 0x7f; });
@@ -180,7 +158,7 @@ Result<UpstreamProxy> parse_upstream_proxy(std::string_view text, std::string_vi
     size_t colon = rest.rfind(':');
     bool has_port = colon != std::string_view::npos && rest.find(']', colon) == std::string_view::npos;
     if (has_port) {
-        std::optional<uint16_t> port = port_in(rest.substr(colon + 1));
+        std::optional<uint16_t> port = base::parse_port(rest.substr(colon + 1));
         if (!port) return refused("has no port between 1 and 65535");
         proxy.port = *port;
         rest = rest.substr(0, colon);

@@ -2,8 +2,8 @@
 #include "network/wire/git_request.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace network::wire {
@@ -33,10 +33,9 @@ bool read_parts(std::string_view text, GitRequest& request) {
 
 GitRequestState read_git_request(std::string_view received, GitRequest& request) {
     if (received.size() < kLengthDigits) return GitRequestState::need_more;
-    auto [end, fault] = std::from_chars(received.data(), received.data() + kLengthDigits, request.size, 16);
-    bool is_length = fault == std::errc() && end == received.data() + kLengthDigits;
+    request.size = base::parse_number<size_t>(received.substr(0, kLengthDigits), 16).value_or(0);
     bool is_bounded = request.size > kLengthDigits && request.size <= kLongestRequest;
-    if (!is_length || !is_bounded) return GitRequestState::refused;
+    if (!is_bounded) return GitRequestState::refused;
     std::string_view packet = received.substr(0, request.size);
     if (packet.find_first_of("\r\n") != std::string_view::npos) return GitRequestState::refused;
     if (packet.size() < request.size) return GitRequestState::need_more;

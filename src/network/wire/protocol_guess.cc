@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
 #include "network/wire/http/authority.h"
 
 namespace network::wire {
@@ -93,15 +94,11 @@ bool is_printable(char byte) {
     return byte > ' ' && byte < 0x7f;
 }
 
-bool is_digit(char byte) {
-    return byte >= '0' && byte <= '9';
-}
-
 bool ends_with_version(std::string_view last) {
     return std::ranges::any_of(kVersions, [&](std::string_view version) {
         if (last.size() <= version.size()) return false;
         bool is_word = is_white(last[last.size() - version.size() - 1]);
-        return is_word && equals_ignoring_case(last.substr(last.size() - version.size()), version);
+        return is_word && base::equals_ignoring_case(last.substr(last.size() - version.size()), version);
     });
 }
 
@@ -163,7 +160,7 @@ void ProtocolGuess::count_word(char byte) {
     if (words_ > 2 && last_.size() >= 4) {
         std::string_view end = std::string_view(last_).substr(last_.size() - 4);
         has_slash_ = !starts_word && (has_slash_ || byte == '/');
-        has_numbers_ |= has_slash_ && is_digit(end[1]) && end[2] == '.' && is_digit(end[3]);
+        has_numbers_ |= has_slash_ && base::is_digit(end[1]) && end[2] == '.' && base::is_digit(end[3]);
     }
 }
 

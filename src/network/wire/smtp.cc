@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "network/wire/http/authority.h"
 
@@ -43,7 +44,7 @@ std::string reply_lines(std::string_view text) {
 SmtpRefusal::SmtpRefusal(std::string_view policy_text) : greeting_(reply_lines(ascii_text(policy_text))) {}
 
 void SmtpRefusal::answer(std::string& reply) {
-    bool is_quit = equals_ignoring_case(base::trim(line_), kQuit);
+    bool is_quit = base::equals_ignoring_case(base::trim(line_), kQuit);
     reply += is_quit ? kClosing : std::string_view(greeting_);
     if (is_quit || ++commands_ == kMaximumSmtpCommands) state_ = State::close;
     line_.clear();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "rules/address.h"
 #include "rules/names/idn.h"
@@ -39,14 +40,6 @@ bool is_of_a_name(char letter) {
 
 bool is_ascii(std::string_view text) {
     return std::ranges::all_of(text, [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
-}
-
-std::string in_lower_case(std::string_view text) {
-    std::string lower(text);
-    for (char& letter : lower) {
-        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-    }
-    return lower;
 }
 
 Error refusal(std::string_view text, std::string_view why, std::string advice = {}) {
@@ -105,7 +98,7 @@ std::string in_quotes(std::string_view untrusted) {
 Result<HostName> HostName::parse(std::string_view text) {
     if (text.empty()) return refusal(text, "it is empty");
     if (text.size() > kLongestText) return refusal(text, "it is longer than 253 bytes");
-    std::string lower = in_lower_case(text);
+    std::string lower = base::lower(text);
     if (std::string problem = problem_with_bytes(lower); !problem.empty()) return refusal(text, problem);
     if (lower.ends_with(".."))
         return refusal(text, "it ends in two dots", "write it without dots at the end");

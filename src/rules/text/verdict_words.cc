@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "rules/text/verdict_words.h"
 
+#include "base/parse.h"
+
 namespace network {
 namespace {
 
@@ -19,7 +21,7 @@ std::string change_against(const Rule& rule, const Asked& asked) {
         return rule.target == Target::host && rule.names_ports() ? "" : allow_line(entry_for(asked));
     if (is_shipped(rule) || rule.target != Target::host) return "--allow-host " + asked.name->str();
     bool can_be_narrower = !rule.names_ports();
-    return can_be_narrower ? allow_line(asked.name->str() + ":" + std::to_string(asked.port)) : "";
+    return can_be_narrower ? allow_line(base::with_port(asked.name->str(), asked.port)) : "";
 }
 
 std::string advice_against(const Rule& rule) {
@@ -66,9 +68,7 @@ Verdict raw_refusal(const Host& host, uint16_t port, std::string reason) {
 std::string entry_for(const Asked& asked) {
     std::string host = asked.name ? asked.name->str() : asked.address->str();
     if (asked.transport == Transport::tcp) return host;
-    bool needs_brackets = !asked.name && !asked.address->is_v4();
-    return std::string(to_text(asked.transport)) + ":" + (needs_brackets ? "[" + host + "]" : host) + ":" +
-           std::to_string(asked.port);
+    return std::string(to_text(asked.transport)) + ":" + base::with_port(host, asked.port);
 }
 
 std::string change_for(const Asked& asked) {
@@ -78,10 +78,7 @@ std::string change_for(const Asked& asked) {
 
 std::string advice_for_port(const Asked& asked) {
     std::string entry = entry_for(asked);
-    if (asked.transport == Transport::tcp) {
-        bool needs_brackets = !asked.name && !asked.address->is_v4();
-        entry = (needs_brackets ? "[" + entry + "]" : entry) + ":" + std::to_string(asked.port);
-    }
+    if (asked.transport == Transport::tcp) entry = base::with_port(entry, asked.port);
     return std::string(kAskAdministrator) + ": " + allow_line(entry) + " in " + kAdministratorsFile;
 }
 

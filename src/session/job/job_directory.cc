@@ -16,12 +16,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <filesystem>
 
 #include "base/encoding/sha256.h"
 #include "base/remove_tree.h"
+#include "slurm/jobs/record.h"
 
 namespace session {
 namespace {
@@ -100,11 +100,6 @@ void sweep(const std::string& files, const std::string& memory, const std::strin
     }
 }
 
-bool is_number(const std::string& job) {
-    return !job.empty() && job.size() <= 10 &&
-           std::ranges::all_of(job, [](unsigned char letter) { return std::isdigit(letter); });
-}
-
 base::Result<std::string> read_key(const std::string& path) {
     base::Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     if (!file) return base::system_error("open " + path, errno);
@@ -134,7 +129,7 @@ base::Result<std::string> job_key(const std::string& state_directory) {
 
 bool JobPlace::enter(const std::string& job, const std::string& key, const std::string& files,
                      const std::string& memory) {
-    if (!is_number(job) || key.empty()) return false;
+    if (!slurm::is_job_number(job) || key.empty()) return false;
     std::string name = std::string(kPrefix) + std::to_string(::getuid()) + "-" +
                        base::sha256(key + job).substr(0, kNameDigits);
     sweep(files, memory, name);

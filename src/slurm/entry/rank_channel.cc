@@ -16,12 +16,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <span>
 
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/process/descriptors.h"
 
 namespace slurm {
@@ -130,18 +130,15 @@ bool RankRequests::read_frames() {
         digits.remove_prefix(std::min(digits.find_first_not_of(' '), digits.size()));
         // Some clients pad at the end.
         digits = digits.substr(0, digits.find_last_not_of(' ') + 1);
-        size_t length = 0;
-        auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
-        if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() ||
-            length > kLongestFrame)
-            return false;
-        if (incoming_.size() < kLengthDigits + length) return true;
-        std::string request = incoming_.substr(kLengthDigits, length);
+        const std::optional<size_t> length = base::parse_number<size_t>(digits);
+        if (!length || *length > kLongestFrame) return false;
+        if (incoming_.size() < kLengthDigits + *length) return true;
+        std::string request = incoming_.substr(kLengthDigits, *length);
         if (!is_plain(request) || !is_among(kFrames, request, ';')) return false;
         char text[kLengthDigits + 1];
-        std::snprintf(text, sizeof text, "%6zu", length);
+        std::snprintf(text, sizeof text, "%6zu", *length);
         outgoing_ += text + request;
-        incoming_.erase(0, kLengthDigits + length);
+        incoming_.erase(0, kLengthDigits + *length);
     }
     return true;
 }

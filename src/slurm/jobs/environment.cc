@@ -2,8 +2,8 @@
 #include "slurm/jobs/environment.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "base/parse.h"
 #include "slurm/jobs/patterns.h"
 
 namespace slurm {
@@ -55,11 +55,6 @@ std::vector<std::string> split_choice(std::string_view choice) {
     return parts;
 }
 
-bool is_word(std::string_view part, std::string_view word) {
-    return std::ranges::equal(part, word,
-                              [](unsigned char a, unsigned char b) { return std::toupper(a) == b; });
-}
-
 void put(std::vector<std::string>& environment, const std::string& entry) {
     std::string_view name = name_of(entry);
     auto known =
@@ -90,9 +85,10 @@ std::vector<std::string> exported(const std::vector<std::string>& environment, s
     };
     if (choice.empty()) take_all();
     for (const std::string& part : split_choice(choice)) {
-        if (is_word(part, "ALL")) {
+        if (base::equals_ignoring_case(part, "ALL")) {
             take_all();
-        } else if (is_word(part, "NONE") || is_word(part, "NIL") || belongs_to_node(name_of(part))) {
+        } else if (base::equals_ignoring_case(part, "NONE") || base::equals_ignoring_case(part, "NIL") ||
+                   belongs_to_node(name_of(part))) {
             continue;
         } else if (part.find('=') != std::string::npos) {
             put(chosen, part);

@@ -2,7 +2,8 @@
 #include "slurm/jobs/patterns.h"
 
 #include <algorithm>
-#include <cctype>
+
+#include "base/parse.h"
 
 namespace slurm {
 namespace {
@@ -64,7 +65,7 @@ std::string expand_pattern(std::string_view pattern, const std::vector<std::stri
         }
         size_t end = at + 1;
         size_t width = 0;
-        while (end < pattern.size() && std::isdigit(static_cast<unsigned char>(pattern[end])))
+        while (end < pattern.size() && base::is_digit(pattern[end]))
             width = std::min(kWidest, width * 10 + static_cast<size_t>(pattern[end++] - '0'));
         char kind = end < pattern.size() ? pattern[end] : '\0';
         const auto* row = std::ranges::find(kRows, kind, &Row::letter);

@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "base/encoding/fields.h"
 #include "base/entries.h"
 #include "base/file.h"
+#include "base/parse.h"
 
 namespace slurm {
 namespace {
@@ -24,18 +24,17 @@ std::string place_of(const std::string& state_directory) {
     return state_directory + "/slurm/jobs";
 }
 
-bool is_number(const std::string& job) {
-    return !job.empty() && job.size() <= 10 &&
-           std::ranges::all_of(job, [](unsigned char letter) { return std::isdigit(letter); });
-}
-
 constexpr std::string Record::*kFields[] = {&Record::command, &Record::directory, &Record::output,
                                             &Record::error, &Record::input};
 
 }  // namespace
 
+bool is_job_number(std::string_view job) {
+    return !job.empty() && job.size() <= 10 && std::ranges::all_of(job, base::is_digit);
+}
+
 base::Status keep_record(const std::string& state_directory, const std::string& job, const Record& record) {
-    if (!is_number(job)) return base::Error{.what = "'" + job + "' is not a job"};
+    if (!is_job_number(job)) return base::Error{.what = "'" + job + "' is not a job"};
     if (base::Status made = base::make_directories(place_of(state_directory)); !made) return made;
     base::FieldWriter writer;
     writer.add(kVersion);
@@ -44,7 +43,7 @@ base::Status keep_record(const std::string& state_directory, const std::string& 
 }
 
 std::optional<Record> find_record(const std::string& state_directory, const std::string& job) {
-    if (!is_number(job)) return std::nullopt;
+    if (!is_job_number(job)) return std::nullopt;
     base::Result<std::string> text = base::read_file(place_of(state_directory) + "/" + job, kLargest);
     if (!text) return std::nullopt;
     base::FieldReader reader(*text);

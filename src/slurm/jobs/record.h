@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -15,6 +16,9 @@ struct Record {
     std::string directory;  // WorkDir
     std::string output, error, input;
 };
+
+// At most ten decimal digits.
+bool is_job_number(std::string_view job);
 
 base::Status keep_record(const std::string& state_directory, const std::string& job, const Record& record);
 // Nothing if there is no record.

@@ -6,6 +6,7 @@
 // one. sbatch 22.05 behaves like this; tests/slurm_options/directives_test.cc lists each observed case.
 #include "slurm/options/directives.h"
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace slurm {
@@ -29,16 +30,9 @@ std::string_view without_leading_blanks(std::string_view text) {
     return first == text.npos ? std::string_view() : text.substr(first);
 }
 
-bool starts_ignoring_case(std::string_view text, std::string_view lower_case) {
-    if (text.size() < lower_case.size()) return false;
-    for (size_t i = 0; i < lower_case.size(); ++i)
-        if ((text[i] | 0x20) != lower_case[i]) return false;
-    return true;
-}
-
 bool is_separator(std::string_view text) {
     for (const std::string_view separator : kSeparators) {
-        if (!starts_ignoring_case(text, separator)) continue;
+        if (!base::starts_ignoring_case(text, separator)) continue;
         if (text.size() == separator.size() || is_blank(text[separator.size()])) return true;
     }
     return false;

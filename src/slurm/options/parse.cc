@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
+
 namespace slurm {
 namespace {
 
@@ -179,9 +181,7 @@ bool is_control(char letter) {
 }
 
 bool is_word_letter(char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-           (letter >= '0' && letter <= '9') ||
-           std::string_view("_-.+").find(letter) != std::string_view::npos;
+    return base::is_name_character(letter) || letter == '-' || letter == '.' || letter == '+';
 }
 
 // The fault of a value. Empty: no fault.

@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "slurm/options/variables.h"
 
-#include <charconv>
+#include "base/parse.h"
 
 namespace slurm {
 namespace {
-
-std::string lower(std::string_view text) {
-    std::string result(text);
-    for (char& letter : result)
-        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-    return result;
-}
-
-bool is_number_but_zero(std::string_view text) {
-    long number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size() && number != 0;
-}
 
 bool is_set_by(FlagVariables rule, std::string_view value) {
     switch (rule) {
         case FlagVariables::when_set:
             return true;
         case FlagVariables::when_yes:
-            return value.empty() || lower(value) == "yes" || is_number_but_zero(value);
+            return value.empty() || base::equals_ignoring_case(value, "yes") ||
+                   base::parse_number<long>(value).value_or(0) != 0;
         case FlagVariables::when_true:
-            return lower(value).starts_with('t');
+            return base::starts_ignoring_case(value, "t");
     }
     return true;
 }

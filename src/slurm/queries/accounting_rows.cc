@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "slurm/queries/request.h"
 
@@ -27,7 +28,7 @@ std::optional<JobRow> read_row(std::string_view job, std::string_view comment, s
 
 // sacct accepts a prefix of a field's name. A single letter is another field.
 bool is_comment(std::string_view name) {
-    return name.size() > 1 && starts_ignoring_case(kComment, name);
+    return name.size() > 1 && base::starts_ignoring_case(kComment, name);
 }
 
 // Like C's strtol: a sign, digits, and any text after them.
@@ -35,7 +36,7 @@ CommentColumn read_width(std::string_view text) {
     CommentColumn column{.width = 0, .is_left = text.starts_with('-')};
     if (text.starts_with('-') || text.starts_with('+')) text.remove_prefix(1);
     text = text.substr(0, text.find_first_not_of("0123456789"));
-    column.width = parse_number(text, 100'000).value_or(0);
+    column.width = number_below(text, 100'000).value_or(0);
     return column;
 }
 
@@ -87,7 +88,7 @@ std::vector<JobRow> read_accounting_rows(std::string_view answer, std::string_vi
 
 bool names_all_fields(std::string_view format) {
     return std::ranges::any_of(base::split(format, ','), [](std::string_view field) {
-        return equals_ignoring_case(base::trim(field), kAll);
+        return base::equals_ignoring_case(base::trim(field), kAll);
     });
 }
 
@@ -99,7 +100,7 @@ std::string with_fields(std::string_view format, std::string_view fields) {
         }
     }
     for (std::string_view field : base::split(format, ',')) {
-        bool is_all = equals_ignoring_case(base::trim(field), kAll);
+        bool is_all = base::equals_ignoring_case(base::trim(field), kAll);
         all.push_back(is_all ? base::join(names, ",") : std::string(field));
     }
     return base::join(all, ",");

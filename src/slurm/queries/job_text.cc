@@ -44,7 +44,7 @@ constexpr std::string_view kTask = "ArrayTaskId=";
 
 std::string_view task_in(std::string_view head) {
     for (std::string_view word : base::split(head, ' ')) {
-        if (word.starts_with(kTask) && parse_number(word.substr(kTask.size()), UINT32_MAX))
+        if (word.starts_with(kTask) && number_below(word.substr(kTask.size()), UINT32_MAX))
             return word.substr(kTask.size());
     }
     return kNoTask;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "slurm/queries/request.h"
 
@@ -22,7 +23,7 @@ Column take_width(std::string_view& rest) {
         rest.remove_prefix(1);
     }
     size_t length = std::min(rest.find_first_not_of("0123456789"), rest.size());
-    if (auto width = parse_number(rest.substr(0, length), 100'000); width && *width) column.width = *width;
+    if (auto width = number_below(rest.substr(0, length), 100'000); width && *width) column.width = *width;
     rest.remove_prefix(length);
     return column;
 }
@@ -109,7 +110,7 @@ std::optional<MarkedFormat> mark_names(std::string_view format, std::span<const 
         if (colon == field.npos) column.width = kDefaultWidth;
         column.suffix = rest;
         column.is_marked = std::ranges::any_of(
-            names, [&](std::string_view wanted) { return equals_ignoring_case(name, wanted); });
+            names, [&](std::string_view wanted) { return base::equals_ignoring_case(name, wanted); });
         has_marked |= column.is_marked;
         if (!marked.format.empty()) marked.format += ',';
         if (column.is_marked) {

@@ -3,6 +3,7 @@
 // command gets their full names.
 #include <algorithm>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "slurm/queries/handlers.h"
 #include "slurm/queries/redact.h"
@@ -92,13 +93,13 @@ std::optional<std::string> read_condition(std::string_view word, std::span<const
 bool is_name(std::string_view word) {
     constexpr std::string_view kLetters =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,/-";
-    return !starts_ignoring_case(word, "with") && word.find_first_not_of(kLetters) == word.npos;
+    return !base::starts_ignoring_case(word, "with") && word.find_first_not_of(kLetters) == word.npos;
 }
 
 // The column of associations in reservations. sreport accepts any prefix of its name.
 bool shows_associations(std::string_view condition) {
     for (std::string_view field : base::split(condition.substr(condition.find('=') + 1), ',')) {
-        if (starts_ignoring_case(base::trim(field), "as")) return true;
+        if (base::starts_ignoring_case(base::trim(field), "as")) return true;
     }
     return false;
 }

@@ -11,10 +11,6 @@ namespace {
 
 constexpr int kRefused = 1;
 
-char lower(char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-}
-
 // Two options for the same thing. The one on the command line overrides the one from a variable.
 constexpr std::string_view kExclusive[][2] = {{"format", "Format"}, {"Format", "format"}};
 
@@ -160,10 +156,7 @@ OrEnding<JobSet> ask_jobs(const Request& request) {
 }
 
 std::string Disguise::text_of(const JobId& id) {
-    if (jobs_.contains(id)) {
-        ++known_;
-        return slurm::text_of(id);
-    }
+    if (jobs_.contains(id)) return slurm::text_of(id);
     // If there are more ids than stand-ins, several share one. The output then shows the first of them.
     auto place = static_cast<uint32_t>(std::ranges::find(hidden_, id.job) - hidden_.begin());
     if (place == hidden_.size()) hidden_.push_back(id.job);
@@ -196,14 +189,6 @@ bool is_own_user(const Context& context, std::string_view list) {
     return std::ranges::all_of(base::split(list, ','), [&](std::string_view name) {
         return name == context.user || name == std::to_string(context.uid);
     });
-}
-
-bool equals_ignoring_case(std::string_view left, std::string_view right) {
-    return std::ranges::equal(left, right, {}, lower, lower);
-}
-
-bool starts_ignoring_case(std::string_view text, std::string_view start) {
-    return equals_ignoring_case(text.substr(0, start.size()), start);
 }
 
 }  // namespace slurm::queries

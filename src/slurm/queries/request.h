@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/parse.h"
 #include "slurm/chaperon/conversation.h"
 #include "slurm/options/parse.h"
 #include "slurm/scope/ids.h"
@@ -74,13 +75,10 @@ class Disguise {
     std::string text_of(const JobId& id);
     std::string text_of(const std::vector<JobId>& ids);
     std::string restored(std::string text) const;
-    // No requested id is in scope.
-    bool hides_all() const { return known_ == 0; }
 
   private:
     const JobSet& jobs_;
     std::vector<uint32_t> hidden_;
-    size_t known_ = 0;
 };
 
 // "17,18,67108864": the jobs in scope and one that does not exist, so that Slurm reads a list even if there
@@ -93,17 +91,14 @@ inline constexpr size_t kLongestList = 120'000;
 // Whether every user name or number in a comma-separated list is the user's own.
 bool is_own_user(const Context& context, std::string_view list);
 
-bool equals_ignoring_case(std::string_view left, std::string_view right);
-bool starts_ignoring_case(std::string_view text, std::string_view start);
-
 // Finds a row by its name or a unique prefix of at least three letters, in upper or lower case. Null: not
 // found.
 template <typename Row>
 const Row* find_by_beginning(std::span<const Row> rows, std::string_view name) {
     const Row* found = nullptr;
     for (const Row& row : rows) {
-        if (equals_ignoring_case(row.name, name)) return &row;
-        if (name.size() < 3 || !starts_ignoring_case(row.name, name)) continue;
+        if (base::equals_ignoring_case(row.name, name)) return &row;
+        if (name.size() < 3 || !base::starts_ignoring_case(row.name, name)) continue;
         if (found) return nullptr;
         found = &row;
     }

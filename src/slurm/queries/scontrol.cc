@@ -3,6 +3,7 @@
 // cannot mean another one there.
 #include "slurm/queries/scontrol.h"
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "slurm/queries/handlers.h"
 
@@ -71,14 +72,14 @@ constexpr std::string_view kIdKeys[] = {"jobid=", "job="};
 
 const std::string_view* mode_of(std::string_view word) {
     for (const std::string_view& mode : kModes) {
-        if (equals_ignoring_case(mode, word)) return &mode;
+        if (base::equals_ignoring_case(mode, word)) return &mode;
     }
     return nullptr;
 }
 
 std::string_view without_key(std::string_view word) {
     for (std::string_view key : kIdKeys) {
-        if (starts_ignoring_case(word, key)) return word.substr(key.size());
+        if (base::starts_ignoring_case(word, key)) return word.substr(key.size());
     }
     return word;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // scontrol show: entities by table. Jobs and steps are queried one id at a time, because a text with the jobs
 // of all users cannot be split safely: a comment may look like the head of another job.
+#include "base/parse.h"
 #include "base/text.h"
 #include "slurm/jobs/record.h"
 #include "slurm/queries/job_text.h"
@@ -191,7 +192,7 @@ Ending scontrol_show(const Request& request, Words words) {
     std::vector<std::string> rest(words.begin() + 1, words.end());
     if (name.size() < words.front().size()) rest.insert(rest.begin(), words.front().substr(name.size() + 1));
     if (rest.size() > 1) return request.usage_error("too many arguments for keyword:show\n");
-    if (rest.empty() && equals_ignoring_case(name, "hostnames")) rest = nodes_of_agent(request);
+    if (rest.empty() && base::equals_ignoring_case(name, "hostnames")) rest = nodes_of_agent(request);
     const Entity* entity = find_by_beginning(std::span<const Entity>(kEntities), name);
     if (!entity) {
         return request.usage_error("invalid entity:" + base::printable(name) + " for keyword:show \n");

@@ -3,6 +3,7 @@
 // of the keys and JobId first, because the first key that names an entity decides what is updated.
 #include <algorithm>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "slurm/queries/scontrol.h"
 #include "slurm/scope/tag.h"
@@ -150,7 +151,8 @@ std::optional<Ending> read_word(const Request& request, std::string_view word, U
 std::vector<std::string> joined_words(Words words) {
     std::vector<std::string> joined;
     for (size_t at = 0; at < words.size(); ++at) {
-        bool is_id = equals_ignoring_case(words[at], "job") || equals_ignoring_case(words[at], "jobid");
+        bool is_id =
+            base::equals_ignoring_case(words[at], "job") || base::equals_ignoring_case(words[at], "jobid");
         if (is_id && at + 1 < words.size()) {
             joined.push_back("JobId=" + words[at + 1]);
             ++at;

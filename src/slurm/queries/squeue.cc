@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/parse.h"
 #include "slurm/queries/handlers.h"
 #include "slurm/queries/marked_columns.h"
 #include "slurm/queries/request.h"
@@ -112,7 +113,7 @@ constexpr size_t kMostKept = 64u << 20;
 
 bool shows_every_field(std::string_view format) {
     for (size_t at = 0; at < format.size(); ++at) {
-        if (starts_ignoring_case(format.substr(at), "all")) return true;
+        if (base::starts_ignoring_case(format.substr(at), "all")) return true;
     }
     return false;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace slurm {
@@ -15,14 +16,10 @@ using base::Result;
 constexpr uint32_t kIdLimit = 0xfffffff0;
 constexpr std::string_view kNamedSteps[] = {"batch", "extern", "interactive"};
 
-bool is_digit(char letter) {
-    return letter >= '0' && letter <= '9';
-}
-
 // Removes the digits at the front of `rest` and returns the number.
 std::optional<uint32_t> take_number(std::string_view& rest) {
-    size_t length = std::ranges::find_if_not(rest, is_digit) - rest.begin();
-    std::optional<uint32_t> number = parse_number(rest.substr(0, length), kIdLimit);
+    size_t length = std::ranges::find_if_not(rest, base::is_digit) - rest.begin();
+    std::optional<uint32_t> number = number_below(rest.substr(0, length), kIdLimit);
     if (number) rest.remove_prefix(length);
     return number;
 }
@@ -74,7 +71,7 @@ std::optional<std::string> take_tasks(std::string_view& rest) {
 
 std::optional<std::string> read_step(std::string_view text) {
     if (std::ranges::find(kNamedSteps, text) != std::end(kNamedSteps)) return std::string(text);
-    std::optional<uint32_t> number = parse_number(text, kIdLimit);
+    std::optional<uint32_t> number = number_below(text, kIdLimit);
     return number ? std::optional(std::to_string(*number)) : std::nullopt;
 }
 
@@ -113,15 +110,9 @@ size_t id_length(std::string_view list) {
 
 }  // namespace
 
-std::optional<uint32_t> parse_number(std::string_view digits, uint32_t limit) {
-    if (digits.empty() || digits.size() > 20) return {};
-    uint64_t number = 0;
-    for (char digit : digits) {
-        if (!is_digit(digit)) return {};
-        number = number * 10 + static_cast<uint64_t>(digit - '0');
-        if (number >= limit) return {};
-    }
-    return static_cast<uint32_t>(number);
+std::optional<uint32_t> number_below(std::string_view digits, uint32_t limit) {
+    const std::optional<uint32_t> number = base::parse_number<uint32_t>(digits);
+    return number && *number < limit ? number : std::nullopt;
 }
 
 Result<JobId> parse_job_id(std::string_view text) {

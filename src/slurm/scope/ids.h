@@ -39,7 +39,7 @@ base::Result<std::vector<JobId>> parse_job_ids(std::string_view list);
 std::string text_of(const JobId& id);
 
 // Decimal digits alone, below `limit`. Leading zeros are accepted.
-std::optional<uint32_t> parse_number(std::string_view digits, uint32_t limit);
+std::optional<uint32_t> number_below(std::string_view digits, uint32_t limit);
 
 // Numbers that no job ever has. A cluster counts the lower 26 bits of an id from 1, and in these numbers they
 // are 0. The upper bits are those of a federation. Such a number replaces the id of a job that the jail may

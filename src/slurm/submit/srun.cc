@@ -74,7 +74,7 @@ base::Result<bool> is_of_session(const Context& context, uint32_t job, Conversat
 
 std::optional<Denial> check_job(const Context& context, const std::string& job, Conversation& conversation) {
     if (job == context.launcher_job) return std::nullopt;
-    std::optional<uint32_t> number = parse_number(job, UINT32_MAX);
+    std::optional<uint32_t> number = number_below(job, UINT32_MAX);
     base::Result<bool> is_ours = number ? is_of_session(context, *number, conversation) : false;
     if (!is_ours) return fault(is_ours.error());
     if (*is_ours) return std::nullopt;

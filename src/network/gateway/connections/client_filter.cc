@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
 #include "network/wire/http/http_refusal.h"
 
 namespace network::gateway {
@@ -102,7 +103,7 @@ void Guard::release_beginning(std::string& onward) {
     std::string_view target = word == std::string::npos ? "" : std::string_view(held_).substr(word + 1);
     size_t compared = std::min(target.size(), kScheme.size());
     bool may_have_scheme =
-        compared > 0 && wire::equals_ignoring_case(target.substr(0, compared), kScheme.substr(0, compared));
+        compared > 0 && base::equals_ignoring_case(target.substr(0, compared), kScheme.substr(0, compared));
     if (may_have_scheme) return;
     onward.append(held_, released_.size());
     released_ = held_;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/parse.h"
+
 namespace network::gateway {
 
 using wire::HttpBody;
@@ -18,7 +20,7 @@ constexpr int kSwitching = 101;
 
 bool has_upgrade(const HttpRequest& request) {
     return std::ranges::any_of(request.fields, [](const wire::HttpField& field) {
-        return wire::equals_ignoring_case(field.name, "Upgrade");
+        return base::equals_ignoring_case(field.name, "Upgrade");
     });
 }
 

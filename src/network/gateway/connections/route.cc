@@ -6,6 +6,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/parse.h"
+
 namespace network::gateway {
 namespace {
 
@@ -38,9 +40,7 @@ std::string Target::host_text() const {
 }
 
 std::string Target::text() const {
-    const auto* address = std::get_if<Address>(&host);
-    bool needs_brackets = address != nullptr && !address->is_v4();
-    return (needs_brackets ? "[" + host_text() + "]" : host_text()) + ":" + std::to_string(port);
+    return base::with_port(host_text(), port);
 }
 
 Route::Route(Desk& desk, const Connect& connect, const std::vector<HostService>& services, Target target,

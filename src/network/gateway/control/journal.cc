@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "rules/address.h"
 
@@ -34,9 +35,7 @@ audit::Line line_of(std::string_view kind, const QuestionEntry& question) {
 std::string target_of(const Entry& entry) {
     std::string target = base::printable(entry.name.empty() ? entry.address : entry.name);
     if (target.size() > audit::kLongestText) target.resize(audit::kLongestText);
-    if (entry.port == 0) return target;
-    if (entry.name.empty() && target.find(':') != std::string::npos) target = "[" + target + "]";
-    return target + ":" + std::to_string(entry.port);
+    return entry.port == 0 ? target : base::with_port(target, entry.port);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 #include "network/gateway/control/messages.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/parse.h"
 #include "base/process/pass_descriptors.h"
 #include "base/text.h"
 
@@ -36,16 +36,7 @@ const OrderRow* row_of(Order::Kind kind) {
 }
 
 uint64_t number_of(std::string_view text) {
-    uint64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return number;
-}
-
-std::optional<uint64_t> whole_number(std::string_view text) {
-    uint64_t number = 0;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    bool is_whole = error == std::errc() && end == text.data() + text.size();
-    return is_whole ? std::optional(number) : std::nullopt;
+    return base::leading_number<uint64_t>(text).value_or(0);
 }
 
 // Returns the text before the next space, and removes both.
@@ -88,7 +79,7 @@ std::optional<Order> decode_order(std::string_view message) {
     if (row == std::end(kOrders)) return std::nullopt;
     Order order{.kind = row->kind};
     if (row->has_number) {
-        std::optional<uint64_t> number = whole_number(next_word(message));
+        std::optional<uint64_t> number = base::parse_number<uint64_t>(next_word(message));
         if (!number) return std::nullopt;
         order.number = *number;
     }
@@ -108,7 +99,7 @@ std::optional<Reply> decode_reply(std::string_view message) {
     std::string_view word = next_word(message);
     if (word != row_of(Order::Kind::rules)->word && word != row_of(Order::Kind::state)->word)
         return std::nullopt;
-    std::optional<uint64_t> ticket = whole_number(next_word(message));
+    std::optional<uint64_t> ticket = base::parse_number<uint64_t>(next_word(message));
     std::string_view outcome = next_word(message);
     if (!ticket || (outcome != kWell && outcome != kBadly)) return std::nullopt;
     Reply reply{.ticket = *ticket};

@@ -2,9 +2,9 @@
 #include "network/gateway/names/resolver_files.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace network::gateway {
@@ -30,10 +30,9 @@ std::string_view without_comment(std::string_view line, std::string_view marks) 
 std::optional<int> option(std::string_view word, std::string_view key, int most) {
     if (!word.starts_with(key)) return std::nullopt;
     word.remove_prefix(key.size());
-    int value = 0;
-    auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (fault != std::errc() || end != word.data() + word.size()) return std::nullopt;
-    return std::clamp(value, 1, most);
+    const std::optional<int> value = base::parse_number<int>(word);
+    if (!value) return std::nullopt;
+    return std::clamp(*value, 1, most);
 }
 
 void read_options(const std::vector<std::string_view>& words, ServerSettings& settings) {

@@ -2,8 +2,8 @@
 #include "network/wire/dns/dns.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "network/wire/bytes.h"
 
@@ -65,16 +65,17 @@ bool read_additional(std::string_view message, size_t& at, unsigned count, DnsQu
 // The labels of `name` before `suffix`, the nearest one first. Empty if the name has another suffix.
 std::vector<std::string_view> labels_below(std::string_view name, std::string_view suffix) {
     if (name.size() <= suffix.size() || name[name.size() - suffix.size() - 1] != '.') return {};
-    if (!equals_ignoring_case(name.substr(name.size() - suffix.size()), suffix)) return {};
+    if (!base::equals_ignoring_case(name.substr(name.size() - suffix.size()), suffix)) return {};
     auto labels = base::split(name.substr(0, name.size() - suffix.size() - 1), '.');
     std::ranges::reverse(labels);
     return labels;
 }
 
 bool parse_part(std::string_view label, int radix, uint8_t& value) {
-    if (label.empty() || (label.size() > 1 && label[0] == '0')) return false;
-    auto [end, fault] = std::from_chars(label.data(), label.data() + label.size(), value, radix);
-    return fault == std::errc() && end == label.data() + label.size();
+    if (label.size() > 1 && label[0] == '0') return false;
+    const std::optional<uint8_t> number = base::parse_number<uint8_t>(label, radix);
+    if (number) value = *number;
+    return number.has_value();
 }
 
 }  // namespace
@@ -145,7 +146,7 @@ std::optional<std::string> DnsName::host_name() const {
 
 bool DnsName::equals_ignoring_case(const DnsName& other) const {
     // Length bytes are below 64, so they never compare as letters.
-    return wire::equals_ignoring_case(wire_, other.wire_);
+    return base::equals_ignoring_case(wire_, other.wire_);
 }
 
 ParsedDnsQuery parse_dns_query(std::string_view message) {

@@ -4,19 +4,14 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/parse.h"
 
 namespace network::wire {
 namespace {
 
-char lower(char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
-}
-
 bool is_host_character(char letter) {
-    char small = lower(letter);
-    return (small >= 'a' && small <= 'z') || (letter >= '0' && letter <= '9') || letter == '-' ||
-           letter == '_';
+    return base::is_name_character(letter) || letter == '-';
 }
 
 bool is_ipv6_text(std::string_view text) {
@@ -24,14 +19,6 @@ bool is_ipv6_text(std::string_view text) {
     if (text.size() >= INET6_ADDRSTRLEN || text.find('\0') != std::string_view::npos) return false;
     in6_addr address;
     return inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
-}
-
-std::optional<uint16_t> parse_port(std::string_view text) {
-    if (text.empty() || text[0] < '1' || text[0] > '9') return std::nullopt;
-    uint16_t port = 0;
-    auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), port);
-    if (fault != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return port;
 }
 
 }  // namespace
@@ -69,7 +56,7 @@ std::optional<Authority> parse_authority(std::string_view text) {
     std::string_view rest = text.substr(host_end);
     if (rest.empty()) return authority;
     if (rest[0] != ':') return std::nullopt;
-    authority.port = parse_port(rest.substr(1));
+    authority.port = base::parse_port(rest.substr(1));
     if (!authority.port) return std::nullopt;
     return authority;
 }
@@ -78,10 +65,6 @@ std::string authority_text(const Authority& authority) {
     std::string text = authority.is_ipv6 ? "[" + authority.host + "]" : authority.host;
     if (authority.port) text += ":" + std::to_string(*authority.port);
     return text;
-}
-
-bool equals_ignoring_case(std::string_view a, std::string_view b) {
-    return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
 }
 
 }  // namespace network::wire

@@ -30,7 +30,4 @@ struct Authority {
 std::optional<Authority> parse_authority(std::string_view text);
 std::string authority_text(const Authority& authority);
 
-// Compares letters without case, as for host names and header names.
-bool equals_ignoring_case(std::string_view a, std::string_view b);
-
 }  // namespace network::wire

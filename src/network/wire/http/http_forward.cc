@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "network/wire/http/http_head.h"
 
@@ -23,15 +24,15 @@ constexpr std::string_view kOwnFields[] = {
 
 bool is_own_field(std::string_view name) {
     return std::ranges::any_of(kOwnFields,
-                               [&](std::string_view own) { return equals_ignoring_case(name, own); });
+                               [&](std::string_view own) { return base::equals_ignoring_case(name, own); });
 }
 
 // Connection lists fields for the next hop alone. The gateway is that hop.
 bool is_named_by_connection(const HttpRequest& request, std::string_view name) {
     return std::ranges::any_of(request.fields, [&](const HttpField& field) {
-        if (!equals_ignoring_case(field.name, "Connection")) return false;
+        if (!base::equals_ignoring_case(field.name, "Connection")) return false;
         return std::ranges::any_of(base::split(field.value, ','), [&](std::string_view token) {
-            return equals_ignoring_case(base::trim(token), name);
+            return base::equals_ignoring_case(base::trim(token), name);
         });
     });
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Parses a complete head: request line, fields, then combinations of fields.
 #include <algorithm>
-#include <charconv>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "network/wire/http/http_head.h"
 
@@ -31,12 +31,7 @@ constexpr HttpFault kConnectionNames{400, "the Connection field names a field th
 constexpr uint16_t kDefaultPort = 80;
 
 bool is_token(std::string_view text) {
-    auto is_token_character = [](char letter) {
-        bool is_alphanumeric = (letter >= '0' && letter <= '9') || (letter >= 'A' && letter <= 'Z') ||
-                               (letter >= 'a' && letter <= 'z');
-        return is_alphanumeric || std::string_view("!#$%&'*+-.^_`|~").find(letter) != std::string_view::npos;
-    };
-    return !text.empty() && std::ranges::all_of(text, is_token_character);
+    return !text.empty() && std::ranges::all_of(text, base::is_token_character);
 }
 
 // Bytes above ASCII are forbidden, but common programs send them for paths that users type, and they are
@@ -50,7 +45,7 @@ bool is_path(std::string_view text) {
 
 const HttpFault* parse_absolute(std::string_view target, HttpRequest& request) {
     constexpr std::string_view kPrefix = "http://";
-    if (!equals_ignoring_case(target.substr(0, kPrefix.size()), kPrefix)) return &kScheme;
+    if (!base::equals_ignoring_case(target.substr(0, kPrefix.size()), kPrefix)) return &kScheme;
     target.remove_prefix(kPrefix.size());
     size_t end = std::min(target.find_first_of("/?"), target.size());
     request.form = HttpRequest::Form::absolute;
@@ -114,7 +109,7 @@ const HttpFault* parse_fields(std::string_view lines, HttpRequest& request) {
 const HttpField* find_field(const HttpRequest& request, std::string_view name, bool& is_repeated) {
     const HttpField* found = nullptr;
     for (const HttpField& field : request.fields) {
-        if (!equals_ignoring_case(field.name, name)) continue;
+        if (!base::equals_ignoring_case(field.name, name)) continue;
         is_repeated = found != nullptr;
         found = &field;
         if (is_repeated) break;
@@ -133,7 +128,7 @@ const HttpFault* read_host(HttpRequest& request) {
     uint16_t target_port = request.target->port.value_or(kDefaultPort);
     // Some programs omit the port of a CONNECT in Host.
     uint16_t usual_port = request.form == HttpRequest::Form::authority ? target_port : kDefaultPort;
-    bool agrees = equals_ignoring_case(request.host->host, request.target->host) &&
+    bool agrees = base::equals_ignoring_case(request.host->host, request.target->host) &&
                   request.host->is_ipv6 == request.target->is_ipv6 &&
                   request.host->port.value_or(usual_port) == target_port;
     return agrees ? nullptr : &kOtherHost;
@@ -146,16 +141,15 @@ const HttpFault* read_body(HttpRequest& request) {
     if (has_two_lengths) return &kTwoLengths;
     if (length && coding) return &kLengthAndCoding;
     if (coding) {
-        bool is_served =
-            !has_two_codings && request.minor_version == 1 && equals_ignoring_case(coding->value, "chunked");
+        bool is_served = !has_two_codings && request.minor_version == 1 &&
+                         base::equals_ignoring_case(coding->value, "chunked");
         request.body = HttpRequest::Body::chunked;
         return is_served ? nullptr : &kCoding;
     }
     if (!length) return nullptr;
-    const std::string& text = length->value;
-    if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos) return &kLength;
-    auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), request.length);
-    if (fault != std::errc() || request.length > INT64_MAX) return &kLength;
+    const std::optional<uint64_t> number = base::parse_number<uint64_t>(length->value);
+    if (!number || *number > INT64_MAX) return &kLength;
+    request.length = *number;
     request.body = request.length > 0 ? HttpRequest::Body::sized : HttpRequest::Body::none;
     return nullptr;
 }
@@ -163,14 +157,14 @@ const HttpFault* read_body(HttpRequest& request) {
 const HttpFault* read_connection(HttpRequest& request) {
     bool closes = false, keeps = false, upgrades = false;
     for (const HttpField& field : request.fields) {
-        if (!equals_ignoring_case(field.name, "Connection")) continue;
+        if (!base::equals_ignoring_case(field.name, "Connection")) continue;
         for (std::string_view token : base::split(field.value, ',')) {
             token = base::trim(token);
-            closes |= equals_ignoring_case(token, "close");
-            keeps |= equals_ignoring_case(token, "keep-alive");
-            upgrades |= equals_ignoring_case(token, "upgrade");
+            closes |= base::equals_ignoring_case(token, "close");
+            keeps |= base::equals_ignoring_case(token, "keep-alive");
+            upgrades |= base::equals_ignoring_case(token, "upgrade");
             for (std::string_view framing : {"Host", "Content-Length", "Transfer-Encoding"}) {
-                if (equals_ignoring_case(token, framing)) return &kConnectionNames;
+                if (base::equals_ignoring_case(token, framing)) return &kConnectionNames;
             }
         }
     }
@@ -179,7 +173,7 @@ const HttpFault* read_connection(HttpRequest& request) {
     const HttpField* upgrade = find_field(request, "Upgrade", is_repeated);
     request.wants_websocket = upgrades && upgrade && !is_repeated && request.minor_version == 1 &&
                               request.method == "GET" && request.body == HttpRequest::Body::none &&
-                              equals_ignoring_case(upgrade->value, "websocket");
+                              base::equals_ignoring_case(upgrade->value, "websocket");
     return nullptr;
 }
 
