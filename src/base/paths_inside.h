@@ -17,9 +17,12 @@ inline constexpr size_t kPlaceDigits = 16;
 inline constexpr const char* kPlaceVariable = "AGENT_SANDBOX_PLACE";
 
 inline constexpr std::string_view kOwnProgram = "agent-sandbox";  // the program itself
-inline constexpr std::string_view kStubs = "stubs";               // names it is called by; first in PATH
-inline constexpr std::string_view kSummary = "summary";           // the jail's rules, for `why`
-inline constexpr std::string_view kNotice = "notice.md";          // text for the agent about the jail
+inline constexpr std::string_view kOwnProgramPath = "/run/agent-sandbox/agent-sandbox";
+static_assert(kOwnProgramPath.starts_with(kOwnDirectory) && kOwnProgramPath.ends_with(kOwnProgram) &&
+              kOwnProgramPath.size() == kOwnDirectory.size() + 1 + kOwnProgram.size());
+inline constexpr std::string_view kStubs = "stubs";       // names it is called by; first in PATH
+inline constexpr std::string_view kSummary = "summary";   // the jail's rules, for `why`
+inline constexpr std::string_view kNotice = "notice.md";  // text for the agent about the jail
 inline constexpr std::string_view kNotifySocket = "notify";
 inline constexpr std::string_view kMailSocket = "mail";  // the same for sessions without a terminal
 inline constexpr std::string_view kSlurmSocket = "slurm";

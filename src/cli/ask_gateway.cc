@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "cli/ask_gateway.h"
 
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <string>
 #include <string_view>
 
 #include "base/encoding/json.h"
 #include "base/file.h"
+#include "base/inside/addresses.h"
 #include "rules/text/question_text.h"
 
 namespace cli {
 namespace {
 
-// The gateway's own address inside every jail (network/gateway/names/names.h), and its port as a proxy.
-constexpr const char* kGateway = "198.18.0.1";
-constexpr uint16_t kProxyPort = 3128;
 constexpr struct timeval kPatience = {.tv_sec = 1, .tv_usec = 0};
 constexpr size_t kLongestAnswer = 64u << 10;
 constexpr std::string_view kWell = "HTTP/1.1 200 ";
@@ -33,8 +31,9 @@ base::Fd connect_to_gateway() {
     ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
     struct sockaddr_in address = {};
     address.sin_family = AF_INET;
-    address.sin_port = htons(kProxyPort);
-    ::inet_pton(AF_INET, kGateway, &address.sin_addr);
+    address.sin_port = htons(base::kProxyPort);
+    constexpr auto kBytes = base::v4_bytes(base::FixedAddress::gateway);
+    std::memcpy(&address.sin_addr, kBytes.data(), kBytes.size());
     if (::connect(socket.get(), reinterpret_cast<struct sockaddr*>(&address), sizeof address) != 0) return {};
     return socket;
 }
@@ -70,7 +69,8 @@ std::string answer_to(const std::string& request) {
 
 std::optional<network::Verdict> ask_gateway(const network::Question& question) {
     std::string answer = answer_to("GET /why/" + in_a_path(network::to_text(question)) +
-                                   " HTTP/1.1\r\nHost: " + kGateway + "\r\nConnection: close\r\n\r\n");
+                                   " HTTP/1.1\r\nHost: " + base::v4_text(base::FixedAddress::gateway) +
+                                   "\r\nConnection: close\r\n\r\n");
     size_t body = answer.find(kEmptyLine);
     if (!answer.starts_with(kWell) || body == std::string::npos) return std::nullopt;
     base::Result<base::Json> said =

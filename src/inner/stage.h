@@ -16,9 +16,6 @@ namespace inner {
 // The first argument that selects this role; the second is the number of the descriptor with the orders.
 inline constexpr std::string_view kRole = "inner-stage";
 
-// The path of this program in the jail.
-inline constexpr std::string_view kProgram = "/run/agent-sandbox/agent-sandbox";
-
 struct Orders;
 
 // The role in a process that is a copy of the supervisor and has built the view itself: nothing is executed

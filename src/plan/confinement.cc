@@ -4,6 +4,7 @@
 // for a mistake in those mounts.
 #include <algorithm>
 
+#include "base/inside/devices.h"
 #include "plan/draft.h"
 
 namespace plan {
@@ -27,7 +28,7 @@ void give_writable_rules(SecondWall& wall, const std::vector<PathRule>& rules) {
 
 // Paths that have no rule of their own, because they are part of an assembled directory.
 void give_parts(SecondWall& wall, const std::vector<Mount>& mounts) {
-    for (std::string_view place : {"/dev/shm", "/dev/mqueue"}) give(wall.writable, base::Path::known(place));
+    for (std::string_view place : base::kSharedDirectories) give(wall.writable, base::Path::known(place));
     for (const Mount& mount : mounts) {
         if (mount.kind == MountKind::private_file) give(wall.writable, mount.target);
     }

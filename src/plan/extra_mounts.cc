@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/glob.h"
+#include "base/paths_inside.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
@@ -21,7 +22,7 @@ struct BuiltPlace {
 constexpr BuiltPlace kBuiltPlaces[] = {
     {"/proc", "leave /proc to the jail"},
     {"/dev", "use devices.allow or --device for device nodes"},
-    {"/run/agent-sandbox", "leave it to the jail"},
+    {base::kOwnDirectory, "leave it to the jail"},
     {"/run/host", "leave it to the jail"},
     {"/etc", "use env.set or a configuration file of the program instead"},
 };

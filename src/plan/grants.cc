@@ -19,6 +19,8 @@
 
 #include <algorithm>
 
+#include "base/inside/devices.h"
+#include "base/paths_inside.h"
 #include "base/text.h"
 #include "plan/rules.h"
 
@@ -27,18 +29,10 @@ namespace {
 
 enum class Level { none, read, write };
 
-// Devices that every program may use. /dev/ptmx and /dev/pts are not among them. A new terminal can only be
-// used through its name there, and the caller's other terminals have the same kind of name and owner: a
-// process that can open them can type into the caller's shells. The jail inherits the caller's own terminal,
-// which is /dev/tty.
-constexpr std::string_view kDevices[] = {"/dev/null",   "/dev/zero",    "/dev/full",
-                                         "/dev/random", "/dev/urandom", "/dev/tty"};
-constexpr std::string_view kSharedMemory[] = {"/dev/shm", "/dev/mqueue"};
-
 const base::Path kEtc = base::Path::known("/etc");
 const base::Path kDev = base::Path::known("/dev");
 const base::Path kProc = base::Path::known("/proc");
-const base::Path kOwnDirectory = base::Path::known("/run/agent-sandbox");
+const base::Path kOwnDirectory = base::Path::known(base::kOwnDirectory);
 
 bool is_closed(const PathRule& rule) {
     return rule.access == Access::hidden || rule.access == Access::masked;
@@ -235,11 +229,11 @@ class Granter {
     void give_devices() {
         const PathRule* dev = rule_at(kDev);
         if (dev == nullptr || dev->backing != Backing::assembled) return;
-        for (std::string_view name : kDevices) give_device(base::Path::known(name), dev->reason);
+        for (std::string_view name : base::kDeviceNodes) give_device(kDev / name, dev->reason);
         for (const Mount& mount : inputs_.mounts) {
             if (mount.kind != MountKind::bind_device || !mount.target.is_within(kDev)) continue;
             base::Result<base::Path> source = base::Path::parse(mount.source);
-            bool is_shared = std::ranges::find(kSharedMemory, mount.target.str()) != std::end(kSharedMemory);
+            bool is_shared = std::ranges::count(base::kSharedDirectories, mount.target.str()) > 0;
             if (!source || (is_shared && inputs_.private_ipc)) continue;
             give_device(*source, mount.reason);
         }

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 
+#include "base/paths_inside.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
@@ -84,8 +85,8 @@ void add_summary(Plan& plan, const base::Path& own) {
 // Commands that the sandbox builds itself name the program at its path in bubblewrap's jail.
 void name_own_program(Draft& draft) {
     std::vector<std::string>& command = draft.plan.command;
-    const base::Path usual = base::Path::known(base::kOwnDirectory) / base::kOwnProgram;
-    if (!command.empty() && command.front() == usual.str()) command.front() = draft.own_program().str();
+    if (!command.empty() && command.front() == base::kOwnProgramPath)
+        command.front() = draft.own_program().str();
 }
 
 // The caller can write there, and so can a jail: a bind below these paths is pinned (Mount::is_pinned).

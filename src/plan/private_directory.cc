@@ -3,6 +3,8 @@
 // names a copy of git's configuration, and a note lists files that can't be replaced.
 #include <algorithm>
 
+#include "base/inside/addresses.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "plan/draft.h"
 #include "plan/grants.h"
@@ -56,9 +58,11 @@ void name_gateway(Draft& draft) {
         draft.added.push_back({std::string(name), std::string(value), reason});
     };
     add("RES_OPTIONS", "use-vc");
+    const std::string gateway = base::v4_text(base::FixedAddress::gateway);
     for (std::string_view name : {"HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"})
-        add(name, "http://198.18.0.1:3128");
-    for (std::string_view name : {"ALL_PROXY", "all_proxy"}) add(name, "socks5h://198.18.0.1:1080");
+        add(name, "http://" + base::with_port(gateway, base::kProxyPort));
+    for (std::string_view name : {"ALL_PROXY", "all_proxy"})
+        add(name, "socks5h://" + base::with_port(gateway, base::kSocksPort));
     for (std::string_view name : {"NO_PROXY", "no_proxy"}) add(name, "localhost,127.0.0.1,::1");
 }
 

@@ -2,9 +2,10 @@
 #include "policy/ceiling.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "base/inside/addresses.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "policy/closed_grants.h"
 #include "policy/entry_match.h"
@@ -24,8 +25,7 @@ base::Error refusal(const config::Origin& asker, const std::string& asks, const 
 }
 
 uint64_t as_limit(std::string_view text) {
-    uint64_t number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
+    uint64_t number = base::parse_number<uint64_t>(text).value_or(0);
     return number == 0 ? UINT64_MAX : number;  // 0 is "no limit"
 }
 
@@ -55,7 +55,7 @@ std::optional<std::string> opened_by(const Setting& setting, const Item& item) {
     if (setting.key == "network.udp") return item.text.starts_with("udp:") ? item.text : "udp:" + item.text;
     if (setting.key == "network.host_services") {
         bool is_port = item.text.find(':') == std::string::npos;
-        return is_port ? "host.agent-sandbox.internal:" + item.text : item.text;
+        return is_port ? std::string(base::kHostServiceName) + ":" + item.text : item.text;
     }
     return std::nullopt;
 }

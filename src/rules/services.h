@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/inside/addresses.h"
 #include "base/result.h"
 #include "config/value.h"
 #include "rules/address.h"
@@ -17,7 +18,7 @@
 namespace network {
 
 // The host's name inside the jail. It reaches only the services that the user named.
-inline constexpr std::string_view kHostServiceName = "host.agent-sandbox.internal";
+using base::kHostServiceName;
 
 // network.host_services and --host-port. "5432": the host's own 127.0.0.1:5432, which is
 // host.agent-sandbox.internal:5432 inside. "10.1.2.3:5432": one port of one address that the address floor

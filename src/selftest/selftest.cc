@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "base/paths_inside.h"
 #include "inner/stage.h"
 #include "plan/backend.h"
 #include "selftest/attempts/launch.h"
@@ -62,7 +63,7 @@ JailRequest request_for(const Planted& planted, const ScenarioRow& scenario,
     JailRequest request{.environment = planted.environment(),
                         .project = base::Path::known(inside.project),
                         .changes = scenario.changes,
-                        .command = {std::string(inner::kProgram), std::string(kRole)}};
+                        .command = {std::string(base::kOwnProgramPath), std::string(kRole)}};
     std::vector<std::string> words = words_for(inside, scenario.name, asked);
     request.command.insert(request.command.end(), words.begin(), words.end());
     return request;

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/paths_inside.h"
 #include "inner/stage.h"
 
 namespace differential {
@@ -317,7 +318,7 @@ plan::Plan random_plan(uint64_t seed, const std::string& scratch, const std::str
     };
     add(MountKind::proc, "/proc", "");
     add(MountKind::dev, "/dev", "");
-    add(MountKind::bind_readonly, inner::kProgram, own_program());
+    add(MountKind::bind_readonly, base::kOwnProgramPath, own_program());
     add(MountKind::bind_readonly, "/run/agent-sandbox/walker", walker);
     Draw draw(seed, scratch, plan);
     draw.draw(4 + static_cast<int>(seed % 22));

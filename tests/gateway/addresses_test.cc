@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The namespace setup uses bytes, the gateway uses values: both must mean the same addresses.
+// The namespace setup uses bytes, the gateway uses values, files in the jail use text: all must mean the same
+// addresses.
 #include "network/netns/addresses.h"
 
 #include <gtest/gtest.h>
@@ -32,8 +33,10 @@ TEST(Addresses, OfOursLieInOurRangesAndAreNoName) {
     EXPECT_TRUE(Names::is_ours(first->v4) && Names::is_ours(first->v6));
 }
 
-TEST(Addresses, TheHostHasOneName) {
-    EXPECT_EQ(kHostName, kHostServiceName);
+TEST(Addresses, AsTextAreTheSame) {
+    for (Fixed which : {Fixed::gateway, Fixed::jail, Fixed::host, Fixed::denier})
+        EXPECT_EQ(base::v4_text(which), fixed_v4(which).str());
+    EXPECT_EQ(base::v4_text(Fixed::gateway), "198.18.0.1");
 }
 
 }  // namespace

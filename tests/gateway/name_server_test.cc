@@ -156,7 +156,7 @@ TEST(NameServer, KnowsTheNamesOfItsOwnAddressesAlone) {
     std::string v6 = "0.0.1.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.4.7.e.6.5.6.7.6.1.6.d.f.ip6.arpa";
     EXPECT_TRUE(world.ask(v6, DnsType::ptr).says(wire::DnsName::from_host_name("www.example.org")->wire()));
     EXPECT_TRUE(world.ask("3.0.18.198.in-addr.arpa", DnsType::ptr)
-                    .says(wire::DnsName::from_host_name(kHostName)->wire()));
+                    .says(wire::DnsName::from_host_name(kHostServiceName)->wire()));
     size_t before = world.server.asked().size();
     for (const char* other : {"8.8.8.8.in-addr.arpa", "1.1.18.198.in-addr.arpa", "1.0.0.10.in-addr.arpa"})
         EXPECT_EQ(world.ask(other, DnsType::ptr).reply.code, DnsCode::no_such_name) << other;
@@ -168,15 +168,15 @@ TEST(NameServer, AnswersForThisHostItself) {
     EXPECT_EQ(world.ask("localhost").address(), "127.0.0.1");
     EXPECT_EQ(world.ask("db.localhost", DnsType::aaaa).address(), "::1");
     EXPECT_TRUE(world.ask("localhost", DnsType::mx).is_empty());
-    Got closed = world.ask(kHostName);
+    Got closed = world.ask(kHostServiceName);
     EXPECT_EQ(closed.reply.code, DnsCode::refused);
     EXPECT_TRUE(closed.says("host-port"));
 
     Egress egress = proxied({});
     egress.rules.host_services = user_items({"5432"});
     World with_service(egress);
-    EXPECT_EQ(with_service.ask(kHostName).address(), "198.18.0.3");
-    EXPECT_EQ(with_service.ask(kHostName, DnsType::aaaa).address(), "fd61:6765:6e74::3");
+    EXPECT_EQ(with_service.ask(kHostServiceName).address(), "198.18.0.3");
+    EXPECT_EQ(with_service.ask(kHostServiceName, DnsType::aaaa).address(), "fd61:6765:6e74::3");
     EXPECT_TRUE(world.server.asked().empty() && with_service.server.asked().empty());
 }
 

@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/paths_inside.h"
 #include "inner/stage.h"
 #include "session/session.h"
 
@@ -51,7 +52,7 @@ void add_system(plan::Plan& plan) {
     add(plan, MountKind::proc, "/proc");
     add(plan, MountKind::dev, "/dev");
     add(plan, MountKind::tmpfs, "/tmp");
-    add(plan, MountKind::bind_readonly, inner::kProgram, own_program().str());
+    add(plan, MountKind::bind_readonly, base::kOwnProgramPath, own_program().str());
 }
 
 // Arguments up to "--"; the rest is the command.

@@ -16,6 +16,7 @@
 #include "backends/bubblewrap/render.h"
 #include "backends/channels.h"
 #include "backends/watch_limits_after_clone.h"
+#include "base/paths_inside.h"
 #include "inner/launch_spec.h"
 #include "inner/stage.h"
 
@@ -76,7 +77,7 @@ base::Result<base::Fd> open_information(Launched& launched) {
     std::string options = std::to_string(arguments);
     std::string orders = std::to_string(inheritance.orders.get());
     const char* words[] = {
-        "bwrap",        "--args", options.c_str(), "--", inner::kProgram.data(), inner::kRole.data(),
+        "bwrap",        "--args", options.c_str(), "--", base::kOwnProgramPath.data(), inner::kRole.data(),
         orders.c_str(), nullptr};
     const char* no_environment[] = {nullptr};
     ::execve(program.c_str(), const_cast<char* const*>(words), const_cast<char* const*>(no_environment));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/inside/devices.h"
 #include "base/text.h"
 
 namespace backends::firejail {
@@ -26,7 +27,7 @@ bool is_graphics(const base::Path& node) {
 
 // With isolation.private_ipc off the plan lists these two like devices.
 bool is_shared_memory(const base::Path& node) {
-    return node.str() == "/dev/shm" || node.str() == "/dev/mqueue";
+    return std::ranges::count(base::kSharedDirectories, node.str()) > 0;
 }
 
 std::vector<base::Path> graphics_of(const host::Tree& tree) {

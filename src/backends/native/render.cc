@@ -12,6 +12,8 @@
 #include <utility>
 
 #include "backends/layers.h"
+#include "base/inside/devices.h"
+#include "base/paths_inside.h"
 #include "inner/stage.h"
 
 namespace backends::native {
@@ -31,15 +33,6 @@ constexpr mode_t kPlain = 0666;    // of files in places of our own
 constexpr mode_t kProgram = 0555;
 constexpr mode_t kPlace = 0444;  // of a file that is only a mount point
 
-struct Link {
-    const char* name;
-    const char* text;
-};
-constexpr Link kDeviceLinks[] = {{"stdin", "/proc/self/fd/0"},  {"stdout", "/proc/self/fd/1"},
-                                 {"stderr", "/proc/self/fd/2"}, {"fd", "/proc/self/fd"},
-                                 {"core", "/proc/kcore"},       {"ptmx", "pts/ptmx"}};
-constexpr const char* kDevices[] = {"null", "zero", "full", "random", "urandom", "tty"};
-
 // Parts of /proc that the host's root could write; a jail must not.
 constexpr const char* kKernelsOwn[] = {"sys", "sysrq-trigger", "irq", "bus"};
 
@@ -54,7 +47,7 @@ class Renderer {
         : plan_(plan), circumstances_(circumstances), layers_(layers_of(plan.mounts)) {
         script_.steps.reserve(plan.mounts.size() * 2);
         made_by_.assign(plan.mounts.size(), -1);
-        auto own = std::ranges::find(plan.mounts, inner::kProgram,
+        auto own = std::ranges::find(plan.mounts, base::kOwnProgramPath,
                                      [](const Mount& mount) { return std::string_view(mount.target.str()); });
         if (own != plan.mounts.end()) own_program_ = own->source;
     }
@@ -216,21 +209,22 @@ class Renderer {
 
     void add_dev(const Mount& mount, const Layer& layer) {
         add_new(mount, layer, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755", kOwners);
-        for (const char* name : kDevices) add_device(text(std::string("/dev/") + name), below(mount, name));
-        for (const Link& link : kDeviceLinks)
-            push({.act = Act::make_link, .source = link.text, .target = below(mount, link.name)});
-        for (const char* name : {"shm", "pts"})
+        for (std::string_view name : base::kDeviceNodes)
+            add_device(text("/dev/" + std::string(name)), below(mount, name));
+        for (const base::DeviceLink& link : base::kDeviceLinks)
+            push({.act = Act::make_link, .source = link.target.data(), .target = below(mount, link.name)});
+        for (std::string_view name : {base::kSharedMemory, base::kTerminals})
             push({.act = Act::make_directory,
                   .target = below(mount, name),
-                  .mode = name[0] == 's' ? mode_t{01777} : kOpen});
+                  .mode = name == base::kSharedMemory ? mode_t{01777} : kOpen});
         push({.act = Act::mount_new,
               .source = "devpts",
-              .target = below(mount, "pts"),
+              .target = below(mount, base::kTerminals),
               .options = "newinstance,ptmxmode=0666,mode=620",
               .flags = MS_NOSUID | MS_NOEXEC});
-        made_directories_.insert({at_, below(mount, "shm")});
+        made_directories_.insert({at_, below(mount, base::kSharedMemory)});
         if (!circumstances_.console.empty())
-            add_device(circumstances_.console.c_str(), below(mount, "console"));
+            add_device(circumstances_.console.c_str(), below(mount, base::kConsole));
     }
 
     void add_device(const char* source, const char* target) {
@@ -272,7 +266,7 @@ class Renderer {
         return mount.target.is_root() ? "." : mount.target.c_str() + 1;
     }
 
-    const char* below(const Mount& mount, const char* name) {
+    const char* below(const Mount& mount, std::string_view name) {
         return text((mount.target / name).str().substr(1));
     }
 

@@ -11,9 +11,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <csignal>
 
+#include "base/parse.h"
+#include "base/paths_inside.h"
 #include "base/process/descriptors.h"
 #include "base/text.h"
 #include "cli/arguments.h"
@@ -47,8 +48,7 @@ std::vector<int> descriptors_of_ranks(const std::vector<std::string>& environmen
     std::vector<int> descriptors;
     for (std::string_view name : {"PMI_FD"}) {
         std::string_view text = host::variable(environment, name).value_or("");
-        int number = -1;
-        std::from_chars(text.data(), text.data() + text.size(), number);
+        int number = base::leading_number<int>(text).value_or(-1);
         if (number > STDERR_FILENO && ::fcntl(number, F_GETFD) >= 0 && slurm::guard_rank_channel(number))
             descriptors.push_back(number);
     }
@@ -60,9 +60,7 @@ constexpr unsigned kMostRanks = 4096;
 
 unsigned number_in(const std::vector<std::string>& environment, std::string_view name) {
     std::string_view text = host::variable(environment, name).value_or("");
-    unsigned number = 0;
-    std::from_chars(text.data(), text.data() + text.size(), number);
-    return std::min(number, kMostRanks);
+    return std::min(base::leading_number<unsigned>(text).value_or(0), kMostRanks);
 }
 
 // Open MPI uses PMIx and distinguishes its ranks by their process IDs. MPICH uses PMI and checks whether the
@@ -164,8 +162,8 @@ Ran run_job(int argc, char** argv) {
     caller.job_session = spec->session;
 
     std::vector<std::string> words = spec->options;
-    for (std::string word : {"--project=" + spec->project, std::string("--"), std::string(inner::kProgram),
-                             std::string(slurm::kPayloadRole)})
+    for (std::string word : {"--project=" + spec->project, std::string("--"),
+                             std::string(base::kOwnProgramPath), std::string(slurm::kPayloadRole)})
         words.push_back(std::move(word));
     base::Result<Arguments> arguments = parse_arguments(words, caller.working_directory);
     if (!arguments) return {output.fail(arguments.error()), {}};

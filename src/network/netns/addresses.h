@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The addresses of the gateway and the jail inside the namespace, in the kernel's form.
-// network/gateway/names/names.h has them as values, and a test compares the two.
 #pragma once
 
-#include <array>
 #include <cstdint>
+
+#include "base/inside/addresses.h"
 
 namespace network::netns {
 
-inline constexpr std::array<uint8_t, 4> kGatewayV4 = {198, 18, 0, 1};
-inline constexpr std::array<uint8_t, 4> kJailV4 = {198, 18, 0, 2};
-inline constexpr std::array<uint8_t, 16> kGatewayV6 = {0xfd, 0x61, 0x67, 0x65, 0x6e, 0x74, 0, 0,
-                                                       0,    0,    0,    0,    0,    0,    0, 1};
-inline constexpr std::array<uint8_t, 16> kJailV6 = {0xfd, 0x61, 0x67, 0x65, 0x6e, 0x74, 0, 0,
-                                                    0,    0,    0,    0,    0,    0,    0, 2};
+inline constexpr auto kGatewayV4 = base::v4_bytes(base::FixedAddress::gateway);
+inline constexpr auto kGatewayV6 = base::v6_bytes(base::FixedAddress::gateway);
+inline constexpr auto kJailV4 = base::v4_bytes(base::FixedAddress::jail);
+inline constexpr auto kJailV6 = base::v6_bytes(base::FixedAddress::jail);
 
 // The port of the single listener of a capture. No process in the jail can bind it.
 inline constexpr uint16_t kCapturePort = 1;

@@ -8,12 +8,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/inside/addresses.h"
 #include "network/netns/addresses.h"
 
 namespace network::netns {
 namespace {
-
-constexpr uint16_t kNameServerPort = 53;
 
 constexpr uint16_t kCommonPorts[] = {
     // ssh, web, git
@@ -22,10 +21,10 @@ constexpr uint16_t kCommonPorts[] = {
     443,
     9418,
     // the gateway's own proxy
-    1080,
-    3128,
+    base::kSocksPort,
+    base::kProxyPort,
     // DNS over TCP
-    kNameServerPort,
+    base::kNameServerPort,
     // closed ports: telnet, mail, DNS over TLS
     23,
     24,
@@ -111,7 +110,7 @@ std::vector<Endpoint> endpoints_for(const Wanted& wanted, Capture capture) {
         } else {
             endpoints.push_back(capture_endpoint(is_v6, capture));
         }
-        endpoints.push_back(endpoint(Group::name_server, is_v6, kNameServerPort));
+        endpoints.push_back(endpoint(Group::name_server, is_v6, base::kNameServerPort));
         for (uint16_t port : wanted.udp_ports) endpoints.push_back(endpoint(Group::udp, is_v6, port));
     }
     return endpoints;

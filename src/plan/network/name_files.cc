@@ -4,15 +4,24 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/inside/addresses.h"
 #include "base/text.h"
 
 namespace plan {
 namespace {
 
-// The gateway's addresses inside. The second server answers "no such name" where the first answers "refused"
-// with a reason: resolvers that would retry accept that as an answer.
-constexpr std::string_view kNameServers = "nameserver 198.18.0.1\nnameserver 198.18.0.4\n";
-constexpr std::string_view kHostServices = "198.18.0.3 host.agent-sandbox.internal\n";
+using base::FixedAddress;
+
+// The second server answers "no such name" where the first answers "refused" with a reason: resolvers that
+// would retry accept that as an answer.
+std::string name_servers() {
+    return "nameserver " + base::v4_text(FixedAddress::gateway) + "\nnameserver " +
+           base::v4_text(FixedAddress::denier) + "\n";
+}
+
+std::string host_services() {
+    return base::v4_text(FixedAddress::host) + " " + std::string(base::kHostServiceName) + "\n";
+}
 
 std::vector<std::string_view> words_in(std::string_view line) {
     std::vector<std::string_view> words;
@@ -56,7 +65,7 @@ std::string jail_resolver(std::string_view host_text, bool has_name_server) {
     }
     if (!has_name_server) return "# The network is isolated: no name server can be reached.\n";
     // One attempt is enough: the gateway is local, and only its own lookup takes time.
-    return std::string(kNameServers) + search + "options timeout:5 attempts:1" + dots + "\n";
+    return name_servers() + search + "options timeout:5 attempts:1" + dots + "\n";
 }
 
 std::string jail_hosts(std::string_view host_text, std::string_view own_name, bool has_host_services) {
@@ -71,7 +80,7 @@ std::string jail_hosts(std::string_view host_text, std::string_view own_name, bo
         own += "\n";
         break;
     }
-    return text + own + (has_host_services ? std::string(kHostServices) : "");
+    return text + own + (has_host_services ? host_services() : "");
 }
 
 std::string jail_switch(std::string_view host_text) {

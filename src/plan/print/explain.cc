@@ -3,6 +3,7 @@
 // assembled entry by entry), a file of the host is seen only through a mount, so there the mounts decide.
 #include "plan/print/explain.h"
 
+#include "base/inside/devices.h"
 #include "plan/backend.h"
 
 #include <algorithm>
@@ -18,14 +19,9 @@ namespace {
 
 constexpr int kMostLinks = 16;
 
-// The entries of every jail's /dev; devices.allow adds others.
-constexpr std::string_view kDevices[] = {"null",   "zero",    "full", "random", "urandom",
-                                         "tty",    "console", "ptmx", "stdin",  "fd",
-                                         "stdout", "stderr",  "pts",  "shm",    "core"};
-
 bool is_common_device(const Mount& dev, const base::Path& path) {
     std::string_view below = path.relative_to(dev.target);
-    return below.empty() || std::ranges::count(kDevices, below.substr(0, below.find('/'))) > 0;
+    return below.empty() || base::is_common_device(below.substr(0, below.find('/')));
 }
 
 // The deepest mount that contains `path`; of equal ones the last, which covers the others.

@@ -2,6 +2,7 @@
 // The system's part of the view: what programs need to run, and no user's files.
 #include <algorithm>
 
+#include "base/inside/devices.h"
 #include "base/paths_inside.h"
 #include "base/text.h"
 #include "config/data.h"
@@ -111,7 +112,7 @@ void add_shared_memory(Draft& draft) {
                   .reason = {"message queues of the jail alone", isolation.private_ipc_origin}});
         return;
     }
-    for (std::string_view place : {"/dev/shm", "/dev/mqueue"}) {
+    for (std::string_view place : base::kSharedDirectories) {
         if (!draft.tree().look(base::Path::known(place))) continue;
         draft.assembled.push_back(
             Mount{.kind = MountKind::bind_device,

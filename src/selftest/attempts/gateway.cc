@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/inside/addresses.h"
 #include "selftest/attempt.h"
 #include "selftest/catalogue.h"
 
@@ -19,17 +20,15 @@ namespace {
 
 constexpr std::string_view kOpen = "network.mode=open";
 
-// Fixed addresses of the jail's network (network/netns/addresses.h), and an address from a range that is
-// reserved for documentation (RFC 5737).
-constexpr const char* kGateway = "198.18.0.1";
-constexpr const char* kHost = "198.18.0.3";
+const std::string kGateway = base::v4_text(base::FixedAddress::gateway);
+const std::string kHost = base::v4_text(base::FixedAddress::host);
+// An address from a range that is reserved for documentation (RFC 5737).
 constexpr const char* kNobody = "203.0.113.25";
-constexpr uint16_t kNames = 53, kProxy = 3128, kSocks = 1080;
 
 constexpr struct timeval kPatience = {.tv_sec = 0, .tv_usec = 300'000};
 
 struct Place {
-    const char* address;
+    std::string address;
     int64_t port;
 };
 
@@ -42,7 +41,7 @@ base::Fd connected(int type, const Place& place) {
     struct sockaddr_in address = {};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<uint16_t>(place.port));
-    ::inet_pton(AF_INET, place.address, &address.sin_addr);
+    ::inet_pton(AF_INET, place.address.c_str(), &address.sin_addr);
     if (::connect(fd.get(), reinterpret_cast<struct sockaddr*>(&address), sizeof address) != 0) fd.reset();
     return fd;
 }
@@ -93,7 +92,7 @@ Finding ask_proxy(const World& world, const std::string& address, int64_t port) 
     if (port == 0) return absent("no such address here");
     std::string target = address + ":" + std::to_string(port);
     std::string request = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n\r\n";
-    Place place = world.is_inside ? Place{kGateway, kProxy} : neighbour(world);
+    Place place = world.is_inside ? Place{kGateway, base::kProxyPort} : neighbour(world);
     Talk said = talk(SOCK_STREAM, place, {request});
     if (world.is_inside && said.answer.starts_with("HTTP/1.1 200")) return escaped("the tunnel was opened");
     return judge(world, said, said.answer.substr(0, said.answer.find('\r')));
@@ -104,7 +103,7 @@ Finding ask_socks(const World& world) {
     request += static_cast<char>(world.tcp_port >> 8);
     request += static_cast<char>(world.tcp_port & 0xff);
     if (!world.is_inside) return judge(world, talk(SOCK_STREAM, neighbour(world), {request}), {});
-    Talk said = talk(SOCK_STREAM, {kGateway, kSocks}, {std::string("\x05\x01\x00", 3), request});
+    Talk said = talk(SOCK_STREAM, {kGateway, base::kSocksPort}, {std::string("\x05\x01\x00", 3), request});
     if (said.answer.size() > 2 && said.answer[1] == 0) return escaped("the tunnel was opened");
     return judge(world, said, "refused by the gateway");
 }
@@ -118,7 +117,7 @@ Finding reach_host(const World& world) {
 Finding deceive_by_name(const World& world) {
     std::string request =
         "GET http://127.0.0.1:" + std::to_string(world.tcp_port) + "/ HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    Place place = world.is_inside ? Place{kGateway, kProxy} : neighbour(world);
+    Place place = world.is_inside ? Place{kGateway, base::kProxyPort} : neighbour(world);
     Talk said = talk(SOCK_STREAM, place, {request});
     return judge(world, said, said.answer.substr(0, said.answer.find('\r')));
 }
@@ -139,7 +138,7 @@ Finding look_up_forbidden(const World& world) {
     if (!world.is_inside) {
         return judge(world, talk(SOCK_DGRAM, {"127.0.0.1", world.udp_port}, {question}), {});
     }
-    Talk said = talk(SOCK_DGRAM, {kGateway, kNames}, {question});
+    Talk said = talk(SOCK_DGRAM, {kGateway, base::kNameServerPort}, {question});
     if (said.answer.size() < 12) return held(said.error != 0 ? error_word(said.error) : "no answer");
     int code = static_cast<unsigned char>(said.answer[3]) & 0x0f;
     return code == kRefused ? held("REFUSED") : escaped("it was looked up: code " + std::to_string(code));

@@ -11,13 +11,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <csignal>
 #include <string>
 #include <vector>
 
 #include "base/entries.h"
 #include "base/file.h"
+#include "base/parse.h"
+#include "base/paths_inside.h"
 #include "base/text.h"
 #include "inner/stage.h"
 
@@ -54,7 +55,7 @@ bool is_left_builder(std::string_view command_line, std::string_view status, siz
                      std::string_view name_of_parent) {
     std::vector<std::string_view> words = base::split(command_line, '\0');
     bool is_ours = words.size() >= 6 && words[0] == kBubblewrap && words[1] == "--args" && words[3] == "--" &&
-                   words[4] == inner::kProgram && words[5] == inner::kRole;
+                   words[4] == base::kOwnProgramPath && words[5] == inner::kRole;
     return is_ours && own_numbers > 0 && field(status, "NSpid").size() == own_numbers + 1 &&
            !name_of_parent.empty() && name_of_parent != kBubblewrap;
 }
@@ -67,8 +68,7 @@ void end_left_builders() {
     if (!processes || user.empty()) return;
     base::visit_entries(processes.get(), [&](const struct dirent64& entry) {
         std::string_view name = entry.d_name;
-        int process = 0;
-        std::from_chars(name.data(), name.data() + name.size(), process);
+        int process = base::leading_number<int>(name).value_or(0);
         if (process <= 0 || base::trim(file_of(name, "comm")) != kBubblewrap) return true;
         // Open the pidfd before the checks: the pid can't be reused unnoticed.
         base::Fd descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));

@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "base/inside/addresses.h"
 #include "network/gateway/control/explanation.h"
 #include "network/wire/http/http_refusal.h"
 
@@ -16,7 +17,6 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr uint16_t kNameServerPort = 53;
 constexpr seconds kFirstFlight{10};  // from the first byte to the verdict
 constexpr seconds kProxyIdle{60};    // until the first byte of a request to the proxy
 
@@ -78,7 +78,7 @@ Connection::Connection(Hall& hall, Stream client, const Endpoint& destination)
       waiting_since_(began_) {}
 
 void Connection::start() {
-    if (destination_.port == kNameServerPort) return serve_names();
+    if (destination_.port == base::kNameServerPort) return serve_names();
     if (is_fixed(destination_.address, Fixed::gateway)) return serve_proxy();
     client_.watch(*this);
     open(translate(hall_.desk.names, destination_.address, destination_.port));

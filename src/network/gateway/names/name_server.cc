@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/inside/addresses.h"
 #include "network/gateway/datagrams/datagram_socket.h"
 #include "network/gateway/once_per_second.h"
 #include "network/wire/dns/dns.h"
@@ -197,7 +198,7 @@ void NameServer::State::serve(const wire::ParsedDnsQuery& parsed, Answer answer)
 std::string NameServer::State::pointer_answer(const DnsQuery& query, const Address& address) const {
     const HostName* name = desk.names.name_of(address);
     std::string_view text = name ? std::string_view(name->str()) : std::string_view();
-    if (is_fixed(address, Fixed::host)) text = kHostName;
+    if (is_fixed(address, Fixed::host)) text = base::kHostServiceName;
     auto target = wire::DnsName::from_host_name(text);
     if (text.empty() || !target) {
         return failure(query, DnsCode::no_such_name, ExtendedCode::filtered,
@@ -216,7 +217,7 @@ void NameServer::State::judge(Asked asked) {
     if (verdict.decision == Decision::ask) return answer_unasked(asked, verdict);
     if (!verdict.is_allowed()) return refuse(asked, verdict);
     DnsType type = asked.query.question->type;
-    if (asked.name.str() == kHostName) {
+    if (asked.name.str() == base::kHostServiceName) {
         record_allowed(asked.name, verdict, {}, {});
         return asked.answer(addresses_answer(asked.query, fixed_v4(Fixed::host), fixed_v6(Fixed::host)));
     }

@@ -6,9 +6,9 @@
 namespace network::gateway {
 namespace {
 
-constexpr std::array<uint8_t, 12> kPrefixV6 = {0xfd, 0x61, 0x67, 0x65, 0x6e, 0x74};
-constexpr size_t kRangeBytesV6 = 8;  // a /64
-constexpr uint32_t kPrefixV4 = 198u << 24 | 18u << 16;
+constexpr size_t kPrefixBytesV6 = 12;  // before the number of a name
+constexpr size_t kRangeBytesV6 = 8;    // a /64
+constexpr uint32_t kPrefixV4 = uint32_t{base::kRangeV4[0]} << 24 | uint32_t{base::kRangeV4[1]} << 16;
 constexpr uint32_t kMaskV4 = 0xfffe0000;  // a /15
 constexpr uint32_t kFirstName = 256;      // smaller numbers are fixed ones, or reserved
 
@@ -27,9 +27,8 @@ Address v4_of(uint32_t number) {
 }
 
 Address v6_of(uint32_t number) {
-    Address::Bytes bytes{};
-    std::ranges::copy(kPrefixV6, bytes.begin());
-    std::ranges::copy(four(number), bytes.begin() + kPrefixV6.size());
+    Address::Bytes bytes = base::kRangeV6;
+    std::ranges::copy(four(number), bytes.begin() + kPrefixBytesV6);
     return Address::from_v6(bytes);
 }
 
@@ -39,18 +38,19 @@ std::optional<uint32_t> number_of(const Address& address) {
         uint32_t value = last_four(address);
         return (value & kMaskV4) == kPrefixV4 ? std::optional(value & ~kMaskV4) : std::nullopt;
     }
-    bool is_ours = std::equal(kPrefixV6.begin(), kPrefixV6.end(), address.bytes().begin());
+    const auto* prefix = base::kRangeV6.begin();
+    bool is_ours = std::equal(prefix, prefix + kPrefixBytesV6, address.bytes().begin());
     return is_ours ? std::optional(last_four(address)) : std::nullopt;
 }
 
 }  // namespace
 
 Address fixed_v4(Fixed which) {
-    return v4_of(static_cast<uint32_t>(which));
+    return Address::from_v4(base::v4_bytes(which));
 }
 
 Address fixed_v6(Fixed which) {
-    return v6_of(static_cast<uint32_t>(which));
+    return Address::from_v6(base::v6_bytes(which));
 }
 
 bool is_fixed(const Address& address, Fixed which) {
@@ -76,7 +76,8 @@ const HostName* Names::name_of(const Address& address) const {
 
 bool Names::is_ours(const Address& address) {
     if (address.is_v4()) return number_of(address).has_value();
-    return std::equal(kPrefixV6.begin(), kPrefixV6.begin() + kRangeBytesV6, address.bytes().begin());
+    const auto* range = base::kRangeV6.begin();
+    return std::equal(range, range + kRangeBytesV6, address.bytes().begin());
 }
 
 }  // namespace network::gateway

@@ -10,24 +10,16 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "base/inside/addresses.h"
 #include "rules/address.h"
 #include "rules/names/name.h"
 
 namespace network::gateway {
 
-// 198.18.0.0/15 (RFC 2544) and fd61:6765:6e74::/64 belong to the gateway inside the jail. The first ones are
-// fixed.
-enum class Fixed : uint32_t {
-    gateway = 1,  // answers DNS, and CONNECT and SOCKS5 as a proxy
-    jail = 2,     // the jail's own address outside of loopback, which AI_ADDRCONFIG needs
-    host = 3,     // host.agent-sandbox.internal
-    denier = 4,   // answers DNS too, with "no such name" where the gateway answers "refused"
-};
+using Fixed = base::FixedAddress;
 Address fixed_v4(Fixed which);
 Address fixed_v6(Fixed which);
 bool is_fixed(const Address& address, Fixed which);
-
-inline constexpr std::string_view kHostName = "host.agent-sandbox.internal";
 
 class Names {
   public:
