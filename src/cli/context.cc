@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <climits>
 
 #include "base/file.h"
 #include "cli/modules.h"
@@ -28,15 +27,7 @@ Caller probe_environment() {
 }
 
 base::Status probe_working_directory(Caller& caller) {
-    char buffer[PATH_MAX];
-    if (!::getcwd(buffer, sizeof buffer)) {
-        base::Error error = base::system_error("find the current directory", errno);
-        error.advice = "change to a directory that exists";
-        return error;
-    }
-    // A directory outside of our root has no path. The kernel then returns "(unreachable)…", which does not
-    // parse.
-    base::Result<base::Path> directory = base::Path::parse(buffer);
+    base::Result<base::Path> directory = host::find_working_directory();
     if (!directory) return directory.error();
     caller.working_directory = *std::move(directory);
     return base::success();

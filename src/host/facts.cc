@@ -16,18 +16,6 @@ namespace {
 
 constexpr std::string_view kContainerMarks[] = {"/.dockerenv", "/run/.dockerenv", "/run/.containerenv"};
 
-// The system call itself, because glibc walks the whole tree where the kernel returns "(unreachable)".
-base::Result<base::Path> find_working_directory() {
-    char text[PATH_MAX];
-    long length = ::syscall(SYS_getcwd, text, sizeof text);
-    if (length > 0 && text[0] == '/') return base::Path::parse(text);
-    std::string problem = length > 0        ? "it lies outside the visible file system"
-                          : errno == ENOENT ? "it has been removed"
-                                            : base::system_error("read it", errno).what;
-    return base::Error{.what = "cannot tell the current directory: " + problem,
-                       .advice = "change to a directory that exists and try again"};
-}
-
 base::Result<base::Path> find_own_program() {
     char text[PATH_MAX];
     ssize_t length = ::readlink("/proc/self/exe", text, sizeof text);
@@ -76,9 +64,19 @@ void probe_bwrap(const Tree& tree, const std::optional<base::Path>& pinned, Fact
     check_permission(facts.bwrap);
 }
 
+// The system call itself, because glibc walks the whole tree where the kernel returns "(unreachable)".
+base::Result<base::Path> find_working_directory() {
+    char text[PATH_MAX];
+    long length = ::syscall(SYS_getcwd, text, sizeof text);
+    if (length > 0 && text[0] == '/') return base::Path::parse(text);
+    std::string problem = length > 0        ? "it lies outside the visible file system"
+                          : errno == ENOENT ? "it has been removed"
+                                            : base::system_error("read it", errno).what;
+    return base::Error{.what = "cannot tell the current directory: " + problem,
+                       .advice = "change to a directory that exists and try again"};
+}
+
 base::Result<Facts> probe(const Tree& tree, const Variables& environment, Identity identity) {
-    base::Result<base::Path> working_directory = find_working_directory();
-    if (!working_directory) return working_directory.error();
     base::Result<base::Path> own_program = find_own_program();
     if (!own_program) return own_program.error();
     utsname system;
@@ -92,7 +90,6 @@ base::Result<Facts> probe(const Tree& tree, const Variables& environment, Identi
     facts.slurm_job.node = variable(environment, "SLURMD_NODENAME").value_or("");
     facts.nested_in = probe_nesting(tree, environment);
     facts.own_program = *std::move(own_program);
-    facts.working_directory = *std::move(working_directory);
     return facts;
 }
 

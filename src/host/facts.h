@@ -59,7 +59,6 @@ struct Facts {
     SlurmJob slurm_job;
     std::string nested_in;   // "container", "agent-sandbox": what we run inside of; empty on the host
     base::Path own_program;  // this executable
-    base::Path working_directory;
     std::vector<base::Path>
         private_etc;  // below /etc, readable by the caller but not by everyone (private_files.h)
 
@@ -91,6 +90,9 @@ base::Result<Facts> probe(const Variables& environment);
 base::Result<Facts> probe(const Tree& tree, const Variables& environment);
 // For a caller whose identity is already known.
 base::Result<Facts> probe(const Tree& tree, const Variables& environment, Identity identity);
+
+// The physical path of the current directory.
+base::Result<base::Path> find_working_directory();
 
 // The part of probe about user namespaces, for a given tree.
 void probe_namespaces(const Tree& tree, Facts& facts);

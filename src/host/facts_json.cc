@@ -121,7 +121,6 @@ base::Json to_json(const Facts& facts) {
     json.set("bwrap", to_json(facts.bwrap)).set("firejail", to_json(facts.firejail));
     json.set("slurm_job", std::move(slurm));
     json.set("nested_in", facts.nested_in).set("own_program", facts.own_program.str());
-    json.set("working_directory", facts.working_directory.str());
     base::Json private_etc = base::Json::array();
     for (const base::Path& path : facts.private_etc) private_etc.push(path.str());
     json.set("private_etc", std::move(private_etc));
@@ -153,7 +152,6 @@ base::Result<Facts> facts_from_json(const base::Json& json) {
                 .slurm_job = {.id = part("slurm_job").text("id"), .node = part("slurm_job").text("node")},
                 .nested_in = json.text("nested_in")};
     reader.path(json, "own_program", facts.own_program);
-    reader.path(json, "working_directory", facts.working_directory);
     for (const base::Json& item : json.items("private_etc")) {
         base::Result<base::Path> path = base::Path::parse(item.as_text() ? *item.as_text() : "");
         if (!path) return path.error();

@@ -27,7 +27,6 @@ Facts unusual_facts() {
                  .slurm_job = {.id = "7", .node = "n1"},
                  .nested_in = "container",
                  .own_program = Path::known("/opt/agent-sandbox"),
-                 .working_directory = Path::known("/work"),
                  .private_etc = {Path::known("/etc/team")},
                  .bwrap = {.state = ProgramState::untrusted,
                            .path = Path::known("/opt/bwrap"),

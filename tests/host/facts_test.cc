@@ -18,7 +18,6 @@ TEST(Probe, KnowsWhereAndAsWhomItRuns) {
     base::Result<Facts> facts = probe({"SLURM_JOB_ID=42", "SLURMD_NODENAME=n01"});
     ASSERT_TRUE(facts) << facts.error().line();
     EXPECT_EQ(facts->identity.uid, ::getuid());
-    EXPECT_EQ(facts->working_directory.str(), std::filesystem::current_path().string());
     EXPECT_EQ(facts->own_program.str(), std::filesystem::read_symlink("/proc/self/exe").string());
     EXPECT_FALSE(facts->kernel.empty());
     EXPECT_FALSE(facts->machine.empty());
@@ -33,14 +32,20 @@ TEST(Probe, LooksForThePinnedBwrapOnly) {
     EXPECT_NE(facts.bwrap.problem.find("/none/bwrap"), std::string::npos) << facts.bwrap.problem;
 }
 
-TEST(Probe, ARemovedWorkingDirectoryIsAClearError) {
+TEST(WorkingDirectory, IsThePhysicalPath) {
+    base::Result<Path> found = find_working_directory();
+    ASSERT_TRUE(found) << found.error().line();
+    EXPECT_EQ(found->str(), std::filesystem::current_path().string());
+}
+
+TEST(WorkingDirectory, ARemovedOneIsAClearError) {
     testing_support::TemporaryDirectory directory;
     ::fflush(nullptr);
     pid_t child = ::fork();
     if (child == 0) {
         if (::chdir(directory.path().c_str()) != 0 || ::rmdir(directory.path().c_str()) != 0) ::_exit(2);
-        base::Result<Facts> facts = probe({});
-        bool is_clear = !facts && facts.error().line() ==
+        base::Result<Path> found = find_working_directory();
+        bool is_clear = !found && found.error().line() ==
                                       "cannot tell the current directory: it has been removed; "
                                       "change to a directory that exists and try again";
         ::_exit(is_clear ? 0 : 1);
