@@ -35,8 +35,6 @@ class ImportWriter {
     // neither contains the other. Of two nested patterns the narrower one stays.
     bool match(const std::string& pattern);
 
-    bool is_for_administrator() const { return options_.for_administrator; }
-
     Imported finish(std::string_view origin);
 
   private:

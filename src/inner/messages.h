@@ -39,7 +39,6 @@ inline constexpr char kMountsCome = 'm';
 inline constexpr char kListenerComes = 'l';
 
 // Steps that can fail before the command runs.
-inline constexpr std::string_view kStepOrders = "orders";
 inline constexpr std::string_view kStepCheck = "check";            // the view is not the intended one
 inline constexpr std::string_view kStepDirectory = "directory";    // chdir
 inline constexpr std::string_view kStepKeyring = "keyring";        // the jail's own session keyring

@@ -34,13 +34,6 @@ std::optional<Endpoint> own_endpoint(int socket) {
     return own.endpoint();
 }
 
-std::optional<Endpoint> peer_endpoint(int socket) {
-    SocketAddress peer;
-    peer.length = sizeof peer.room;
-    if (::getpeername(socket, &peer.any, &peer.length) != 0) return std::nullopt;
-    return peer.endpoint();
-}
-
 Address address_of(const struct in_addr& address) {
     std::array<uint8_t, 4> bytes;
     std::memcpy(bytes.data(), &address, bytes.size());

@@ -36,9 +36,8 @@ struct SocketAddress {
     std::optional<Endpoint> endpoint() const;
 };
 
-// getsockname(2) and getpeername(2).
+// getsockname(2).
 std::optional<Endpoint> own_endpoint(int socket);
-std::optional<Endpoint> peer_endpoint(int socket);
 
 Address address_of(const struct in_addr& address);
 Address address_of(const struct in6_addr& address);

@@ -226,8 +226,4 @@ base::Result<Known> find_among(const std::vector<Known>& sessions, std::string_v
     return *matching[0];
 }
 
-base::Result<Known> find_session(const std::vector<std::string>& places, std::string_view text) {
-    return find_among(known_sessions(places), text);
-}
-
 }  // namespace session

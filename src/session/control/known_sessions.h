@@ -33,7 +33,6 @@ std::vector<Known> known_sessions(const std::vector<std::string>& places);
 bool is_process_of(const base::Json& metadata);
 
 // The session whose id starts with `text`, if only one does; for an empty text the only one that runs here.
-base::Result<Known> find_session(const std::vector<std::string>& places, std::string_view text);
 base::Result<Known> find_among(const std::vector<Known>& sessions, std::string_view text);
 
 }  // namespace session

@@ -33,7 +33,6 @@ class Pump {
     State run(int from, int to, PipePool& pipes, Filter* filter = nullptr);
 
     // Sent before the bytes that are read.
-    void prepend(std::string bytes) { pending_ = std::move(bytes); }
     void append(std::string_view bytes) { pending_ += bytes; }
     // The event announced an end or an error, so a short read is not the last one.
     void expect_end() { reads_to_the_end_ = true; }
