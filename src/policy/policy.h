@@ -9,25 +9,10 @@
 
 #include "base/path.h"
 #include "config/value.h"
+#include "policy/choices.h"
 #include "policy/merge.h"
 
 namespace policy {
-
-enum class HomeAccess { write, read, tmpwrite, restricted };  // least strict first, as in the table
-enum class EnvMode { inherit, clean };
-enum class NetworkMode { open, filtered, proxied, isolated };
-enum class NetworkFallback { open, stricter, strict };
-enum class MailBlock { off, automatic, on };
-enum class SlurmMode { automatic, off };
-enum class SlurmScope { none, user, project, session };
-enum class Gpu { on, automatic, off };
-enum class Level { absent, cooperative, denied, hidden };  // weakest first
-enum class Requirement { absent, automatic, cooperative, denied, hidden };
-
-std::string_view to_text(HomeAccess access);
-std::string_view to_text(NetworkMode mode);
-std::string_view to_text(Level level);
-std::string_view to_text(SlurmScope scope);
 
 using Items = std::vector<config::Item>;
 

@@ -46,7 +46,7 @@ Context context_of(const plan::Plan& plan, const host::Facts& facts, const Surro
     return Context{.session = surroundings.jobs.session,
                    .project = plan.project,
                    .project_inode = project_inode,
-                   .scope = static_cast<slurm::chaperon::Scope>(plan.slurm.scope),
+                   .scope = plan.slurm.scope,
                    .uid = facts.identity.uid,
                    .user = facts.identity.user,
                    .home = facts.identity.home,

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "base/path.h"
+#include "policy/choices.h"
 #include "slurm/chaperon/clients.h"
 
 namespace slurm::chaperon {
 
-// Whose jobs the jail can see and act on (slurm.scope). none: it sees the jobs of all users.
-enum class Scope { none, user, project, session };
+using Scope = policy::SlurmScope;
 
 struct Context {
     std::string session;         // 32 hexadecimal digits; jobs that a job submits have the same one
