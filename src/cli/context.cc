@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 
+#include "base/backend.h"
 #include "base/file.h"
 #include "cli/modules.h"
 #include "doorman/doorman.h"
@@ -235,15 +236,15 @@ void probe_backends(const Caller& caller, const policy::Policy& policy, host::Fa
         auto failure = std::ranges::find(caller.failures, trial.backend, &BackendFailure::backend);
         if (failure != caller.failures.end()) facts.*trial.fact = failure->reason;
     }
-    const std::string& asked = policy.isolation.backend;
-    auto is_taken = [&](std::string_view name) {
-        return (asked == "auto" || asked == name) && !plan::obstacle_of(plan::traits_of(name), facts);
+    const std::optional<base::Backend> asked = policy.isolation.backend;
+    auto is_taken = [&](base::Backend backend) {
+        return asked.value_or(backend) == backend && !plan::obstacle_of(plan::traits_of(backend), facts);
     };
     // A bubblewrap that was chosen by hand comes first.
-    bool is_pinned = policy.isolation.bwrap && asked == "auto";
-    if (!is_pinned && is_taken("native")) return;
+    bool is_pinned = policy.isolation.bwrap && !asked;
+    if (!is_pinned && is_taken(base::Backend::native)) return;
     host::probe_bwrap(caller.disk, policy.isolation.bwrap, facts);
-    if (is_taken("bwrap")) return;
+    if (is_taken(base::Backend::bwrap)) return;
     host::probe_others(caller.disk, policy.isolation.firejail, facts);
     facts.can_answer_calls = doorman::is_possible();
     if (!facts.can_answer_calls)

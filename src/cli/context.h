@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/backend.h"
 #include "base/path.h"
 #include "base/result.h"
 #include "cli/arguments.h"
@@ -23,7 +24,7 @@ namespace cli {
 
 // A backend that fails on this machine for a reason that only a launch can find (host/trial.h).
 struct BackendFailure {
-    std::string_view backend;
+    base::Backend backend;
     std::string reason;
 };
 

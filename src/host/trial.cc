@@ -24,8 +24,9 @@ constexpr int kCannotExecute = 127;
 // without the mounts that the host has below it.
 constexpr unsigned kCloneTree = 0x1 | 0x8000 | O_CLOEXEC;
 constexpr unsigned kFromDescriptor = 0x4;  // MOVE_MOUNT_F_EMPTY_PATH
-constexpr BackendTrial kTrials[] = {{"native", try_native, &Facts::native_obstacle},
-                                    {"bwrap", try_user_namespace, &Facts::user_namespace_obstacle}};
+constexpr BackendTrial kTrials[] = {
+    {base::Backend::native, try_native, &Facts::native_obstacle},
+    {base::Backend::bwrap, try_user_namespace, &Facts::user_namespace_obstacle}};
 
 // Parses a number and the dot after it, if there is one.
 bool take_number(std::string_view& text, int& number) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/backend.h"
 #include "base/result.h"
 #include "host/facts.h"
 
@@ -41,7 +42,7 @@ std::optional<std::string> try_native();
 // A backend that another one can replace after a failed launch. The trial shows whether this machine can't
 // run it, and its result becomes the fact.
 struct BackendTrial {
-    std::string_view backend;
+    base::Backend backend;
     std::optional<std::string> (*failure)();
     std::optional<std::string> Facts::*fact;
 };

@@ -13,11 +13,14 @@ using policy::Level;
 using policy::NetworkMode;
 
 constexpr BackendTraits kBackends[] = {
-    {"native", "agent-sandbox itself", true, true, true, true, false},
-    {"bwrap", "bubblewrap", true, true, false, true, false},
-    {"firejail", "firejail", true, false, false, true, true},
-    {"landlock", "Landlock alone", false, false, false, false, true},
+    {Backend::native, "agent-sandbox itself", true, true, true, true, false},
+    {Backend::bwrap, "bubblewrap", true, true, false, true, false},
+    {Backend::firejail, "firejail", true, false, false, true, true},
+    {Backend::landlock, "Landlock alone", false, false, false, false, true},
 };
+
+// traits_of() finds a row by its position.
+static_assert(std::ranges::equal(kBackends, base::kBackends, {}, &BackendTraits::id));
 
 constexpr ControlRow kControls[] = {
     {"files", Level::hidden, true, "what no rule shows does not exist"},
@@ -38,25 +41,31 @@ constexpr ControlRow kControls[] = {
 };
 
 constexpr Reach kLesser[] = {
-    {"files", "landlock", Level::denied, "names can be seen; content can't be read, nothing can be changed"},
-    {"credentials", "landlock", Level::denied, "names can be seen, content is not"},
-    {"other users", "landlock", Level::absent, "/etc/passwd lists the accounts; home directories are closed"},
-    {"temporary files", "landlock", Level::denied, "/tmp is closed; TMPDIR is a directory of the session's"},
-    {"shared memory", "landlock", Level::denied, "/dev/shm is closed, System V objects are refused"},
-    {"processes", "landlock", Level::denied,
+    {"files", Backend::landlock, Level::denied,
+     "names can be seen; content can't be read, nothing can be changed"},
+    {"credentials", Backend::landlock, Level::denied, "names can be seen, content is not"},
+    {"other users", Backend::landlock, Level::absent,
+     "/etc/passwd lists the accounts; home directories are closed"},
+    {"temporary files", Backend::landlock, Level::denied,
+     "/tmp is closed; TMPDIR is a directory of the session's"},
+    {"shared memory", Backend::landlock, Level::denied, "/dev/shm is closed, System V objects are refused"},
+    {"processes", Backend::landlock, Level::denied,
      "processes outside are listed with their command lines; they can't be signalled, traced or read"},
-    {"protected paths", "landlock", Level::absent,
+    {"protected paths", Backend::landlock, Level::absent,
      "a rule can't take back what the project's own rule gives: hooks and settings in the project can be "
      "changed; the review at the end lists them"},
-    {"masked files", "landlock", Level::absent,
+    {"masked files", Backend::landlock, Level::absent,
      "a rule can't take back what the project's own rule gives: .env and the like can be read"},
-    {"second wall", "landlock", Level::absent, "Landlock is the first wall here, and there is no other"},
-    {"slurm", "firejail", Level::denied, "stubs in PATH; the real commands are there and can't be run"},
-    {"slurm", "landlock", Level::denied,
+    {"second wall", Backend::landlock, Level::absent,
+     "Landlock is the first wall here, and there is no other"},
+    {"slurm", Backend::firejail, Level::denied,
+     "stubs in PATH; the real commands are there and can't be run"},
+    {"slurm", Backend::landlock, Level::denied,
      "stubs in PATH; the real commands reach neither munge nor their configuration"},
-    {"mail", "firejail", Level::denied, "the ports are closed; stubs in PATH say so"},
-    {"mail", "landlock", Level::denied, "the ports are closed; stubs in PATH say so"},
-    {"network", "landlock", Level::denied, "sockets are judged one by one; there is no network of its own"},
+    {"mail", Backend::firejail, Level::denied, "the ports are closed; stubs in PATH say so"},
+    {"mail", Backend::landlock, Level::denied, "the ports are closed; stubs in PATH say so"},
+    {"network", Backend::landlock, Level::denied,
+     "sockets are judged one by one; there is no network of its own"},
 };
 
 std::optional<std::string> bwrap_obstacle(const host::Facts& facts) {
@@ -81,16 +90,22 @@ std::span<const BackendTraits> backends() {
     return kBackends;
 }
 
-const BackendTraits& traits_of(std::string_view name) {
-    const auto* found = std::ranges::find(kBackends, name, &BackendTraits::name);
-    return found == std::end(kBackends) ? kBackends[0] : *found;
+const BackendTraits& traits_of(Backend backend) {
+    return kBackends[static_cast<size_t>(backend)];
 }
 
 std::optional<std::string> obstacle_of(const BackendTraits& backend, const host::Facts& facts) {
     if (!facts.has_seccomp) return "kernel " + facts.kernel + " is built without seccomp filters";
-    if (backend.name == "firejail") return firejail_obstacle(facts);
-    if (backend.name == "landlock") return landlock_obstacle(facts);
-    if (backend.name == "bwrap") return bwrap_obstacle(facts);
+    switch (backend.id) {
+        case Backend::native:
+            return facts.native_obstacle;
+        case Backend::bwrap:
+            return bwrap_obstacle(facts);
+        case Backend::firejail:
+            return firejail_obstacle(facts);
+        case Backend::landlock:
+            return landlock_obstacle(facts);
+    }
     return facts.native_obstacle;
 }
 
@@ -108,7 +123,7 @@ bool lets_signals_out(const BackendTraits& backend, const host::Facts& facts) {
 // need the doorman.
 std::vector<NetworkMode> offered_modes(const BackendTraits& backend, const host::Facts& facts) {
     bool is_closed = backend.hands_connections ? !facts.can_answer_calls
-                                               : backend.name == "bwrap" && facts.bwrap.is_setuid;
+                                               : backend.id == Backend::bwrap && facts.bwrap.is_setuid;
     if (is_closed) return {NetworkMode::open, NetworkMode::isolated};
     return {NetworkMode::open, NetworkMode::filtered, NetworkMode::proxied, NetworkMode::isolated};
 }
@@ -118,8 +133,8 @@ std::optional<std::string> outside_answers_obstacle(const BackendTraits& backend
     constexpr int kMajor = 5, kMinor = 9;  // SECCOMP_IOCTL_NOTIF_ADDFD
     if (!host::is_kernel_at_least(facts.kernel, kMajor, kMinor))
         return "kernel " + facts.kernel + " can't answer system calls from outside (Linux 5.9 can)";
-    if (backend.name == "bwrap" && facts.bwrap.is_setuid) return "bubblewrap is set-user-ID here";
-    if (backend.hands_connections) return "the backend is " + std::string(backend.name);
+    if (backend.id == Backend::bwrap && facts.bwrap.is_setuid) return "bubblewrap is set-user-ID here";
+    if (backend.hands_connections) return "the backend is " + std::string(backend.name());
     return std::nullopt;
 }
 
@@ -133,7 +148,7 @@ std::span<const Reach> lesser_reaches() {
     return kLesser;
 }
 
-const Reach* lesser_reach(std::string_view control, std::string_view backend) {
+const Reach* lesser_reach(std::string_view control, Backend backend) {
     for (const Reach& reach : kLesser) {
         if (reach.control == control && reach.backend == backend) return &reach;
     }
@@ -150,10 +165,10 @@ const ControlRow& control_row(std::string_view control) {
 }
 
 bool is_lesser(const BackendTraits& backend) {
-    return std::ranges::any_of(kLesser, [&](const Reach& reach) { return reach.backend == backend.name; });
+    return std::ranges::any_of(kLesser, [&](const Reach& reach) { return reach.backend == backend.id; });
 }
 
-Level level_with(std::string_view control, std::string_view backend) {
+Level level_with(std::string_view control, Backend backend) {
     const Reach* reach = lesser_reach(control, backend);
     return reach == nullptr ? control_row(control).best : reach->level;
 }

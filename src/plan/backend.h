@@ -9,13 +9,16 @@
 #include <string_view>
 #include <vector>
 
+#include "base/backend.h"
 #include "host/facts.h"
 #include "policy/policy.h"
 
 namespace plan {
 
+using base::Backend;
+
 struct BackendTraits {
-    std::string_view name;   // the value of isolation.backend
+    Backend id;
     std::string_view title;  // for people
     bool has_view;  // a path that no rule shows does not exist, and the jail can have directories of its own
     bool lays_files;      // files of the plan can be mounted over those of the host
@@ -24,11 +27,14 @@ struct BackendTraits {
     // The doorman hands connections to the gateway one by one (src/doorman): there is no network namespace
     // that the gateway could set up.
     bool hands_connections;
+
+    // The value of isolation.backend.
+    std::string_view name() const { return base::to_text(id); }
 };
 
 // The best first; the first two build the same jail.
 std::span<const BackendTraits> backends();
-const BackendTraits& traits_of(std::string_view name);
+const BackendTraits& traits_of(Backend backend);
 
 // Why the backend does not work on this machine, in one line for a person; nothing where it works.
 std::optional<std::string> obstacle_of(const BackendTraits& backend, const host::Facts& facts);
@@ -64,18 +70,18 @@ const ControlRow& control_row(std::string_view control);
 // The level of a control with a lesser backend when the settings ask for the most.
 struct Reach {
     std::string_view control;
-    std::string_view backend;
+    Backend backend;
     policy::Level level;
     std::string_view detail;
 };
 // Only rows that differ from the best backends: native and bubblewrap.
 std::span<const Reach> lesser_reaches();
-const Reach* lesser_reach(std::string_view control, std::string_view backend);
+const Reach* lesser_reach(std::string_view control, Backend backend);
 
 // Some control reaches a lower level than with the best backend, on every machine.
 bool is_lesser(const BackendTraits& backend);
 
 // The level of a control with a backend, by both tables.
-policy::Level level_with(std::string_view control, std::string_view backend);
+policy::Level level_with(std::string_view control, Backend backend);
 
 }  // namespace plan

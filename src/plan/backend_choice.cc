@@ -17,14 +17,14 @@ base::Error none_works(const host::Facts& facts) {
     std::vector<std::string> causes;
     for (const BackendTraits& backend : backends()) {
         if (auto obstacle = obstacle_of(backend, facts))
-            causes.push_back(std::string(backend.name) + ": " + without_remedy(*obstacle));
+            causes.push_back(std::string(backend.name()) + ": " + without_remedy(*obstacle));
     }
     return base::Error{.what = "no backend can build a jail here (" + base::join(causes, "; ") + ")",
                        .advice = std::string(kAdvice)};
 }
 
 base::Status take(Draft& draft, const BackendTraits& backend) {
-    draft.plan.backend = backend.name;
+    draft.plan.backend = backend.id;
     const std::string& around = draft.inputs.facts.nested_in;
     if (!around.empty()) {
         draft.note(NoteKind::information,
@@ -46,7 +46,7 @@ base::Status take(Draft& draft, const BackendTraits& backend) {
 // The order in which they are tried. A bubblewrap that isolation.bwrap names comes first.
 std::vector<const BackendTraits*> candidates(bool is_bwrap_pinned) {
     std::vector<const BackendTraits*> all;
-    if (is_bwrap_pinned) all.push_back(&traits_of("bwrap"));
+    if (is_bwrap_pinned) all.push_back(&traits_of(Backend::bwrap));
     for (const BackendTraits& backend : backends()) {
         if (all.empty() || all.front() != &backend) all.push_back(&backend);
     }
@@ -83,12 +83,12 @@ void tell_of_fall(Draft& draft, const std::string& passed_over, const BackendTra
 base::Status choose_backend(Draft& draft) {
     const auto& isolation = draft.policy().isolation;
     const host::Facts& facts = draft.inputs.facts;
-    if (isolation.backend != "auto") {
-        const BackendTraits& forced = traits_of(isolation.backend);
+    if (isolation.backend) {
+        const BackendTraits& forced = traits_of(*isolation.backend);
         std::optional<std::string> obstacle = obstacle_of(forced, facts);
         if (!obstacle) return take(draft, forced);
         return base::Error{.what = *obstacle,
-                           .advice = "isolation.backend asks for " + std::string(forced.name) +
+                           .advice = "isolation.backend asks for " + std::string(forced.name()) +
                                      " and no other is taken in its place; " + std::string(kAdvice),
                            .where = isolation.backend_origin.describe()};
     }

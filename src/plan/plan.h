@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/backend.h"
 #include "base/path.h"
 #include "config/origin.h"
 #include "plan/request.h"
@@ -246,7 +247,7 @@ struct Note {
 };
 
 struct Plan {
-    std::string backend;         // "native"; see backend.h
+    base::Backend backend = base::Backend::native;
     base::Path project;          // physical
     uint64_t project_inode = 0;  // expected inode; 0: any
     bool project_is_writable = true;

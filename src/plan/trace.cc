@@ -19,7 +19,7 @@ std::string obstacle(const Draft& draft) {
     bool answers = network.egress.needs_gateway() || network.abstract_sockets == AbstractSockets::refused;
     bool has_doorman = backend.hands_connections && (!backend.has_namespaces || answers);
     if (!has_doorman) return {};
-    return "the backend " + std::string(backend.name) +
+    return "the backend " + std::string(backend.name()) +
            " asks about system calls itself, and the kernel lets one process only be asked";
 }
 

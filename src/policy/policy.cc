@@ -76,7 +76,9 @@ Policy policy_from(const Effective& effective) {
     policy.env.block = effective.items("env.block");
     policy.env.block_patterns = effective.items("env.block_patterns");
 
-    policy.isolation.backend = effective.text("isolation.backend");
+    // The only other choice is "auto".
+    if (auto backend = base::parse_backend(effective.text("isolation.backend")))
+        policy.isolation.backend = *backend;
     policy.isolation.backend_origin = effective.origin("isolation.backend");
     if (const std::string& pinned = effective.text("isolation.bwrap"); !pinned.empty()) {
         policy.isolation.bwrap = base::Path::known(pinned);

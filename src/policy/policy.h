@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/backend.h"
 #include "base/path.h"
 #include "config/value.h"
 #include "policy/choices.h"
@@ -48,7 +49,7 @@ struct Policy {
         Items allow, set, block, block_patterns;
     } env;
     struct {
-        std::string backend;
+        std::optional<base::Backend> backend;  // not set: the best that works
         config::Origin backend_origin;
         std::optional<base::Path> bwrap, firejail;
         Requirement require = Requirement::automatic;

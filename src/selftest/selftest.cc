@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "base/backend.h"
 #include "base/paths_inside.h"
 #include "inner/stage.h"
 #include "plan/backend.h"
@@ -115,8 +116,9 @@ class Run {
         if (!text) return text.error();
         if (base::Status done = read_reports(*text, reports); !done) return done;
         look_afterwards(probes_, scenario.name, planted.world(), reports);
-        bool is_setuid = jail->plan.backend == "bwrap" && jail->facts.bwrap.is_setuid;
-        Jailed jailed{.backend = jail->plan.backend + (is_setuid ? ", set-uid" : ""),
+        base::Backend backend = jail->plan.backend;
+        Jailed jailed{.backend = backend,
+                      .is_set_uid = backend == base::Backend::bwrap && jail->facts.bwrap.is_setuid,
                       .landlock = jail->facts.landlock_abi,
                       .has_own_sockets = jail->plan.network.abstract_sockets != plan::AbstractSockets::shared,
                       .has_answers = has_answers(*jail),

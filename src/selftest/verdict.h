@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/backend.h"
 #include "policy/merge.h"
 #include "selftest/probe.h"
 
@@ -33,18 +34,20 @@ struct Judgement {
 
 // Escapes that a backend can't prevent, each with the reason for the user.
 struct Exception {
-    std::string_view backend;
+    base::Backend backend;
     std::string_view probe;  // a name, or a pattern of names
     std::string_view reason;
     int below_landlock = 0;  // only if the kernel's Landlock ABI is below this; 0: always
     // Only if the host lacks this.
     enum class Lack { nothing, own_sockets, answers } lack = Lack::nothing;
+    bool is_for_set_uid = false;  // only if the backend's program is set-user-ID
 };
 std::span<const Exception> exceptions();
 
 // Facts about the jail that a probe ran in.
 struct Jailed {
-    std::string backend;
+    base::Backend backend = base::Backend::native;
+    bool is_set_uid = false;  // the backend's program is set-user-ID
     int landlock = 0;
     bool has_own_sockets = true;  // abstract sockets are kept apart (plan::AbstractSockets)
     bool has_answers = true;      // a process can answer system calls of the jail

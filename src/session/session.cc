@@ -14,6 +14,7 @@
 #include <chrono>
 
 #include "backends/channels.h"
+#include "base/backend.h"
 #include "base/paths_inside.h"
 #include "base/process/descriptors.h"
 #include "base/text.h"
@@ -215,7 +216,7 @@ base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const
     RaisedOpenFiles open_files;
     Terminal terminal;
     Keeper keeper(surroundings.state_directory, surroundings.record.keep);
-    if (plan.backend == "bwrap") keeper.look_for_builders();
+    if (plan.backend == base::Backend::bwrap) keeper.look_for_builders();
     const Clock::time_point began = Clock::now();
     SearchProgress progress;
 

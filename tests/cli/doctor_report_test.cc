@@ -226,9 +226,9 @@ INSTANTIATE_TEST_SUITE_P(Each, Doctor, testing::ValuesIn(machines()), [](const a
 TEST(DoctorVerdict, ABubblewrapThatWasChosenByHandIsTheOneThatIsTaken) {
     Machine sound = machine("sound", "Debian GNU/Linux 12 (bookworm)", "6.1.0-18-amd64");
     cli::Examination examination = cli::examine(sound.facts, sound.trials);
-    EXPECT_EQ(examination.chosen()->backend->name, "native");
+    EXPECT_EQ(examination.chosen()->backend->id, base::Backend::native);
     examination.is_bwrap_pinned = true;
-    EXPECT_EQ(examination.chosen()->backend->name, "bwrap");
+    EXPECT_EQ(examination.chosen()->backend->id, base::Backend::bwrap);
     sound.facts.bwrap = {.state = ProgramState::untrusted, .problem = "owned by uid 1001"};
     examination = cli::examine(sound.facts, {});
     examination.is_bwrap_pinned = true;

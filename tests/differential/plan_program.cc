@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
     bool is_altered = argc > 6 && std::strcmp(argv[6], "altered") == 0;
     plan::Plan plan =
         differential::random_plan(std::strtoull(argv[1], nullptr, 10), argv[4], argv[5], is_altered);
-    plan.backend = argv[2];
+    plan.backend = base::parse_backend(argv[2]).value();
     host::Facts facts;
     facts.bwrap.path = base::Path::known("/usr/bin/bwrap");
     base::Result<session::Ending> ending = session::run(plan, facts, {.state_directory = argv[3]});

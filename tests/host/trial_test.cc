@@ -162,8 +162,8 @@ TEST(TryNative, AFilterThatRefusesACallIsFoundOut) {
 
 TEST(BackendTrials, AreOfTheFirstBackends) {
     ASSERT_EQ(backend_trials().size(), 2u);
-    EXPECT_EQ(backend_trials()[0].backend, "native");
-    EXPECT_EQ(backend_trials()[1].backend, "bwrap");
+    EXPECT_EQ(backend_trials()[0].backend, base::Backend::native);
+    EXPECT_EQ(backend_trials()[1].backend, base::Backend::bwrap);
 }
 
 }  // namespace

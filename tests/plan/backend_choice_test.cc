@@ -173,7 +173,8 @@ std::string outcome(const base::Result<Plan>& plan) {
         if (note.kind == NoteKind::information && is_fall)
             notes.push_back("\n      with --verbose: " + note.text);
     }
-    std::string text = plan->backend + ", network " + std::string(policy::to_text(plan->network.reached));
+    std::string text = std::string(base::to_text(plan->backend)) + ", network " +
+                       std::string(policy::to_text(plan->network.reached));
     if (!weaker.empty()) text += "\n      " + base::join(weaker, ", ");
     for (const std::string& note : notes) text += note;
     return text;
@@ -214,15 +215,16 @@ TEST(BackendChoice, NothingIsWeakerInSilence) {
             ++planned;
             bool is_forced = asked.name.starts_with("--backend");
             if (is_forced) {
-                EXPECT_EQ("--backend " + plan->backend, asked.name);
+                EXPECT_EQ("--backend " + std::string(base::to_text(plan->backend)), asked.name);
             } else if (is_lesser(traits_of(plan->backend))) {
-                EXPECT_TRUE(says(*plan, "builds the jail instead, which is weaker")) << plan->backend;
+                EXPECT_TRUE(says(*plan, "builds the jail instead, which is weaker"))
+                    << base::to_text(plan->backend);
             } else if (asked.name == "isolation.bwrap set") {
-                EXPECT_TRUE(plan->backend == "bwrap" || says(*plan, "builds the jail instead"));
-            } else if (plan->backend == "bwrap") {
+                EXPECT_TRUE(plan->backend == Backend::bwrap || says(*plan, "builds the jail instead"));
+            } else if (plan->backend == Backend::bwrap) {
                 EXPECT_TRUE(says(*plan, "bubblewrap builds the jail instead", NoteKind::information));
             } else {
-                EXPECT_EQ(plan->backend, "native");
+                EXPECT_EQ(plan->backend, Backend::native);
             }
             for (const Control& control : plan->controls) {
                 bool is_dropped = control.is_asked && control.level == Level::absent;
@@ -260,7 +262,7 @@ Plan plan_on(void (*change)(Facts&), std::string_view settings) {
 
 TEST(BackendChoice, BubblewrapInOurPlaceIsToldToThoseWhoAskAndNotCalledWeaker) {
     Plan plan = plan_on(lack_calls, "");
-    EXPECT_EQ(plan.backend, "bwrap");
+    EXPECT_EQ(plan.backend, Backend::bwrap);
     EXPECT_TRUE(says(plan, "has no open_tree", NoteKind::information));
     for (const Note& note : plan.notes) {
         EXPECT_EQ(note.text.find("weaker"), std::string::npos) << note.text;
@@ -270,21 +272,21 @@ TEST(BackendChoice, BubblewrapInOurPlaceIsToldToThoseWhoAskAndNotCalledWeaker) {
 
 TEST(BackendChoice, ABubblewrapThatWasChosenByHandIsTaken) {
     constexpr std::string_view kPinned = "isolation.bwrap = '/usr/bin/bwrap'";
-    EXPECT_EQ(plan_on([](Facts&) {}, "").backend, "native") << "control";
+    EXPECT_EQ(plan_on([](Facts&) {}, "").backend, Backend::native) << "control";
     Plan taken = plan_on([](Facts&) {}, kPinned);
-    EXPECT_EQ(taken.backend, "bwrap");
+    EXPECT_EQ(taken.backend, Backend::bwrap);
     EXPECT_FALSE(says(taken, "builds the jail instead")) << "nothing was passed over";
     EXPECT_FALSE(says(taken, "builds the jail instead", NoteKind::information));
     EXPECT_EQ(
         plan_on([](Facts&) {}, "isolation.bwrap = '/usr/bin/bwrap'\nisolation.backend = 'native'").backend,
-        "native");
+        Backend::native);
 
     Plan left = plan_on(restrict_bwrap, kPinned);
-    EXPECT_EQ(left.backend, "native");
+    EXPECT_EQ(left.backend, Backend::native);
     EXPECT_TRUE(says(left, "agent-sandbox itself builds the jail instead")) << "not in silence";
 
     base::Result<Plan> none = test::planned(example_of({"", remove_bwrap}, {"", kPinned}));
-    ASSERT_FALSE(none) << none->backend;
+    ASSERT_FALSE(none) << base::to_text(none->backend);
     EXPECT_NE(none.error().line().find("is not installed"), std::string::npos) << none.error().line();
 }
 

@@ -41,7 +41,7 @@ TEST_P(OutlookOf, EachControlIsWhatAPlanReaches) {
     facts.bwrap = {.state = host::ProgramState::usable, .path = base::Path::known("/usr/bin/bwrap")};
     std::vector<plan::Outlook> outlooks = plan::outlooks(facts);
     auto outlook = std::ranges::find(outlooks, std::string_view(GetParam()),
-                                     [](const plan::Outlook& each) { return each.backend->name; });
+                                     [](const plan::Outlook& each) { return each.backend->name(); });
     ASSERT_NE(outlook, outlooks.end());
     EXPECT_FALSE(outlook->obstacle) << *outlook->obstacle;
     for (const plan::Control& control : plan->controls) {
@@ -58,7 +58,7 @@ TEST(Outlook, AMachineWithNothingHasAnObstacleForEach) {
     facts.kernel = "4.18.0";
     facts.native_obstacle = "no open_tree";
     for (const plan::Outlook& outlook : plan::outlooks(facts)) {
-        EXPECT_TRUE(outlook.obstacle) << outlook.backend->name;
+        EXPECT_TRUE(outlook.obstacle) << outlook.backend->name();
         EXPECT_TRUE(outlook.modes.empty()) << "modes of what does not work mislead";
     }
 }
@@ -68,9 +68,9 @@ TEST(Outlook, ASetUidBubblewrapTakesNothingFromUs) {
     facts.bwrap = {
         .state = host::ProgramState::usable, .path = base::Path::known("/usr/bin/bwrap"), .is_setuid = true};
     std::vector<plan::Outlook> outlooks = plan::outlooks(facts);
-    EXPECT_EQ(outlooks[0].backend->name, "native");
+    EXPECT_EQ(outlooks[0].backend->id, base::Backend::native);
     EXPECT_EQ(outlooks[0].modes.size(), 4u);
-    EXPECT_EQ(outlooks[1].backend->name, "bwrap");
+    EXPECT_EQ(outlooks[1].backend->id, base::Backend::bwrap);
     EXPECT_EQ(outlooks[1].modes.size(), 2u) << "open and isolated";
 }
 
@@ -78,7 +78,7 @@ TEST(Outlook, WithoutAnswersNoFilteredNetworkIsPromised) {
     host::Facts facts;
     facts.landlock_abi = 5;
     for (const plan::Outlook& outlook : plan::outlooks(facts)) {
-        if (outlook.backend->name != "landlock") continue;
+        if (outlook.backend->id != base::Backend::landlock) continue;
         EXPECT_EQ(outlook.modes.size(), 2u);
         auto processes = std::ranges::find(outlook.controls, "processes", &plan::Reached::control);
         EXPECT_EQ(processes->level, Level::absent) << "signals get out before ABI 6";

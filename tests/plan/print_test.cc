@@ -9,7 +9,7 @@ using base::Path;
 
 plan::Plan sample() {
     plan::Plan plan;
-    plan.backend = "bwrap";
+    plan.backend = base::Backend::bwrap;
     plan.project = Path::known("/home/ann/app");
     plan.working_directory = Path::known("/home/ann/app");
     plan.command = {"bash", "-c", "echo hi"};

@@ -32,6 +32,19 @@ TEST(Policy, WordsAreThoseOfTheTable) {
                                              [](const auto& policy) { return policy.slurm.scope; });
 }
 
+TEST(Policy, EveryBackendOfTheTableIsOne) {
+    const config::Setting& setting = *config::find_setting("isolation.backend");
+    std::vector<std::string_view> named;
+    for (std::string_view word : config::choices_of(setting)) {
+        auto effective = merged({.user = "[isolation]\nbackend = \"" + std::string(word) + "\""});
+        ASSERT_TRUE(effective) << effective.error().line();
+        std::optional<base::Backend> chosen = policy::policy_from(*effective).isolation.backend;
+        if (chosen) named.push_back(base::to_text(*chosen));
+        EXPECT_EQ(chosen ? base::to_text(*chosen) : "auto", word);
+    }
+    EXPECT_EQ(named.size(), std::size(base::kBackends));
+}
+
 TEST(Policy, LevelsAscendFromAbsentToHidden) {
     EXPECT_EQ(policy::to_text(policy::Level::absent), "absent");
     EXPECT_EQ(policy::to_text(policy::Level::cooperative), "cooperative");

@@ -14,7 +14,7 @@ Probe probe_named(std::string name) {
             }};
 }
 
-const Jailed kJail{.backend = "bwrap", .landlock = 7};
+const Jailed kJail{.backend = base::Backend::bwrap, .landlock = 7};
 
 TEST(Verdict, ARefusalBesideAWorkingControlIsAPass) {
     Probe probe = probe_named("files/x");
@@ -84,7 +84,7 @@ TEST(Verdict, WhatASettingPermitsIsNoEscape) {
     probe.permitted_by = "isolation.private_tmp=false";
     policy::Effective settings;
     settings.values = policy::builtin_values();
-    Jailed jail{.backend = "bwrap", .landlock = 7, .settings = &settings};
+    Jailed jail{.backend = base::Backend::bwrap, .landlock = 7, .settings = &settings};
     Findings findings{.outside = escaped("done"), .inside = escaped("done")};
     EXPECT_EQ(judge(probe, findings, jail).verdict, Verdict::escaped);
     settings.values.at("isolation.private_tmp").text = "false";
@@ -96,16 +96,23 @@ TEST(Verdict, AKnownLimitCountsOnlyForItsBackendAndItsKernel) {
     const Exception& limit = exceptions().front();
     Probe probe = probe_named(std::string(limit.probe));
     Findings findings{.outside = escaped("done"), .inside = escaped("done")};
-    Jailed old{.backend = std::string(limit.backend),
-               .landlock = limit.below_landlock - 1,
-               .has_own_sockets = false};
+    Jailed old{.backend = limit.backend, .landlock = limit.below_landlock - 1, .has_own_sockets = false};
     EXPECT_EQ(judge(probe, findings, old).verdict, Verdict::expected);
     Jailed recent = old, apart = old;
     recent.landlock = limit.below_landlock;
     EXPECT_EQ(judge(probe, findings, recent).verdict, Verdict::escaped);
     apart.has_own_sockets = true;
     EXPECT_EQ(judge(probe, findings, apart).verdict, Verdict::escaped);
-    EXPECT_EQ(judge(probe, findings, {.backend = "another"}).verdict, Verdict::escaped);
+    EXPECT_EQ(judge(probe, findings, {.backend = base::Backend::landlock}).verdict, Verdict::escaped);
+}
+
+TEST(Verdict, ALimitOfASetUidProgramCountsOnlyForOne) {
+    Probe probe = probe_named("namespaces/shared-user");
+    Findings findings{.outside = escaped("done"), .inside = escaped("done")};
+    EXPECT_EQ(judge(probe, findings, kJail).verdict, Verdict::escaped);
+    Jailed set_uid = kJail;
+    set_uid.is_set_uid = true;
+    EXPECT_EQ(judge(probe, findings, set_uid).verdict, Verdict::expected);
 }
 
 TEST(Totals, OneEscapeOrOneErrorSpoilsTheWhole) {

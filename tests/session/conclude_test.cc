@@ -14,7 +14,7 @@ using inner::Report;
 using session::conclude;
 using session::Outcome;
 
-const plan::Plan kPlan = {.backend = "bwrap", .command = {"tool"}};
+const plan::Plan kPlan = {.backend = base::Backend::bwrap, .command = {"tool"}};
 
 TEST(Conclude, APlainEndIsTheCommandsOwn) {
     auto ending = conclude(kPlan, Outcome{.may_have_run = true,
@@ -161,7 +161,7 @@ TEST(Conclude, WithoutAnyReportBubblewrapIsHeard) {
 
 TEST(Conclude, WithoutAnyReportTheChildIsHeard) {
     plan::Plan plan = kPlan;
-    plan.backend = "native";
+    plan.backend = base::Backend::native;
     using namespace std::string_literals;
     auto ending = conclude(plan, Outcome{.diagnostics = "2\0001\0\0\0"s});
     ASSERT_FALSE(ending);

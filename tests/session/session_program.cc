@@ -69,7 +69,7 @@ int add_words(plan::Plan& plan, host::Facts& facts, session::RecordSettings& rec
             continue;
         }
         if (word == "backend") {
-            plan.backend = argv[i + 1];
+            plan.backend = base::parse_backend(argv[i + 1]).value();
             continue;
         }
         Path path = Path::known(argv[i + 1]);

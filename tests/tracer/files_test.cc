@@ -22,7 +22,7 @@ plan::PathRule rule(std::string_view path, Access access) {
 class Files : public testing::Test {
   protected:
     Files() {
-        plan_.backend = "native";
+        plan_.backend = base::Backend::native;
         plan_.project = Path::known("/home/ann/project");
         plan_.environment.passed.push_back({"HOME", "/home/ann", {}});
         plan_.rules = {rule("/home/ann/.ssh", Access::hidden), rule("/home/ann/project", Access::writable),

@@ -2,6 +2,7 @@
 // `policy`: prints the rules in force. Inside a jail it reads the jail's own summary file; outside it plans a
 // command that would start here. `policy draft` turns records into a file for review.
 #include "audit/draft.h"
+#include "base/backend.h"
 #include "base/file.h"
 #include "base/paths_inside.h"
 #include "base/table.h"
@@ -109,7 +110,7 @@ Json with_reason(Json object, const plan::Reason& reason) {
 
 Json policy_json(const plan::Plan& plan) {
     Json json = Json::object();
-    json.set("backend", plan.backend);
+    json.set("backend", base::to_text(plan.backend));
     json.set("project",
              Json::object().set("path", plan.project.str()).set("writable", plan.project_is_writable));
     Json entries = Json::array();

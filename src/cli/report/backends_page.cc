@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "base/backend.h"
 #include "plan/backend.h"
 #include "policy/policy.h"
 #include "selftest/verdict.h"
@@ -24,7 +25,7 @@ std::string heading(std::vector<std::string> cells) {
 
 std::vector<std::string> names_of_backends(std::string first) {
     std::vector<std::string> names = {std::move(first)};
-    for (const plan::BackendTraits& backend : plan::backends()) names.emplace_back(backend.name);
+    for (const plan::BackendTraits& backend : plan::backends()) names.emplace_back(backend.name());
     return names;
 }
 
@@ -33,7 +34,7 @@ std::string levels() {
     for (const plan::ControlRow& control : plan::control_rows()) {
         std::vector<std::string> cells = {std::string(control.name) + (control.is_core ? " *" : "")};
         for (const plan::BackendTraits& backend : plan::backends())
-            cells.emplace_back(policy::to_text(plan::level_with(control.name, backend.name)));
+            cells.emplace_back(policy::to_text(plan::level_with(control.name, backend.id)));
         text += row(cells);
     }
     text +=
@@ -41,7 +42,7 @@ std::string levels() {
         "With `isolation.require = \"auto\"` a run starts only where the controls with a * reach denied.\n\n";
     text += "What is less than with native and bwrap, and why:\n\n";
     for (const plan::Reach& reach : plan::lesser_reaches()) {
-        text += "* " + std::string(reach.backend) + ", " + std::string(reach.control) + ": " +
+        text += "* " + std::string(base::to_text(reach.backend)) + ", " + std::string(reach.control) + ": " +
                 std::string(policy::to_text(reach.level)) + "; " + std::string(reach.detail) + "\n";
     }
     return text;
@@ -55,9 +56,9 @@ std::string networks() {
         std::vector<std::string> cells = {std::string(policy::to_text(mode))};
         for (const plan::BackendTraits& backend : plan::backends()) {
             bool needs_more = mode == NetworkMode::filtered || mode == NetworkMode::proxied;
-            cells.emplace_back(!needs_more || backend.name == "native" ? "yes"
-                               : backend.hands_connections             ? "where system calls can be answered"
-                                                                       : "where bubblewrap is not set-uid");
+            cells.emplace_back(!needs_more || backend.id == base::Backend::native ? "yes"
+                               : backend.hands_connections ? "where system calls can be answered"
+                                                           : "where bubblewrap is not set-uid");
         }
         text += row(cells);
     }
@@ -70,7 +71,8 @@ std::string exceptions() {
         "With native and bwrap nothing, but for hosts of the kinds named here.\n\n" +
         heading({"backend", "probe", "why"});
     for (const selftest::Exception& exception : selftest::exceptions()) {
-        std::string backend(exception.backend);
+        std::string backend(base::to_text(exception.backend));
+        if (exception.is_for_set_uid) backend += ", set-uid";
         if (exception.below_landlock > 0)
             backend += ", Landlock before ABI " + std::to_string(exception.below_landlock);
         if (exception.lack != selftest::Exception::Lack::nothing)

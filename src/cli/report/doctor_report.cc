@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/backend.h"
 #include "base/table.h"
 #include "base/text.h"
 
@@ -66,7 +67,7 @@ std::string backends_text(const Examination& examination, bool is_coloured) {
                             : &outlook == examination.chosen() ? "taken"
                                                                : "works";
         std::string modes = outlook.obstacle ? "" : "network: " + modes_text(outlook);
-        table.add({{std::string(outlook.backend->name)},
+        table.add({{std::string(outlook.backend->name())},
                    {printable(state), outlook.obstacle ? Style::red : Style::green},
                    {modes}});
     }
@@ -77,7 +78,7 @@ std::string levels_text(const Examination& examination, bool is_coloured) {
     base::Table table;
     std::vector<base::Cell> first{{"control"}};
     for (const plan::Outlook& outlook : examination.outlooks)
-        first.push_back({std::string(outlook.backend->name)});
+        first.push_back({std::string(outlook.backend->name())});
     table.add(std::move(first));
     const auto& best = examination.outlooks.front();
     for (size_t row = 0; row < best.controls.size(); ++row) {
@@ -150,7 +151,7 @@ Json json_of(const plan::Outlook& outlook, bool is_chosen) {
                           .set("detail", reached.detail));
     }
     return Json::object()
-        .set("name", std::string(outlook.backend->name))
+        .set("name", std::string(outlook.backend->name()))
         .set("usable", !outlook.obstacle.has_value())
         .set("chosen", is_chosen)
         .set("obstacle", outlook.obstacle ? Json(*outlook.obstacle) : Json())
@@ -162,7 +163,7 @@ Json json_of(const plan::Outlook& outlook, bool is_chosen) {
 
 const plan::Outlook* Examination::chosen() const {
     auto pinned = std::ranges::find_if(outlooks, [&](const plan::Outlook& outlook) {
-        return is_bwrap_pinned && outlook.backend->name == "bwrap";
+        return is_bwrap_pinned && outlook.backend->id == base::Backend::bwrap;
     });
     if (pinned != outlooks.end()) {
         if (!pinned->obstacle) return &*pinned;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/backend.h"
 #include "base/paths_inside.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -119,7 +120,7 @@ std::string what_happens_here(const Invocation& call, const Planned& planned) {
     if (std::string hidden = hidden_text(planned, call.caller.disk); !hidden.empty())
         table.add({{"hidden"}, {printable(hidden)}});
     table.add({{"network"}, {network_text(plan) + ": " + std::string(meaning_of(plan.network.reached))}});
-    table.add({{"backend"}, {printable(plan.backend)}});
+    table.add({{"backend"}, {std::string(base::to_text(plan.backend))}});
     bool is_coloured = call.output.colours_results();
     return base::styled("A command started here would get", Style::bold, is_coloured) + "\n" +
            table.text(2, is_coloured, width_of(call.output));
@@ -247,8 +248,8 @@ std::string from_inside(const Invocation& call) {
 
 std::string start_line(const plan::Plan& plan, const base::Path& home) {
     std::string agent = plan.agent.empty() ? "" : plan.agent + " · ";
-    return agent + plan.backend + " · " + project_text(plan, home) + " · network " + network_text(plan) +
-           " · " + held_back_text(plan) + masked_text(plan);
+    return agent + std::string(base::to_text(plan.backend)) + " · " + project_text(plan, home) +
+           " · network " + network_text(plan) + " · " + held_back_text(plan) + masked_text(plan);
 }
 
 int print_overview(const Invocation& call) {

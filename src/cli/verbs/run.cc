@@ -121,7 +121,7 @@ namespace {
 // program or for all. Nothing has run then. If the choice of the backend is ours, take the next one and
 // report it. If a trial succeeds, the plan itself failed: report its error unchanged.
 std::optional<BackendFailure> failure_of_backend(const Planned& planned, const Caller& caller) {
-    bool is_choice = planned.settings.policy.isolation.backend == "auto";
+    bool is_choice = !planned.settings.policy.isolation.backend;
     if (!is_choice) return std::nullopt;
     for (const host::BackendTrial& trial : host::backend_trials()) {
         bool is_known = std::ranges::count(caller.failures, trial.backend, &BackendFailure::backend) > 0;

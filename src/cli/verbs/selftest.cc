@@ -3,6 +3,7 @@
 // It uses the built-in settings under the administrator's ceiling, because a path that the user's own files
 // open is not an escape.
 #include "selftest/selftest.h"
+#include "base/backend.h"
 
 #include <algorithm>
 
@@ -58,7 +59,7 @@ base::Result<selftest::Jail> plan_jail(const Invocation& call, const selftest::J
     caller.working_directory = request.project;
     // A launch would find this by failing; try it here, so that the test uses the same backend as a launch.
     if (std::optional<std::string> failure = host::try_native())
-        caller.failures.push_back({"native", *std::move(failure)});
+        caller.failures.push_back({base::Backend::native, *std::move(failure)});
     Arguments arguments;
     arguments.project = request.project.str();
     arguments.settings = call.arguments.settings;

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/neutral_files.h"
+#include "base/inside/neutral_files.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"

@@ -24,10 +24,10 @@ Reached reached(const ControlRow& row, const BackendTraits& backend, const host:
                 "processes outside can be signalled: this kernel's Landlock does not keep signals inside"};
     }
     if (row.name == "network" && !has_gateway(backend, facts)) {
-        return {row.name, level_with(row.name, backend.name),
+        return {row.name, level_with(row.name, backend.id),
                 "open or isolated; filtered and proxied can't be had here"};
     }
-    if (const Reach* lesser = lesser_reach(row.name, backend.name)) {
+    if (const Reach* lesser = lesser_reach(row.name, backend.id)) {
         return {row.name, lesser->level, std::string(lesser->detail)};
     }
     bool lacks_wall = row.name == "second wall" && facts.landlock_abi < landlock::kFirstUsableAbi;

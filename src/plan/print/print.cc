@@ -2,6 +2,7 @@
 // The plan as JSON for programs; print_text.cc prints it for people.
 #include "plan/print/print.h"
 
+#include "base/backend.h"
 #include "base/parse.h"
 #include "plan/system/limits.h"
 
@@ -211,7 +212,7 @@ base::Json to_json(const Plan& plan) {
     Json command = Json::array();
     for (const std::string& word : plan.command) command.push(word);
     return Json::object()
-        .set("backend", plan.backend)
+        .set("backend", base::to_text(plan.backend))
         .set("project",
              Json::object().set("path", plan.project.str()).set("writable", plan.project_is_writable))
         .set("command", std::move(command))

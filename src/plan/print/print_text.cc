@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/backend.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "plan/print/print.h"
@@ -97,7 +98,7 @@ std::string trace_text(const seccomp::Trace& trace) {
 
 Table summary(const Plan& plan) {
     Table table;
-    table.add({plain("backend"), plain(plan.backend)});
+    table.add({plain("backend"), plain(base::to_text(plan.backend))});
     table.add({plain("project"), plain(plan.project.str()),
                dim(plan.project_is_writable ? "writable" : "read-only")});
     table.add({plain("command"), plain(command_line(plan.command))});

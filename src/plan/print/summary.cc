@@ -3,6 +3,7 @@
 // number of fields (kRows), so that a truncated row is detected.
 #include "plan/print/summary.h"
 
+#include "base/backend.h"
 #include "base/encoding/fields.h"
 #include "base/encoding/sha256.h"
 #include "base/paths_inside.h"
@@ -68,7 +69,9 @@ void read_limit(Reader& reader, Limits& limits) {
 
 void read_row(Reader& reader, std::string_view row, Plan& plan) {
     if (row == "backend") {
-        plan.backend = reader.next();
+        base::Result<base::Backend> backend = base::parse_backend(reader.next());
+        if (!backend) return reader.reject();
+        plan.backend = *backend;
     } else if (row == "grant") {
         Grant grant{.path = reader.path()};
         grant.kind = reader.get_one_of(GrantKind::write);
@@ -118,7 +121,7 @@ std::string encode_summary(const Plan& plan) {
     Writer writer;
     writer.add(kVersion);
     writer.add("backend");
-    writer.add(plan.backend);
+    writer.add(base::to_text(plan.backend));
     for (const Grant& grant : plan.grants) {
         writer.add("grant");
         writer.add(grant.path.str());

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/backend.h"
+
 namespace plan {
 namespace {
 
@@ -16,12 +18,12 @@ base::Path top_of(const base::Path& project, const base::Path& path) {
 
 }  // namespace
 
-size_t most_covered_singly(std::string_view backend) {
-    return backend == "native" ? 3000 : 1000;
+size_t most_covered_singly(base::Backend backend) {
+    return backend == base::Backend::native ? 3000 : 1000;
 }
 
 // Two mounts each: the ".git" and the directory that holds it.
-size_t most_repositories(std::string_view backend) {
+size_t most_repositories(base::Backend backend) {
     return most_covered_singly(backend) / 2;
 }
 

@@ -6,16 +6,17 @@
 #include <string_view>
 #include <vector>
 
+#include "base/backend.h"
 #include "base/path.h"
 
 namespace plan {
 
 // How many findings a backend covers one by one. bubblewrap accepts 9,000 arguments, three for each mount.
-size_t most_covered_singly(std::string_view backend);
+size_t most_covered_singly(base::Backend backend);
 // Repositories that are protected part by part, so that git can write in them: eight mounts each. In the
 // others the whole ".git" is read-only.
 inline constexpr size_t kMostRepositoriesByPart = 64;
-size_t most_repositories(std::string_view backend);
+size_t most_repositories(base::Backend backend);
 
 struct Crowds {
     struct Directory {

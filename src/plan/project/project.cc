@@ -70,7 +70,7 @@ void add_protected(Draft& draft, Protection& protection, const Found& found) {
 // not enter its namespaces, and not before Linux 5.8, which can't tell a mount point from another directory.
 bool can_cover_later(const Draft& draft) {
     const host::Facts& facts = draft.inputs.facts;
-    bool is_set_uid = draft.plan.backend == "bwrap" && facts.bwrap.is_setuid;
+    bool is_set_uid = draft.plan.backend == Backend::bwrap && facts.bwrap.is_setuid;
     return draft.backend().has_namespaces && !is_set_uid && host::is_kernel_at_least(facts.kernel, 5, 8);
 }
 

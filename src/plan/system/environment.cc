@@ -242,7 +242,7 @@ void add_environment(Draft& draft) {
     set(environment, "AGENT_SANDBOX", "1", ours);
     set(environment, "AGENT_SANDBOX_SESSION", draft.inputs.request.session, ours);
     set(environment, "AGENT_SANDBOX_PROJECT", draft.project.str(), ours);
-    set(environment, "AGENT_SANDBOX_BACKEND", draft.plan.backend, ours);
+    set(environment, "AGENT_SANDBOX_BACKEND", std::string(draft.backend().name()), ours);
     set(environment, "AGENT_SANDBOX_NETWORK", std::string(policy::to_text(draft.plan.network.reached)), ours);
     std::ranges::sort(environment.passed, {}, &Variable::name);
     std::ranges::sort(environment.removed, {}, &RemovedVariable::name);

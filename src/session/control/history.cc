@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "audit/secrets.h"
+#include "base/backend.h"
 
 namespace session {
 namespace {
@@ -48,7 +49,8 @@ base::Json description_of(const plan::Plan& plan, const Surroundings& surroundin
     base::Json description = base::Json::object();
     description.set("version", surroundings.version).set("command", std::move(words));
     description.set("directory", plan.working_directory.str()).set("project", plan.project.str());
-    description.set("backend", plan.backend).set("network", policy::to_text(plan.network.reached));
+    description.set("backend", base::to_text(plan.backend))
+        .set("network", policy::to_text(plan.network.reached));
     description.set("agent", plan.agent);
     if (!surroundings.job.empty()) description.set("job", surroundings.job);
     return description;
@@ -61,7 +63,7 @@ void record_start(audit::Writer& record, const plan::Plan& plan, const Surroundi
     line.text("session", surroundings.session).text("version", surroundings.version);
     line.texts("command", audit::without_secrets(plan.command));
     line.path("directory", plan.working_directory.str()).path("project", plan.project.str());
-    line.text("backend", plan.backend).text("agent", plan.agent);
+    line.text("backend", base::to_text(plan.backend)).text("agent", plan.agent);
     line.text("network", policy::to_text(plan.network.reached));
     line.text("asked", policy::to_text(plan.network.asked)).text("policy", policy);
     line.begin_object("levels");

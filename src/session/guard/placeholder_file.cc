@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/file.h"
-#include "base/neutral_files.h"
+#include "base/inside/neutral_files.h"
 
 namespace session {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Placeholders that are files, because some programs fail if their name is a directory. Their content is one
-// of base/neutral_files.h and identifies them; a file with any other content belongs to the user.
+// of base/inside/neutral_files.h and identifies them; a file with any other content belongs to the user.
 #pragma once
 
 #include <string_view>

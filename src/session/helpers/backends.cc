@@ -13,8 +13,8 @@
 namespace session {
 namespace {
 
-struct Backend {
-    std::string_view name;  // plan/backend.h
+struct Row {
+    base::Backend backend;
     base::Result<backends::Launched> (*launch)(const plan::Plan&, const host::Facts&,
                                                const backends::Caller&);
     base::Error (*diagnose)(std::string_view);
@@ -22,36 +22,37 @@ struct Backend {
     void (*limit_watches)(const base::Fd&);  // not set: its child does, or no process can
 };
 
-constexpr Backend kBackends[] = {
-    {"native", backends::native::launch, backends::native::diagnose, true, nullptr},
-    {"bwrap", backends::bubblewrap::launch, backends::bubblewrap::diagnose, false,
+constexpr Row kRows[] = {
+    {base::Backend::native, backends::native::launch, backends::native::diagnose, true, nullptr},
+    {base::Backend::bwrap, backends::bubblewrap::launch, backends::bubblewrap::diagnose, false,
      backends::bubblewrap::limit_watches_of},
-    {"firejail", backends::firejail::launch, backends::firejail::diagnose, false, nullptr},
-    {"landlock", backends::landlock::launch, backends::landlock::diagnose, false, nullptr},
+    {base::Backend::firejail, backends::firejail::launch, backends::firejail::diagnose, false, nullptr},
+    {base::Backend::landlock, backends::landlock::launch, backends::landlock::diagnose, false, nullptr},
 };
 
-const Backend& named(std::string_view name) {
-    const auto* found = std::ranges::find(kBackends, name, &Backend::name);
-    return found == std::end(kBackends) ? kBackends[0] : *found;
+static_assert(std::ranges::equal(kRows, base::kBackends, {}, &Row::backend));
+
+const Row& row_of(base::Backend backend) {
+    return kRows[static_cast<size_t>(backend)];
 }
 
 }  // namespace
 
 base::Result<backends::Launched> launch(const plan::Plan& plan, const host::Facts& facts,
                                         const backends::Caller& caller) {
-    return named(plan.backend).launch(plan, facts, caller);
+    return row_of(plan.backend).launch(plan, facts, caller);
 }
 
-base::Error diagnose(std::string_view backend, std::string_view standard_error) {
-    return named(backend).diagnose(standard_error);
+base::Error diagnose(base::Backend backend, std::string_view standard_error) {
+    return row_of(backend).diagnose(standard_error);
 }
 
-bool sets_up_network(std::string_view backend) {
-    return named(backend).sets_up_network;
+bool sets_up_network(base::Backend backend) {
+    return row_of(backend).sets_up_network;
 }
 
-void limit_watches(std::string_view backend, const base::Fd& mounts) {
-    if (auto* limit = named(backend).limit_watches; limit != nullptr) limit(mounts);
+void limit_watches(base::Backend backend, const base::Fd& mounts) {
+    if (auto* limit = row_of(backend).limit_watches; limit != nullptr) limit(mounts);
 }
 
 }  // namespace session
