@@ -31,7 +31,7 @@ broken() {
 }
 
 @test "every link and every anchor of the sources leads somewhere" {
-    check sources ./*.md docs/*.md docs/*/*.md
+    check sources ./*.md docs/*.md
     printf '# A page\n\n[there](missing.md) [here](#a-page)\n' >"$BATS_TEST_TMPDIR/one.md"
     printf '# A page\n\n[here](#another-page)\n' >"$BATS_TEST_TMPDIR/two.md"
     run ! check sources "$BATS_TEST_TMPDIR/one.md"
