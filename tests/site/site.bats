@@ -26,7 +26,7 @@ broken() {
 
 @test "every link and every anchor of every page leads somewhere" {
     check links "$site"
-    broken links docs/network.html 's|href="network-rules.html"|href="network-rule.html"|'
+    broken links docs/network.html 's:href="#floors":href="#floor":'
     broken links docs/network.html 's|id="recipes"|id="recipe"|'
 }
 
