@@ -52,13 +52,13 @@ broken() {
 
 @test "every page is in the navigation, and next leads through all of them" {
     check navigation "$site"
-    broken navigation index.html 's|<li><a href="docs/gpu.html">.*</li>||'
-    broken navigation docs/gpu.html 's|rel="next" |rel="other" |'
+    broken navigation index.html 's|<li><a href="docs/resources.html">.*</li>||'
+    broken navigation docs/resources.html 's|rel="next" |rel="other" |'
 }
 
 @test "pages are small" {
     check weight "$site"
-    broken weight docs/gpu.html "1s|^|$(printf '%090000d' 0)|"
+    broken weight docs/resources.html "1s|^|$(printf '%090000d' 0)|"
 }
 
 @test "every page is well-formed HTML" {
@@ -89,9 +89,9 @@ broken() {
     echo '# New' >docs/new.md
     run ! scripts/site out
     [[ $output == *"docs/new.md is not in docs/site/navigation.list"* ]]
-    rm docs/new.md docs/gpu.md
+    rm docs/new.md docs/resources.md
     run ! scripts/site out
-    [[ $output == *"names docs/gpu.md, which is not there"* ]]
+    [[ $output == *"names docs/resources.md, which is not there"* ]]
     [ ! -e out ]
 }
 
