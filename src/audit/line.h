@@ -11,7 +11,7 @@
 
 namespace audit {
 
-// The version of the schema (docs/audit.md). A reader for a lower version may skip lines with a higher one.
+// The version of the schema (docs/records.md). A reader for a lower version may skip lines with a higher one.
 inline constexpr int kVersion = 1;
 inline constexpr size_t kLongestText = 256;
 inline constexpr size_t kMostTexts = 64;  // in a list

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The recent refusals of a session, from the end of its record (docs/audit.md).
+// The recent refusals of a session, from the end of its record (docs/records.md).
 #pragma once
 
 #include <string>

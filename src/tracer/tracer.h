@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The process beside a jail that records what is tried in it (docs/tracing.md).
+// The process beside a jail that records what is tried in it (docs/records.md).
 #pragma once
 
 #include <string>

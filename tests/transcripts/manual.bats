@@ -73,9 +73,9 @@ as_text() { MANWIDTH=80 MAN_KEEP_FORMATTING='' LC_ALL=C.UTF-8 man -P cat -l "$PA
     [[ $(grep -c "^ *In an administrator's file: " "$BATS_TEST_TMPDIR/text") == "$count" ]]
 }
 
-# Kind and members, one a line, from the table of docs/audit.md and from the page.
+# Kind and members, one a line, from the table of docs/records.md and from the page.
 kinds_of_docs() {
-    sed -n '/^| kind | members |/,/^$/p' "$SBX_STAGE/docs/audit.md" | sed '1,2d;/^$/d' | perl -ne '
+    sed -n '/^| kind | members |/,/^$/p' "$SBX_STAGE/docs/records.md" | sed '1,2d;/^$/d' | perl -ne '
         my ($kinds, $members) = /^\| (.*?) \| (.*) \|$/ or die "no row: $_";
         my @members = grep { !/^-/ } $members =~ /`([^`]+)`/g;
         for my $kind ($kinds =~ /`([^`]+)`/g) { print map { "$kind $_\n" } @members }' | sort
@@ -91,7 +91,7 @@ kinds_of_page() {
     ' "$SBX_STAGE/docs/man/agent-sandbox-audit.5.scd" | sort
 }
 
-@test "the record's kinds and members are those of docs/audit.md" {
+@test "the record's kinds and members are those of docs/records.md" {
     kinds_of_docs >"$BATS_TEST_TMPDIR/docs"
     kinds_of_page >"$BATS_TEST_TMPDIR/page"
     (($(wc -l <"$BATS_TEST_TMPDIR/docs") > 60))
