@@ -48,7 +48,7 @@ bool lets_signals_out(const BackendTraits& backend, const host::Facts& facts);
 // The network modes that it offers here, the least strict first.
 std::vector<policy::NetworkMode> offered_modes(const BackendTraits& backend, const host::Facts& facts);
 
-// A process outside the jail can answer system calls of the command (docs/system-calls.md). Empty if it
+// A process outside the jail can answer system calls of the command (docs/security.md). Empty if it
 // can; else the reason, for a message.
 std::optional<std::string> outside_answers_obstacle(const BackendTraits& backend, const host::Facts& facts);
 

@@ -12,7 +12,7 @@ TEST(BackendsPage, IsWhatTheDocumentationShows) {
     auto page = base::read_file(TEST_DATA "/../docs/security.md");
     ASSERT_TRUE(page) << page.error().line();
     EXPECT_TRUE(page->ends_with(cli::backends_page()))
-        << "write the tables anew: build/agent-sandbox help backends, below the head of docs/security.md";
+        << "write the end of docs/security.md anew, from '## Levels': build/agent-sandbox help backends";
 }
 
 TEST(BackendsPage, EveryRowNamesAControlThatExists) {
