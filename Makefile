@@ -88,6 +88,8 @@ INSTALL = install -D -m 0644
 SAMPLES = $(patsubst share/%,%,$(wildcard share/admin/*.toml share/apparmor/* share/modulefiles/*))
 # Only pages for users: no sources of the manual, of the site or of other pages.
 PAGES = $(shell find docs -path docs/man -prune -o -path docs/site -prune -o -type f ! -name '*.in' ! -name '*.tsv' -print | LC_ALL=C sort)
+# docs/configuration.md links them; the program has them compiled in.
+LISTS = $(shell find share -name '*.list' | LC_ALL=C sort)
 
 install:
 	@test -x $(PROGRAM) || { scripts/setup build && scripts/build program; }
@@ -102,7 +104,7 @@ install:
 	for file in $(SAMPLES); do $(INSTALL) share/$$file "$(DESTDIR)$(SHARED)/$$file"; done
 	sed -i 's|/usr/local/bin/agent-sandbox|$(PROGRAM_PATH)|' "$(DESTDIR)$(SHARED)/apparmor/agent-sandbox"
 	$(INSTALL) -t "$(DESTDIR)$(DOCUMENTS)" LICENSE README.md CHANGELOG.md SECURITY.md CONTRIBUTING.md
-	for page in $(PAGES); do $(INSTALL) $$page "$(DESTDIR)$(DOCUMENTS)/$$page"; done
+	for page in $(PAGES) $(LISTS); do $(INSTALL) $$page "$(DESTDIR)$(DOCUMENTS)/$$page"; done
 
 # The administrator's files in /etc/agent-sandbox stay, and so do the users' files.
 uninstall:

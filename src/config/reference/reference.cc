@@ -134,14 +134,14 @@ std::string code(std::string_view text) {
     return text.empty() ? std::string() : "`" + std::string(text) + "`";
 }
 
+// The page links the lists instead of printing them: they have more lines than everything else on it.
+std::string link_to_list(std::string_view name) {
+    std::string path = "share/" + std::string(name) + ".list";
+    return "[" + path + "](../" + path + ")";
+}
+
 std::string shown_default(const Setting& setting) {
-    if (is_data_list(setting)) {
-        std::string name(setting.fallback.substr(1));
-        std::string anchor;
-        for (char letter : name)
-            if (letter != '/') anchor += letter;
-        return "[share/" + name + ".list](#share" + anchor + "list)";
-    }
+    if (is_data_list(setting)) return link_to_list(setting.fallback.substr(1));
     return setting.fallback.empty() ? "none" : code(setting.fallback);
 }
 
@@ -160,27 +160,35 @@ constexpr std::string_view kTableHead =
 constexpr std::string_view kPageHead =
     R"(# Configuration
 
-This page is made from the program's own table of settings and from the lists in `share/`.
+This page is made from the program's own table of settings. It shows every setting and every preset,
+and links the [lists](#lists) of built-in entries.
 
-Files are TOML and are read strictly: an unknown key, a wrong type or a duplicate is an error with file, line and column.
-`agent-sandbox config init` makes a starting file, `config check` reads one, `config show --origin` prints what counts and
-where it was written, `config import` turns a `sandbox.conf` of the bash predecessor into TOML.
+Files are TOML and are read strictly: an unknown key, a wrong type or a duplicate is an error with
+file, line and column. `agent-sandbox config init` makes a starting file, `config check` reads one,
+`config show --origin` prints the values in force and where each was written, and `config import`
+converts settings of other tools ([coming-from.md](coming-from.md)).
 
 ## Layers
 
-Later ones are asked after earlier ones; none can go beyond what the administrator allows.
+Each layer can change the values of the layers before it. No layer can exceed what the administrator
+allows.
 
 1. built-in values
-2. the administrator: `/etc/agent-sandbox/config.toml`, then `/etc/agent-sandbox/conf.d/*.toml` by name. They must be owned by root and
-   writable by no other user, and so must the directories; a file that is there and can't be believed or read stops every start.
-3. the user: `$XDG_CONFIG_HOME/agent-sandbox/config.toml`, then `conf.d/*.toml` beside it. A file with
-   `[match]` and `project = "/lab/genomics/**"` counts only for projects whose real path matches.
-4. the project: `.agent-sandbox.toml` in its root. It can only narrow, unless the user has read it and said `agent-sandbox trust`.
-5. the preset named by `--preset`: `presets/NAME.toml` of the user, of the administrator, or a built-in one
+2. the administrator: `/etc/agent-sandbox/config.toml`, then `/etc/agent-sandbox/conf.d/*.toml` by
+   name. The files and their directories must belong to root, and no other user may be able to write
+   them. A file that exists and can't be trusted or read stops every start.
+3. the user: `$XDG_CONFIG_HOME/agent-sandbox/config.toml`, then `conf.d/*.toml` beside it. A file
+   with `[match]` and `project = "/lab/genomics/**"` applies only to projects whose real path
+   matches.
+4. the project: `.agent-sandbox.toml` in its root. It can only narrow, unless the user has read it
+   and run `agent-sandbox trust`.
+5. the preset named by `--preset`: `presets/NAME.toml` of the user, of the administrator, or a
+   built-in one
 6. variables, for settings that are not lists
 7. flags
 
-`lock = ["section.key"]` at the top of an administrator's file makes its value for that setting final.
+`lock = ["section.key"]` at the top of an administrator's file makes its value for that setting
+final.
 
 ## Settings
 )";
@@ -226,12 +234,34 @@ constexpr ListTitle kLists[] = {
     {"network/bundles", "Bundles of hosts for `network.allow`, as `@name`."},
 };
 
-std::string list_section(const ListTitle& list) {
-    std::string text =
-        "\n### share/" + std::string(list.name) + ".list\n\n" + std::string(list.text) + "\n\n";
-    text += "| entry | reason |\n|---|---|\n";
-    for (const DataRow& row : data_list(list.name)) {
-        text += "| " + code(cell(row.entry)) + " | " + cell(row.reason) + " |\n";
+constexpr std::string_view kListsHead = R"(
+## Lists
+
+Built-in entries are in text files, one entry per line with its reason. The program has them
+compiled in: changing a file changes nothing in an installed program. `agent-sandbox config show`
+prints the entries of a setting. `agent-sandbox why` prints the entry that decides about one path,
+host or variable.
+
+| file | contents |
+|---|---|
+)";
+
+constexpr std::string_view kBundlesHead = R"(
+### Bundles
+
+| bundle | hosts for | file |
+|---|---|---|
+)";
+
+std::string list_sections() {
+    std::string text(kListsHead);
+    for (const ListTitle& list : kLists)
+        text += "| " + link_to_list(list.name) + " | " + cell(list.text) + " |\n";
+    text += kBundlesHead;
+    for (const DataRow& bundle : data_list("network/bundles")) {
+        std::string name(bundle.entry);
+        text += "| " + code("@" + name) + " | " + cell(bundle.reason) + " | " +
+                link_to_list("bundles/" + name) + " |\n";
     }
     return text;
 }
@@ -276,13 +306,7 @@ std::string reference_page() {
     for (const Setting& setting : settings()) {
         if (section_of(setting).empty()) page += table_row(setting);
     }
-    page += preset_sections() + "\n## Lists\n";
-    for (const ListTitle& list : kLists) page += list_section(list);
-    for (const DataRow& bundle : data_list("network/bundles")) {
-        std::string name = "bundles/" + std::string(bundle.entry);
-        std::string title = "`@" + std::string(bundle.entry) + "`: " + std::string(bundle.reason) + ".";
-        page += list_section({name, title});
-    }
+    page += preset_sections() + list_sections();
     return page;
 }
 
