@@ -154,7 +154,7 @@ std::string table_row(const Setting& setting) {
 }
 
 constexpr std::string_view kTableHead =
-    "| setting | what it says | value | built-in | flag | variable | an administrator's value |\n"
+    "| setting | meaning | value | built-in | flag | variable | an administrator's value |\n"
     "|---|---|---|---|---|---|---|\n";
 
 constexpr std::string_view kPageHead =
