@@ -72,8 +72,8 @@ covers_stay() {
 
 # On an open network the keeper answers `socket`. These processes make such calls all the time.
 @test "calls that the keeper answers do not delay the covers" {
-    echo 'use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0) while 1' >flood.pl
-    local BESIDE='for i in 1 2 3 4 5 6; do perl flood.pl & done'
+    printf 'import socket\nwhile True:\n    socket.socket(socket.AF_UNIX).close()\n' >flood.py
+    local BESIDE='for i in 1 2 3 4 5 6; do python3 flood.py & done'
     JAIL=(--backend native --network open)
     in_covers "$TRIES" .env .git/config .envrc
     replace_outside
@@ -143,7 +143,12 @@ keeper_of_jail() {
 
 @test "a file that is replaced all day does not keep others from being told of" {
     in_covers : .env .git/config
-    perl -e 'for (1 .. 600) { open my $f, ">", ".git/new" or die; print $f "[core]\n\tbare = false\n"; close $f; rename ".git/new", ".git/config" or die; select undef, undef, undef, 0.004 }'
+    python3 -c 'import os, time
+for _ in range(600):
+    with open(".git/new", "w") as file:
+        file.write("[core]\n\tbare = false\n")
+    os.rename(".git/new", ".git/config")
+    time.sleep(0.004)'
     echo "KEY=planted again" >new && mv new .env
     go_on
     [[ $output == *"/project/.git/config was replaced outside"* && $output == *"/project/.env was replaced outside"* ]] || report "not told"
@@ -154,7 +159,12 @@ keeper_of_jail() {
     local round writer
     for round in $(seq 20); do
         touch going
-        perl -e 'for (my $n = 0; -e "going"; ++$n) { open my $f, ">", "new" or die; print $f "planted $n\n"; close $f; rename "new", ".env" or die; select undef, undef, undef, 0.002 }' 3>&- &
+        python3 -c 'import os, time
+while os.path.exists("going"):
+    with open("new", "w") as file:
+        file.write("planted\n")
+    os.rename("new", ".env")
+    time.sleep(0.002)' 3>&- &
         writer=$!
         CHILDREN+=("$writer")
         in_covers 'cat .env; echo tried' .env
@@ -199,7 +209,7 @@ keeper_of_jail() {
     local program=$SBX_PROGRAM inotify_init1=294
     [[ $(uname -m) == x86_64 ]] || inotify_init1=26
     SBX_PROGRAM=$BATS_TEST_TMPDIR/without_watches
-    printf '#!/bin/sh\nexec perl %s/without_call.pl %s %s "$@"\n' "$BATS_TEST_DIRNAME" "$inotify_init1" "$program" >"$SBX_PROGRAM"
+    printf '#!/bin/sh\nexec python3 %s/without_call.py %s %s "$@"\n' "$BATS_TEST_DIRNAME" "$inotify_init1" "$program" >"$SBX_PROGRAM"
     chmod +x "$SBX_PROGRAM"
     in_covers "$TRIES" .env .git/config .envrc
     SBX_PROGRAM=$program
@@ -216,7 +226,14 @@ keeper_of_jail() {
     before=$(find . -path ./going -prune -o -path ./.git/objects -prune -o -print | sort)
     touch going
     # The pauses grow, so that a launch succeeds in the end, however slow the machine is.
-    perl -e 'for (my $pause = 0.02; -e "going"; $pause *= 1.02) { rmdir for ".envrc", ".claude", ".vscode", ".codex"; select undef, undef, undef, $pause }' 3>&- &
+    python3 -c 'import contextlib, os, time
+pause = 0.02
+while os.path.exists("going"):
+    for name in ".envrc", ".claude", ".vscode", ".codex":
+        with contextlib.suppress(OSError):
+            os.rmdir(name)
+    time.sleep(pause)
+    pause *= 1.02' 3>&- &
     writer=$!
     CHILDREN+=("$writer")
     for round in $(seq 40); do

@@ -162,13 +162,10 @@ none_of_firejail() { ! of_firejail >/dev/null; }
 }
 
 @test "isolated: there is a loopback device and nobody else on it" {
-    perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1", LocalPort => 0) or die; $| = 1; print $s->sockport, "\n"; 1 while accept(my $c, $s)' \
-        </dev/null >"$BATS_TEST_TMPDIR/port" 2>/dev/null 3>&- &
-    CHILDREN+=($!)
-    wait_until test -s "$BATS_TEST_TMPDIR/port"
-    local ask='IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $ARGV[0]) or die "refused: $!\n"'
-    works perl -MIO::Socket::INET -e "$ask" "$(cat "$BATS_TEST_TMPDIR/port")"
-    fails "refused: Connection refused" in_jail perl -MIO::Socket::INET -e "$ask" "$(cat "$BATS_TEST_TMPDIR/port")"
+    start_service
+    local ask='import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])))'
+    works python3 -c "$ask" "$PORT"
+    fails "Connection refused" in_jail python3 -c "$ask" "$PORT"
 }
 
 @test "the second wall and the filter stand in it" {

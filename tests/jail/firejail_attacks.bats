@@ -176,13 +176,12 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -na
 }
 
 @test "an abstract name of the host can't be bound; a file in the project can" {
-    local bind='use Socket; my $name = $ARGV[0] =~ s/^@/\0/r; socket(my $s, AF_UNIX, $ARGV[1], 0) or die "socket: $!\n";
-        bind($s, pack_sockaddr_un($name)) or die "bind: $!\n"; print "bound\n"' type
+    local type
     JAIL=(--backend firejail --network open)
     for type in 1 2; do
-        prints bound perl -e "$bind" "@sbx-$SBX_TAG" "$type"
-        fails "bind: Permission denied" in_jail perl -e "$bind" "@sbx-$SBX_TAG" "$type"
-        prints bound in_jail perl -e "$bind" "its.sock" "$type"
+        prints bound "${BIND[@]}" "@sbx-$SBX_TAG" "$type"
+        fails "bind: Permission denied" in_jail "${BIND[@]}" "@sbx-$SBX_TAG" "$type"
+        prints bound in_jail "${BIND[@]}" "its.sock" "$type"
         rm its.sock
     done
     grep -hF '"kind":"socket"' "$HOME"/.local/state/agent-sandbox/sessions/*.jsonl | grep -qF "\"name\":\"@sbx-$SBX_TAG\"" || report "not recorded"
@@ -220,7 +219,7 @@ in_jail_traced() { "$SBX_PROGRAM" --quiet --backend firejail --network open --tr
 @test "kinds of sockets that the doorman does not judge can't be had" {
     filtered
     # UDP, TCP over several paths, UDP by IPv6; then types that an ordinary user can open outside only on some machines.
-    local kind call=("perl" "$SBX_STAGE/tests/jail/call.pl" socket)
+    local kind call=("${CALL[@]}" socket)
     for kind in "2 2 0" "2 1 262" "10 2 0"; do
         prints ok "${call[@]}" $kind
         prints EACCES in_jail "${call[@]}" $kind

@@ -144,7 +144,7 @@ wait_until() {
 }
 
 # A shell starts its background processes with INT and QUIT ignored, nohup with HUP. Every child inherits an ignored signal.
-ATTENTIVE=(perl -e '$SIG{$_} = "DEFAULT" for qw(HUP INT QUIT); exec @ARGV')
+ATTENTIVE=(env --default-signal=HUP,INT,QUIT)
 
 # Starts a jail whose script creates the file `ready` in the project when it runs; SUPERVISOR is its process.
 start_jail() {
@@ -166,12 +166,29 @@ end_of_jail() {
 
 # A Unix socket that greets, at this path, or at an abstract name that starts with @.
 start_listener() {
-    perl "$SBX_STAGE/tests/jail/listen.pl" "$1" </dev/null >/dev/null 2>&1 3>&- &
+    python3 "$SBX_STAGE/tests/jail/listen.py" "$1" </dev/null >/dev/null 2>&1 3>&- &
     CHILDREN+=($!)
-    wait_until perl "$SBX_STAGE/tests/jail/connect.pl" "$1" >/dev/null 2>&1
+    wait_until "${CONNECT[@]}" "$1" >/dev/null 2>&1
 }
 
-CONNECT=("perl" "$SBX_STAGE/tests/jail/connect.pl")
+# A service on the host's loopback that greets; PORT is its port.
+start_service() {
+    python3 "$SBX_STAGE/tests/jail/listen.py" tcp </dev/null >"$BATS_TEST_TMPDIR/port" 2>/dev/null 3>&- &
+    CHILDREN+=($!)
+    wait_until test -s "$BATS_TEST_TMPDIR/port"
+    PORT=$(<"$BATS_TEST_TMPDIR/port")
+}
+
+CONNECT=(python3 "$SBX_STAGE/tests/jail/connect.py")
+BIND=(python3 "$SBX_STAGE/tests/jail/bind.py")
+CALL=(python3 "$SBX_STAGE/tests/jail/call.py")
+ASK=(python3 "$SBX_STAGE/tests/jail/ask.py")
+
+# member KEY...: prints a member of the JSON on standard input.
+member() {
+    python3 -c 'import functools, json, sys
+print(functools.reduce(lambda value, key: value[int(key) if isinstance(value, list) else key], sys.argv[1:], json.load(sys.stdin)))' "$@"
+}
 
 # Commits without asking for the caller's identity.
 make_repository() {

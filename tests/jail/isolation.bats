@@ -6,8 +6,6 @@ load helper
 setup() { start_test; }
 teardown() { end_test; }
 
-CALL=(perl "$SBX_STAGE/tests/jail/call.pl")
-
 # With this limit (1 byte) the kernel neither writes a core file nor starts the host's crash handler. No other value does both.
 # bats test_tags=smoke
 @test "no crash is written or handed to the host, and the limit can't be changed" {
@@ -23,18 +21,20 @@ CALL=(perl "$SBX_STAGE/tests/jail/call.pl")
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[isolation]\nallow_keyrings = true\n' >"$HOME/.config/agent-sandbox/config.toml"
     # A key of the caller's session is found outside and not inside, even where the calls are allowed.
-    cat >keys.pl <<'PERL'
-my ($add, $request, $keyctl) = `uname -m` =~ /aarch64/ ? (217, 218, 219) : (248, 249, 250);
-my ($type, $name, $secret) = ("user", "planted-key", "secret");
-if (@ARGV) {
-    syscall($keyctl, 1, 0) >= 0 or die "join: $!";
-    syscall($add, $type, $name, $secret, 6, -3) >= 0 or die "add: $!";
-    exec @ARGV;
-}
-print syscall($request, $type, $name, 0, 0) >= 0 ? "found\n" : "not found\n";
-PERL
-    prints found perl keys.pl perl keys.pl
-    prints "not found" perl keys.pl "$SBX_PROGRAM" --quiet -- perl keys.pl
+    cat >keys.py <<'PYTHON'
+import ctypes, os, sys
+
+add, request, keyctl = (217, 218, 219) if os.uname().machine == "aarch64" else (248, 249, 250)
+join_session_keyring, session_keyring = 1, -3
+call = ctypes.CDLL(None).syscall
+if len(sys.argv) > 1:
+    if call(keyctl, join_session_keyring, None) < 0 or call(add, b"user", b"planted-key", b"secret", 6, session_keyring) < 0:
+        sys.exit("the key was not added")
+    os.execvp(sys.argv[1], sys.argv[1:])
+print("found" if call(request, b"user", b"planted-key", None, 0) >= 0 else "not found")
+PYTHON
+    prints found python3 keys.py python3 keys.py
+    prints "not found" python3 keys.py "$SBX_PROGRAM" --quiet -- python3 keys.py
 }
 
 @test "System V and POSIX queues of the host are out of reach" {
@@ -48,7 +48,7 @@ PERL
     prints ok "${CALL[@]}" mq_open "=$name" 0102 0600 0
     prints ok "${CALL[@]}" mq_open "=$name" 0 0 0
     prints ENOENT in_jail "${CALL[@]}" mq_open "=$name" 0 0 0
-    perl -e 'syscall(`uname -m` =~ /aarch64/ ? 181 : 241, $ARGV[0])' "$name"
+    python3 -c 'import ctypes, sys; ctypes.CDLL(None).mq_unlink(b"/" + sys.argv[1].encode())' "$name"
 }
 
 @test "an abstract socket of the host is out of reach with the host's network too" {

@@ -106,7 +106,7 @@ expect_denied() {
 
 @test "system files can be read and executed, and no terminal but the own one is there" {
     works in_jail cat /etc/hosts /proc/self/status
-    works in_jail perl -e 'print 1'
+    works in_jail python3 -c "print(1)"
     works in_jail_sh 'echo x >/dev/null && head -c 1 /dev/urandom >/dev/null'
     fails "Permission denied" in_jail_sh 'exec 3<>/dev/ptmx'
     fails "Permission denied" in_jail ls /dev/pts /dev/shm
@@ -139,16 +139,20 @@ start_outside() {
 
 @test "a process outside can't be traced or its memory copied" {
     start_outside
-    # 0x4206: PTRACE_SEIZE, 0x11: PTRACE_DETACH
-    local trace='require "syscall.ph" if 0; my $n = `uname -m` =~ /aarch64/ ? 117 : 101;
-        exit(syscall($n, 0x4206, shift() + 0, 0, 0) == 0 ? 0 : print(STDERR "refused: $!\n") && 1)'
-    local copy='my $n = `uname -m` =~ /aarch64/ ? 270 : 310; my $b = "x" x 8; my $l = pack("JJ", unpack("J", pack("p", $b)), 8);
-        my $pid = shift; open my $m, "<", "/proc/$pid/stat" or die; my @f = split / /, <$m>; my $r = pack("JJ", $f[25], 8);
-        exit(syscall($n, $pid + 0, $l, 1, $r, 1, 0) > 0 ? 0 : print(STDERR "refused: $!\n") && 1)'
-    works perl -e "$trace" "$OUTSIDE"
-    fails "refused: Operation not permitted" in_jail perl -e "$trace" "$OUTSIDE"
-    run perl -e "$copy" "$OUTSIDE"
-    fails "refused:" in_jail perl -e "$copy" "$OUTSIDE"
+    # 0x4206: PTRACE_SEIZE. The address is where the kernel put the process's stack.
+    prints ok "${CALL[@]}" ptrace 0x4206 "$OUTSIDE" 0 0
+    prints EPERM in_jail "${CALL[@]}" ptrace 0x4206 "$OUTSIDE" 0 0
+    local copy='import ctypes, os, struct, sys
+process, address = int(sys.argv[1]), int(sys.argv[2], 16)
+libc = ctypes.CDLL(None, use_errno=True)
+found = ctypes.create_string_buffer(8)
+here, there = struct.pack("PN", ctypes.addressof(found), 8), struct.pack("PN", address, 8)
+if libc.process_vm_readv(process, here, 1, there, 1, 0) < 0:
+    sys.exit(f"refused: {os.strerror(ctypes.get_errno())}")'
+    local address
+    address=$(sed -n 's/^\([0-9a-f]*\)-.*\[stack\]$/\1/p' "/proc/$OUTSIDE/maps")
+    works python3 -c "$copy" "$OUTSIDE" "$address"
+    fails "refused: Operation not permitted" in_jail python3 -c "$copy" "$OUTSIDE" "$address"
 }
 
 @test "a process outside can't be signalled, slowed down or limited" {
@@ -216,15 +220,13 @@ start_outside() {
     fails "connect: " in_jail "${CONNECT[@]}" link.sock
 }
 
-BIND='use Socket; my $name = $ARGV[0] =~ s/^@/\0/r; socket(my $s, AF_UNIX, SOCK_STREAM, 0) or die "socket: $!\n";
-    bind($s, pack_sockaddr_un($name)) or die "bind: $!\n"; print "bound\n"'
 
 @test "no abstract name of the host can be bound, and the record names the attempt" {
     local mode
-    prints bound perl -e "$BIND" "@sbx-$SBX_TAG"
+    prints bound "${BIND[@]}" "@sbx-$SBX_TAG"
     for mode in open filtered isolated; do
         JAIL=(--backend landlock --network "$mode")
-        fails "bind: Permission denied" in_jail perl -e "$BIND" "@sbx-$SBX_TAG"
+        fails "bind: Permission denied" in_jail "${BIND[@]}" "@sbx-$SBX_TAG"
         grep -hF '"kind":"socket"' "$HOME"/.local/state/agent-sandbox/sessions/*.jsonl | grep -qF "\"name\":\"@sbx-$SBX_TAG\"" ||
             report "not recorded"
         rm -rf "$HOME/.local/state/agent-sandbox/sessions"
@@ -248,33 +250,36 @@ os.unlink("it.sock")
 PYTHON
     prints "it.sock 0o750 True" python3 bind.py
     prints "it.sock 0o750 True" in_jail python3 bind.py
-    prints bound perl -e "$BIND" "$HOME/closed/s"
-    fails "bind: Address already in use" perl -e "$BIND" "$HOME/closed/s"
+    prints bound "${BIND[@]}" "$HOME/closed/s"
+    fails "bind: Address already in use" "${BIND[@]}" "$HOME/closed/s"
     rm "$HOME/closed/s"
     ln -s "$HOME/closed" way
     local path
     for path in "$HOME/closed/s" way/s ../closed/s /proc/self/cwd/../closed/s; do
-        fails "bind: Permission denied" in_jail perl -e "$BIND" "$path"
+        fails "bind: Permission denied" in_jail "${BIND[@]}" "$path"
         [[ ! -e $HOME/closed/s ]] || report "made: $path"
     done
     # Internet sockets are bound as usual.
     JAIL+=(--network open)
-    prints listens in_jail perl -MIO::Socket::INET -e 'IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1") and print "listens\n"'
+    works in_jail python3 -c 'import socket; socket.create_server(("127.0.0.1", 0))'
     works in_jail_sh 'eval "$(ssh-agent -a "$TMPDIR/agent")" >/dev/null && ssh-add -l; test $? = 1; kill "$SSH_AGENT_PID"'
 }
 
 @test "isolated: no port of the host can be reached, by TCP or UDP" {
     JAIL+=(--network isolated)
-    perl -MIO::Socket::INET -e '$s = IO::Socket::INET->new(Listen => 8, LocalAddr => "127.0.0.1") or die;
-        print $s->sockport, "\n"; close STDOUT; while (my $c = $s->accept) { print $c "hello\n" }' >port 3>&- &
-    CHILDREN+=($!)
-    wait_until test -s port
-    local client='use IO::Socket::INET; my $c = IO::Socket::INET->new(PeerAddr => "127.0.0.1:$ARGV[0]", Proto => $ARGV[1])
-        or die "refused: $@ $!\n"; print $c "x" or die'
-    works perl -e "$client" "$(<port)" tcp
-    works perl -e "$client" "$(<port)" udp
-    fails "refused: " in_jail perl -e "$client" "$(<port)" tcp
-    fails "refused: " in_jail perl -e "$client" "$(<port)" udp
+    start_service
+    local client='import socket, sys
+try:
+    connection = socket.socket(socket.AF_INET, int(sys.argv[2]))
+    connection.connect(("127.0.0.1", int(sys.argv[1])))
+except OSError as error:
+    sys.exit(f"refused: {error.strerror}")
+connection.send(b"x")'
+    local tcp=1 udp=2 kind
+    for kind in "$tcp" "$udp"; do
+        works python3 -c "$client" "$PORT" "$kind"
+        fails "refused: " in_jail python3 -c "$client" "$PORT" "$kind"
+    done
 }
 
 # ---- The end ---------------------------------------------------------------------------------------------------------
@@ -283,7 +288,7 @@ is_gone() { ! pgrep -u "$SBX_USER" -xf "sleep $1" >/dev/null; }
 is_there() { ! is_gone "$1"; }
 
 # A typical daemon: two forks, its own session, and it ignores the signals that ask it to end.
-DAEMON='perl -MPOSIX -e '\''exit if fork; setsid; exit if fork; $SIG{$_} = "IGNORE" for qw(HUP INT TERM); exec "sleep", shift'\'''
+DAEMON="setsid -f sh -c 'env --ignore-signal=HUP,INT,TERM sleep \$0 &'"
 
 @test "nothing is left running when the command ends" {
     works in_jail_sh "$DAEMON 4001; (setsid sleep 4002 &); sleep 4003 & nohup sleep 4004 >/dev/null 2>&1 & sleep 0.2"

@@ -6,12 +6,12 @@ load helper
 setup() {
     start_test
     JAIL=(--backend landlock)
-    ATTACK=(perl "$SBX_STAGE/tests/jail/attacks.pl")
+    ATTACK=(python3 "$SBX_STAGE/tests/jail/attacks.py")
 }
 in_jail() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@" 2> >(grep -v "not held by this backend" >&2); }
 teardown() { end_test; }
 
-# expect_no_way PATTERN ATTACK...: inside, attacks.pl prints "open" for none of its ways. Outside, ways that match PATTERN must be
+# expect_no_way PATTERN ATTACK...: inside, attacks.py prints "open" for none of its ways. Outside, ways that match PATTERN must be
 # open; WAYS gets those.
 expect_no_way() {
     local open=$1 way
@@ -30,16 +30,6 @@ expect_no_way() {
     done
 }
 
-# A service of the host that greets; PORT is its port.
-start_service() {
-    rm -f port
-    perl -MIO::Socket::INET -e '$SIG{PIPE} = "IGNORE"; $s = IO::Socket::INET->new(Listen => 8, LocalAddr => "127.0.0.1") or die;
-        open P, ">", "port.new"; print P $s->sockport; close P; rename "port.new", "port";
-        while (my $c = $s->accept) { print $c "hello\n" }' >/dev/null 2>&1 3>&- &
-    CHILDREN+=($!)
-    wait_until test -s port
-    PORT=$(<port)
-}
 
 start_outside() {
     sleep 1000 3>&- &
@@ -58,15 +48,15 @@ start_outside() {
 }
 
 @test "neither a datagram nor a pair of datagram sockets can be had" {
-    local make='use Socket; my ($kind, $type) = @ARGV; $kind eq "pair" ? socketpair(my $a, my $b, AF_UNIX, $type, 0)
-        : socket(my $s, AF_UNIX, $type, 0) or die "refused: $!\n"'
+    local make='import socket, sys
+getattr(socket, sys.argv[1])(socket.AF_UNIX, int(sys.argv[2]))'
     for type in 2 3; do
-        for kind in one pair; do
-            works perl -e "$make" "$kind" "$type"
-            fails "refused: Permission denied" in_jail perl -e "$make" "$kind" "$type"
+        for kind in socket socketpair; do
+            works python3 -c "$make" "$kind" "$type"
+            fails "Permission denied" in_jail python3 -c "$make" "$kind" "$type"
         done
     done
-    works in_jail perl -e "$make" pair 1
+    works in_jail python3 -c "$make" socketpair 1
 }
 
 @test "filtered: no way around the gateway to a port of the host" {
@@ -83,7 +73,7 @@ start_outside() {
 @test "the stage can't be made to wait for ever: the end of the command and signals arrive" {
     run timeout -k 5 90 "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${ATTACK[@]}" patience
     ((status == 7)) || report "the end of the command did not arrive"
-    start_jail 'trap "exit 5" TERM; perl "$1" patience & sleep 1; touch ready; while :; do sleep 0.1; done' "${ATTACK[1]}"
+    start_jail 'trap "exit 5" TERM; python3 "$1" patience & sleep 1; touch ready; while :; do sleep 0.1; done' "${ATTACK[1]}"
     kill -TERM "$SUPERVISOR"
     wait_until eval '! kill -0 "$SUPERVISOR" 2>/dev/null'
     end_of_jail
@@ -132,7 +122,7 @@ is_gone() { ! pgrep -u "$SBX_USER" -f "(sleep|remain) $1" >/dev/null; }
 is_there() { ! is_gone "$1"; }
 
 @test "neither adoption inside, nor being stopped, nor another group escapes the end" {
-    works in_jail_sh 'perl "$1" remain 4110 "$2"; sleep 0.3' "${ATTACK[1]}" "$(ps -o pgid= -p $$)"
+    works in_jail_sh 'python3 "$1" remain 4110 "$2"; sleep 0.3' "${ATTACK[1]}" "$(ps -o pgid= -p $$)"
     wait_until is_gone 4110 || report "left: $(pgrep -u "$SBX_USER" -af '(sleep|remain) 4110')"
     "${ATTACK[@]}" remain 4111 "$(ps -o pgid= -p $$)" 3>&-
     wait_until is_there 4111
@@ -180,9 +170,14 @@ is_there() { ! is_gone "$1"; }
 
 @test "no lease makes others wait for a file that can be read" {
     echo '# mine' >"$HOME/.bashrc"
-    local lease='open my $file, "<", shift or die; fcntl($file, 1024, 0) or die "lease: $!\n"'
-    works perl -e "$lease" "$HOME/.bashrc"
-    fails "lease: Operation not permitted" in_jail perl -e "$lease" "$HOME/.bashrc"
+    local lease='import fcntl, sys
+file = open(sys.argv[1])
+try:
+    fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+except OSError as error:
+    sys.exit(f"lease: {error.strerror}")'
+    works python3 -c "$lease" "$HOME/.bashrc"
+    fails "lease: Operation not permitted" in_jail python3 -c "$lease" "$HOME/.bashrc"
 }
 
 @test "the session's directory is its owner's alone, and its stubs and summary stay what they are" {

@@ -132,9 +132,7 @@ is_count() { [[ $(ids | wc -l) == "$1" ]]; }
 @test "a question is answered with a key" {
     start_terminal 80 24
     JAIL=(--network filtered --ask)
-    start_jail 'touch ready; perl -MIO::Socket::INET -e "
-        my \$socket = IO::Socket::INET->new(q(unknown.example:81)) or die; print \$socket qq(GET / HTTP/1.0\r\nHost: unknown.example:81\r\n\r\n);
-        print while <\$socket>"; touch done; exec sleep 1000'
+    start_jail 'touch ready; curl -sS --noproxy "*" http://unknown.example:81/; touch done; exec sleep 1000'
     start_monitor
     expect shows "unknown.example:81"
     expect shows "Waiting for your answer"
@@ -199,8 +197,7 @@ is_count() { [[ $(ids | wc -l) == "$1" ]]; }
     start_jail "$SLEEP"
     works "$SBX_PROGRAM" monitor --once
     [[ $output == *"> $(ids)"* && $output != *"q quit"* && $output != *$'\033'* ]] || report "the screen without keys"
-    works sh -c "$SBX_PROGRAM monitor --once --json | perl -MJSON::PP -e 'my \$all = decode_json(join q(), <STDIN>); print \$all->{sessions}[0]{session}{session}'"
-    [[ $output == "$(ids)"* ]] || report "the status of each"
+    [[ $("$SBX_PROGRAM" monitor --once --json | member sessions 0 session session) == "$(ids)"* ]] || report "the status of each"
     refused 2 "needs a terminal" "$SBX_PROGRAM" monitor
     refused 2 "needs --once" "$SBX_PROGRAM" monitor --json
 }

@@ -100,7 +100,7 @@ mounts_of_host() { cut -d' ' -f3- /proc/self/mountinfo | sort; }
 # Processes of the user of sessions that are part of a session, its command or a program that builds jails, without zombies.
 left_processes() {
     ps -u "$SBX_USER" -o pid=,ppid=,stat=,comm=,args= |
-        awk '$3 !~ /^[ZX]/ && $4 !~ /^(ps|awk|grep|bats|perl|tmux)/ && !/bats/ && /asb-|agent-sandbox|inner-stage|bwrap|firejail|touch ready|'"$MARK"'/'
+        awk '$3 !~ /^[ZX]/ && $4 !~ /^(ps|awk|grep|bats|python3|tmux)/ && !/bats/ && /asb-|agent-sandbox|inner-stage|bwrap|firejail|touch ready|'"$MARK"'/'
 }
 nothing_runs() { [[ -z $(left_processes) ]]; }
 

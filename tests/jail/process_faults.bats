@@ -13,7 +13,7 @@ setup() {
     mkdir -p src
     echo "int main;" >src/main.c
     echo secret >.env
-    FAULT=(perl "$SBX_STAGE/tests/jail/fault.pl")
+    FAULT=(python3 "$SBX_STAGE/tests/jail/fault.py")
 }
 teardown() {
     end_test
@@ -72,13 +72,20 @@ kill_each() {
 
 # On an open network a process outside makes the sockets. Without it `socket` fails; it never makes one in the host's namespace.
 @test "without the processes that make Unix sockets an open session makes none" {
-    local backend name make='use Socket; socket(my $s, AF_UNIX, SOCK_STREAM, 0) ? print "made\n" : print "none: $!\n"'
-    printf '%s' "$make" >make.pl
+    local backend name
+    cat >make.py <<'PYTHON'
+import socket
+try:
+    socket.socket(socket.AF_UNIX)
+    print("made")
+except OSError as error:
+    print("none:", error.strerror)
+PYTHON
     for backend in native bwrap; do
         JAIL=(--backend "$backend" --network open --quiet)
         remember_world
         for name in sockets keeper; do
-            start_session 'perl make.pl >before; touch ready; until [ -e go ]; do sleep 0.02; done; perl make.pl >after; exit 7'
+            start_session 'python3 make.py >before; touch ready; until [ -e go ]; do sleep 0.02; done; python3 make.py >after; exit 7'
             prints made cat before
             need "$name"
             kill -KILL "$FOUND"
@@ -273,7 +280,7 @@ shuffled() { local word; for word in "$@"; do echo "$RANDOM $word"; done | sort 
     use landlock
     cat >look.sh <<'LOOK'
 until [ -e look ]; do sleep 0.02; done
-{ cat "$HOME/secret"; perl "$1" "$HOME/service"; echo new >"$HOME/new"; kill -KILL "$2"; } >seen 2>&1
+{ cat "$HOME/secret"; python3 "$1" "$HOME/service"; echo new >"$HOME/new"; kill -KILL "$2"; } >seen 2>&1
 touch looked
 LOOK
     start_session "setsid sh look.sh ${CONNECT[1]} $$ & touch ready; sleep $MARK"

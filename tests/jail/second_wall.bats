@@ -18,9 +18,12 @@ teardown() { end_test; }
 }
 
 @test "a socket can be made and reached in the project and in /tmp" {
-    works in_jail perl -MIO::Socket::UNIX -e 'for my $p ("s", "/tmp/s", "\0abstract") {
-        my $l = IO::Socket::UNIX->new(Local => $p, Listen => 1) or die "$p: $!";
-        IO::Socket::UNIX->new(Peer => $p) or die "$p: $!" }'
+    works in_jail python3 -c 'import socket
+for path in "s", "/tmp/s", "\0abstract":
+    listener, client = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    listener.listen()
+    client.connect(path)'
 }
 
 @test "the caller's own files and pipes can be opened again through /dev/stdout" {
@@ -42,8 +45,8 @@ teardown() { end_test; }
 }
 
 @test "memory files, queues and shared memory work" {
-    works in_jail perl -e 'my $name = "m"; my $f = syscall(`uname -m` =~ /aarch64/ ? 279 : 319, $name, 0); open(my $h, "+>", "/proc/self/fd/$f") or die $!; print $h "x" or die'
-    prints ok in_jail perl "$SBX_STAGE/tests/jail/call.pl" mq_open =queue 0102 0600 0
+    works in_jail python3 -c 'import os; open(f"/proc/self/fd/{os.memfd_create(str())}", "w+").write("x")'
+    prints ok in_jail "${CALL[@]}" mq_open =queue 0102 0600 0
     works in_jail_sh 'touch /dev/mqueue/other && rm /dev/mqueue/other'
 }
 
@@ -54,17 +57,20 @@ teardown() { end_test; }
 }
 
 @test "one process of the jail reads another's memory" {
-    cat >read.pl <<'PERL'
-my $secret = "memory of the parent";
-my $address = unpack("Q", pack("p", $secret));
-my $buffer = "\0" x length $secret;
-my $local = pack("QQ", unpack("Q", pack("p", $buffer)), length $buffer);
-my $remote = pack("QQ", $address, length $secret);
-my $parent = $$;
-if (my $child = fork) { waitpid $child, 0; exit $? >> 8 }
-$secret = "";
-my $number = `uname -m` =~ /aarch64/ ? 270 : 310;
-exit(syscall($number, $parent, $local, 1, $remote, 1, 0) == length $buffer && $buffer eq "memory of the parent" ? 0 : 1);
-PERL
-    works in_jail perl read.pl
+    cat >read.py <<'PYTHON'
+import ctypes, os, struct, sys
+
+secret = ctypes.create_string_buffer(b"memory of the parent")
+parent = os.getpid()
+child = os.fork()
+if child:
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+there = struct.pack("PN", ctypes.addressof(secret), len(secret))
+secret.value = b""
+found = ctypes.create_string_buffer(len(secret))
+here = struct.pack("PN", ctypes.addressof(found), len(found))
+read = ctypes.CDLL(None).process_vm_readv(parent, here, 1, there, 1, 0)
+sys.exit(read != len(secret) or found.value != b"memory of the parent")
+PYTHON
+    works in_jail python3 read.py
 }

@@ -16,22 +16,20 @@ traces() {
     home_listing
 }
 
-# A field of the JSON report.
-field() { perl -MJSON::PP -e 'local $/; my $report = decode_json(<STDIN>); print $report->{$ARGV[0]}' "$1"; }
 
 @test "every attempt is held" {
     selftest --json >"$BATS_TEST_TMPDIR/report" || { selftest | grep -E "ESCAPED|ERROR" >&2; return 1; }
-    [[ $(field escaped <"$BATS_TEST_TMPDIR/report") == 0 ]]
-    [[ $(field errors <"$BATS_TEST_TMPDIR/report") == 0 ]]
-    (($(field held <"$BATS_TEST_TMPDIR/report") >= 100))
+    [[ $(member escaped <"$BATS_TEST_TMPDIR/report") == 0 ]]
+    [[ $(member errors <"$BATS_TEST_TMPDIR/report") == 0 ]]
+    (($(member held <"$BATS_TEST_TMPDIR/report") >= 100))
 }
 
 @test "agent-sandbox itself and bubblewrap build jails that hold every attempt, without an exception" {
     local backend
     for backend in native bwrap; do
         selftest --backend "$backend" --json >"$BATS_TEST_TMPDIR/report" || { selftest --backend "$backend" | grep -E "ESCAPED|ERROR" >&2; return 1; }
-        [[ $(field escaped <"$BATS_TEST_TMPDIR/report") == 0 && $(field errors <"$BATS_TEST_TMPDIR/report") == 0 ]]
-        (($(field held <"$BATS_TEST_TMPDIR/report") >= 250))
+        [[ $(member escaped <"$BATS_TEST_TMPDIR/report") == 0 && $(member errors <"$BATS_TEST_TMPDIR/report") == 0 ]]
+        (($(member held <"$BATS_TEST_TMPDIR/report") >= 250))
     done
 }
 
@@ -42,8 +40,8 @@ field() { perl -MJSON::PP -e 'local $/; my $report = decode_json(<STDIN>); print
     for backend in "firejail --in-home" landlock; do
         # shellcheck disable=SC2086
         selftest --backend $backend --json >"$BATS_TEST_TMPDIR/report" || { selftest --backend $backend | grep -E "ESCAPED|ERROR" >&2; return 1; }
-        [[ $(field escaped <"$BATS_TEST_TMPDIR/report") == 0 && $(field errors <"$BATS_TEST_TMPDIR/report") == 0 ]]
-        (($(field held <"$BATS_TEST_TMPDIR/report") >= 250 && $(field expected <"$BATS_TEST_TMPDIR/report") > 0))
+        [[ $(member escaped <"$BATS_TEST_TMPDIR/report") == 0 && $(member errors <"$BATS_TEST_TMPDIR/report") == 0 ]]
+        (($(member held <"$BATS_TEST_TMPDIR/report") >= 250 && $(member expected <"$BATS_TEST_TMPDIR/report") > 0))
     done
 }
 
@@ -61,7 +59,7 @@ field() { perl -MJSON::PP -e 'local $/; my $report = decode_json(<STDIN>); print
 
 @test "most attempts are shown to work outside" {
     selftest --json >"$BATS_TEST_TMPDIR/report"
-    (($(field without_control <"$BATS_TEST_TMPDIR/report") * 2 < $(field held <"$BATS_TEST_TMPDIR/report")))
+    (($(member without_control <"$BATS_TEST_TMPDIR/report") * 2 < $(member held <"$BATS_TEST_TMPDIR/report")))
 }
 
 @test "it takes a few seconds at most" {

@@ -26,13 +26,8 @@ says() {
     works "$@"
     [[ $output == *"$text"* ]] || report "should say '$text': $*"
 }
-# member KEY...: prints a member of the JSON on standard input.
-member() { perl -MJSON::PP -e 'my $value = decode_json(join "", <STDIN>); for (@ARGV) { $value = ref $value eq "ARRAY" ? $value->[$_] : $value->{$_} } print $value, "\n"' "$@"; }
-
 # ask SOCKET REQUEST: prints the session's answer to this client.
-ASK='use Socket; socket(my $socket, AF_UNIX, SOCK_SEQPACKET, 0) or die "socket: $!"; connect($socket, pack_sockaddr_un($ARGV[0])) or die "connect: $!\n";
-     send($socket, $ARGV[1], 0); defined recv($socket, my $reply, 65536, 0) or die "recv: $!\n"; length $reply or die "no answer\n"; print $reply'
-ask() { perl -e "$ASK" "$@"; }
+ask() { "${ASK[@]}" "$@"; }
 
 # ---- Listing -----------------------------------------------------------------------------------------------------------
 
@@ -45,12 +40,12 @@ ask() { perl -e "$ASK" "$@"; }
     [[ $id =~ ^[0-9a-f]{32}$ ]]
     says "${id:0:8}" sandbox ps
     [[ $output == *"~/project"* && $output == *"touch ready"* && ${#lines[@]} == 2 ]] || report "names what runs"
-    [[ -z $(perl -CS -ne 'chomp; print if length > 80' <<<"$output") ]] || report "fits 80 columns"
-    prints "$SUPERVISOR" sh -c "$SBX_PROGRAM ps --json | perl -MJSON::PP -e 'print decode_json(join q(), <STDIN>)->{sessions}[0]{pid}'"
+    [[ -z $(LC_ALL=C.UTF-8 grep -E '.{81}' <<<"$output") ]] || report "fits 80 columns"
+    [[ $(sandbox ps --json | member sessions 0 pid) == "$SUPERVISOR" ]] || report "the supervisor's pid"
     local prefix
     for prefix in "${id:0:4}" "${id:0:8}" "$id"; do says "session $id" sandbox inspect "$prefix"; done
     says "Limits" sandbox inspect
-    prints "$id" sh -c "$SBX_PROGRAM inspect --json | perl -MJSON::PP -e 'print decode_json(join q(), <STDIN>)->{session}{session}'"
+    [[ $(sandbox inspect --json | member session session) == "$id" ]] || report "the session's id"
     refused 2 "is not a session" sandbox inspect "${id:0:3}"
     refused 2 "is not a session" sandbox inspect ../../etc
     refused 1 "there is no session" sandbox inspect ffffffffffffffff
@@ -145,9 +140,7 @@ ask() { perl -e "$ASK" "$@"; }
 @test "a question is asked outside, and its answer reaches the inside" {
     JAIL=(--network filtered --ask)
     prints "no request waits for an answer" sandbox pending
-    start_jail 'touch ready; perl -MIO::Socket::INET -e "
-        my \$socket = IO::Socket::INET->new(q(unknown.example:81)) or die; print \$socket qq(GET / HTTP/1.0\r\nHost: unknown.example:81\r\n\r\n);
-        print while <\$socket>"; touch done'
+    start_jail 'touch ready; curl -sS --noproxy "*" http://unknown.example:81/; touch done'
     has_question() { [[ $(sandbox pending) == *unknown.example:81* ]]; }
     wait_until has_question || { sandbox pending >&2; cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
     [[ ! -e done ]]
@@ -176,13 +169,13 @@ ask() { perl -e "$ASK" "$@"; }
         JAIL=(--backend "$backend")
         inside=$(in_jail echo works 2>&1) || { echo "# $backend is not to be had here: $inside" >&3; continue; }
         fails "" in_jail ls "$PLACE/sessions"
-        fails "connect: " in_jail perl -e "$ASK" "$socket" '{"do":"stop","now":true}'
+        fails "connect: " in_jail "${ASK[@]}" "$socket" '{"do":"stop","now":true}'
         # It finds no control socket. With the path of its own socket, it can't connect to it either.
         finds() { in_jail_sh 'find / -xdev -name control -type s; find /tmp /run -name "agent-sandbox-u*"' 2>/dev/null; }
         run finds
         [[ -z $output ]] || report "should find nothing"
         rm -f own answer
-        start_jail 'touch ready; until test -e own; do sleep 0.05; done; perl -e "$1" "$(cat own)" "{\"do\":\"status\"}" >answer.new 2>&1; mv answer.new answer' "$ASK"
+        start_jail 'touch ready; until test -e own; do sleep 0.05; done; python3 "$1" "$(cat own)" "{\"do\":\"status\"}" >answer.new 2>&1; mv answer.new answer' "${ASK[1]}"
         own=$(ls "$PLACE"/sessions/*/control | grep -vxF "$socket")
         works ask "$own" '{"do":"status"}'
         echo "$own" >own.new && mv own.new own

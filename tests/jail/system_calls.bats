@@ -7,8 +7,6 @@ load helper
 setup() { start_test; }
 teardown() { end_test; }
 
-CALL=(perl "$SBX_STAGE/tests/jail/call.pl")
-
 # answers ERROR NAME...: each call returns ERROR inside, whatever its arguments.
 answers() {
     local error=$1 name

@@ -7,8 +7,7 @@ setup() { start_test; }
 teardown() { end_test; }
 
 RECORDS=.local/state/agent-sandbox/sessions
-CALL=(perl "$SBX_STAGE/tests/jail/call.pl")
-ATTACK=(perl "$SBX_STAGE/tests/jail/trace_attacks.pl")
+ATTACK=(python3 "$SBX_STAGE/tests/jail/trace_attacks.py")
 
 record() { cat "$HOME/$RECORDS"/*.jsonl 2>/dev/null; }
 forget() { rm -rf "${HOME:?}/$RECORDS"; }

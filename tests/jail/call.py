@@ -1,39 +1,13 @@
 # SPDX-License-Identifier: MIT
-# call.pl NAME [ARGUMENT...]: makes a system call by its number and prints the result: "ok" or the name of the error. Arguments are
+# call.py NAME [ARGUMENT...]: makes a system call by its number and prints the result: "ok" or the name of the error. Arguments are
 # numbers, or strings after a "=". Without a name, it reads one call a line from the standard input.
-use strict;
-use warnings;
-use Config;
-use Errno;
+import ctypes
+import errno
+import os
+import sys
 
 # Numbers on x86_64 and aarch64; "-" where the call does not exist. From 424 on they are the same everywhere.
-my %numbers;
-while (<DATA>) {
-    my ($name, @by_machine) = split;
-    my $number = $by_machine[$Config{archname} =~ /aarch64/ && @by_machine > 1 ? 1 : 0];
-    $numbers{$name} = $number if $number ne '-';
-}
-
-sub make_call {
-    my ($name, @words) = @_;
-    return "$name absent" unless exists $numbers{$name};
-    my @arguments = map { /^=(.*)/s ? "$1" : /^0/ ? oct : $_ + 0 } @words;
-    $! = 0;
-    my $result = syscall($numbers{$name} + 0, @arguments);
-    return "$name ok" if $result != -1;
-    my ($error) = grep { $!{$_} } qw(EPERM ENOSYS EAFNOSUPPORT EPROTONOSUPPORT), keys %!;
-    return "$name $error";
-}
-
-if (@ARGV) {
-    my $said = make_call(@ARGV);
-    $said =~ s/^\S+ //;
-    print "$said\n";
-} else {
-    while (<STDIN>) { print make_call(split), "\n"; }
-}
-
-__DATA__
+TABLE = """
 io_uring_setup 425
 io_uring_enter 426
 io_uring_register 427
@@ -107,3 +81,39 @@ prlimit64 302 261
 mq_open 240 180
 msgget 68 186
 getppid 110 173
+"""
+libc = ctypes.CDLL(None, use_errno=True)
+libc.syscall.restype = ctypes.c_long
+
+
+def numbers():
+    machine = 1 if os.uname().machine == "aarch64" else 0
+    for line in TABLE.strip().splitlines():
+        name, *by_machine = line.split()
+        number = by_machine[min(machine, len(by_machine) - 1)]
+        if number != "-":
+            yield name, int(number)
+
+
+def argument(word):
+    if word.startswith("="):
+        return os.fsencode(word[1:])
+    base = 16 if word.startswith("0x") else 8 if word.startswith("0") else 10
+    return ctypes.c_long(int(word, base))
+
+
+def make_call(name, *words):
+    if name not in NUMBERS:
+        return "absent"
+    if libc.syscall(ctypes.c_long(NUMBERS[name]), *map(argument, words)) != -1:
+        return "ok"
+    return errno.errorcode[ctypes.get_errno()]
+
+
+NUMBERS = dict(numbers())
+if len(sys.argv) > 1:
+    print(make_call(*sys.argv[1:]))
+else:
+    for line in sys.stdin:
+        words = line.split()
+        print(words[0], make_call(*words))

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT
+# ask.py SOCKET REQUEST: sends a request to the control socket of a session and prints the answer, or the error.
+import socket
+import sys
+
+connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+try:
+    connection.connect(sys.argv[1])
+except OSError as error:
+    sys.exit(f"connect: {error.strerror}")
+connection.send(sys.argv[2].encode())
+print(connection.recv(65536).decode() or sys.exit("no answer"))
