@@ -149,11 +149,11 @@ TABLE
     exec 5<"$HOME/input" 6>>"$HOME/output" 7<>"$HOME/output" 8</dev/null
     same_view descriptors
     exec 5<&- 6>&- 7>&- 8<&-
-    WALK=(perl -e 'close(STDIN); exec @ARGV')
+    WALK=(bash -c 'exec "$@" <&-' bash)
     same_view closed
     WALK=(bash -c 'ulimit -Sn 200; ulimit -c 0; ulimit -St 500; umask 077; exec "$@"' bash)
     same_view limits
-    WALK=(perl -e '$SIG{INT} = $SIG{HUP} = $SIG{CHLD} = $SIG{PIPE} = "IGNORE"; exec @ARGV')
+    WALK=(env --ignore-signal=INT,HUP,CHLD,PIPE)
     same_view ignored
     WALK=(nice -n 5)
     same_view nice

@@ -34,15 +34,19 @@ FETCH=(curl -sS --noproxy '*' --max-time 30)
 
 # A service on the host's loopback that greets in HTTP and logs each client; PORT is its port.
 start_service() {
-    perl -MIO::Socket::INET -e '
-        $SIG{PIPE} = "IGNORE";
-        my $listener = IO::Socket::INET->new(Listen => 16, LocalAddr => "127.0.0.1") or die;
-        open my $file, ">", "$ARGV[0].new" or die; print $file $listener->sockport; close $file; rename "$ARGV[0].new", $ARGV[0];
-        while (my $caller = $listener->accept) {
-            open my $log, ">>", $ARGV[1]; print $log "came\n"; close $log;
-            while (<$caller>) { last if /^\r?$/ }
-            print $caller "HTTP/1.0 200 OK\r\n\r\nthe service\n"; close $caller;
-        }' "$BATS_TEST_TMPDIR/port" "$BATS_TEST_TMPDIR/came" </dev/null >/dev/null 2>&1 3>&- &
+    python3 -c '
+import contextlib, socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+while True:
+    client = listener.accept()[0]
+    with open(sys.argv[1], "a") as log:
+        log.write("came\n")
+    with client, contextlib.suppress(OSError):
+        lines = client.makefile()
+        while lines.readline().strip():
+            pass
+        client.sendall(b"HTTP/1.0 200 OK\r\n\r\nthe service\n")' "$BATS_TEST_TMPDIR/came" </dev/null >"$BATS_TEST_TMPDIR/port" 2>/dev/null 3>&- &
     CHILDREN+=($!)
     wait_until test -s "$BATS_TEST_TMPDIR/port"
     PORT=$(<"$BATS_TEST_TMPDIR/port")
@@ -50,9 +54,12 @@ start_service() {
 visits() { grep -c came "$BATS_TEST_TMPDIR/came" 2>/dev/null || true; }
 
 # Connects, sends a line if one is given, and prints the first line of the answer.
-TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
-    my $c = IO::Socket::INET->new(PeerAddr => $ARGV[0], PeerPort => $ARGV[1]) or die "refused: $!\n";
-    print $c "$ARGV[2]\r\n\r\n" if defined $ARGV[2]; my $line = <$c>; print $line // "closed\n"'
+TALK='import socket, sys
+address, port, *lines = sys.argv[1:]
+connection = socket.create_connection((address, int(port)), 10)
+for line in lines:
+    connection.sendall(line.encode() + b"\r\n\r\n")
+print(connection.makefile().readline() or "closed")'
 
 @test "a service of the host is reached by its name when its port is named, and no other way" {
     start_service
@@ -105,17 +112,17 @@ TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
 @test "literal addresses, and mail at any of them" {
     literals() {
         network filtered
-        says "403" in_jail perl -e "$TALK" 10.0.0.1 80 "GET / HTTP/1.0"
-        says "403" in_jail perl -e "$TALK" 169.254.169.254 80 "GET / HTTP/1.0"
+        says "403" in_jail python3 -c "$TALK" 10.0.0.1 80 "GET / HTTP/1.0"
+        says "403" in_jail python3 -c "$TALK" 169.254.169.254 80 "GET / HTTP/1.0"
         local port
         for port in 25 587; do
-            says "554 " in_jail perl -e "$TALK" 203.0.113.5 "$port"
+            says "554 " in_jail python3 -c "$TALK" 203.0.113.5 "$port"
             [[ $output == *"policy, not a fault"* ]] || report "should say that it is policy"
         done
-        says "554 " in_jail perl -e "$TALK" 198.18.0.3 25
-        says "SSH-2.0-agent_sandbox" in_jail perl -e "$TALK" 203.0.113.5 22 "SSH-2.0-test"
+        says "554 " in_jail python3 -c "$TALK" 198.18.0.3 25
+        says "SSH-2.0-agent_sandbox" in_jail python3 -c "$TALK" 203.0.113.5 22 "SSH-2.0-test"
         network isolated
-        fails "" in_jail perl -e "$TALK" 203.0.113.5 25
+        fails "" in_jail python3 -c "$TALK" 203.0.113.5 25
     }
     each_backend literals
 }
@@ -123,19 +130,26 @@ TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
 @test "UDP, and TCP that is opened without connect, are refused" {
     start_service
     # sendto with MSG_FASTOPEN
-    local fast='use Socket; socket(my $s, AF_INET, SOCK_STREAM, 0) or die "socket: $!\n";
-        send($s, "GET / HTTP/1.0\r\n\r\n", 0x20000000, pack_sockaddr_in($ARGV[0], INADDR_LOOPBACK)) or die "send: $!\n"; print "sent\n"'
-    local datagram='use Socket; socket(my $s, AF_INET, SOCK_DGRAM, 0) or die "socket: $!\n";
-        send($s, "x", 0, pack_sockaddr_in(53, INADDR_LOOPBACK)) or die "send: $!\n"; print "sent\n"'
-    works perl -e "$fast" "$PORT"
-    prints sent perl -e "$datagram"
+    local send='import socket, sys
+kind, flags, port = map(int, sys.argv[1:])
+step = "socket"
+try:
+    made = socket.socket(socket.AF_INET, kind)
+    step = "send"
+    made.sendto(b"GET / HTTP/1.0\r\n\r\n", flags, ("127.0.0.1", port))
+except OSError as error:
+    sys.exit(f"{step}: {error.strerror}")
+print("sent")'
+    local fast=(python3 -c "$send" 1 $((0x20000000)) "$PORT") datagram=(python3 -c "$send" 2 0 53)
+    prints sent "${fast[@]}"
+    prints sent "${datagram[@]}"
     wait_until eval '(($(visits) == 1))'
     around() {
         local mode
         for mode in filtered proxied; do
             network "$mode"
-            fails "send: Operation not supported" in_jail perl -e "$fast" "$PORT"
-            fails "socket: " in_jail perl -e "$datagram"
+            fails "send: Operation not supported" in_jail "${fast[@]}"
+            fails "socket: " in_jail "${datagram[@]}"
         done
     }
     each_backend around
@@ -145,20 +159,25 @@ TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
 # A socket that is disconnected from the gateway must not be free to connect elsewhere.
 @test "a connection that is taken back and made again is judged again" {
     start_service
-    local again='use Socket; use Config; socket(my $s, AF_INET, SOCK_STREAM, 0) or die;
-        my $number = $Config{archname} =~ /aarch64/ ? 203 : 42; my $nowhere = pack "S x14", 0;
-        connect($s, pack_sockaddr_in($ARGV[1], inet_aton($ARGV[0]))) or die "first: $!\n";
-        syscall($number, fileno $s, $nowhere, 16) == 0 or die "cut: $!\n";
-        connect($s, pack_sockaddr_in($ARGV[2], INADDR_LOOPBACK)) or die "second: $!\n";
-        syswrite $s, "GET / HTTP/1.0\r\n\r\n"; local $/; print <$s>'
-    says "the service" perl -e "$again" 127.0.0.1 "$PORT" "$PORT"
+    local again='import ctypes, socket, sys
+address, first, second = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+connection = socket.create_connection((address, first))
+if ctypes.CDLL(None).connect(connection.fileno(), bytes(16), 16) != 0:
+    sys.exit("the first connection can not be ended")
+try:
+    connection.connect(("127.0.0.1", second))
+except OSError as error:
+    sys.exit(f"second: {error.strerror}")
+connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
+print(connection.makefile().read())'
+    says "the service" python3 -c "$again" 127.0.0.1 "$PORT" "$PORT"
     local before
     before=$(visits)
     twice() {
         network filtered
         local words=403
         [[ $BACKEND != firejail ]] || words="second: Connection refused"
-        says "$words" in_jail perl -e "$again" 198.18.0.1 3128 "$PORT"
+        says "$words" in_jail python3 -c "$again" 198.18.0.1 3128 "$PORT"
     }
     each_backend twice
     [[ $(visits) == "$before" ]] || report "it was reached"
@@ -169,7 +188,7 @@ TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
         rm -rf "$HOME/.local/state/agent-sandbox/sessions"
         network filtered --block-host blocked.example
         says "refused" in_jail curl -sS --max-time 30 http://blocked.example/
-        says "554 " in_jail perl -e "$TALK" 203.0.113.5 25
+        says "554 " in_jail python3 -c "$TALK" 203.0.113.5 25
         works grep -rh '"verdict":"deny"' "$HOME/.local/state/agent-sandbox/sessions"
         [[ $output == *blocked.example* && $output == *203.0.113.5*'"port":25'* ]] || report "should be recorded"
         prints "" find "$HOME/.local/state/agent-sandbox/sessions" -type f ! -perm 0600
@@ -181,11 +200,14 @@ TALK='use IO::Socket::INET; $SIG{ALRM} = sub { die "silence\n" }; alarm 10;
 
 @test "firejail's jail has a loopback of its own, to listen on and to connect to" {
     JAIL=(--backend firejail --network filtered)
-    works in_jail perl -MIO::Socket::INET -e '
-        my $server = IO::Socket::INET->new(Listen => 1, LocalAddr => "127.0.0.1") or die "listen: $!";
-        my $client = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => $server->sockport) or die "connect: $!";
-        my $accepted = $server->accept or die; print $client "hello\n"; $client->flush; print scalar <$accepted>'
+    works in_jail python3 -c 'import socket
+server = socket.create_server(("127.0.0.1", 0))
+client = socket.create_connection(server.getsockname())
+client.sendall(b"hello\n")
+print(server.accept()[0].recv(100))'
     [[ $output == *hello* ]] || report "nothing came through"
     start_service
-    fails "" in_jail perl -MIO::Socket::INET -e 'IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => shift) or die "refused\n"' "$PORT"
+    local connect='import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])))'
+    works python3 -c "$connect" "$PORT"
+    fails "ConnectionRefusedError" in_jail python3 -c "$connect" "$PORT"
 }

@@ -69,7 +69,11 @@ teardown() { end_test; }
     works strace -f -qq -o "$trace" -e trace=openat2,move_mount "${launch[@]}"
     number=$(awk '/ move_mount\(/ { n[$1]++ } / openat2\(.*\/\.env"/ { print n[$1] + 1; exit }' "$trace")
     touch going
-    perl -e 'while (-e "going") { open my $f, ">", "new" or die; close $f; rename "new", ".env" or die; select undef, undef, undef, 0.01 }' 3>&- &
+    while [[ -e going ]]; do
+        : >new
+        mv new .env
+        sleep 0.01
+    done 3>&- &
     writer=$!
     works strace -f -qq -o "$trace" -e trace=openat2,move_mount -e inject=move_mount:delay_enter=200000:when="$number" "${launch[@]}"
     rm going

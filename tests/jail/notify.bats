@@ -78,9 +78,8 @@ notice() { printf '\033]777;notify;agent-sandbox;%s\a\a' "$1"; }
     sees_not "${ESCAPE}["
     sees_not "${ESCAPE}]0"
     # The same for a process that writes to the socket without the verb.
-    at_terminal "$SBX_PROGRAM" --quiet -- perl -MSocket -e '
-        socket(my $socket, PF_UNIX, SOCK_DGRAM, 0) or die;
-        send($socket, $ARGV[0], 0, sockaddr_un("/run/agent-sandbox/notify")) or die "$!";' "$hostile"
+    at_terminal "$SBX_PROGRAM" --quiet -- python3 -c 'import os, socket, sys
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(os.fsencode(sys.argv[1]), "/run/agent-sandbox/notify")' "$hostile"
     ((status == 0))
     sees "$(notice "[31mred ]0;title 31m second line end")"
     sees_not "${ESCAPE}["
@@ -94,14 +93,18 @@ notice() { printf '\033]777;notify;agent-sandbox;%s\a\a' "$1"; }
 }
 
 @test "a flood is one notice in a second, and the last one is told" {
-    at_terminal "$SBX_PROGRAM" --quiet -- perl -MSocket -e '
-        socket(my $socket, PF_UNIX, SOCK_DGRAM, 0) or die;
-        my $end = time + 2;
-        for (my $number = 1; time < $end; $number++) {
-            send($socket, "number $number", MSG_DONTWAIT, sockaddr_un("/run/agent-sandbox/notify"));
-        }
-        sleep 1;
-        send($socket, "the last", 0, sockaddr_un("/run/agent-sandbox/notify")) or die "$!";'
+    at_terminal "$SBX_PROGRAM" --quiet -- python3 -c '
+import contextlib, itertools, socket, time
+sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+sender.connect("/run/agent-sandbox/notify")
+end = time.monotonic() + 2
+for number in itertools.count(1):
+    if time.monotonic() > end:
+        break
+    with contextlib.suppress(BlockingIOError):
+        sender.send(b"number %d" % number, socket.MSG_DONTWAIT)
+time.sleep(1)
+sender.send(b"the last")'
     ((status == 0))
     # Two bells for each: the end of the sequence and the bell itself.
     (($(bells) >= 4 && $(bells) <= 12)) || report "$(bells) bells"

@@ -15,7 +15,7 @@ expect_unmovable() {
         works mv "$directory" "$directory.aside"
         works mv "$directory.aside" "$directory"
         fails "busy" in_jail mv "$directory" "$directory.aside"
-        fails "busy" in_jail perl -e 'rename $ARGV[0], "$ARGV[0].aside" or die "$!\n"' "$directory"
+        fails "busy" in_jail python3 -c 'import os, sys; os.rename(sys.argv[1], sys.argv[1] + ".aside")' "$directory"
         works test -d "$directory"
         fails "" test -e "$directory.aside"
     done

@@ -56,7 +56,7 @@ bring_back() {
         JAIL=(--backend "$backend" --hide "$PROJECT/data/raw" --hide "$PROJECT/svc" --hide "$PROJECT/keep")
         gives_nothing 'mv data data2'
         gives_nothing 'mkdir -p other; mv data other/data'
-        gives_nothing 'mkdir other; perl -e "syscall(316, -100, \"data\", -100, \"other\", 2) == 0 or exit 1" || mv data gone'
+        gives_nothing 'mkdir other; python3 -c "import ctypes, sys; sys.exit(ctypes.CDLL(None).renameat2(-100, b\"data\", -100, b\"other\", 2))" || mv data gone'
     done
 }
 
@@ -149,13 +149,13 @@ shuts() {
 # shuffled BACKEND SEED PLACE: three sessions. Two of them shuffle, and the third looks for content that a rule hides. PLACE is
 # "inside" or "outside", for the control.
 shuffled() {
-    local seed=$2 place=$3 round shuffle=(perl "$SBX_STAGE/tests/jail/shuffle.pl")
-    cp "$SBX_STAGE/tests/jail/shuffle.pl" "$HOME/shuffle.pl"
+    local seed=$2 place=$3 round shuffle=(python3 "$SBX_STAGE/tests/jail/shuffle.py")
+    cp "$SBX_STAGE/tests/jail/shuffle.py" "$HOME/shuffle.py"
     printf '[mounts]\nhidden = ["%s"]\n[project]\nprotect = ["keep/inner"]\n' "$PROJECT/data/raw" >"$CONFIG/config.toml"
-    JAIL=(--backend "$1" --ro "$HOME/shuffle.pl")
+    JAIL=(--backend "$1" --ro "$HOME/shuffle.py")
     for round in 1 2; do
         if [[ $place == inside ]]; then
-            works in_jail perl "$HOME/shuffle.pl" "$seed$round" 60 "$PROJECT"
+            works in_jail python3 "$HOME/shuffle.py" "$seed$round" 60 "$PROJECT"
         else
             works "${shuffle[@]}" "$seed$round" 60 "$PROJECT"
         fi

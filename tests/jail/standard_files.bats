@@ -16,24 +16,31 @@ teardown() { end_test; }
 
 # Each line that it prints to the file `said` is an action that worked on the file behind the descriptor.
 ACTS='
-use Fcntl;
-open(my $said, ">", "said");
-my ($again, $input, $text);
-print $said "read\n" if sysopen($again, "/proc/self/fd/1", O_RDONLY | O_NONBLOCK) && (sysread($again, $text, 7) // 0) > 0;
-print $said "wrote input\n" if sysopen($input, "/proc/self/fd/0", O_WRONLY | O_NONBLOCK) && -f $input;
-print $said "all tried\n";
-chmod(0666, *STDIN); chmod(0666, *STDOUT);
-utime(1, 1, *STDOUT);
-truncate(STDOUT, 0);
-fcntl(STDOUT, F_SETFL, O_WRONLY);
-sysopen(my $cut, "/dev/stdout", O_WRONLY | O_TRUNC);
-sysopen(my $error, "/dev/stderr", O_WRONLY | O_TRUNC);
-syswrite(STDOUT, "said\n");
+import contextlib, fcntl, os, stat
+said = open("said", "w")
+def attempt(act, *arguments):
+    with contextlib.suppress(OSError):
+        return act(*arguments)
+again = attempt(os.open, "/proc/self/fd/1", os.O_RDONLY | os.O_NONBLOCK)
+if again is not None and attempt(os.read, again, 7):
+    said.write("read\n")
+other = attempt(os.open, "/proc/self/fd/0", os.O_WRONLY | os.O_NONBLOCK)
+if other is not None and stat.S_ISREG(os.fstat(other).st_mode):
+    said.write("wrote input\n")
+said.write("all tried\n")
+attempt(os.fchmod, 0, 0o666)
+attempt(os.fchmod, 1, 0o666)
+attempt(os.utime, 1, (1, 1))
+attempt(os.ftruncate, 1, 0)
+attempt(fcntl.fcntl, 1, fcntl.F_SETFL, os.O_WRONLY)
+attempt(os.open, "/dev/stdout", os.O_WRONLY | os.O_TRUNC)
+attempt(os.open, "/dev/stderr", os.O_WRONLY | os.O_TRUNC)
+os.write(1, b"said\n")
 '
 
 # bats test_tags=smoke
 @test "control: outside, a descriptor of a log opens, cuts and changes the file" {
-    perl -e "$ACTS" <"$INPUT" >>"$LOG"
+    python3 -c "$ACTS" <"$INPUT" >>"$LOG"
     [[ $(cat said) == $'read\nwrote input\nall tried' ]] || report "$(cat said)"
     [[ $(stat -c %a "$LOG" "$INPUT") == $'666\n666' ]]
     ! grep -q earlier "$LOG"
@@ -45,7 +52,7 @@ syswrite(STDOUT, "said\n");
         JAIL=(--backend "$backend")
         rm -f said
         touch -d @1000000000 "$LOG"
-        in_jail perl -e "$ACTS" <"$INPUT" >>"$LOG"
+        in_jail python3 -c "$ACTS" <"$INPUT" >>"$LOG"
         [[ $(cat said) == "all tried" ]] || report "$backend: $(cat said)"
         [[ $(stat -c %a "$LOG" "$INPUT") == $'600\n600' ]] || report "$backend changed a mode"
         [[ $(head -n 1 "$LOG") == earlier && $(tail -n 1 "$LOG") == said ]] || report "$backend: $(cat "$LOG")"

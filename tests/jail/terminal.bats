@@ -168,40 +168,45 @@ has_colour() { screen -e | grep -qF $'\033[38;2;1;200;3m'; }
 }
 
 @test "a terminal that the command took for itself alone can be opened again" {
-    line "$JAIL perl -e 'ioctl(STDIN, 0x540c, 0) and print qq(taken\\n)'"
+    line "$JAIL python3 -c 'import fcntl, termios; fcntl.ioctl(0, termios.TIOCEXCL); print(\"taken\")'"
     expect says taken
     line 'echo can be opened >/dev/tty'
     expect says "can be opened"
 }
 
 @test "a terminal that the command opened to other users is closed again" {
-    line "chmod 600 \"\$(tty)\"; $JAIL perl -e 'chmod(0666, *STDIN) and printf qq(mode %o\\n), (stat STDIN)[2] & 0777'; stat -c 'then %a' \"\$(tty)\""
+    line "chmod 600 \"\$(tty)\"; $JAIL python3 -c 'import os; os.fchmod(0, 0o666); print(\"mode %o\" % (os.fstat(0).st_mode & 0o777))'; stat -c 'then %a' \"\$(tty)\""
     expect says "mode 666"
     expect says "then 600"
 }
 
 # Through descriptors 0 to 2, /dev/tty and the /dev/console of the jail.
-RESIZE='for my $way (0, 1, 2, "/dev/tty", "/dev/console") {
-    my $terminal;
-    ($way =~ /^\d$/ ? open($terminal, "+<&", $way) : open($terminal, "+<", $way)) or next;
-    my $size = pack("S4", 5, 50, 0, 0);
-    my $done = ioctl($terminal, 0x5414, $size);
-    print $done ? "was resized\n" : "resize: $!\n";
-}'
+RESIZE='import fcntl, os, struct, termios
+for way in "/dev/fd/0", "/dev/fd/1", "/dev/fd/2", "/dev/tty", "/dev/console":
+    try:
+        terminal = int(way[-1]) if "fd" in way else os.open(way, os.O_RDWR)
+    except OSError:
+        continue
+    try:
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 5, 50, 0, 0))
+        print("was resized")
+    except OSError as error:
+        print("resize:", error.strerror)
+'
 
 @test "the command can't change the size of the terminal" {
     local backend
-    printf '%s' "$RESIZE" >resize.pl
-    line "perl resize.pl; stty size; stty rows 24 cols 80"
+    printf '%s' "$RESIZE" >resize.py
+    line "python3 resize.py; stty size; stty rows 24 cols 80"
     expect says "was resized"
     expect says "5 50"
     for backend in native bwrap landlock firejail; do
-        line "clear; $SBX_PROGRAM --quiet --backend $backend -- perl resize.pl; echo over \$(stty size)"
+        line "clear; $SBX_PROGRAM --quiet --backend $backend -- python3 resize.py; echo over \$(stty size)"
         expect says "over 24 80"
         expect says "resize: Operation not permitted"
         run ! says "was resized"
     done
-    line "clear; $SBX_PROGRAM --quiet --trace-commands -- perl resize.pl; echo over \$(stty size)"
+    line "clear; $SBX_PROGRAM --quiet --trace-commands -- python3 resize.py; echo over \$(stty size)"
     expect says "over 24 80"
     run ! says "was resized"
     line "clear; $JAIL stty rows 10; echo status \$?"

@@ -39,5 +39,5 @@ teardown() { end_test; }
 }
 
 @test "/etc works as programs expect" {
-    works in_jail sh -c 'test -r /etc/ssl/certs || test ! -e /etc/ssl/certs; cat /etc/hosts /etc/os-release >/dev/null; perl -e "print 1"'
+    works in_jail sh -c 'test -r /etc/ssl/certs || test ! -e /etc/ssl/certs; cat /etc/hosts /etc/os-release >/dev/null; python3 -c "print(1)"'
 }
