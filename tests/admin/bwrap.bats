@@ -46,7 +46,7 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
 }
 
 @test "one that may not be run is passed over where the choice is open, and that is told" {
-    AROUND=(perl "$SBX_STAGE/tests/admin/closed_namespaces.pl" refuse)
+    AROUND=(python3 "$SBX_STAGE/tests/admin/closed_namespaces.py" refuse)
     stand_in "touch '$SBX_HOME/ran'; exit 1"
     chown "$SBX_USER" "$STAGE/bwrap"
     works in_jail touch "$PROJECT/ran"

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: MIT
 # Hosts and containers where user namespaces, or calls that build a jail, are disabled: the next backend gives the same promises and
 # the user gets a message; or the program refuses, and nothing runs. They are disabled only for the tests' own processes, in the
-# ways of closed_namespaces.pl.
+# ways of closed_namespaces.py.
 
 load helper
 setup() { start_admin_test; }
 teardown() { end_admin_test; }
 
-closed() { AROUND=(perl "$SBX_STAGE/tests/admin/closed_namespaces.pl" "$1"); }
+closed() { AROUND=(python3 "$SBX_STAGE/tests/admin/closed_namespaces.py" "$1"); }
 without_firejail() { admin_says '[isolation]' 'firejail = "/usr/lib/no-such-firejail"'; }
 
 # A bubblewrap that does not need a user namespace.
@@ -141,7 +141,7 @@ holds() {
     works on_stage "$SBX_PROGRAM" doctor
     [[ $output == *"the kernel answers: Operation not permitted"*"firejail  taken"* ]] || report "no cause"
     on_stage "$SBX_PROGRAM" doctor --json >"$STAGE/report"
-    works perl -MJSON::PP -e 'local $/; decode_json(<STDIN>)' <"$STAGE/report"
+    works python3 -m json.tool <"$STAGE/report"
     AROUND=()
     works on_stage "$SBX_PROGRAM" doctor
     [[ $output == *"A jail can be built here, by agent-sandbox itself."* ]] || report "should need nothing"

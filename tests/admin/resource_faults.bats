@@ -192,7 +192,7 @@ in_probe() { in_jail "${PROBE[@]}"; }
 
 # ---- Servers that do not answer --------------------------------------------------------------------------------------
 
-SILENT='perl "$SBX_STAGE/tests/admin/silent_mount.pl" "$point" </dev/null >/dev/null 2>&1 3>&- &
+SILENT='python3 "$SBX_STAGE/tests/admin/silent_mount.py" "$point" </dev/null >/dev/null 2>&1 3>&- &
     until [ -e "$point.ready" ] || ! kill -0 $!; do sleep 0.02; done'
 silent() { # POINT
     mkdir -p "$1"

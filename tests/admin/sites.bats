@@ -28,7 +28,7 @@ share_mounts() { prepare 'mount --make-rshared /'; }
 automounter() {
     share_mounts
     prepare "mkdir -p /srv/auto /srv/export && {
-        perl '$SBX_STAGE/tests/admin/automount.pl' /srv/auto /srv/export </dev/null >/dev/null 2>&1 3>&- &
+        python3 '$SBX_STAGE/tests/admin/automount.py' /srv/auto /srv/export </dev/null >/dev/null 2>&1 3>&- &
         for _ in \$(seq 1000); do [ -e /srv/auto.ready ] && break; sleep 0.05; done; [ -e /srv/auto.ready ]; }"
 }
 not_mounted() { ! grep -q " /srv/auto/$1 " /proc/self/mounts; }

@@ -32,10 +32,8 @@ in_bash() {
         [[ -z $WITH ]] || source "$WITH"
         source "$SCRIPT"
         compopt() { :; }
-        mapfile -t COMP_WORDS < <(perl -CSDA -e "
-            my @words = \$ENV{LINE} =~ /[=:@]|(?:\\\\.|[^\\s=:@])+/g;
-            push @words, q() if \$ENV{LINE} =~ /\\s\$/;
-            print map { qq(\$_\\n) } @words")
+        mapfile -t COMP_WORDS < <(grep -aoE "[=:@]|(\\\\.|[^[:space:]=:@\\\\])+" <<<"$LINE")
+        [[ $LINE != *[[:space:]] ]] || COMP_WORDS+=("")
         COMP_LINE=$LINE COMP_POINT=${#LINE} COMP_CWORD=$(( ${#COMP_WORDS[@]} - 1 )) COMP_TYPE=9
         _agent_sandbox agent-sandbox "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
         (( ${#COMPREPLY[@]} == 0 )) || printf "%s\n" "${COMPREPLY[@]}"'

@@ -75,20 +75,23 @@ as_text() { MANWIDTH=80 MAN_KEEP_FORMATTING='' LC_ALL=C.UTF-8 man -P cat -l "$PA
 
 # Kind and members, one a line, from the table of docs/records.md and from the page.
 kinds_of_docs() {
-    sed -n '/^| kind | members |/,/^$/p' "$SBX_STAGE/docs/records.md" | sed '1,2d;/^$/d' | perl -ne '
-        my ($kinds, $members) = /^\| (.*?) \| (.*) \|$/ or die "no row: $_";
-        my @members = grep { !/^-/ } $members =~ /`([^`]+)`/g;
-        for my $kind ($kinds =~ /`([^`]+)`/g) { print map { "$kind $_\n" } @members }' | sort
+    sed -n '/^| kind | members |/,/^$/p' "$SBX_STAGE/docs/records.md" | sed '1,2d;/^$/d' | python3 -c 'import re, sys
+for row in sys.stdin:
+    kinds, members = re.fullmatch(r"\| (.*?) \| (.*) \|\n", row).groups()
+    for kind in re.findall("`([^`]+)`", kinds):
+        for member in re.findall("`([^-`][^`]*)`", members):
+            print(kind, member)' | sort
 }
 kinds_of_page() {
-    perl -ne '
-        last if /^\*verdict\* is/;
-        $on = 1, next if /^# LINES/;
-        next unless $on;
-        if (/^\*/) { @kinds = /\*([a-z]+)\*/g; next }
-        next unless /^\t/;
-        for my $member (grep { !/^-|THE CHAIN/ } /\*([^*]+)\*/g) { $member =~ tr/\\//d; print "$_ $member\n" for @kinds }
-    ' "$SBX_STAGE/docs/man/agent-sandbox-audit.5.scd" | sort
+    sed -n '/^# LINES/,/^\*verdict\* is/p' "$SBX_STAGE/docs/man/agent-sandbox-audit.5.scd" | sed '$d' | python3 -c 'import re, sys
+kinds = []
+for line in sys.stdin:
+    if line.startswith("*"):
+        kinds = re.findall(r"\*([a-z]+)\*", line)
+    for member in re.findall(r"\*([^*]+)\*", line) if line.startswith("\t") else []:
+        if not re.match("-|THE CHAIN", member):
+            for kind in kinds:
+                print(kind, member.replace("\\", ""))' | sort
 }
 
 @test "the record's kinds and members are those of docs/records.md" {
