@@ -92,6 +92,6 @@ start_cluster() {
     for node in "${NODES[@]}"; do start_node "$node"; done
     start_controller
     wait_for has_idle_nodes
-    start doorkeeper perl "$CLUSTER/bin/doorkeeper.pl" "$CLUSTER/control.sock" "$CLUSTER/bin/control"
+    start doorkeeper python3 "$CLUSTER/bin/doorkeeper.py" "$CLUSTER/control.sock" "$CLUSTER/bin/control"
     wait_for test -S "$CLUSTER/control.sock"
 }

@@ -99,7 +99,7 @@ teardown() {
 
 @test "a signal to salloc does what it does outside, and the allocation is released" {
     local script='
-        perl -e '\''$SIG{INT} = "DEFAULT"; exec @ARGV'\'' salloc -Q sh -c "touch ready; exec sleep 2" & process=$!
+        env --default-signal=INT salloc -Q sh -c "touch ready; exec sleep 2" & process=$!
         tries=0; until test -e ready; do sleep 0.05; tries=$((tries + 1)); test $tries -lt 2000 || exit 99; done
         kill -TERM $process; wait $process; echo "status $?"; rm ready'
     as_outside sh -c "$script"

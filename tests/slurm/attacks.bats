@@ -53,7 +53,7 @@ make_probe() {
         'cat ~/.ssh/id_x' \
         'printf "%s\n" "$SERVICE_TOKEN"' \
         'munge --no-input >/dev/null && echo "a credential"' \
-        'perl -MIO::Socket::UNIX -e "print qq(reached munge\n) if IO::Socket::UNIX->new(Peer => q(/run/munge/munge.socket.2))"' \
+        'python3 -c "import socket; socket.socket(socket.AF_UNIX).connect(\"/run/munge/munge.socket.2\"); print(\"reached munge\")" 2>/dev/null' \
         '! test -e /etc/slurm/slurm.conf || echo "a configuration"' \
         'echo attacked >>~/victim' \
         'echo ended'
@@ -366,29 +366,33 @@ LIST
 
 @test "a rank starts nothing outside through its process manager" {
     # "spawn" asks srun to start a program as another step: srun would do so without a jail.
-    cat >spawn.pl <<'PERL'
-use strict;
-use warnings;
-use IO::Handle;
-my $manager = IO::Handle->new_from_fd($ENV{PMI_FD}, "r+") or die "no manager: $!\n";
-$manager->autoflush(1);
-$SIG{ALRM} = sub { exit 0 };
-alarm 2;
-my $bytes;
-sub ask { my ($text) = @_; syswrite $manager, sprintf("%6d", length $text) . $text; sysread $manager, $bytes, 4096; }
-printf $manager "cmd=init pmi_version=%d pmi_subversion=%d\n", $ARGV[0], $ARGV[0] == 1;
-sysread $manager, $bytes, 4096;
-if ($ARGV[0] == 1) {
-    syswrite $manager, join "\n", "mcmd=spawn", "nprocs=1", "execname=/usr/bin/touch", "totspawns=1", "spawnssofar=1", "argcnt=1", "arg1=$ARGV[1]",
-        "preput_num=0", "info_num=0", "endcmd", "";
-    sysread $manager, $bytes, 4096;
-    exit;
-}
-ask("cmd=fullinit;pmijobid=$ENV{PMI_JOBID};pmirank=$ENV{PMI_RANK};threaded=FALSE;");
-ask("cmd=spawn;ncmds=1;preputcount=0;subcmd=/usr/bin/touch;maxprocs=1;argc=1;argv0=$ARGV[1];infokeycount=0;");
-sysread $manager, $bytes, 4096;
-PERL
-    local spawn=(salloc --quiet --ntasks=2 srun --quiet --ntasks=1 --exact --mem=16 --mpi=pmi2 perl spawn.pl)
+    cat >spawn.py <<'PYTHON'
+import os, signal, sys
+
+manager = int(os.environ["PMI_FD"])
+version, marker = int(sys.argv[1]), sys.argv[2]
+signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
+signal.alarm(2)
+
+
+def ask(text):
+    os.write(manager, text.encode())
+    os.read(manager, 4096)
+
+
+def ask_measured(text):
+    ask(f"{len(text):6d}{text}")
+
+
+ask(f"cmd=init pmi_version={version} pmi_subversion={version == 1:d}\n")
+if version == 1:
+    ask(f"mcmd=spawn\nnprocs=1\nexecname=/usr/bin/touch\ntotspawns=1\nspawnssofar=1\nargcnt=1\narg1={marker}\npreput_num=0\ninfo_num=0\nendcmd\n")
+else:
+    ask_measured(f"cmd=fullinit;pmijobid={os.environ['PMI_JOBID']};pmirank={os.environ['PMI_RANK']};threaded=FALSE;")
+    ask_measured(f"cmd=spawn;ncmds=1;preputcount=0;subcmd=/usr/bin/touch;maxprocs=1;argc=1;argv0={marker};infokeycount=0;")
+    os.read(manager, 4096)
+PYTHON
+    local spawn=(salloc --quiet --ntasks=2 srun --quiet --ntasks=1 --exact --mem=16 --mpi=pmi2 python3 spawn.py)
     local version
     for version in 1 2; do
         timeout 120 "${spawn[@]}" "$version" "$MARKER" || true
@@ -400,15 +404,13 @@ PERL
 }
 
 @test "the sockets of Slurm's daemons on a node are out of reach" {
-    cat >sockets.pl <<'PERL'
-use strict;
-use warnings;
-use IO::Socket::UNIX;
-my $reached = grep { -S $_ && IO::Socket::UNIX->new(Peer => $_) } glob("$ARGV[0]/spool/*/*");
-print $reached ? "reached\n" : "none\n";
-PERL
-    prints reached srun --quiet perl sockets.pl "$CLUSTER"
-    prints none inside srun --quiet perl sockets.pl "$CLUSTER"
+    cat >sockets.py <<'PYTHON'
+import glob, socket, sys
+
+print("reached" if any(socket.socket(socket.AF_UNIX).connect_ex(path) == 0 for path in glob.glob(sys.argv[1] + "/spool/*/*")) else "none")
+PYTHON
+    prints reached srun --quiet python3 sockets.py "$CLUSTER"
+    prints none inside srun --quiet python3 sockets.py "$CLUSTER"
 }
 
 # ---- Mail ----------------------------------------------------------------------------------------------------------------

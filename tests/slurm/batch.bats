@@ -117,11 +117,11 @@ has_line() { grep -qsx "$1" "$2"; }
 }
 
 @test "a script runs in the interpreter that it names" {
-    printf '#!/usr/bin/perl -w\nprint "perl $^W @ARGV\\n"' >job.pl
+    printf '#!/usr/bin/awk -f\nBEGIN { print "awk", ARGV[1], ARGV[2] }\n' >job.awk
     printf '#!/usr/bin/env python3\nimport sys\nprint("python", sys.argv[1:])\n' >job.py
-    inside sh -c 'sbatch -o perl.out job.pl a b; sbatch -o python.out job.py a b; sbatch -o shell.out --wrap="echo \$0"'
+    inside sh -c 'sbatch -o awk.out job.awk a b; sbatch -o python.out job.py a b; sbatch -o shell.out --wrap="echo \$0"'
     wait_until is_queue_empty
-    prints "perl 1 a b" cat perl.out
+    prints "awk a b" cat awk.out
     prints "python ['a', 'b']" cat python.out
 }
 

@@ -162,7 +162,7 @@ SIDES=(outside inside)
 # ---- Signals ---------------------------------------------------------------------------------------------------------
 
 # A shell starts a background program with the keyboard's signals ignored; this one does not ignore them, as in a terminal.
-ATTENTIVELY='attentive() { exec perl -e '\''$SIG{$_} = "DEFAULT" for qw(HUP INT QUIT); exec @ARGV'\'' "$@"; }'
+ATTENTIVELY='attentive() { exec env --default-signal=HUP,INT,QUIT "$@"; }'
 WAITING='await() { tries=0; until "$@"; do sleep 0.05; tries=$((tries + 1)); test $tries -lt 2000 || exit 99; done; }'
 
 @test "Ctrl-C twice ends a step, once asks" {
