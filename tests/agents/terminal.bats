@@ -37,7 +37,7 @@ JSON
 }
 
 # Some text reaches the right edge of a window this wide, except for a margin.
-fills() { screen | perl -CS -ne 's/\s+$//; $found ||= length > '"$1"' - 5; END { exit !$found }'; }
+fills() { screen | LC_ALL=C.UTF-8 grep -qE ".{$(($1 - 5))}[^[:space:]]"; }
 
 works_at_the_keyboard() {
     local line

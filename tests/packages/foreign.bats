@@ -52,9 +52,9 @@ by() {
 @test "each program carries the filters of its own architecture, and no other's" {
     works cmp build/src/seccomp/filters.cc "build/cross/$FOREIGN/src/seccomp/filters.cc"
     prints "x86_64 16 of 16
-aarch64 0 of 16" tests/packages/filters.pl build/src/seccomp/filters.cc "$BATS_TEST_TMPDIR/x86_64/bin/agent-sandbox"
+aarch64 0 of 16" tests/packages/filters.py build/src/seccomp/filters.cc "$BATS_TEST_TMPDIR/x86_64/bin/agent-sandbox"
     prints "x86_64 0 of 16
-aarch64 16 of 16" tests/packages/filters.pl build/src/seccomp/filters.cc "$BATS_TEST_TMPDIR/aarch64/bin/agent-sandbox"
+aarch64 16 of 16" tests/packages/filters.py build/src/seccomp/filters.cc "$BATS_TEST_TMPDIR/aarch64/bin/agent-sandbox"
 }
 
 @test "filters do not depend on the kernel of the machine that makes them" {
@@ -93,4 +93,4 @@ aarch64 16 of 16" tests/packages/filters.pl build/src/seccomp/filters.cc "$BATS_
     works test "$(without_second_wall "$BATS_TEST_TMPDIR/native.json" | grep -c .)" -gt 1000
 }
 
-without_second_wall() { perl -0pe 's/("level": )"\w+"(,[^{}]*"detail": )"writes [^"]*"/$1$2/' "$1"; }
+without_second_wall() { sed -Ez 's/("level": )"\w+"(,[^{}]*"detail": )"writes [^"]*"/\1\2/' "$1"; }

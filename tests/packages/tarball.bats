@@ -62,7 +62,7 @@ SCRIPT
     local page
     tar -xzf "$(tarball $PACKAGES "$VERSION" "$MACHINE")" -C "$BATS_TEST_TMPDIR" --strip-components=1
     for page in man1/agent-sandbox.1 man5/agent-sandbox.toml.5 man5/agent-sandbox-audit.5; do
-        works bash -o pipefail -c 'mandoc -T utf8 -W error "$1" | perl -pe "s/.\x08//g"' sh "$BATS_TEST_TMPDIR/share/man/$page"
+        works bash -o pipefail -c 'mandoc -T utf8 -W error "$1" | sed "s/.\x08//g"' sh "$BATS_TEST_TMPDIR/share/man/$page"
         [[ $output == *NAME* && $output == *agent-sandbox* ]] || report "$page"
     done
 }

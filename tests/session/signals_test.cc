@@ -14,11 +14,19 @@ class SessionSignals : public testing_support::JailTest {
   protected:
     // Counts in one process without children, because a shell that waits for a child handles a signal later.
     std::vector<std::string> counter_of(int signal) const {
-        return command(
-            {"perl", "-MPOSIX", "-e",
-             "my $n = 0; sigaction(" + std::to_string(signal) +
-                 ", POSIX::SigAction->new(sub { ++$n })); $SIG{WINCH} = sub { print qq(got $n\\n); "
-                 "exit 4 }; $| = 1; print qq(up\\n); sleep 1 while 1"});
+        static constexpr const char* kCounter = R"(
+import os, signal, sys, time
+got = []
+def finish(*_):
+    print("got", len(got), flush=True)
+    os._exit(4)
+signal.signal(int(sys.argv[1]), lambda *_: got.append(1))
+signal.signal(signal.SIGWINCH, finish)
+print("up", flush=True)
+while True:
+    time.sleep(1)
+)";
+        return command({"python3", "-c", kCounter, std::to_string(signal)});
     }
 };
 
