@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 setup() {
     tree=$BATS_TEST_TMPDIR/tree
     mkdir -p "$tree"/{bench,scripts,docs/figures,tests/jail,tests/plan,tests/fuzz/wire/corpus/dns}
-    cp bench/{Figures.pm,plot.pl,record.bash} "$tree/bench/"
+    cp bench/{figures.py,plot.py,record.bash} "$tree/bench/"
     cp scripts/promises "$tree/scripts/"
     printf '@test "%s" {\n}\n' 'a file is \"hidden\"' 'and _seen_' >"$tree/tests/jail/view.bats"
     printf 'TEST_P(View, HidesAFile) {}\n' >"$tree/tests/plan/view_test.cc"
@@ -17,7 +17,7 @@ setup() {
 # Promises
 
 A file is hidden | ENOENT | tests/jail/view.bats: a file is "hidden"; tests/jail/view.bats: and _seen_; tests/plan/view_test.cc: View.HidesAFile
-It is fast | {launch:agent-sandbox:median} | bench/plot.pl; fuzz_wire_dns
+It is fast | {launch:agent-sandbox:median} | bench/plot.py; fuzz_wire_dns
 IN
     cat >"$tree/docs/performance.in" <<'IN'
 # Performance
@@ -59,7 +59,7 @@ broken() {
 
 @test "bars: well-formed, with title, labels, values and ratios" {
     local text
-    "$tree/bench/plot.pl" "$tree/docs/figures/launch.tsv" >"$BATS_TEST_TMPDIR/bars.svg"
+    "$tree/bench/plot.py" "$tree/docs/figures/launch.tsv" >"$BATS_TEST_TMPDIR/bars.svg"
     xmllint --noout --nonet "$BATS_TEST_TMPDIR/bars.svg"
     for text in '<title id="title">Launch of true</title>' '>bare bwrap &amp; &lt;co&gt;<' '>14,124 (1.00)<' '>8.04 (0.55)<' \
         'prefers-color-scheme: dark' 'in brackets the ratio to bare'; do
@@ -72,7 +72,7 @@ broken() {
     local scale text
     for scale in '' log-x,log-y log-y; do
         sample lines lines $'rules\tours\ttheirs\n10\t8\t16\n100\t9.5\t-\n10000\t20\t90000' "$scale"
-        "$tree/bench/plot.pl" "$tree/docs/figures/lines.tsv" >"$BATS_TEST_TMPDIR/lines.svg"
+        "$tree/bench/plot.py" "$tree/docs/figures/lines.tsv" >"$BATS_TEST_TMPDIR/lines.svg"
         xmllint --noout --nonet "$BATS_TEST_TMPDIR/lines.svg"
         [ "$(grep -c '<path class="line[01]" d="M' "$BATS_TEST_TMPDIR/lines.svg")" -eq 2 ]
         for text in '>ours<' '>theirs<' '>rules<' '>90,000<' '>10k<'; do
@@ -80,7 +80,7 @@ broken() {
         done
     done
     sample lines lines $'rules\tours\nmany\t8'
-    run ! "$tree/bench/plot.pl" "$tree/docs/figures/lines.tsv"
+    run ! "$tree/bench/plot.py" "$tree/docs/figures/lines.tsv"
 }
 
 @test "pages are made of their sources, with figures and whether aims are met" {
@@ -89,7 +89,7 @@ broken() {
     promises --check
     grep -qF '| A file is hidden | ENOENT | `tests/jail/view.bats`: “a file is "hidden"”, “and \_seen\_”; `tests/plan/view_test.cc`' \
         "$tree/docs/promises.md"
-    grep -qF '| It is fast | 8.04 ms | `bench/plot.pl`; `fuzz_wire_dns` |' "$tree/docs/promises.md"
+    grep -qF '| It is fast | 8.04 ms | `bench/plot.py`; `fuzz_wire_dns` |' "$tree/docs/promises.md"
     grep -qF '| agent-sandbox | 8.04 | 0.55 |' "$tree/docs/performance.md"
     grep -qF '![Launch of true](figures/launch.svg)' "$tree/docs/performance.md"
     grep -qF 'The ratio is 0.55 (aim: at most 0.5, not met); 0.55 (aim: at least 0.5, met).' "$tree/docs/performance.md"
@@ -116,9 +116,9 @@ never | tests/jail/other.bats: a file~there is no tests/jail/other.bats
 never | tests/plan/view_test.cc: View.Shows~has no test View.Shows
 never | fuzz_wire_ssh~there is no fuzz target fuzz_wire_ssh
 never | bench/none~'bench/none' is no test
-{launch:nobody:median} | bench/plot.pl~has no 'median' of 'nobody'
-{launch:none:median} | bench/plot.pl~has no 'median' of 'none'
-{other:agent-sandbox:median} | bench/plot.pl~docs/figures/other.tsv was never recorded
+{launch:nobody:median} | bench/plot.py~has no 'median' of 'nobody'
+{launch:none:median} | bench/plot.py~has no 'median' of 'none'
+{other:agent-sandbox:median} | bench/plot.py~docs/figures/other.tsv was never recorded
 only two~a row is PROMISE | FIGURE | SHOWN BY
 MISTAKES
     promises --check
