@@ -42,8 +42,7 @@ while True:
     client = listener.accept()[0]
     with open(sys.argv[1], "a") as log:
         log.write("came\n")
-    with client, contextlib.suppress(OSError):
-        lines = client.makefile()
+    with contextlib.suppress(OSError), client, client.makefile() as lines:
         while lines.readline().strip():
             pass
         client.sendall(b"HTTP/1.0 200 OK\r\n\r\nthe service\n")' "$BATS_TEST_TMPDIR/came" </dev/null >"$BATS_TEST_TMPDIR/port" 2>/dev/null 3>&- &
