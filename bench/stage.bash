@@ -81,7 +81,7 @@ measure() {
 }
 
 # rows NAME REFERENCE: the measurements of this name as a table, in milliseconds, with the ratio to one of the commands.
-rows() { perl bench/summary.pl "$2" "$results/$1"/*.json; }
+rows() { python3 bench/summary.py "$2" "$results/$1"/*.json; }
 
 # record_and_show NAME: stores the table and prints it.
 record_and_show() {
