@@ -5,22 +5,35 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "cli/verbs.h"
 #include "config/layer.h"
-#include "config/verbs.h"
 
 namespace cli {
 namespace {
 
-// The member that stores each flag of config::run_flags().
-struct Target {
-    std::string_view flag;
-    bool Arguments::*mark;
-    std::optional<std::string> Arguments::*value;
-};
-constexpr Target kTargets[] = {
-    {"--project", nullptr, &Arguments::project},    {"--preset", nullptr, &Arguments::preset},
-    {"--dry-run", &Arguments::is_dry_run, nullptr}, {"--json", &Arguments::wants_json, nullptr},
-    {"--help", &Arguments::wants_help, nullptr},    {"--version", &Arguments::wants_version, nullptr},
+constexpr std::string_view kEnvironmentFlag = "--env";
+constexpr std::string_view kLimitFlag = "--limit";
+constexpr std::string_view kLimits = "limits.";
+
+constexpr RunFlag kRunFlags[] = {
+    {.flag = "--project",
+     .value_name = "DIR",
+     .help = "the project; else the current directory",
+     .words = "@directory",
+     .value = &Arguments::project},
+    {.flag = "--preset",
+     .value_name = "NAME",
+     .help = "settings under one name",
+     .words = "@preset",
+     .value = &Arguments::preset},
+    {.flag = kLimitFlag,
+     .value_name = "KEY=VALUE",
+     .help = "one of limits.*: memory=2G, wall_time=10m, processes=200",
+     .words = "@limit"},
+    {.flag = "--dry-run", .help = "show the plan, run nothing", .mark = &Arguments::is_dry_run},
+    {.flag = "--json", .help = "with --dry-run: the plan as JSON", .mark = &Arguments::wants_json},
+    {.flag = "--help", .help = "explain the program", .mark = &Arguments::wants_help},
+    {.flag = "--version", .help = "print the version", .mark = &Arguments::wants_version},
 };
 
 struct Letter {
@@ -28,21 +41,6 @@ struct Letter {
     std::string_view flag;
 };
 constexpr Letter kLetters[] = {{"-h", "--help"}, {"-V", "--version"}, {"-q", "--quiet"}, {"-v", "--verbose"}};
-
-// Flags that help and completion do not list: the scripts of the documentation and of completion use them.
-struct HiddenFlag {
-    std::string_view verb;
-    std::string_view flag;
-};
-constexpr HiddenFlag kHiddenFlags[] = {{"help", "--reference"},
-                                       {"help", "--manual"},
-                                       {"ps", "--ids"},
-                                       {"completion", "--presets"},
-                                       {"completion", "--profiles"}};
-
-constexpr std::string_view kEnvironmentFlag = "--env";
-constexpr std::string_view kLimitFlag = "--limit";
-constexpr std::string_view kLimits = "limits.";
 
 bool is_from_home(std::string_view path) {
     return path == "~" || path.starts_with("~/");
@@ -73,14 +71,6 @@ Option option_of(std::string_view word) {
     return option;
 }
 
-std::vector<config::VerbFlag> own_flags(const config::Verb& verb) {
-    std::vector<config::VerbFlag> flags = config::flags_of(verb);
-    for (const HiddenFlag& hidden : kHiddenFlags) {
-        if (hidden.verb == verb.name) flags.push_back({.flag = hidden.flag});
-    }
-    return flags;
-}
-
 class Parser {
   public:
     Parser(std::span<const std::string> words, const base::Path& working_directory)
@@ -109,7 +99,7 @@ class Parser {
             if (base::Status taken = take_option(); !taken) return taken;
         }
         if (next_ == words_.size()) return base::success();
-        verb_ = config::find_verb(words_[next_]);
+        verb_ = find_verb(words_[next_]);
         if (!verb_) {
             take_rest();
             return base::success();
@@ -153,9 +143,9 @@ class Parser {
 
     base::Status take_option() {
         Option option = option_of(words_[next_++]);
-        auto target = std::ranges::find(kTargets, option.flag, &Target::flag);
-        if (target != std::end(kTargets)) return take_target(option, *target);
         if (option.flag == kLimitFlag) return take_limit(option);
+        const RunFlag* flag = std::ranges::find(kRunFlags, option.flag, &RunFlag::flag);
+        if (flag != std::end(kRunFlags)) return take_run_flag(option, *flag);
         if (const config::Setting* setting = config::find_flag(option.flag)) {
             return take_setting(option, *setting);
         }
@@ -163,9 +153,9 @@ class Parser {
     }
 
     base::Status take_own(Option& option) {
-        std::vector<config::VerbFlag> flags;
-        if (verb_) flags = own_flags(*verb_);
-        auto own = std::ranges::find(flags, option.flag, &config::VerbFlag::flag);
+        std::vector<VerbFlag> flags;
+        if (verb_) flags = accepted_flags_of(*verb_);
+        auto own = std::ranges::find(flags, option.flag, &VerbFlag::flag);
         if (own == flags.end()) return unknown(option);
         if (!own->value_name.empty()) {
             base::Result<std::string> value = value_of(option, own->value_name);
@@ -178,16 +168,16 @@ class Parser {
         return base::success();
     }
 
-    base::Status take_target(Option& option, const Target& target) {
-        if (target.mark) {
+    base::Status take_run_flag(Option& option, const RunFlag& flag) {
+        if (flag.mark) {
             if (option.attached) return takes_no_value(option);
-            arguments_.*target.mark = true;
+            arguments_.*flag.mark = true;
             return base::success();
         }
-        bool is_directory = target.value == &Arguments::project;
+        bool is_directory = flag.value == &Arguments::project;
         base::Result<std::string> value = value_of(option, is_directory ? "a directory" : "a name");
         if (!value) return value.error();
-        arguments_.*target.value = is_directory ? absolute(*value, working_directory_) : *std::move(value);
+        arguments_.*flag.value = is_directory ? absolute(*value, working_directory_) : *std::move(value);
         return base::success();
     }
 
@@ -260,13 +250,12 @@ class Parser {
 
     base::Error unknown(const Option& option) const {
         std::vector<std::string_view> known;
-        for (const Target& target : kTargets) known.push_back(target.flag);
-        known.push_back(kLimitFlag);
+        for (const RunFlag& flag : kRunFlags) known.push_back(flag.flag);
         for (const config::Setting& setting : config::settings()) {
             if (!setting.flag.empty()) known.push_back(setting.flag);
         }
         if (verb_)
-            std::ranges::transform(own_flags(*verb_), std::back_inserter(known), &config::VerbFlag::flag);
+            std::ranges::transform(accepted_flags_of(*verb_), std::back_inserter(known), &VerbFlag::flag);
         std::string near = base::nearest(option.flag, known);
         return usage_error("unknown option " + option.flag, near.empty()
                                                                 ? "agent-sandbox --help lists the options"
@@ -276,7 +265,7 @@ class Parser {
     std::span<const std::string> words_;
     const base::Path& working_directory_;
     size_t next_ = 0;
-    const config::Verb* verb_ = nullptr;
+    const Verb* verb_ = nullptr;
     Arguments arguments_;
 };
 
@@ -292,6 +281,10 @@ std::string Arguments::own_value(std::string_view option) const {
         if (name == option) last = value;
     }
     return last;
+}
+
+std::span<const RunFlag> run_flags() {
+    return kRunFlags;
 }
 
 std::string_view letter_of(std::string_view flag) {

@@ -40,6 +40,18 @@ struct Arguments {
     std::string own_value(std::string_view option) const;
 };
 
+// A flag of a run that is not a setting.
+struct RunFlag {
+    std::string_view flag;
+    std::string_view value_name;  // empty: it takes no value
+    std::string_view help;
+    std::string_view words;  // for its value, as in Verb
+    // The member that stores it; --limit has none.
+    bool Arguments::*mark = nullptr;
+    std::optional<std::string> Arguments::*value = nullptr;
+};
+std::span<const RunFlag> run_flags();
+
 // The one-letter spelling of an option ("-q" for "--quiet"), or empty.
 std::string_view letter_of(std::string_view flag);
 

@@ -14,7 +14,6 @@
 #include "cli/slurm/own_jobs.h"
 #include "cli/verbs.h"
 #include "cli/verbs/overview.h"
-#include "config/verbs.h"
 
 namespace cli {
 namespace {
@@ -28,7 +27,7 @@ int dispatch(const Invocation& call) {
         arguments.verb.empty() && !arguments.is_dry_run && is_own_job(call.caller, arguments.words);
     if (is_submitted) return submit_own_job(call);
     if (arguments.verb.empty()) return run_verb(call);
-    if (arguments.is_dry_run && !config::find_verb(arguments.verb)->takes_run_flags) {
+    if (arguments.is_dry_run && !find_verb(arguments.verb)->takes_run_flags) {
         return call.output.fail({.what = "--dry-run has no meaning for " + arguments.verb,
                                  .advice = "leave it out",
                                  .exit_code = base::ExitCode::usage});

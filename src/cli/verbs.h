@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The verbs: one row and one thin file each. config/verbs.h describes each verb, for completion and the
-// reference; this file has its function and its details.
+// The one table of verbs: a row has the function of a verb and its words and flags. The parser, help, the
+// manual and completion use it. A verb has one thin file.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cli {
 
@@ -21,13 +23,36 @@ struct Invocation {
 struct Verb {
     std::string_view name;
     int (*perform)(const Invocation&);  // returns the exit code
-    std::string_view details;           // for `help VERB`; may be empty
+    std::string_view usage;             // its arguments, as help shows them
+    std::string_view help;              // one sentence, no full stop
+    // The words that completion offers: "show|check @path" offers show and check, and files after check. Any
+    // number of words may follow. @path and the like stand for names that are not in this table
+    // (cli/completion/candidates.cc).
+    std::string_view words;
+    std::string_view flags;         // its own, "--json --session=ID"; a name after '=' is the value
+    std::string_view hidden_flags;  // likewise; for scripts, so help and completion do not list them
+    bool takes_run_flags = false;   // and a command
+    std::string_view details;       // for `help VERB`; cli/help/details.h has the form
+    bool is_hidden = false;         // help and completion do not list it
 };
 
+// Without the hidden ones.
+std::span<const Verb> verbs();
 const Verb* find_verb(std::string_view name);
 
 // "usage: agent-sandbox trust [DIRECTORY]"
 std::string usage_of(std::string_view name);
+
+inline constexpr std::string_view kSessionFlag = "--session";
+
+// A flag that belongs to one verb.
+struct VerbFlag {
+    std::string_view flag;
+    std::string_view value_name;  // empty: it takes no value
+};
+// Those that help lists, and all that the verb accepts.
+std::vector<VerbFlag> flags_of(const Verb& verb);
+std::vector<VerbFlag> accepted_flags_of(const Verb& verb);
 
 int run_verb(const Invocation& call);
 int plan_verb(const Invocation& call);
@@ -54,6 +79,7 @@ int digest_verb(const Invocation& call);
 int notify_verb(const Invocation& call);
 int slurm_log_verb(const Invocation& call);
 int completion_verb(const Invocation& call);
+int complete_verb(const Invocation& call);
 int help_verb(const Invocation& call);
 int version_verb(const Invocation& call);
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
-#include "config/verbs.h"
+#include "cli/verbs.h"
 
 namespace {
 
@@ -65,11 +65,11 @@ TEST(Arguments, EveryFlagOfTheTableIsAnOptionAndIsItsOrigin) {
 }
 
 TEST(Arguments, EveryFlagThatHelpListsIsAnOption) {
-    for (const config::RunFlag& row : config::run_flags()) {
+    for (const cli::RunFlag& row : cli::run_flags()) {
         Words words{std::string(row.flag)};
-        if (row.value == config::FlagValue::limit) {
+        if (row.value_name == "KEY=VALUE") {
             words.push_back("memory=1G");
-        } else if (row.value != config::FlagValue::none) {
+        } else if (!row.value_name.empty()) {
             words.push_back("value");
         }
         words.push_back("true");
@@ -77,7 +77,7 @@ TEST(Arguments, EveryFlagThatHelpListsIsAnOption) {
         ASSERT_TRUE(arguments.ok()) << row.flag;
         EXPECT_EQ(arguments->words, (Words{"true"})) << row.flag;
     }
-    for (const config::Verb& verb : config::verbs()) {
+    for (const cli::Verb& verb : cli::verbs()) {
         if (verb.flags.empty()) continue;
         for (std::string_view flag : base::split(verb.flags, ' ')) {
             EXPECT_TRUE(parse({std::string(verb.name), std::string(flag)}).ok()) << verb.name << " " << flag;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "cli/report/details.h"
+#include "cli/help/details.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/report/manual_parts.h"
+#include "cli/help/manual_parts.h"
 #include "cli/verbs.h"
-#include "config/verbs.h"
 
 namespace {
 
@@ -24,7 +23,7 @@ TEST(Details, TermsProseAndTheExitStatusAreToldApart) {
 TEST(ManualParts, NameEveryVerbWithItsArguments) {
     base::Result<std::string> page = cli::manual_part("verbs");
     ASSERT_TRUE(page);
-    for (const config::Verb& verb : config::verbs())
+    for (const cli::Verb& verb : cli::verbs())
         EXPECT_NE(page->find("*" + std::string(verb.name) + "* "), std::string::npos) << verb.name;
 }
 

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The settings in agent-sandbox.toml(5), the help topics and the themes: each is there exactly once.
+// The settings in agent-sandbox.toml(5): each is there exactly once.
 #include <gtest/gtest.h>
 
-#include <map>
-
-#include "base/text.h"
 #include "config/layer.h"
 #include "config/reference/reference.h"
 #include "config/reference/scdoc.h"
-#include "config/reference/topics.h"
 #include "config/settings.h"
-#include "config/verbs.h"
 
 namespace {
 
@@ -56,43 +51,6 @@ TEST(Scdoc, EscapesWhatWouldBeEmphasis) {
     EXPECT_EQ(config::scdoc::sentence("how many; 0 is none"), "How many; 0 is none.");
     EXPECT_EQ(config::scdoc::sentence("/tmp belongs to the jail"), "/tmp belongs to the jail.");
     EXPECT_EQ(config::scdoc::literal("a\nb"), "\t```\n\ta\n\tb\n\t```\n\n");
-}
-
-TEST(Themes, HoldEveryVerbAndEveryFlagOnce) {
-    std::map<std::string_view, int> found;
-    for (const config::Theme& theme : config::themes()) {
-        for (const config::Verb* verb : config::verbs_of(theme)) ++found[verb->name];
-        for (const config::RunFlag* flag : config::run_flags_of(theme)) ++found[flag->flag];
-        for (const config::Setting* setting : config::flagged_settings_of(theme)) ++found[setting->flag];
-    }
-    for (const config::Verb& verb : config::verbs()) EXPECT_EQ(found[verb.name], 1) << verb.name;
-    for (const config::RunFlag& flag : config::run_flags()) EXPECT_EQ(found[flag.flag], 1) << flag.flag;
-    for (const config::Setting& setting : config::settings()) {
-        if (setting.flag.empty()) continue;
-        EXPECT_EQ(found[setting.flag], 1) << setting.flag;
-    }
-}
-
-TEST(Topics, HaveATextThatFits80Columns) {
-    for (const config::Topic& topic : config::topics()) {
-        if (topic.name == "backends" || topic.name == "settings") continue;
-        std::string_view text = config::topic_text(topic.name);
-        EXPECT_TRUE(text.starts_with("# ")) << topic.name;
-        for (std::string_view line : base::split(text, '\n')) EXPECT_LE(line.size(), 80u) << line;
-        EXPECT_EQ(config::find_verb(topic.name), nullptr) << topic.name << " would hide a verb";
-    }
-    EXPECT_EQ(config::topic_text("nothing"), "");
-}
-
-TEST(Placeholders, AreShortAndSayWhatIsExpected) {
-    for (const config::Setting& setting : config::settings()) {
-        if (setting.flag.empty()) continue;
-        std::string_view placeholder = config::placeholder_of(setting);
-        EXPECT_EQ(placeholder.empty(), setting.type == config::Type::boolean) << setting.flag;
-        EXPECT_LE(placeholder.size(), 13u) << setting.flag;
-    }
-    EXPECT_EQ(config::placeholder_of(*config::find_flag("--gpu")), "on|auto|off");
-    EXPECT_EQ(config::placeholder_of(*config::find_flag("--network")), "MODE");
 }
 
 }  // namespace

@@ -5,10 +5,8 @@
 #include <set>
 
 #include "base/glob.h"
-#include "base/text.h"
 #include "config/settings.h"
 #include "config/value.h"
-#include "config/verbs.h"
 #include "selftest/print.h"
 #include "selftest/probe.h"
 #include "selftest/verdict.h"
@@ -61,11 +59,6 @@ TEST(Catalogue, ExceptionsNameKnownProbes) {
         });
         EXPECT_TRUE(is_known) << exception.probe;
     }
-}
-
-TEST(Catalogue, CompletionKnowsTheGroups) {
-    std::vector<std::string_view> words = base::split(config::find_verb("selftest")->words, '|');
-    EXPECT_EQ(words, group_names());
 }
 
 TEST(Catalogue, SelectsByGroupAndByName) {

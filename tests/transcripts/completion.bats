@@ -104,7 +104,7 @@ offers_only() {
 
 @test "every verb, and programs beside them" {
     local -a verbs
-    mapfile -t verbs < <("$SBX_PROGRAM" completion bash | sed -n "s/^_agent_sandbox_verbs='\(.*\)'/\1/p" | tr ' ' '\n')
+    mapfile -t verbs < <("$SBX_PROGRAM" help --manual verbs | sed -n 's/^\*\([a-z-]*\)\* .*/\1/p')
     ((${#verbs[@]} > 20))
     offers "agent-sandbox " "${verbs[@]}"
     offers "agent-sandbox bas" bash
@@ -240,6 +240,29 @@ offers_only() {
     [[ $offered == *a-branch-of-ours* ]] || report "fish: $offered"
     offered=$(in_zsh "agent-sandbox --network open git checkout a-br")
     [[ $offered == *a-branch-of-ours* ]] || report "zsh: $offered"
+}
+
+@test "commands and options of Slurm" {
+    offers "agent-sandbox why slurm s" sbatch srun scrontab
+    offers "agent-sandbox why slurm sbatch --part" --partition
+}
+
+@test "an answer starts no program and changes no file" {
+    local trace=$BATS_TEST_TMPDIR/trace line dead
+    start_jail 'touch ready; sleep 60'
+    # A session that was killed: a listing removes its directory, completion does not.
+    dead=/tmp/agent-sandbox-u$(id -u)/sessions/$(printf 'a%.0s' {1..32})
+    cp -r "${dead%/*}/$("$SBX_PROGRAM" ps --ids)"* "$dead"
+    for line in "" "--" "--preset " "--agent " "stop " "help " "why env " "why slurm "; do
+        works strace -f -o "$trace" -e trace=execve,execveat,fork,vfork,clone,clone3,%file,flock,ftruncate,fchmod,fchown \
+            "$SBX_PROGRAM" __complete fish -- ${line% } ""
+        [[ $(grep -cE '\bexecve' "$trace") == 1 ]] || report "$line: a program"
+        fails "" grep -E '\b(v?fork|clone3?|execveat)\(' "$trace"
+        fails "" grep -E 'O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|\b(unlink|rmdir|rename|mkdir|link|symlink|chmod|chown|truncate|utime|mknod)' "$trace"
+    done
+    works test -d "$dead"
+    works "$SBX_PROGRAM" ps
+    fails "" test -e "$dead"
 }
 
 @test "what the shell alone knows is no command" {

@@ -7,7 +7,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "cli/find_program.h"
-#include "config/verbs.h"
+#include "cli/verbs.h"
 
 namespace cli {
 namespace {
@@ -28,7 +28,7 @@ bool is_assignment(std::string_view word) {
 std::string nearest_verb(const std::string& word) {
     constexpr size_t kShort = 6;
     std::vector<std::string_view> names;
-    for (const config::Verb& verb : config::verbs()) names.push_back(verb.name);
+    for (const Verb& verb : verbs()) names.push_back(verb.name);
     return base::nearest(word, names, word.size() <= kShort ? 1 : 2);
 }
 

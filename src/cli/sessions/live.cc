@@ -6,7 +6,6 @@
 #include "cli/output.h"
 #include "cli/sessions/sessions.h"
 #include "cli/verbs.h"
-#include "config/verbs.h"
 #include "session/control/control_client.h"
 
 namespace cli {
@@ -32,7 +31,7 @@ int change(const Invocation& call, const Json& request, std::string_view done) {
     base::Result<Sessions> sessions = find_sessions(call);
     if (!sessions) return call.output.fail(sessions.error());
     base::Result<session::Known> known =
-        session::find_among(sessions->known, call.arguments.own_value(config::kSessionFlag));
+        session::find_among(sessions->known, call.arguments.own_value(kSessionFlag));
     if (!known) return call.output.fail(known.error());
     base::Result<Json> reply = session::ask_session(*known, request);
     if (!reply) return call.output.fail(reply.error());

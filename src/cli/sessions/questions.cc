@@ -13,7 +13,6 @@
 #include "cli/output.h"
 #include "cli/sessions/sessions.h"
 #include "cli/verbs.h"
-#include "config/verbs.h"
 #include "monitor/cells.h"
 #include "session/control/control_client.h"
 
@@ -62,7 +61,7 @@ std::vector<Question> questions_of(const std::vector<Known>& sessions, const Out
 base::Result<std::vector<Known>> chosen_sessions(const Invocation& call) {
     base::Result<Sessions> sessions = find_sessions(call);
     if (!sessions) return sessions.error();
-    std::string text = call.arguments.own_value(config::kSessionFlag);
+    std::string text = call.arguments.own_value(kSessionFlag);
     if (text.empty()) return std::move(sessions->known);
     base::Result<Known> known = session::find_among(sessions->known, text);
     if (!known) return known.error();
@@ -94,7 +93,7 @@ std::string list_text(const std::vector<Question>& questions, bool is_coloured) 
 // ends.
 int follow(const Invocation& call) {
     std::set<std::pair<std::string, int64_t>> told;
-    bool is_one = !call.arguments.own_value(config::kSessionFlag).empty();
+    bool is_one = !call.arguments.own_value(kSessionFlag).empty();
     for (bool is_first = true;; is_first = false) {
         base::Result<std::vector<Known>> sessions = chosen_sessions(call);
         if (!sessions) return is_one && !is_first ? 0 : call.output.fail(sessions.error());

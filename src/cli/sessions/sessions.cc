@@ -10,7 +10,7 @@
 
 namespace cli {
 
-base::Result<Sessions> find_sessions(const Invocation& call) {
+base::Result<Sessions> find_sessions(const Invocation& call, session::DeadSessions dead) {
     if (base::file_exists(base::own_path(base::kOwnProgram))) {
         return base::Error{.what = call.arguments.verb + " is for the outside of a jail",
                            .advice = "call it in another terminal",
@@ -23,7 +23,7 @@ base::Result<Sessions> find_sessions(const Invocation& call) {
         session::runtime_places(host::variable(call.caller.environment, "XDG_RUNTIME_DIR").value_or(""),
                                 place->files.state_directory);
     sessions.home = place->identity.home.str();
-    sessions.known = session::known_sessions(sessions.places);
+    sessions.known = session::known_sessions(sessions.places, dead);
     return sessions;
 }
 

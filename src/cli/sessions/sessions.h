@@ -20,7 +20,8 @@ struct Sessions {
     std::string home;
     std::vector<session::Known> known;
 };
-base::Result<Sessions> find_sessions(const Invocation& call);
+base::Result<Sessions> find_sessions(const Invocation& call,
+                                     session::DeadSessions dead = session::DeadSessions::remove);
 
 // For `return wrong_words(…)`: the user called a verb with the wrong number of words.
 int wrong_words(const Invocation& call, std::string what);

@@ -9,8 +9,5 @@ namespace config {
 std::string starting_file();    // `config init`: every setting as a comment with help and default
 std::string reference_page();   // docs/configuration.md
 std::string settings_manual();  // the same for agent-sandbox.toml(5), as scdoc
-std::string bash_completion();
-std::string zsh_completion();
-std::string fish_completion();
 
 }  // namespace config

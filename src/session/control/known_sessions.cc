@@ -134,7 +134,7 @@ base::Fd open_sessions(const std::string& root) {
     return is_ours ? std::move(directory) : base::Fd();
 }
 
-void add_sessions_of(const std::string& place, std::vector<Known>& found) {
+void add_sessions_of(const std::string& place, DeadSessions dead, std::vector<Known>& found) {
     base::Fd sessions = open_sessions(place);
     if (!sessions) return;
     std::vector<std::string> names;
@@ -152,7 +152,7 @@ void add_sessions_of(const std::string& place, std::vector<Known>& found) {
         if (!directory) continue;
         Metadata metadata = read_metadata(directory.get());
         Finding finding = examine(directory.get(), metadata, machine, now);
-        if (finding == Finding::dead)
+        if (finding == Finding::dead && dead == DeadSessions::remove)
             base::remove_tree("/proc/self/fd/" + std::to_string(sessions.get()) + "/" + name);
         if (finding == Finding::dead || finding == Finding::starting) continue;
         found.push_back(
@@ -188,9 +188,9 @@ bool is_process_of(const base::Json& metadata) {
     return has_process(metadata, this_machine());
 }
 
-std::vector<Known> known_sessions(const std::vector<std::string>& places) {
+std::vector<Known> known_sessions(const std::vector<std::string>& places, DeadSessions dead) {
     std::vector<Known> found;
-    for (const std::string& place : places) add_sessions_of(place, found);
+    for (const std::string& place : places) add_sessions_of(place, dead, found);
     std::ranges::sort(found, [](const Known& one, const Known& other) {
         std::string its = one.metadata.text("started"), others = other.metadata.text("started");
         return its != others ? its > others : one.id < other.id;

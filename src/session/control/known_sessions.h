@@ -25,9 +25,13 @@ struct Known {
 inline constexpr size_t kShortId = 8;
 inline constexpr size_t kShortestPrefix = 4;
 
+// What a listing does with the directory of a session that was killed.
+enum class DeadSessions { remove, skip };
+
 // Newest first. `places` are those of session/runtime_directory.h; one that is missing or not ours has no
 // sessions.
-std::vector<Known> known_sessions(const std::vector<std::string>& places);
+std::vector<Known> known_sessions(const std::vector<std::string>& places,
+                                  DeadSessions dead = DeadSessions::remove);
 
 // Whether the process of this session.json lives on this machine.
 bool is_process_of(const base::Json& metadata);

@@ -6,15 +6,14 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/arguments.h"
+#include "cli/help/backends_page.h"
+#include "cli/help/details.h"
+#include "cli/help/manual_parts.h"
+#include "cli/help/topics.h"
 #include "cli/output.h"
-#include "cli/report/backends_page.h"
-#include "cli/report/details.h"
-#include "cli/report/manual_parts.h"
 #include "cli/verbs.h"
 #include "config/reference/reference.h"
-#include "config/reference/topics.h"
 #include "config/settings.h"
-#include "config/verbs.h"
 
 namespace cli {
 namespace {
@@ -63,7 +62,7 @@ std::string option_text(const config::Setting& setting, std::string_view placeho
     return shows_choices ? text + ": " + config::expectation(setting) : text;
 }
 
-Table options_table(const config::Theme& theme) {
+Table options_table(const Theme& theme) {
     Table table;
     auto add = [&](std::string_view flag, std::string_view value, const std::string& help) {
         std::string letter(letter_of(flag));
@@ -71,10 +70,9 @@ Table options_table(const config::Theme& theme) {
         if (!value.empty()) shown += " " + std::string(value);
         table.add({{shown}, {help, Style::dim}});
     };
-    for (const config::RunFlag* row : config::run_flags_of(theme))
-        add(row->flag, row->value_name, std::string(row->help));
-    for (const config::Setting* setting : config::flagged_settings_of(theme)) {
-        std::string_view placeholder = config::placeholder_of(*setting);
+    for (const RunFlag* row : run_flags_of(theme)) add(row->flag, row->value_name, std::string(row->help));
+    for (const config::Setting* setting : flagged_settings_of(theme)) {
+        std::string_view placeholder = placeholder_of(*setting);
         add(setting->flag, placeholder, option_text(*setting, placeholder));
     }
     return table;
@@ -86,9 +84,9 @@ std::string main_page(const Paper& paper) {
         examples.add({{std::string(example.line)}, {std::string(example.meaning), Style::dim}});
     }
     std::string verbs, options;
-    for (const config::Theme& theme : config::themes()) {
+    for (const Theme& theme : themes()) {
         Table of_theme;
-        for (const config::Verb* verb : config::verbs_of(theme)) {
+        for (const Verb* verb : verbs_of(theme)) {
             std::string_view help = verb->help.substr(0, verb->help.find("; "));
             of_theme.add({{std::string(verb->name)}, {std::string(help), Style::dim}});
         }
@@ -97,7 +95,7 @@ std::string main_page(const Paper& paper) {
         if (Table of_options = options_table(theme); !of_options.is_empty())
             options += title("Options: " + std::string(theme.title), paper) + table_text(of_options, paper);
     }
-    for (const config::Topic& topic : config::topics()) {
+    for (const Topic& topic : cli::topics()) {
         topics.add({{std::string(topic.name)}, {std::string(topic.help), Style::dim}});
     }
     return "agent-sandbox runs a command in a jail that the Linux kernel enforces.\n\n"
@@ -131,7 +129,7 @@ std::string settings_page(const Paper& paper) {
     return text;
 }
 
-std::string verb_page(const config::Verb& verb, const Paper& paper) {
+std::string verb_page(const Verb& verb, const Paper& paper) {
     std::string text = base::styled(usage_of(verb.name), Style::bold, paper.is_coloured) + "\n" +
                        paragraph(verb.help, paper);
     if (!verb.flags.empty()) text += "Options of its own: " + std::string(verb.flags) + "\n";
@@ -141,7 +139,7 @@ std::string verb_page(const config::Verb& verb, const Paper& paper) {
         details += rows.text(0, paper.is_coloured, paper.width);
         rows = Table();
     };
-    for (const Detail& detail : details_in(find_verb(verb.name)->details)) {
+    for (const Detail& detail : details_in(verb.details)) {
         if (!detail.term.empty()) {
             rows.add({{detail.term}, {detail.text}});
             continue;
@@ -166,8 +164,8 @@ std::string topic_page(std::string_view content, bool is_coloured) {
 
 base::Error no_help_on(std::string_view topic) {
     std::vector<std::string_view> known;
-    for (const config::Topic& row : config::topics()) known.push_back(row.name);
-    for (const config::Verb& verb : config::verbs()) known.push_back(verb.name);
+    for (const Topic& row : topics()) known.push_back(row.name);
+    for (const Verb& verb : verbs()) known.push_back(verb.name);
     std::string near = base::nearest(topic, known);
     return {.what = "there is no help on '" + std::string(topic) + "'",
             .advice = near.empty() ? "agent-sandbox help lists verbs and topics"
@@ -199,9 +197,9 @@ int help_verb(const Invocation& call) {
     if (topic.empty()) return call.output.result(main_page(paper));
     if (topic == "backends") return call.output.result(backends_page());
     if (topic == "settings") return call.output.result(settings_page(paper));
-    if (std::string_view text = config::topic_text(topic); !text.empty())
+    if (std::string_view text = topic_text(topic); !text.empty())
         return call.output.result(topic_page(text, paper.is_coloured));
-    if (const config::Verb* verb = config::find_verb(topic))
+    if (const Verb* verb = find_verb(topic); verb && !verb->is_hidden)
         return call.output.result(verb_page(*verb, paper));
     return call.output.fail(no_help_on(topic));
 }

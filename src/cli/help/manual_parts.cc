@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "cli/report/manual_parts.h"
+#include "cli/help/manual_parts.h"
 
 #include "base/text.h"
 #include "cli/arguments.h"
-#include "cli/report/details.h"
+#include "cli/help/details.h"
+#include "cli/help/topics.h"
 #include "cli/verbs.h"
 #include "config/reference/reference.h"
 #include "config/reference/scdoc.h"
-#include "config/reference/topics.h"
 #include "config/settings.h"
-#include "config/verbs.h"
 
 namespace cli {
 namespace {
@@ -18,9 +17,9 @@ using config::scdoc::bold;
 using config::scdoc::escaped;
 using config::scdoc::sentence;
 
-std::string details_of(const config::Verb& verb) {
+std::string details_of(const Verb& verb) {
     std::string text;
-    for (const Detail& detail : details_in(find_verb(verb.name)->details)) {
+    for (const Detail& detail : details_in(verb.details)) {
         std::string term = detail.term.empty() ? "" : bold(detail.term) + ": ";
         text += "\t" + term + escaped(detail.text) + "\n\n";
     }
@@ -29,12 +28,11 @@ std::string details_of(const config::Verb& verb) {
 
 std::string verbs_part() {
     std::string text;
-    for (const config::Theme& theme : config::themes()) {
-        std::vector<const config::Verb*> verbs = config::verbs_of(theme);
+    for (const Theme& theme : themes()) {
+        std::vector<const Verb*> verbs = verbs_of(theme);
         if (!verbs.empty()) text += "## " + std::string(theme.title) + "\n\n";
-        for (const config::Verb* verb : verbs) {
-            text +=
-                bold(verb->name) + " " + escaped(verb->arguments) + "\n\t" + sentence(verb->help) + "\n\n";
+        for (const Verb* verb : verbs) {
+            text += bold(verb->name) + " " + escaped(verb->usage) + "\n\t" + sentence(verb->help) + "\n\n";
             text += details_of(*verb);
         }
     }
@@ -52,14 +50,14 @@ void add_option(std::string& text, std::string_view flag, std::string_view value
 
 std::string options_part() {
     std::string text;
-    for (const config::Theme& theme : config::themes()) {
-        std::vector<const config::RunFlag*> flags = config::run_flags_of(theme);
-        std::vector<const config::Setting*> settings = config::flagged_settings_of(theme);
+    for (const Theme& theme : themes()) {
+        std::vector<const RunFlag*> flags = run_flags_of(theme);
+        std::vector<const config::Setting*> settings = flagged_settings_of(theme);
         if (!flags.empty() || !settings.empty()) text += "## " + std::string(theme.title) + "\n\n";
-        for (const config::RunFlag* flag : flags)
+        for (const RunFlag* flag : flags)
             add_option(text, flag->flag, flag->value_name, sentence(flag->help));
         for (const config::Setting* setting : settings) {
-            std::string_view placeholder = config::placeholder_of(*setting);
+            std::string_view placeholder = placeholder_of(*setting);
             std::string meaning = sentence(setting->help);
             if (setting->type == config::Type::choice && placeholder != setting->choices)
                 meaning += " One of " + escaped(config::expectation(*setting)) + ".";
@@ -72,8 +70,7 @@ std::string options_part() {
 
 std::string topics_part() {
     std::string text;
-    for (const config::Topic& topic : config::topics())
-        text += bold(topic.name) + "\n\t" + sentence(topic.help) + "\n\n";
+    for (const Topic& topic : topics()) text += bold(topic.name) + "\n\t" + sentence(topic.help) + "\n\n";
     return text;
 }
 

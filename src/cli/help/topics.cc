@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "config/reference/topics.h"
+#include "cli/help/topics.h"
 
 #include <algorithm>
 
 #include "base/text.h"
 #include "config/data.h"
 
-namespace config {
+namespace cli {
 namespace {
 
 constexpr Topic kTopics[] = {
@@ -43,36 +43,36 @@ constexpr Placeholder kPlaceholders[] = {
     {"--require", "LEVEL"},    {"--publish", "PORT"}, {"--host-port", "PORT"}, {"--agent", "NAME"},
 };
 
-std::string_view placeholder_of_type(Type type) {
+std::string_view placeholder_of_type(config::Type type) {
     switch (type) {
-        case Type::boolean:
+        case config::Type::boolean:
             return {};
-        case Type::integer:
+        case config::Type::integer:
             return "NUMBER";
-        case Type::size:
+        case config::Type::size:
             return "SIZE";
-        case Type::duration:
+        case config::Type::duration:
             return "TIME";
-        case Type::choice:
+        case config::Type::choice:
             return "WORD";
-        case Type::text:
+        case config::Type::text:
             return "TEXT";
-        case Type::path:
-        case Type::path_list:
-        case Type::home_list:
-        case Type::project_list:
+        case config::Type::path:
+        case config::Type::path_list:
+        case config::Type::home_list:
+        case config::Type::project_list:
             return "PATH";
-        case Type::name_list:
+        case config::Type::name_list:
             return "NAME";
-        case Type::pattern_list:
+        case config::Type::pattern_list:
             return "PATTERN";
-        case Type::rule_list:
+        case config::Type::rule_list:
             return "HOST";
-        case Type::level_list:
+        case config::Type::level_list:
             return "CONTROL=LEVEL";
-        case Type::assignments:
+        case config::Type::assignments:
             return "NAME=VALUE";
-        case Type::file_texts:
+        case config::Type::file_texts:
             return "PATH=CONTENT";
     }
     return {};
@@ -89,7 +89,7 @@ std::span<const Topic> topics() {
 }
 
 std::string_view topic_text(std::string_view name) {
-    const DataFile* file = find_data_file("help/" + std::string(name) + ".txt");
+    const config::DataFile* file = config::find_data_file("help/" + std::string(name) + ".txt");
     return file ? file->content : std::string_view();
 }
 
@@ -113,21 +113,21 @@ std::vector<const RunFlag*> run_flags_of(const Theme& theme) {
     return found;
 }
 
-std::vector<const Setting*> flagged_settings_of(const Theme& theme) {
-    std::vector<const Setting*> found;
-    for (const Setting& setting : settings()) {
+std::vector<const config::Setting*> flagged_settings_of(const Theme& theme) {
+    std::vector<const config::Setting*> found;
+    for (const config::Setting& setting : config::settings()) {
         std::string_view section = setting.key.substr(0, setting.key.find('.'));
         if (!setting.flag.empty() && lists(theme.sections, section)) found.push_back(&setting);
     }
     return found;
 }
 
-std::string_view placeholder_of(const Setting& setting) {
+std::string_view placeholder_of(const config::Setting& setting) {
     const Placeholder* own = std::ranges::find(kPlaceholders, setting.flag, &Placeholder::flag);
     if (own != std::end(kPlaceholders)) return own->text;
     constexpr size_t kShort = 12;
-    if (setting.type == Type::choice && setting.choices.size() <= kShort) return setting.choices;
+    if (setting.type == config::Type::choice && setting.choices.size() <= kShort) return setting.choices;
     return placeholder_of_type(setting.type);
 }
 
-}  // namespace config
+}  // namespace cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/report/details.h"
+#include "cli/help/details.h"
 
 #include "base/text.h"
 

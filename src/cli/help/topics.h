@@ -6,10 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/arguments.h"
+#include "cli/verbs.h"
 #include "config/settings.h"
-#include "config/verbs.h"
 
-namespace config {
+namespace cli {
 
 struct Topic {
     std::string_view name;
@@ -32,10 +33,10 @@ std::span<const Theme> themes();
 
 std::vector<const Verb*> verbs_of(const Theme& theme);
 std::vector<const RunFlag*> run_flags_of(const Theme& theme);
-std::vector<const Setting*> flagged_settings_of(const Theme& theme);
+std::vector<const config::Setting*> flagged_settings_of(const Theme& theme);
 
 // The placeholder for the value of a setting's flag in help: "PATH", "on|auto|off"; empty if the flag takes
 // no value.
-std::string_view placeholder_of(const Setting& setting);
+std::string_view placeholder_of(const config::Setting& setting);
 
-}  // namespace config
+}  // namespace cli
