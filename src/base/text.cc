@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "base/text.h"
 
+#include <fmt/args.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+
+#include "base/format.h"
 
 namespace base {
 namespace {
@@ -50,6 +55,14 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+std::string format_list(std::string_view format, std::span<const FormatArgument> arguments) {
+    fmt::dynamic_format_arg_store<fmt::format_context> values;
+    values.reserve(arguments.size(), 0);
+    for (const FormatArgument& argument : arguments)
+        std::visit([&](const auto& value) { values.push_back(value); }, argument.value());
+    return fmt::vformat(format, values);
+}
 
 CodePoint first_code_point(std::string_view text) {
     if (text.empty()) return {};

@@ -3,8 +3,31 @@
 
 #include <gtest/gtest.h>
 
+#include "base/format.h"
+#include "base/path.h"
+
 namespace base {
 namespace {
+
+TEST(Format, PutsEachArgumentInItsPlace) {
+    std::string key = "home.access";
+    EXPECT_EQ(format("{}:{}: '{}' is written twice", std::string_view("a.toml"), 12, key),
+              "a.toml:12: 'home.access' is written twice");
+    EXPECT_EQ(format("{}{}", "no ", "words between"), "no words between");
+    EXPECT_EQ(format("{} = {{ {} }}", "env.set", 'x'), "env.set = { x }");
+    EXPECT_EQ(format("{}", Path::known("/home/me")), "/home/me");
+}
+
+TEST(Format, WritesNumbersOfEverySize) {
+    EXPECT_EQ(format("{} {}", INT64_MIN, UINT64_MAX), "-9223372036854775808 18446744073709551615");
+    EXPECT_EQ(format("{} {} {}", size_t{7}, uint8_t{65}, short{-1}), "7 65 -1");
+}
+
+// An argument is never read as a format.
+TEST(Format, LeavesBracesOfArgumentsAlone) {
+    EXPECT_EQ(format("'{}'", "{} {0} }{"), "'{} {0} }{'");
+    EXPECT_EQ(format("'{}'", std::string_view("a\0b", 3)), std::string("'a\0b'", 5));
+}
 
 using Parts = std::vector<std::string_view>;
 
