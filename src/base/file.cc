@@ -137,6 +137,12 @@ bool file_exists(const std::string& path) {
     return ::access(path.c_str(), F_OK) == 0;
 }
 
+bool is_still_named(int fd, const std::string& path) {
+    struct stat open, named;
+    return ::fstat(fd, &open) == 0 && ::lstat(path.c_str(), &named) == 0 && open.st_ino == named.st_ino &&
+           open.st_dev == named.st_dev;
+}
+
 bool is_closed_or_gone(int number) {
     // The last two: the mounted file system is dead, and a FIFO or device without a peer.
     constexpr int kReasons[] = {EACCES, EPERM, ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, ENOTCONN, ENXIO};

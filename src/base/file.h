@@ -48,6 +48,8 @@ Status write_all(int fd, std::string_view content);
 Result<Fd> memory_file(const char* name, std::string_view content);
 
 bool file_exists(const std::string& path);
+// Whether `path` is still the name of the open file.
+bool is_still_named(int fd, const std::string& path);
 
 // For errno after a failed lookup: we have no access, or the name is missing. Any other error may be
 // temporary and does not show whether the file exists.

@@ -107,6 +107,10 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
     return joined;
 }
 
+std::string counted(uint64_t count, std::string_view one, std::string_view several) {
+    return std::to_string(count) + " " + std::string(count == 1 ? one : several);
+}
+
 std::string printable(std::string_view untrusted) {
     std::string shown;
     shown.reserve(untrusted.size());

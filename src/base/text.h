@@ -16,6 +16,9 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
+// "1 file", "2 files"
+std::string counted(uint64_t count, std::string_view one, std::string_view several);
+
 // Control characters, escape sequences, bidirectional overrides and bytes that are not UTF-8 become visible
 // escapes (\x1b). All untrusted text must pass through this function before it is shown.
 std::string printable(std::string_view untrusted);

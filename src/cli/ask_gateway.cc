@@ -18,7 +18,7 @@
 namespace cli {
 namespace {
 
-constexpr struct timeval kPatience = {.tv_sec = 1, .tv_usec = 0};
+constexpr struct timeval kSocketTimeout = {.tv_sec = 1, .tv_usec = 0};
 constexpr size_t kLongestAnswer = 64u << 10;
 constexpr std::string_view kWell = "HTTP/1.1 200 ";
 constexpr std::string_view kEmptyLine = "\r\n\r\n";
@@ -27,8 +27,8 @@ base::Fd connect_to_gateway() {
     base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!socket) return {};
     // SO_SNDTIMEO also limits the time of connect().
-    ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kPatience, sizeof kPatience);
-    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &kSocketTimeout, sizeof kSocketTimeout);
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &kSocketTimeout, sizeof kSocketTimeout);
     struct sockaddr_in address = {};
     address.sin_family = AF_INET;
     address.sin_port = htons(base::kProxyPort);

@@ -60,7 +60,7 @@ int Output::result(std::string_view text, int exit_code) const {
     base::Status written = base::write_all(results_.descriptor, text);
     if (written) return exit_code;
     error(written.error());
-    return static_cast<int>(base::ExitCode::check_failed);
+    return kFailed;
 }
 
 size_t Output::width_of_results() const {

@@ -13,6 +13,9 @@
 
 namespace cli {
 
+// The exit code of a check that found something.
+inline constexpr int kFailed = static_cast<int>(base::ExitCode::check_failed);
+
 class Output {
   public:
     struct Stream {

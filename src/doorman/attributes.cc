@@ -117,7 +117,7 @@ int read_length(const Caller& caller, int at, Act& act) {
 }
 
 // How a call names its object: the place of each argument, -1 where it has none.
-struct Row {
+struct AttributeRow {
     int call;
     int descriptor;  // the object itself where there is no path, else the directory that the path starts from
     int path;
@@ -127,7 +127,7 @@ struct Row {
     int (*read)(const Caller&, int, Act&);
     int (*carry_out)(const Object&, const Act&);
 };
-constexpr Row kRows[] = {
+constexpr AttributeRow kRows[] = {
     {kChmod, -1, 0, -1, true, 1, read_mode, change_mode},
     {SYS_fchmod, 0, -1, -1, true, 1, read_mode, change_mode},
     {SYS_fchmodat, 0, 1, -1, true, 2, read_mode, change_mode},
@@ -156,7 +156,7 @@ int open_by_descriptor(const Caller& caller, int descriptor, bool takes_any, Obj
     return !takes_any && flags >= 0 && (flags & O_PATH) ? EBADF : 0;
 }
 
-int open_named(const Caller& caller, const Row& row, Object& object) {
+int open_named(const Caller& caller, const AttributeRow& row, Object& object) {
     if (row.path < 0) return open_by_descriptor(caller, caller.number(row.descriptor), false, object);
     int flags = row.flags < 0 ? 0 : caller.number(row.flags);
     if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH)) return EINVAL;
@@ -182,7 +182,7 @@ int open_named(const Caller& caller, const Row& row, Object& object) {
 }  // namespace
 
 Answer answer_attributes(const Caller& caller, const Orders& orders) {
-    for (const Row& row : kRows) {
+    for (const AttributeRow& row : kRows) {
         if (row.call != caller.call()) continue;
         Act act;
         Object object;

@@ -20,7 +20,6 @@ namespace doorman {
 namespace {
 
 constexpr std::chrono::microseconds kAtOnce{1};
-constexpr size_t kPathOffset = offsetof(struct sockaddr_un, sun_path);
 
 std::chrono::microseconds limit_of(int socket) {
     return Patience(socket, kAtOnce).original();

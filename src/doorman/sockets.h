@@ -2,6 +2,10 @@
 // connect() and listen().
 #pragma once
 
+#include <sys/un.h>
+
+#include <cstddef>
+
 #include "doorman/caller.h"
 #include "doorman/deferred_calls.h"
 #include "doorman/handoff/connect_handoff.h"
@@ -17,6 +21,9 @@ struct Sockets {
 };
 Answer answer_connect(const Caller& caller, const Sockets& sockets);
 Answer answer_listen(const Caller& caller);
+
+// Where the name begins in the address of a Unix socket.
+inline constexpr size_t kPathOffset = offsetof(struct sockaddr_un, sun_path);
 
 // SO_DOMAIN, SO_TYPE …; -1: not a socket, or without this option.
 int option(int socket, int name);

@@ -15,10 +15,10 @@
 namespace host {
 namespace {
 
-constexpr size_t kLargestFile = 64u << 10;
+constexpr size_t kLargestSystemFile = 64u << 10;
 
 std::optional<std::string> read_word(const Tree& tree, std::string_view path) {
-    base::Result<std::string> content = tree.read(base::Path::known(path), kLargestFile);
+    base::Result<std::string> content = tree.read(base::Path::known(path), kLargestSystemFile);
     return content ? std::optional(std::string(base::trim(*content))) : std::nullopt;
 }
 
@@ -30,7 +30,7 @@ bool exists(const Tree& tree, std::string_view path) {
 std::string find_os_name(const Tree& tree) {
     constexpr std::string_view kKey = "PRETTY_NAME=";
     for (std::string_view path : {"/etc/os-release", "/usr/lib/os-release"}) {
-        base::Result<std::string> content = tree.read(base::Path::known(path), kLargestFile);
+        base::Result<std::string> content = tree.read(base::Path::known(path), kLargestSystemFile);
         if (!content) continue;
         for (std::string_view line : base::split(*content, '\n')) {
             if (!line.starts_with(kKey)) continue;

@@ -13,7 +13,7 @@ namespace host {
 namespace {
 
 constexpr std::string_view kLastLine = "end\n";
-constexpr size_t kLargestFile = 4u << 20;
+constexpr size_t kLargestFindings = 4u << 20;
 
 // The groups decide what can be seen and written. Computed once, because a launch needs it several times.
 const std::string& asker() {
@@ -37,7 +37,7 @@ std::optional<Findings> kept_findings(const std::string& file, std::string_view 
     base::Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status;
     if (!fd || ::fstat(fd.get(), &status) != 0 || status.st_uid != ::geteuid()) return std::nullopt;
-    base::Result<std::string> content = base::read_descriptor(fd.get(), kLargestFile);
+    base::Result<std::string> content = base::read_descriptor(fd.get(), kLargestFindings);
     if (!content) return std::nullopt;
     const std::string head = head_of(title);
     bool is_whole = content->starts_with(head) && content->ends_with("\n" + std::string(kLastLine)) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lines: "@since identity path" for a directory, then one for each name, which begins with a letter of
-// kLetters. The target of a link follows on its own line, after ">". Any other line makes the whole file
+// kStoredKinds. The target of a link follows on its own line, after ">". Any other line makes the whole file
 // invalid.
 #include "host/known_names.h"
 
@@ -17,16 +17,16 @@ namespace {
 constexpr std::string_view kTitle = "agent-sandbox names of the system 1";
 constexpr size_t kMostDirectories = 256;
 
-struct Letter {
+struct StoredKind {
     char letter;
     Kind kind;
 };
-constexpr Letter kLetters[] = {{'f', Kind::file},   {'d', Kind::directory}, {'l', Kind::symlink},
-                               {'s', Kind::socket}, {'c', Kind::device},    {'o', Kind::other}};
+constexpr StoredKind kStoredKinds[] = {{'f', Kind::file},   {'d', Kind::directory}, {'l', Kind::symlink},
+                                       {'s', Kind::socket}, {'c', Kind::device},    {'o', Kind::other}};
 constexpr char kAbsent = '-';
 
 char letter_of(const KnownNames::Answer& answer) {
-    return answer ? std::ranges::find(kLetters, answer->kind, &Letter::kind)->letter : kAbsent;
+    return answer ? std::ranges::find(kStoredKinds, answer->kind, &StoredKind::kind)->letter : kAbsent;
 }
 
 bool fits_a_line(std::string_view text) {
@@ -72,11 +72,11 @@ bool KnownNames::read(std::string_view body) {
             (*last)->link = rest;
             continue;
         }
-        const Letter* kind = std::ranges::find(kLetters, line[0], &Letter::letter);
-        bool is_name = kind != std::end(kLetters) || line[0] == kAbsent;
+        const StoredKind* kind = std::ranges::find(kStoredKinds, line[0], &StoredKind::letter);
+        bool is_name = kind != std::end(kStoredKinds) || line[0] == kAbsent;
         if (directory == nullptr || !is_name || rest.empty()) return false;
         last = &directory->names[std::string(rest)];
-        if (kind != std::end(kLetters)) *last = Glance{kind->kind, {}};
+        if (kind != std::end(kStoredKinds)) *last = Glance{kind->kind, {}};
     }
     return true;
 }

@@ -14,13 +14,13 @@ constexpr std::string_view kSystemTrees[] = {"app",   "bin",   "boot", "cvmfs", 
                                              "lib32", "lib64", "nix",  "opt",   "proc", "root", "run",
                                              "sbin",  "srv",   "sys",  "usr",   "var"};
 
-struct Letter {
+struct KindLetter {
     char letter;
     Kind kind;
     uint32_t usual_mode;
 };
 
-constexpr Letter kLetters[] = {
+constexpr KindLetter kKindLetters[] = {
     {'d', Kind::directory, 0755}, {'f', Kind::file, 0644},   {'l', Kind::symlink, 0777},
     {'s', Kind::socket, 0777},    {'c', Kind::device, 0666}, {'r', Kind::directory, 0755},
 };
@@ -75,9 +75,9 @@ struct Line {
 base::Result<Line> parse_line(std::string_view text) {
     std::string_view rest = text;
     std::string_view letter = take_word(rest);
-    const Letter* kind =
-        std::ranges::find(kLetters, letter.size() == 1 ? letter.front() : '?', &Letter::letter);
-    if (kind == std::end(kLetters)) {
+    const KindLetter* kind =
+        std::ranges::find(kKindLetters, letter.size() == 1 ? letter.front() : '?', &KindLetter::letter);
+    if (kind == std::end(kKindLetters)) {
         return base::Error{.what = "'" + std::string(text) +
                                    "' does not start with one of d f l s c r and a blank"};
     }

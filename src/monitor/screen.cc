@@ -25,7 +25,7 @@ struct Section {
     size_t room = 0;  // number of rows that are shown
 };
 
-std::chrono::milliseconds milliseconds(const Json& object, std::string_view key) {
+std::chrono::milliseconds milliseconds_in(const Json& object, std::string_view key) {
     return std::chrono::milliseconds(object.number(key));
 }
 
@@ -99,7 +99,7 @@ void add_list(const Screen& screen, size_t width, size_t room, std::vector<Row>&
 Section questions(const Entry& entry, size_t width) {
     Section section{.title = "Waiting for your answer"};
     for (const Json& question : entry.status.items("pending")) {
-        std::string left = age_text(milliseconds(question, "left_ms")) + " left";
+        std::string left = age_text(milliseconds_in(question, "left_ms")) + " left";
         std::string line = "  #" + std::to_string(question.number("id")) + " ";
         size_t name = width > line.size() + 12 ? width - line.size() - 12 : 0;
         section.rows.push_back(
@@ -117,7 +117,7 @@ Section connections(const Entry& entry, size_t width) {
     size_t taken = is_narrow ? 16 : 2 + 9 + 16 + 14 + 7;
     size_t name = width > taken ? width - taken : 0;
     for (const Json& one : open) {
-        std::string age = padded_left(age_text(milliseconds(one, "age_ms")), 7);
+        std::string age = padded_left(age_text(milliseconds_in(one, "age_ms")), 7);
         std::string sent = bytes_text(one.number("sent")), received = bytes_text(one.number("received"));
         std::string line = "  " + padded(target_of(one), name);
         if (is_narrow) {

@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kTakeOver = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 constexpr std::string_view kGiveBack = "\x1b[?7h\x1b[?25h\x1b[?1049l";
 
-constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
+constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
 
 volatile sig_atomic_t marked_signal = 0;
 
@@ -31,7 +31,7 @@ void mark(int signal) {
 sigset_t held_signals() {
     sigset_t held;
     ::sigemptyset(&held);
-    for (int signal : kEnding) ::sigaddset(&held, signal);
+    for (int signal : kEndingSignals) ::sigaddset(&held, signal);
     ::sigaddset(&held, SIGWINCH);
     return held;
 }
@@ -40,7 +40,7 @@ void set_handlers(void (*handler)(int)) {
     struct sigaction action = {};
     action.sa_handler = handler;
     ::sigemptyset(&action.sa_mask);
-    for (int signal : kEnding) ::sigaction(signal, &action, nullptr);
+    for (int signal : kEndingSignals) ::sigaction(signal, &action, nullptr);
     ::sigaction(SIGWINCH, &action, nullptr);
 }
 

@@ -11,7 +11,7 @@
 namespace plan {
 namespace {
 
-constexpr std::string_view kAdvice = "'agent-sandbox doctor' says what this machine can do";
+constexpr std::string_view kChooseAnother = "'agent-sandbox doctor' says what this machine can do";
 
 base::Error none_works(const host::Facts& facts) {
     std::vector<std::string> causes;
@@ -20,7 +20,7 @@ base::Error none_works(const host::Facts& facts) {
             causes.push_back(std::string(backend.name()) + ": " + without_remedy(*obstacle));
     }
     return base::Error{.what = "no backend can build a jail here (" + base::join(causes, "; ") + ")",
-                       .advice = std::string(kAdvice)};
+                       .advice = std::string(kChooseAnother)};
 }
 
 base::Status take(Draft& draft, const BackendTraits& backend) {
@@ -89,12 +89,12 @@ base::Status choose_backend(Draft& draft) {
         if (!obstacle) return take(draft, forced);
         return base::Error{.what = *obstacle,
                            .advice = "isolation.backend asks for " + std::string(forced.name()) +
-                                     " and no other is taken in its place; " + std::string(kAdvice),
+                                     " and no other is taken in its place; " + std::string(kChooseAnother),
                            .where = isolation.backend_origin.describe()};
     }
     // If the user named a bwrap program, do not replace it silently by another backend.
     bool is_pinned = isolation.bwrap && facts.bwrap.state != host::ProgramState::usable;
-    if (is_pinned) return base::Error{.what = facts.bwrap.problem, .advice = std::string(kAdvice)};
+    if (is_pinned) return base::Error{.what = facts.bwrap.problem, .advice = std::string(kChooseAnother)};
     PassedOver passed_over;
     for (const BackendTraits* backend : candidates(isolation.bwrap.has_value())) {
         std::optional<std::string> obstacle = obstacle_of(*backend, facts);
@@ -108,7 +108,7 @@ base::Status choose_backend(Draft& draft) {
     // Report every backend only where facts about the others were collected.
     bool knows_others = !facts.firejail.problem.empty() || facts.landlock_abi > 0;
     if (!knows_others && facts.bwrap.state != host::ProgramState::usable)
-        return base::Error{.what = facts.bwrap.problem, .advice = std::string(kAdvice)};
+        return base::Error{.what = facts.bwrap.problem, .advice = std::string(kChooseAnother)};
     return none_works(facts);
 }
 

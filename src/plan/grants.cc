@@ -27,7 +27,7 @@
 namespace plan {
 namespace {
 
-enum class Level { none, read, write };
+enum class GrantLevel { none, read, write };
 
 const base::Path kEtc = base::Path::known("/etc");
 const base::Path kDev = base::Path::known("/dev");
@@ -40,11 +40,11 @@ bool is_closed(const PathRule& rule) {
 
 // The level that a rule grants on the host. /etc is the host's own here; the other assembled directories have
 // code of their own below.
-Level level_of(const PathRule& rule) {
-    if (is_closed(rule)) return Level::none;
-    if (rule.backing == Backing::assembled) return rule.path == kEtc ? Level::read : Level::none;
-    if (rule.backing == Backing::ephemeral) return Level::none;
-    return rule.access == Access::writable ? Level::write : Level::read;
+GrantLevel level_of(const PathRule& rule) {
+    if (is_closed(rule)) return GrantLevel::none;
+    if (rule.backing == Backing::assembled) return rule.path == kEtc ? GrantLevel::read : GrantLevel::none;
+    if (rule.backing == Backing::ephemeral) return GrantLevel::none;
+    return rule.access == Access::writable ? GrantLevel::write : GrantLevel::read;
 }
 
 class Granter {
@@ -60,7 +60,7 @@ class Granter {
 
     Grants make() {
         for (const PathRule& rule : rules_) {
-            if (Level level = level_of(rule); level != Level::none) give_rule(rule, level);
+            if (GrantLevel level = level_of(rule); level != GrantLevel::none) give_rule(rule, level);
         }
         give_devices();
         if (const PathRule* proc = rule_at(kProc)) give_proc(*proc);
@@ -101,25 +101,25 @@ class Granter {
     }
 
     // The level that the nearest rule above would grant here.
-    Level level_around(const PathRule& rule) const {
+    GrantLevel level_around(const PathRule& rule) const {
         const PathRule* above = rule.path.is_root() ? nullptr : deciding_rule(rules_, rule.path.parent());
-        return above == nullptr ? Level::none : level_of(*above);
+        return above == nullptr ? GrantLevel::none : level_of(*above);
     }
 
     bool is_in_writable_project(const PathRule& rule) const {
         if (!rule.path.is_strictly_within(inputs_.project)) return false;
         const PathRule* project = deciding_rule(rules_, inputs_.project);
-        return project != nullptr && level_of(*project) == Level::write;
+        return project != nullptr && level_of(*project) == GrantLevel::write;
     }
 
     void note_obstacle(const PathRule& rule) {
-        Level level = level_of(rule), around = level_around(rule);
+        GrantLevel level = level_of(rule), around = level_around(rule);
         if (rule.path.is_strictly_within(kProc)) return note_in_proc(rule);
         if (rule.access == Access::masked && is_in_writable_project(rule)) {
             result_.unmasked.push_back(rule);
             return;
         }
-        if (level == Level::read && around == Level::write) {
+        if (level == GrantLevel::read && around == GrantLevel::write) {
             if (!is_kept(rule)) {
                 result_.unprotected.push_back(rule);
                 return;
@@ -127,7 +127,7 @@ class Granter {
             read_only_.push_back(rule.path);
             return;
         }
-        if (level != Level::none || is_ours(rule)) return;
+        if (level != GrantLevel::none || is_ours(rule)) return;
         closed_.push_back(rule.path);
         // A missing path can't be read, but where the directory is writable the jail could create it.
         bool is_there = inputs_.tree.look(rule.path).has_value() || will_be_made(rule.path);
@@ -153,8 +153,8 @@ class Granter {
         return first != sorted.end() && first->str().starts_with(below);
     }
 
-    bool holds_obstacle(const base::Path& path, Level level) const {
-        if (level == Level::read) return is_one_within(closed_and_there_, path);
+    bool holds_obstacle(const base::Path& path, GrantLevel level) const {
+        if (level == GrantLevel::read) return is_one_within(closed_and_there_, path);
         return is_one_within(closed_, path) || is_one_within(read_only_, path);
     }
 
@@ -165,7 +165,7 @@ class Granter {
 
     // ---- Grants
 
-    void give_rule(const PathRule& rule, Level level) {
+    void give_rule(const PathRule& rule, GrantLevel level) {
         if (is_given(rule.path, level)) return;
         std::optional<host::Node> node = inputs_.tree.look(rule.path);
         // The launch creates a missing directory. A link needs no grant, and its target has a rule.
@@ -179,7 +179,7 @@ class Granter {
         give(rule.path, level, kind, rule.reason);
     }
 
-    void give_entries(const base::Path& directory, Level level, const Reason& reason) {
+    void give_entries(const base::Path& directory, GrantLevel level, const Reason& reason) {
         const std::vector<host::Entry>& entries = inputs_.tree.list(directory);
         looked_at_ += entries.size();
         if (entries.size() > kMostEntries || looked_at_ > kMostEntriesInAll) {
@@ -201,18 +201,18 @@ class Granter {
         }
     }
 
-    void give(const base::Path& path, Level level, host::Kind kind, const Reason& reason) {
-        bool is_device = level == Level::write && kind == host::Kind::device;
-        GrantKind given = level == Level::read ? GrantKind::read
-                          : is_device          ? GrantKind::use
-                                               : GrantKind::write;
+    void give(const base::Path& path, GrantLevel level, host::Kind kind, const Reason& reason) {
+        bool is_device = level == GrantLevel::write && kind == host::Kind::device;
+        GrantKind given = level == GrantLevel::read ? GrantKind::read
+                          : is_device               ? GrantKind::use
+                                                    : GrantKind::write;
         result_.grants.push_back({path, given, reason});
     }
 
     // A grant of a directory above it. Rules are sorted by path, so that grant exists already.
-    bool is_given(const base::Path& path, Level level) const {
+    bool is_given(const base::Path& path, GrantLevel level) const {
         return std::ranges::any_of(result_.grants, [&](const Grant& grant) {
-            bool is_enough = level == Level::read || grant.kind == GrantKind::write;
+            bool is_enough = level == GrantLevel::read || grant.kind == GrantKind::write;
             return is_enough && path.is_within(grant.path);
         });
     }

@@ -24,10 +24,6 @@
 namespace plan {
 namespace {
 
-bool is_host_writable(const PathRule* rule) {
-    return rule != nullptr && rule->access == Access::writable && rule->backing == Backing::host;
-}
-
 class Pins {
   public:
     explicit Pins(Draft& draft) : draft_(draft) {

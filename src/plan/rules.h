@@ -39,6 +39,11 @@ class Rules {
     std::vector<PathRule> rules_;
 };
 
+// Whether writing below the rule changes files of the host.
+inline bool is_host_writable(const PathRule* rule) {
+    return rule != nullptr && rule->access == Access::writable && rule->backing == Backing::host;
+}
+
 // As Rules::decide, for rules that are sorted by path (Plan::rules).
 const PathRule* deciding_rule(const std::vector<PathRule>& sorted, const base::Path& path);
 

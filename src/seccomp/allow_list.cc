@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "seccomp/allow_list.h"
+#include "seccomp/filter.h"
 
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -23,10 +24,6 @@ constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 
 constexpr uint32_t kRefused = SECCOMP_RET_ERRNO | EPERM;
 constexpr uint32_t kForeignAbi = 0x40000000;  // x32 calls on x86-64
-
-sock_filter statement(unsigned code, uint32_t value) {
-    return sock_filter{static_cast<uint16_t>(code), 0, 0, value};
-}
 
 sock_filter jump(unsigned code, uint32_t value, size_t if_true, size_t if_false) {
     return sock_filter{static_cast<uint16_t>(code), static_cast<uint8_t>(if_true),

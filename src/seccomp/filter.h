@@ -10,6 +10,11 @@
 
 namespace seccomp {
 
+// An instruction without a jump.
+inline sock_filter statement(unsigned code, uint32_t value) {
+    return sock_filter{static_cast<uint16_t>(code), 0, 0, value};
+}
+
 // For the architecture of this program.
 std::span<const sock_filter> filter_for(const Switches& switches);
 

@@ -19,10 +19,6 @@ namespace {
 // signal ends the wait.
 constexpr unsigned kWaitsPatiently = 1u << 5;
 
-sock_filter statement(unsigned code, uint32_t value) {
-    return sock_filter{static_cast<uint16_t>(code), 0, 0, value};
-}
-
 bool is_return(const sock_filter& instruction) {
     return instruction.code == (BPF_RET | BPF_K);
 }

@@ -19,7 +19,7 @@ namespace selftest {
 namespace {
 
 constexpr size_t kMostRead = 1u << 20;
-constexpr struct timeval kPatience = {.tv_sec = 0, .tv_usec = 300'000};
+constexpr struct timeval kLongestAttempt = {.tv_sec = 0, .tv_usec = 300'000};
 
 bool holds_secret(const World& world, std::string_view text) {
     return text.find(world.secret) != std::string_view::npos;
@@ -147,7 +147,7 @@ Finding connect_to(const World& world, int type, const struct sockaddr* address,
     base::Fd fd(::socket(address->sa_family, type | SOCK_CLOEXEC, 0));
     if (!fd) return held(errno);
     for (int option : {SO_RCVTIMEO, SO_SNDTIMEO}) {
-        ::setsockopt(fd.get(), SOL_SOCKET, option, &kPatience, sizeof kPatience);
+        ::setsockopt(fd.get(), SOL_SOCKET, option, &kLongestAttempt, sizeof kLongestAttempt);
     }
     if (::connect(fd.get(), address, length) != 0) return held(errno);
     // The service answers a datagram only when it receives one; on a stream it sends a greeting.

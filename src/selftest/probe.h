@@ -13,6 +13,12 @@
 
 namespace selftest {
 
+// Settings that permit an attempt.
+inline constexpr std::string_view kOpen = "network.mode=open";
+inline constexpr std::string_view kNested = "isolation.allow_nested_namespaces=true";
+// Why an attempt is left out.
+inline constexpr std::string_view kNeedsRoot = "needs root";
+
 struct Finding {
     enum class Kind {
         escaped,  // the act succeeded

@@ -14,7 +14,6 @@
 namespace session {
 namespace {
 
-constexpr int kSignalBase = 128;
 constexpr int kTimeIsOver = 124;  // as timeout(1) does
 
 base::Error execute_error(const inner::Report& failure) {

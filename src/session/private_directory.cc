@@ -30,12 +30,6 @@ base::Fd open_directory(const std::string& path) {
     return base::Fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-bool is_still_named(int directory, const std::string& path) {
-    struct stat held, named;
-    return ::fstat(directory, &held) == 0 && ::lstat(path.c_str(), &named) == 0 &&
-           held.st_ino == named.st_ino && held.st_dev == named.st_dev;
-}
-
 // Locked, if the file system can. Waits only for a cleanup that checks whether the session is dead.
 base::Result<base::Fd> make_locked(const std::string& path) {
     for (int tries = 0; tries < kMostTries; ++tries) {
@@ -44,7 +38,7 @@ base::Result<base::Fd> make_locked(const std::string& path) {
         if (!place && errno == ENOENT) continue;
         if (!place) return base::system_error("open the session's directory " + path, errno);
         (void)::flock(place.get(), LOCK_EX);
-        if (is_still_named(place.get(), path)) return place;
+        if (base::is_still_named(place.get(), path)) return place;
     }
     base::Error error = base::system_error("make the session's directory " + path, errno);
     error.advice = "/tmp must be a directory that you can write";
@@ -63,7 +57,7 @@ bool is_name_of_place(std::string_view name) {
 bool is_left(int directory, const std::string& path) {
     struct stat status;
     return ::fstat(directory, &status) == 0 && status.st_uid == ::geteuid() &&
-           ::flock(directory, LOCK_EX | LOCK_NB) == 0 && is_still_named(directory, path);
+           ::flock(directory, LOCK_EX | LOCK_NB) == 0 && base::is_still_named(directory, path);
 }
 
 base::Status make_directory(int parent, const std::string& name, mode_t mode) {

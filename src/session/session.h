@@ -20,6 +20,9 @@
 
 namespace session {
 
+// The exit code of a command that signal n ended is this plus n.
+inline constexpr int kSignalBase = 128;
+
 // How a run ended. "The jail could not be built", "the command could not be started" and "the command failed"
 // are never confused: the first two are Errors with their exit codes, this is the third.
 struct Ending {

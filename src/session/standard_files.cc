@@ -27,8 +27,8 @@ namespace session {
 namespace {
 
 constexpr size_t kChunk = 65536;  // the size of a pipe
-constexpr const char* kNames[] = {"standard input", "standard output", "standard error"};
-constexpr int kKilled = 255;  // as the relay's errno: it did not exit by itself
+constexpr const char* kStreamNames[] = {"standard input", "standard output", "standard error"};
+constexpr int kRelayKilled = 255;  // as the relay's errno: it did not exit by itself
 
 bool is_input(int number, int flags) {
     int mode = flags & O_ACCMODE;
@@ -128,7 +128,7 @@ base::Status StandardFiles::replace_one(int number) {
     Stream& stream = streams_[static_cast<size_t>(number)];
     stream.is_input = is_input(number, ::fcntl(number, F_GETFL));
     stream.file = base::Fd(::fcntl(number, F_DUPFD_CLOEXEC, 3));
-    if (!stream.file) return base::system_error(std::string("keep the ") + kNames[number], errno);
+    if (!stream.file) return base::system_error(std::string("keep the ") + kStreamNames[number], errno);
     for (int earlier = 0; earlier < number && !stream.is_input; ++earlier) {
         const Stream& other = streams_[static_cast<size_t>(earlier)];
         if (!other.is_replaced || other.same_as >= 0 || !is_same_file(other.file.get(), number)) continue;
@@ -225,9 +225,9 @@ base::Status StandardFiles::finish() {
     int status = 0;
     while (::waitpid(relay_, &status, 0) < 0 && errno == EINTR) continue;
     relay_ = -1;
-    int number = WIFEXITED(status) ? WEXITSTATUS(status) : kKilled;
+    int number = WIFEXITED(status) ? WEXITSTATUS(status) : kRelayKilled;
     if (number == 0) return base::success();
-    if (number == kKilled)
+    if (number == kRelayKilled)
         return base::Error{.what = "the process that copies the command's input and output was killed"};
     return base::system_error("copy the command's input or output", number);
 }

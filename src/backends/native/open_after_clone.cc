@@ -14,7 +14,7 @@
 namespace backends::native {
 namespace {
 
-constexpr int kFlags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+constexpr int kOpenFlags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 
 enum class Missing { is_error, becomes_directory, becomes_file };
 enum class LastLink { is_error, is_opened };
@@ -32,7 +32,7 @@ int make_last(int directory, const char* name, Missing missing) {
 
 // One component. O_PATH opens a link itself instead of refusing it.
 int open_next(int directory, const char* name, LastLink link) {
-    int next = ::openat(directory, name, kFlags);
+    int next = ::openat(directory, name, kOpenFlags);
     if (next < 0) return -errno;
     if (link == LastLink::is_opened) return next;
     struct stat status;
@@ -45,7 +45,8 @@ int open_next(int directory, const char* name, LastLink link) {
 // Before Linux 5.6 there is no openat2: open one component after the other.
 int open_stepwise(int directory, const char* path, Missing last, mode_t leading, LastLink last_link) {
     bool is_absolute = path[0] == '/';
-    int current = ::openat(is_absolute ? AT_FDCWD : directory, is_absolute ? "/" : ".", kFlags | O_DIRECTORY);
+    int current =
+        ::openat(is_absolute ? AT_FDCWD : directory, is_absolute ? "/" : ".", kOpenFlags | O_DIRECTORY);
     if (current < 0) return -errno;
     char name[NAME_MAX + 1];
     while (*path != '\0') {

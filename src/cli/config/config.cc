@@ -23,12 +23,12 @@ namespace {
 
 constexpr size_t kImportLimit = 1u << 20;
 
-struct Part {
+struct Subverb {
     std::string_view word;
     size_t most_words;  // that may follow
     int (*perform)(const Invocation&);
 };
-constexpr Part kParts[] = {
+constexpr Subverb kSubverbs[] = {
     {"init", 0, config_init}, {"show", 0, config_show},     {"check", 1, config_check},
     {"path", 0, config_path}, {"import", 1, config_import},
 };
@@ -204,10 +204,11 @@ int config_import(const Invocation& call) {
 
 int config_verb(const Invocation& call) {
     const std::vector<std::string>& words = call.arguments.words;
-    const Part* part = words.empty() ? std::end(kParts) : std::ranges::find(kParts, words[0], &Part::word);
-    if (part != std::end(kParts) && words.size() <= part->most_words + 1) return part->perform(call);
+    const Subverb* part =
+        words.empty() ? std::end(kSubverbs) : std::ranges::find(kSubverbs, words[0], &Subverb::word);
+    if (part != std::end(kSubverbs) && words.size() <= part->most_words + 1) return part->perform(call);
     std::string advice = usage_of("config");
-    if (part != std::end(kParts)) {
+    if (part != std::end(kSubverbs)) {
         return call.output.fail(
             {.what = "config " + words[0] + ": '" + words[part->most_words + 1] + "' is one word too many",
              .advice = advice,

@@ -21,8 +21,6 @@
 namespace cli {
 namespace {
 
-constexpr int kFailed = static_cast<int>(base::ExitCode::check_failed);
-
 struct Finding {
     std::string path;
     std::string problem;

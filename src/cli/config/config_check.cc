@@ -15,8 +15,6 @@
 namespace cli {
 namespace {
 
-constexpr int kFailed = static_cast<int>(base::ExitCode::check_failed);
-
 // The content of the file, and the number of problems; all of them are already printed.
 struct Checked {
     config::LayerFile content;

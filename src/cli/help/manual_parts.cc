@@ -74,11 +74,11 @@ std::string topics_part() {
     return text;
 }
 
-struct Part {
+struct ManualPart {
     std::string_view name;
     std::string (*text)();
 };
-constexpr Part kParts[] = {
+constexpr ManualPart kManualParts[] = {
     {"verbs", verbs_part},
     {"options", options_part},
     {"topics", topics_part},
@@ -89,7 +89,7 @@ constexpr Part kParts[] = {
 
 base::Result<std::string> manual_part(std::string_view name) {
     std::vector<std::string> names;
-    for (const Part& part : kParts) {
+    for (const ManualPart& part : kManualParts) {
         if (part.name == name) return part.text();
         names.emplace_back(part.name);
     }

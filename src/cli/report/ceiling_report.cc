@@ -135,7 +135,7 @@ void add_home_entries(const Effective& effective, std::vector<std::string>& warn
 
 // ---- The summary
 
-std::string joined(const std::vector<Item>& items) {
+std::string joined_items(const std::vector<Item>& items) {
     std::vector<std::string> texts;
     for (const Item& item : items) texts.push_back(base::printable(item.text));
     return base::join(texts, ", ");
@@ -188,13 +188,14 @@ std::string permitted(const Setting& setting, const Effective& effective) {
         case Order::false_is_strict:
             return text == "false" ? "" : "true or false";
         case Order::parents_narrow:
-            return closes_everything(setting, effective) ? ""
-                                                         : "below " + joined(written(effective, setting.key));
+            return closes_everything(setting, effective)
+                       ? ""
+                       : "below " + joined_items(written(effective, setting.key));
         case Order::list_grants:
-            return "also have " + joined(written(effective, setting.key));
+            return "also have " + joined_items(written(effective, setting.key));
         case Order::trusted:
         case Order::neutral:
-            return (config::is_list(setting.type) ? joined(written(effective, setting.key))
+            return (config::is_list(setting.type) ? joined_items(written(effective, setting.key))
                                                   : config::without_secrets(text)) +
                    ", or anything else";
         case Order::list_restricts:
@@ -209,9 +210,10 @@ std::string forbidden(const Setting& setting, const Effective& effective) {
         case Order::parents_narrow:
             return closes_everything(setting, effective) ? "start anything" : "";
         case Order::list_restricts:
-            return "undo " + joined(written(effective, setting.key));
+            return "undo " + joined_items(written(effective, setting.key));
         case Order::admin_only:
-            return (setting.key == "lock" ? "change " : "write ") + joined(written(effective, setting.key));
+            return (setting.key == "lock" ? "change " : "write ") +
+                   joined_items(written(effective, setting.key));
         case Order::true_is_strict:
             return effective.is_true(setting.key) ? "turn it off" : "";
         case Order::false_is_strict:

@@ -17,10 +17,6 @@ std::string seconds(std::chrono::milliseconds time) {
     return text;
 }
 
-std::string counted(uint64_t count, std::string_view one, std::string_view many) {
-    return std::to_string(count) + " " + std::string(count == 1 ? one : many);
-}
-
 // The first three findings of a kind, each with its time after the start.
 std::string examples(const Report& search, const plan::Plan& plan, LateFinding::Kind kind) {
     constexpr size_t kShown = 3;
@@ -49,31 +45,31 @@ void tell_search(const Output& output, const Report& search, const Planned& plan
             "the limit of inotify watches was reached (fs.inotify.max_user_watches): a name that appeared in "
             "the project was open for ten seconds or more");
     if (search.masked > 0)
-        output.protection(counted(search.masked, "file", "files") +
+        output.protection(base::counted(search.masked, "file", "files") +
                           " could be read until the search masked " + (search.masked == 1 ? "it" : "them") +
                           named(LateFinding::Kind::masked) + "; from now on a launch masks " +
                           (search.masked == 1 ? "it" : "them") + " first");
     if (search.repositories > 0)
-        output.protection(counted(search.repositories, "repository was", "repositories were") +
+        output.protection(base::counted(search.repositories, "repository was", "repositories were") +
                           " found after the start and made read-only" + named(LateFinding::Kind::repository) +
                           "; git can write there from the next start on");
     if (search.held > 0)
-        output.protection(counted(search.held, "process", "processes") +
+        output.protection(base::counted(search.held, "process", "processes") +
                           " had a repository open when it was made read-only, and was killed" +
                           named(LateFinding::Kind::held));
     if (search.closed > 0)
-        output.protection(counted(search.closed, "directory was", "directories were") +
+        output.protection(base::counted(search.closed, "directory was", "directories were") +
                           " closed after the start: nested too deep, or with too many files to mask" +
                           named(LateFinding::Kind::closed));
     if (search.open > 0)
-        output.protection(counted(search.open, "name", "names") + " could not be covered" +
+        output.protection(base::counted(search.open, "name", "names") + " could not be covered" +
                           named(LateFinding::Kind::open) + ": look at what the jail did there");
     if (search.replaced > 0)
-        output.protection(counted(search.replaced, "masked file was", "masked files were") +
+        output.protection(base::counted(search.replaced, "masked file was", "masked files were") +
                           " replaced outside and covered again" + named(LateFinding::Kind::replaced));
     if (search.appeared > 0)
-        output.information(counted(search.appeared, "name was", "names were") + " covered when it appeared" +
-                           named(LateFinding::Kind::appeared));
+        output.information(base::counted(search.appeared, "name was", "names were") +
+                           " covered when it appeared" + named(LateFinding::Kind::appeared));
     if (!plan.search.is_complete && !search.is_complete && !search.has_failed)
         output.warning("the session ended before the whole project was searched (" +
                        std::to_string(search.entries) + " files): others may have been readable");

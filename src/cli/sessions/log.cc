@@ -6,6 +6,7 @@
 
 #include "audit/show.h"
 #include "audit/verify.h"
+#include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/sessions/records.h"
@@ -43,23 +44,19 @@ class Printer {
     int code_ = 0;
 };
 
-std::string counted(uint64_t count, const std::string& one, const std::string& several) {
-    return std::to_string(count) + " " + (count == 1 ? one : several);
-}
-
 void tell_passed_over(const Output& output, const audit::PassedOver& passed) {
     if (passed.damaged > 0) {
-        output.warning(counted(passed.damaged, "damaged line was passed over, at ",
-                               "damaged lines were passed over, the first at ") +
+        output.warning(base::counted(passed.damaged, "damaged line was passed over, at ",
+                                     "damaged lines were passed over, the first at ") +
                        passed.first_damaged);
     }
     if (passed.newer > 0) {
-        output.warning(counted(passed.newer, "line of a newer version was passed over",
-                               "lines of a newer version were passed over"));
+        output.warning(base::counted(passed.newer, "line of a newer version was passed over",
+                                     "lines of a newer version were passed over"));
     }
     if (passed.missing_parts > 0) {
-        output.warning(counted(passed.missing_parts, "part of the record is not there any more",
-                               "parts of the record are not there any more"));
+        output.warning(base::counted(passed.missing_parts, "part of the record is not there any more",
+                                     "parts of the record are not there any more"));
     }
 }
 

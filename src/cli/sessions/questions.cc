@@ -22,7 +22,7 @@ namespace {
 using base::Json;
 using session::Known;
 
-constexpr std::chrono::milliseconds kPatience{1000};  // in a list: one session must not delay the others
+constexpr std::chrono::milliseconds kAnswerTimeout{1000};  // in a list: one session must not delay the others
 constexpr std::chrono::milliseconds kRound{300};
 
 struct Question {
@@ -46,7 +46,7 @@ std::vector<Question> questions_of(const std::vector<Known>& sessions, const Out
     for (const Known& known : sessions) {
         if (known.state == Known::State::elsewhere) continue;
         base::Result<Json> status =
-            session::ask_session(known, Json::object().set("do", "status"), kPatience);
+            session::ask_session(known, Json::object().set("do", "status"), kAnswerTimeout);
         if (!status && output != nullptr) output->warning(status.error().line());
         if (!status) continue;
         for (const Json& content : status->items("pending")) questions.push_back({known, content});

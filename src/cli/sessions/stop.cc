@@ -17,7 +17,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using session::Known;
 
-constexpr std::chrono::seconds kPatience{10};
+constexpr std::chrono::seconds kLongestStop{10};
 constexpr std::chrono::milliseconds kPause{20};
 
 bool is_running(const Sessions& sessions, const std::string& id) {
@@ -59,7 +59,7 @@ int stop_verb(const Invocation& call) {
         if (asked) ending.push_back(&known);
         if (!asked) exit_code = call.output.fail(asked.error());
     }
-    const Clock::time_point deadline = Clock::now() + kPatience;
+    const Clock::time_point deadline = Clock::now() + kLongestStop;
     for (const Known* known : ending) {
         bool has_ended = false;
         while (!(has_ended = !is_running(*sessions, known->id)) && Clock::now() < deadline)
@@ -70,7 +70,7 @@ int stop_verb(const Invocation& call) {
         }
         exit_code = call.output.fail(
             {.what = "session " + short_id(*known) + " was asked to end and still runs after " +
-                     std::to_string(kPatience.count()) + " seconds",
+                     std::to_string(kLongestStop.count()) + " seconds",
              .advice = is_now ? "look at its process: agent-sandbox inspect " + short_id(*known)
                               : "agent-sandbox stop --now " + short_id(*known) + " does not wait for it",
              .exit_code = base::ExitCode::check_failed});

@@ -102,9 +102,8 @@ void remove_empty_output() {
 
 // Slurm records how its process ended, so end with the same status or signal.
 int end_like(const Ran& ran) {
-    constexpr int kSignalBase = 128;
     if (!ran.ending || !ran.ending->by_signal) return ran.exit_code;
-    int number = ran.exit_code - kSignalBase;
+    int number = ran.exit_code - session::kSignalBase;
     struct rlimit none = {0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
     sigset_t all;

@@ -49,7 +49,7 @@ int doctor_verb(const Invocation& call) {
     examination.findings.push_back(settings_finding(settings));
     if (call.arguments.has_own("--admin-note")) return print_note(call, examination.facts);
 
-    int exit_code = examination.is_usable() ? 0 : static_cast<int>(base::ExitCode::check_failed);
+    int exit_code = examination.is_usable() ? 0 : kFailed;
     std::string report = call.arguments.wants_json ? report_json(examination).dump() + "\n"
                                                    : report_text(examination, call.output.colours_results());
     return call.output.result(report, exit_code);

@@ -28,7 +28,7 @@
 namespace cli {
 namespace {
 
-base::Status check(const Arguments& arguments) {
+base::Status check_arguments(const Arguments& arguments) {
     if (arguments.words.empty()) {
         const auto& [flag, value] = arguments.last_taken;
         std::string taken =
@@ -208,7 +208,7 @@ Ran attempt(const Invocation& call, const std::string& session, OnEnding on_endi
 }
 
 Ran run_until(const Invocation& call, OnEnding on_ending) {
-    if (base::Status understood = check(call.arguments); !understood)
+    if (base::Status understood = check_arguments(call.arguments); !understood)
         return {call.output.fail(understood.error()), {}};
     base::Result<std::string> session = make_session_id();
     if (!session) return {call.output.fail(session.error()), {}};

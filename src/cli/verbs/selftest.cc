@@ -22,7 +22,7 @@ namespace {
 // The only settings that the self-test accepts; all others would change what it tests.
 constexpr std::string_view kTaken[] = {"isolation.backend", "ui.quiet", "ui.verbose"};
 
-base::Status check(const Arguments& arguments) {
+base::Status check_selftest_arguments(const Arguments& arguments) {
     for (const auto& [key, value] : arguments.settings) {
         bool is_taken = std::ranges::find(kTaken, key) != std::end(kTaken);
         if (is_taken) continue;
@@ -87,7 +87,7 @@ int list(const Invocation& call) {
 }  // namespace
 
 int selftest_verb(const Invocation& call) {
-    if (base::Status understood = check(call.arguments); !understood)
+    if (base::Status understood = check_selftest_arguments(call.arguments); !understood)
         return call.output.fail(understood.error());
     if (call.arguments.has_own("--list")) return list(call);
     selftest::Options options{.asked = call.arguments.words, .candidates = candidates(call)};
@@ -100,7 +100,7 @@ int selftest_verb(const Invocation& call) {
     if (!judgements) return call.output.fail(judgements.error());
 
     bool is_sound = selftest::is_sound(selftest::add_up(*judgements));
-    int exit_code = is_sound ? 0 : static_cast<int>(base::ExitCode::check_failed);
+    int exit_code = is_sound ? 0 : kFailed;
     if (call.arguments.wants_json) {
         return call.output.result(selftest::to_json(*judgements).dump() + "\n", exit_code);
     }

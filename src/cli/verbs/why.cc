@@ -160,7 +160,7 @@ int why_verb(const Invocation& call) {
     if (!answer) return call.output.fail(answer.error());
     std::string text = call.arguments.wants_json ? plan::to_json(*answer).dump() + "\n"
                                                  : plan::to_text(*answer, call.output.colours_results());
-    return call.output.result(text, answer->is_allowed ? 0 : static_cast<int>(base::ExitCode::check_failed));
+    return call.output.result(text, answer->is_allowed ? 0 : kFailed);
 }
 
 }  // namespace cli

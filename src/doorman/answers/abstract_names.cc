@@ -40,8 +40,6 @@
 namespace doorman {
 namespace {
 
-constexpr size_t kPathOffset = offsetof(struct sockaddr_un, sun_path);
-
 // ---- apart
 
 // A caller in a network namespace that the jail made (isolation.allow_nested_namespaces) keeps using it.

@@ -11,8 +11,6 @@
 namespace network::wire {
 namespace {
 
-constexpr uint8_t kAlertRecord = 21;
-constexpr uint8_t kHandshakeRecord = 22;
 constexpr uint8_t kMajorVersion = 3;
 constexpr uint8_t kHighestMinorVersion = 4;
 constexpr uint8_t kClientHelloMessage = 1;

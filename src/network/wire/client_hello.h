@@ -15,6 +15,12 @@
 
 namespace network::wire {
 
+// Types of TLS records: all of them are from kFirstRecord to kLastRecord.
+constexpr uint8_t kFirstRecord = 20;
+constexpr uint8_t kAlertRecord = 21;
+constexpr uint8_t kHandshakeRecord = 22;
+constexpr uint8_t kLastRecord = 24;
+
 constexpr size_t kMaximumTlsRecord = 16384;
 constexpr size_t kMaximumHandshake = 16384;
 constexpr size_t kMaximumHelloRecords = 64;

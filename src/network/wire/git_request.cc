@@ -10,7 +10,7 @@ namespace network::wire {
 namespace {
 
 constexpr std::string_view kServices[] = {"git-upload-pack", "git-receive-pack", "git-upload-archive"};
-constexpr std::string_view kHost = "host=";
+constexpr std::string_view kHostParameter = "host=";
 constexpr size_t kLengthDigits = 4;
 constexpr size_t kLongestRequest = 4096;
 
@@ -21,9 +21,9 @@ bool read_parts(std::string_view text, GitRequest& request) {
     bool is_known = std::ranges::find(kServices, parts[0].substr(0, blank)) != std::end(kServices);
     if (!is_known || blank == std::string_view::npos) return false;
     for (std::string_view part : parts) {
-        if (!part.starts_with(kHost)) continue;
+        if (!part.starts_with(kHostParameter)) continue;
         if (request.host) return false;
-        request.host = parse_authority(part.substr(kHost.size()));
+        request.host = parse_authority(part.substr(kHostParameter.size()));
         if (!request.host) return false;
     }
     return true;

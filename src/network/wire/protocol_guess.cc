@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/parse.h"
+#include "network/wire/client_hello.h"
 #include "network/wire/http/authority.h"
 
 namespace network::wire {
@@ -20,8 +21,6 @@ constexpr size_t kLongestWord = 8;
 // The end of a request line begins with one of these. Node's parser accepts all three.
 constexpr std::string_view kVersions[] = {"http/", "rtsp/", "ice/"};
 constexpr size_t kLongestVersion = 6;  // with the blank before it
-
-constexpr unsigned kFirstRecord = 20, kAlertRecord = 21, kHandshakeRecord = 22, kLastRecord = 24;
 
 struct Opening {
     Protocol protocol = Protocol::undecided;

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "network/wire/bytes.h"
+#include "network/wire/client_hello.h"
 
 namespace network::wire {
 namespace {
 
-constexpr uint8_t kHandshakeRecord = 22;
 constexpr uint8_t kServerHelloMessage = 2;
 constexpr size_t kBeforeRandom = 6;  // bytes of the message: type, length, version
 constexpr size_t kMostReceived = 1024;

@@ -9,7 +9,7 @@
 namespace network::wire {
 namespace {
 
-constexpr uint8_t kVersion = 5;
+constexpr uint8_t kSocksVersion = 5;
 constexpr char kNoAuthentication = 0;
 constexpr uint8_t kNoMethod = 0xff;
 constexpr uint8_t kConnect = 1;
@@ -40,11 +40,11 @@ Socks5Reader::State Socks5Reader::read_greeting(std::string_view received, std::
     Cursor cursor(received);
     uint8_t version = cursor.u8();
     if (cursor.has_failed()) return State::need_more;
-    if (version != kVersion) return refuse("this is not SOCKS5");
+    if (version != kSocksVersion) return refuse("this is not SOCKS5");
     std::string_view methods = cursor.take(cursor.u8());
     if (cursor.has_failed()) return State::need_more;
     consumed_ = received.size() - cursor.left();
-    append_u8(reply, kVersion);
+    append_u8(reply, kSocksVersion);
     if (methods.find(kNoAuthentication) == std::string_view::npos) {
         append_u8(reply, kNoMethod);
         return refuse("the client insists on authentication");
@@ -59,7 +59,8 @@ Socks5Reader::State Socks5Reader::read_request(std::string_view received, std::s
     Cursor cursor(received.substr(consumed_));
     uint8_t version = cursor.u8();
     if (cursor.has_failed()) return State::need_more;
-    if (version != kVersion) return refuse(Socks5Code::general_failure, "the request is not SOCKS5", reply);
+    if (version != kSocksVersion)
+        return refuse(Socks5Code::general_failure, "the request is not SOCKS5", reply);
     uint8_t command = cursor.u8();
     if (cursor.has_failed()) return State::need_more;
     if (command != kConnect) {
@@ -102,7 +103,7 @@ Socks5Reader::State Socks5Reader::look(std::string_view received, std::string& r
 
 std::string socks5_reply(Socks5Code code) {
     std::string reply;
-    append_u8(reply, kVersion);
+    append_u8(reply, kSocksVersion);
     append_u8(reply, static_cast<unsigned>(code));
     append_u8(reply, 0);
     append_u8(reply, static_cast<unsigned>(AddressKind::ipv4));

@@ -43,9 +43,9 @@ bool is_named(const Draft& draft, std::string_view bundle) {
     return names(draft.policy().network.allow) || names(draft.policy().network.udp);
 }
 
-class Reader {
+class ScriptReader {
   public:
-    Reader(Draft& draft, const Client& client) : draft_(draft), client_(client) {}
+    ScriptReader(Draft& draft, const Client& client) : draft_(draft), client_(client) {}
 
     std::vector<std::string> entries() {
         for (std::string_view file : base::split(client_.files, ' ')) {
@@ -106,7 +106,7 @@ std::vector<network::Bundle> client_bundles(Draft& draft) {
     std::vector<network::Bundle> bundles;
     for (const Client& client : kClients) {
         if (!is_named(draft, client.bundle)) continue;
-        std::vector<std::string> entries = Reader(draft, client).entries();
+        std::vector<std::string> entries = ScriptReader(draft, client).entries();
         if (!entries.empty()) bundles.push_back({std::string(client.bundle), std::move(entries)});
     }
     return bundles;

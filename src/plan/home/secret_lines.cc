@@ -47,9 +47,10 @@ struct Statement {
     bool stands_alone = true;
 };
 
-class Reader {
+class ShellReader {
   public:
-    Reader(std::string_view text, Syntax syntax) : text_(text), syntax_(syntax), blocks_(blocks_of(syntax)) {}
+    ShellReader(std::string_view text, Syntax syntax)
+        : text_(text), syntax_(syntax), blocks_(blocks_of(syntax)) {}
 
     std::vector<Statement> statements() {
         while (at_ < text_.size()) read_statement();
@@ -253,9 +254,9 @@ std::string_view comment_of(std::string_view name) {
     return name.ends_with(".lua") ? "--" : "#";
 }
 
-class Filter {
+class LineFilter {
   public:
-    Filter(std::string_view content, std::string_view file_name, const SecretNames& names)
+    LineFilter(std::string_view content, std::string_view file_name, const SecretNames& names)
         : content_(content),
           lines_(base::split(content, '\n')),
           syntax_(syntax_of(file_name)),
@@ -283,7 +284,7 @@ class Filter {
     }
 
     void filter_statements() {
-        Reader reader(content_, syntax_);
+        ShellReader reader(content_, syntax_);
         const std::vector<Statement> all = reader.statements();
         for (size_t i = 0; i < all.size(); ++i) {
             if (!is_secret(all[i])) continue;
@@ -357,7 +358,7 @@ FilteredText without_secret_lines(std::string_view content, std::string_view fil
                                   const SecretNames& names) {
     // Check the whole text first: most files contain no secret.
     if (!holds_secret(content, names)) return {std::string(content), 0};
-    return Filter(content, file_name, names).run();
+    return LineFilter(content, file_name, names).run();
 }
 
 }  // namespace plan

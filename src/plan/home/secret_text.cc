@@ -26,9 +26,9 @@ constexpr size_t kShortestToken = 16;
 constexpr size_t kRandomLength = 32, kRandomDigits = 4, kRandomLetters = 8;
 
 // Tables instead of the C library's functions: a launch looks up every byte of a file.
-using Table = std::array<bool, 256>;
-constexpr Table kNamePart = [] {
-    Table table{};
+using ByteClass = std::array<bool, 256>;
+constexpr ByteClass kNamePart = [] {
+    ByteClass table{};
     for (unsigned char c :
          std::string_view("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789"))
         table[c] = true;
@@ -137,8 +137,8 @@ bool is_secret_word(std::string_view word) {
            base::starts_ignoring_case(word.substr(colon + 1 - kHeader.size()), kHeader);
 }
 
-constexpr Table kSeparates = [] {
-    Table table{};
+constexpr ByteClass kSeparates = [] {
+    ByteClass table{};
     for (unsigned char c : std::string_view(" \t\n\r'\"`=;,(){}<>|&\\")) table[c] = true;
     return table;
 }();

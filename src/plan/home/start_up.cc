@@ -48,10 +48,6 @@ std::optional<std::string> placeholder_content(std::string_view entry, bool is_d
     return special->content ? std::optional<std::string>(*special->content) : std::nullopt;
 }
 
-bool is_host_writable(const PathRule* rule) {
-    return rule != nullptr && rule->access == Access::writable && rule->backing == Backing::host;
-}
-
 class StartUp {
   public:
     explicit StartUp(Draft& draft) : draft_(draft) {

@@ -12,11 +12,11 @@ namespace plan {
 namespace {
 
 // Where systems install mailers, whether or not PATH contains the directory.
-constexpr std::string_view kPlaces[] = {"/usr/bin",      "/usr/sbin", "/usr/lib",       "/usr/libexec",
-                                        "/bin",          "/sbin",     "/usr/local/bin", "/usr/local/sbin",
-                                        "/var/qmail/bin"};
+constexpr std::string_view kMailPlaces[] = {"/usr/bin",      "/usr/sbin", "/usr/lib",       "/usr/libexec",
+                                            "/bin",          "/sbin",     "/usr/local/bin", "/usr/local/sbin",
+                                            "/var/qmail/bin"};
 
-std::vector<base::Path> places(const Draft& draft) {
+std::vector<base::Path> mail_places(const Draft& draft) {
     std::vector<base::Path> found;
     auto add = [&](std::string_view text) {
         base::Result<base::Path> literal = base::Path::parse(text);
@@ -28,7 +28,7 @@ std::vector<base::Path> places(const Draft& draft) {
     std::optional<std::string_view> path = host::variable(draft.inputs.request.environment, "PATH");
     if (path)
         for (std::string_view text : base::split(*path, ':')) add(text);
-    for (std::string_view text : kPlaces) add(text);
+    for (std::string_view text : kMailPlaces) add(text);
     return found;
 }
 
@@ -63,7 +63,7 @@ void close_mail(Draft& draft) {
     const config::Origin& origin = draft.policy().network.mail_block_origin;
     const std::string own_program = draft.inputs.facts.own_program.str();
     std::vector<base::Path> covered;
-    for (const base::Path& place : places(draft)) {
+    for (const base::Path& place : mail_places(draft)) {
         for (const config::DataRow& row : config::data_list("network/mailers")) {
             if (!draft.tree().glance(place / row.entry)) continue;
             base::Result<host::Tree::Resolved> file = draft.tree().resolve(place / row.entry);

@@ -24,7 +24,7 @@ constexpr std::string_view kList = "sockets/dangerous";
 constexpr std::string_view kRuntimePlaces[] = {"/run", "/tmp"};
 constexpr int kDepth = 4;
 // Of one directory. A larger one is shown without a search, like a directory of data.
-constexpr size_t kMostEntries = 4096;
+constexpr size_t kMostSockets = 4096;
 
 bool is_acknowledged(const Draft& draft, const base::Path& path) {
     return std::ranges::any_of(draft.policy().sockets.allow_dangerous, [&](const Item& item) {
@@ -43,7 +43,7 @@ void hide(Draft& draft, const base::Path& path, const config::DataRow& row) {
 // the user has named it.
 void hide_below(Draft& draft, const base::Path& directory, int depth, bool sockets_only) {
     const std::vector<host::Entry>& entries = draft.tree().list(directory);
-    if (entries.size() > kMostEntries) return;
+    if (entries.size() > kMostSockets) return;
     for (const host::Entry& entry : entries) {
         base::Path path = directory / entry.name;
         const config::DataRow* row = matching_row(kList, path);

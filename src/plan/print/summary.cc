@@ -23,7 +23,7 @@ class Writer : public base::FieldWriter {
     void add(const Origin& origin) { network::write_origin(*this, origin); }
 };
 
-class Reader : public base::FieldReader {
+class SummaryReader : public base::FieldReader {
   public:
     using FieldReader::FieldReader;
     bool has_failed() const { return !is_good(); }
@@ -49,7 +49,7 @@ void write_network(Writer& writer, const Network& network) {
     network::write_settings(writer, network.egress.rules);
 }
 
-void read_network(Reader& reader, Network& network) {
+void read_network(SummaryReader& reader, Network& network) {
     network.asked = reader.get_one_of(policy::NetworkMode::isolated);
     network.reached = reader.get_one_of(policy::NetworkMode::isolated);
     network.egress.rules = network::read_settings(reader);
@@ -57,7 +57,7 @@ void read_network(Reader& reader, Network& network) {
     network.reason.origin = network.egress.rules.mode_origin;
 }
 
-void read_limit(Reader& reader, Limits& limits) {
+void read_limit(SummaryReader& reader, Limits& limits) {
     std::string key = reader.next();
     uint64_t value = 0;
     reader.get(value);
@@ -67,7 +67,7 @@ void read_limit(Reader& reader, Limits& limits) {
     }
 }
 
-void read_row(Reader& reader, std::string_view row, Plan& plan) {
+void read_row(SummaryReader& reader, std::string_view row, Plan& plan) {
     if (row == "backend") {
         base::Result<base::Backend> backend = base::parse_backend(reader.next());
         if (!backend) return reader.reject();
@@ -185,7 +185,7 @@ std::string policy_digest(const Plan& plan) {
 }
 
 base::Result<Plan> decode_summary(std::string_view text) {
-    Reader reader(text);
+    SummaryReader reader(text);
     if (reader.next() != kVersion) return base::Error{.what = "the jail's summary is of another version"};
     Plan plan;
     plan.is_seen_from_inside = true;

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kSmallFile = 64u << 10;
 constexpr size_t kMostSubmodules = 200;
 constexpr size_t kMostWorktrees = 200;
-constexpr size_t kMostEntries = 2000;  // that are looked at below "modules"
+constexpr size_t kMostModules = 2000;  // that are looked at below "modules"
 constexpr size_t kDeepest = 16;        // below "modules"
 
 std::optional<base::Path> physical(const host::Tree& tree, const base::Path& path) {
@@ -61,7 +61,7 @@ class Submodules {
     void add_below(const base::Path& modules, size_t depth) {
         for (const host::Entry& entry : tree_.list(modules)) {
             if (entry.kind == host::Kind::file) continue;
-            bool is_too_much = ++looked_at_ > kMostEntries || depth >= kDeepest ||
+            bool is_too_much = ++looked_at_ > kMostModules || depth >= kDeepest ||
                                places_.submodules.size() >= kMostSubmodules;
             if (is_too_much || entry.kind == host::Kind::symlink) places_.has_all_submodules = false;
             if (is_too_much) return;

@@ -10,12 +10,12 @@
 namespace plan {
 namespace {
 
-constexpr const char* kAdvice = "change into a project directory or name one with --project DIR";
+constexpr const char* kStartElsewhere = "change into a project directory or name one with --project DIR";
 
 base::Error refuse(const Draft& draft, std::string why) {
     return base::Error{
         .what = base::printable(draft.project.str()) + " can't be the project: " + std::move(why),
-        .advice = kAdvice,
+        .advice = kStartElsewhere,
         .where = draft.inputs.request.project_origin == "--project" ? "--project" : ""};
 }
 

@@ -16,8 +16,8 @@ namespace plan {
 namespace {
 
 // Where sites install Slurm, whether or not PATH contains the directory.
-constexpr std::string_view kPlaces[] = {"/usr/bin", "/usr/local/bin", "/opt/slurm/bin",
-                                        "/usr/local/slurm/bin", "/cm/shared/apps/slurm/current/bin"};
+constexpr std::string_view kSlurmPlaces[] = {"/usr/bin", "/usr/local/bin", "/opt/slurm/bin",
+                                             "/usr/local/slurm/bin", "/cm/shared/apps/slurm/current/bin"};
 // One of these is in every installation.
 constexpr std::string_view kMarks[] = {"squeue", "sbatch"};
 
@@ -84,7 +84,7 @@ std::vector<std::string_view> command_names() {
 }
 
 // Directories with Slurm's commands, those of PATH first.
-std::vector<base::Path> places(const Draft& draft) {
+std::vector<base::Path> slurm_places(const Draft& draft) {
     std::vector<base::Path> found;
     auto add = [&](std::string_view text) {
         auto place = existing(draft, text);
@@ -97,7 +97,7 @@ std::vector<base::Path> places(const Draft& draft) {
     std::optional<std::string_view> path = host::variable(draft.inputs.request.environment, "PATH");
     if (path)
         for (std::string_view text : base::split(*path, ':')) add(text);
-    for (std::string_view text : kPlaces) add(text);
+    for (std::string_view text : kSlurmPlaces) add(text);
     return found;
 }
 
@@ -115,7 +115,7 @@ bool is_shown(const Draft& draft, const base::Path& file) {
 
 void find_commands(Draft& draft, std::vector<base::Path>& covered) {
     std::vector<SlurmCommand>& commands = draft.plan.slurm.commands;
-    for (const base::Path& place : places(draft)) {
+    for (const base::Path& place : slurm_places(draft)) {
         for (std::string_view name : command_names()) {
             if (!draft.tree().glance(place / name)) continue;
             base::Result<host::Tree::Resolved> file = draft.tree().resolve(place / name);

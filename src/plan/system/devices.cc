@@ -12,7 +12,7 @@ namespace {
 
 using config::Item;
 
-const base::Path kDevices = base::Path::known("/dev");
+const base::Path kDeviceDirectory = base::Path::known("/dev");
 
 base::Path physical(const Draft& draft, const base::Path& path) {
     base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(path);
@@ -50,7 +50,7 @@ const config::DataRow* never_row(const Draft& draft, const base::Path& node) {
 }
 
 base::Status allow_node(Draft& draft, const Item& item, const base::Path& node) {
-    if (!physical(draft, node).is_within(kDevices)) {
+    if (!physical(draft, node).is_within(kDeviceDirectory)) {
         return entry_error(item, base::printable(node.str()) + " leads out of /dev",
                            "name the device node itself");
     }
@@ -99,7 +99,7 @@ base::Status add_devices(Draft& draft) {
     for (const Item& item : draft.policy().devices.allow) {
         base::Result<base::Path> pattern = absolute_entry(draft, item);
         if (!pattern) return pattern.error();
-        if (!pattern->is_strictly_within(kDevices)) {
+        if (!pattern->is_strictly_within(kDeviceDirectory)) {
             return entry_error(item, base::printable(item.text) + " is not below /dev", "name a device node");
         }
         std::vector<base::Path> nodes = nodes_of(draft, *pattern);

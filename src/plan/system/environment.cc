@@ -51,9 +51,9 @@ const Item* find_item(const policy::Items& items, std::string_view name) {
     return found == items.end() ? nullptr : &*found;
 }
 
-class Filter {
+class VariableFilter {
   public:
-    explicit Filter(Draft& draft)
+    explicit VariableFilter(Draft& draft)
         : draft_(draft),
           env_(draft.policy().env),
           passes_("environment/pass"),
@@ -204,7 +204,7 @@ std::string_view variable_obstacle(std::string_view name, bool has_gateway) {
 
 void add_environment(Draft& draft) {
     Environment& environment = draft.plan.environment;
-    Filter filter(draft);
+    VariableFilter filter(draft);
     for (const std::string& assignment : draft.inputs.request.environment) {
         size_t equals = assignment.find('=');
         if (equals == std::string::npos) continue;

@@ -14,7 +14,7 @@
 namespace plan {
 namespace {
 
-const base::Path kEtc = base::Path::known("/etc");
+const base::Path kHostEtc = base::Path::known("/etc");
 const base::Path kHostEtc = base::Path::known("/run/host/etc");
 
 // Files that list accounts; the jail gets its own of the first three.
@@ -41,13 +41,14 @@ class Assembly {
           has_own_names_(draft.plan.network.reached != policy::NetworkMode::open) {}
 
     void assemble() {
-        push({.kind = MountKind::tmpfs, .target = kEtc, .reason = {"assembled from the host's /etc", {}}});
+        push(
+            {.kind = MountKind::tmpfs, .target = kHostEtc, .reason = {"assembled from the host's /etc", {}}});
         push({.kind = MountKind::bind_readonly,
               .target = kHostEtc,
-              .source = kEtc.str(),
+              .source = kHostEtc.str(),
               .reason = {"what the links of /etc lead to", {}}});
         find_left_out();
-        const std::vector<host::Entry>& entries = draft_.tree().list(kEtc);
+        const std::vector<host::Entry>& entries = draft_.tree().list(kHostEtc);
         draft_.assembled.reserve(draft_.assembled.size() + entries.size() + 32);
         for (const host::Entry& entry : entries) {
             if (!is_replaced(entry.name)) add_entry(entry);
@@ -56,7 +57,7 @@ class Assembly {
         for (const LeftOut& entry : left_out_) cover(entry.path, entry.reason);
         if (filters_accounts_) add_accounts();
         if (has_own_names_) add_names();
-        push({.kind = MountKind::seal, .target = kEtc, .reason = {"/etc is read-only", {}}});
+        push({.kind = MountKind::seal, .target = kHostEtc, .reason = {"/etc is read-only", {}}});
     }
 
   private:
@@ -68,18 +69,18 @@ class Assembly {
     void find_left_out() {
         // The jail must not read an administrator's ceiling, and a sandbox inside this one would reject it as
         // forged.
-        left_out_.push_back({kEtc / "agent-sandbox", {"the sandbox's own configuration", {}}});
+        left_out_.push_back({kHostEtc / "agent-sandbox", {"the sandbox's own configuration", {}}});
         for (const base::Path& path : draft_.inputs.facts.private_etc) {
             left_out_.push_back({path, {"not readable by everyone on this host", {}}});
         }
         for (const PathRule& rule : draft_.rules.sorted()) {
-            bool is_hidden = rule.access == Access::hidden && rule.path.is_strictly_within(kEtc);
+            bool is_hidden = rule.access == Access::hidden && rule.path.is_strictly_within(kHostEtc);
             if (is_hidden) left_out_.push_back({rule.path, rule.reason});
         }
     }
 
     void add_entry(const host::Entry& entry) {
-        const base::Path path = kEtc / entry.name;
+        const base::Path path = kHostEtc / entry.name;
         bool is_replaced = (filters_accounts_ && lists_accounts(entry.name)) ||
                            (has_own_names_ && tells_of_names(entry.name));
         if (is_left_out(path) || is_replaced) return;
@@ -102,7 +103,7 @@ class Assembly {
 
     // The directories above the file are the jail's own, with links to the host's other entries.
     void add_own(const EtcFile& file) {
-        base::Path directory = kEtc;
+        base::Path directory = kHostEtc;
         size_t begin = 0;
         for (size_t slash; (slash = file.name.find('/', begin)) != std::string::npos; begin = slash + 1) {
             directory = directory / file.name.substr(begin, slash - begin);
@@ -111,16 +112,16 @@ class Assembly {
             push({.kind = MountKind::directory, .target = directory, .reason = file.reason});
             for (const host::Entry& entry : draft_.tree().list(directory)) {
                 const base::Path path = directory / entry.name;
-                bool is_ours = is_replaced(path.str().substr(kEtc.str().size() + 1));
+                bool is_ours = is_replaced(path.str().substr(kHostEtc.str().size() + 1));
                 if (is_ours || is_left_out(path)) continue;
                 push({.kind = MountKind::symlink,
                       .target = path,
-                      .source = (kHostEtc / path.relative_to(kEtc)).str(),
+                      .source = (kHostEtc / path.relative_to(kHostEtc)).str(),
                       .reason = {"the host's own", {}}});
             }
         }
         push({.kind = MountKind::file,
-              .target = kEtc / file.name,
+              .target = kHostEtc / file.name,
               .source = file.content,
               .reason = file.reason});
     }
@@ -133,7 +134,7 @@ class Assembly {
     void cover(const base::Path& path, const Reason& reason) {
         std::optional<host::Glance> node = draft_.tree().glance(path);
         if (!node || node->kind == host::Kind::symlink) return;
-        const base::Path target = kHostEtc / path.relative_to(kEtc);
+        const base::Path target = kHostEtc / path.relative_to(kHostEtc);
         bool is_covered =
             std::ranges::any_of(covered_, [&](const base::Path& known) { return target.is_within(known); });
         if (is_covered) return;
@@ -150,12 +151,12 @@ class Assembly {
                             draft_.policy().isolation.filter_passwd_origin};
         // Files that are not readable by everyone are covered already, or the caller can't read them.
         for (std::string_view name : kAccountFiles) {
-            std::optional<host::Node> node = draft_.tree().look(kEtc / name);
-            if (node && (node->mode & 04) != 0 && name != "nsswitch.conf") cover(kEtc / name, reason);
+            std::optional<host::Node> node = draft_.tree().look(kHostEtc / name);
+            if (node && (node->mode & 04) != 0 && name != "nsswitch.conf") cover(kHostEtc / name, reason);
         }
         const host::Identity& caller = draft_.inputs.facts.identity;
-        push_file("passwd", filter_passwd(text_of(kEtc / "passwd"), caller), reason);
-        push_file("group", filter_group(text_of(kEtc / "group"), caller), reason);
+        push_file("passwd", filter_passwd(text_of(kHostEtc / "passwd"), caller), reason);
+        push_file("group", filter_group(text_of(kHostEtc / "group"), caller), reason);
         push_file("nsswitch.conf", std::string(files_only_switch()), reason);
     }
 
@@ -168,16 +169,16 @@ class Assembly {
             std::ranges::any_of(network.egress.rules.host_services, [](const config::Item& item) {
                 return item.text.find(':') == std::string::npos;
             });
-        push_file("hosts", jail_hosts(text_of(kEtc / "hosts"), own_name(), has_services), reason);
-        push_file("resolv.conf", jail_resolver(text_of(kEtc / "resolv.conf"), !is_isolated), reason);
+        push_file("hosts", jail_hosts(text_of(kHostEtc / "hosts"), own_name(), has_services), reason);
+        push_file("resolv.conf", jail_resolver(text_of(kHostEtc / "resolv.conf"), !is_isolated), reason);
         // The one for filtered accounts names files and DNS already.
         if (!filters_accounts_)
-            push_file("nsswitch.conf", jail_switch(text_of(kEtc / "nsswitch.conf")), reason);
+            push_file("nsswitch.conf", jail_switch(text_of(kHostEtc / "nsswitch.conf")), reason);
     }
 
     std::string own_name() const {
         std::string name(base::trim(text_of(base::Path::known("/proc/sys/kernel/hostname"))));
-        if (name.empty()) name = base::trim(text_of(kEtc / "hostname"));
+        if (name.empty()) name = base::trim(text_of(kHostEtc / "hostname"));
         return name;
     }
 
@@ -187,10 +188,12 @@ class Assembly {
     }
 
     void push_file(std::string_view name, std::string content, const Reason& reason) {
-        const PathRule* rule = draft_.rules.decide(kEtc / name);
+        const PathRule* rule = draft_.rules.decide(kHostEtc / name);
         if (rule != nullptr && rule->access == Access::hidden) return;
-        push(
-            {.kind = MountKind::file, .target = kEtc / name, .source = std::move(content), .reason = reason});
+        push({.kind = MountKind::file,
+              .target = kHostEtc / name,
+              .source = std::move(content),
+              .reason = reason});
     }
 
     void push(Mount mount) { draft_.assembled.push_back(std::move(mount)); }

@@ -42,7 +42,7 @@ bool is_ascii(std::string_view text) {
     return std::ranges::all_of(text, [](char letter) { return static_cast<unsigned char>(letter) < 0x80; });
 }
 
-Error refusal(std::string_view text, std::string_view why, std::string advice = {}) {
+Error name_error(std::string_view text, std::string_view why, std::string advice = {}) {
     if (advice.empty()) advice = "write a host name like api.example.org";
     return Error{.what = in_quotes(text) + " is not a host name: " + std::string(why),
                  .advice = std::move(advice)};
@@ -96,26 +96,26 @@ std::string in_quotes(std::string_view untrusted) {
 }
 
 Result<HostName> HostName::parse(std::string_view text) {
-    if (text.empty()) return refusal(text, "it is empty");
-    if (text.size() > kLongestText) return refusal(text, "it is longer than 253 bytes");
+    if (text.empty()) return name_error(text, "it is empty");
+    if (text.size() > kLongestText) return name_error(text, "it is longer than 253 bytes");
     std::string lower = base::lower(text);
-    if (std::string problem = problem_with_bytes(lower); !problem.empty()) return refusal(text, problem);
+    if (std::string problem = problem_with_bytes(lower); !problem.empty()) return name_error(text, problem);
     if (lower.ends_with(".."))
-        return refusal(text, "it ends in two dots", "write it without dots at the end");
+        return name_error(text, "it ends in two dots", "write it without dots at the end");
     if (lower.ends_with('.')) lower.pop_back();
 
     std::string name;
     for (std::string_view label : base::split(lower, '.')) {
         Result<std::string> canonical = canonical_label(label);
-        if (!canonical) return refusal(text, canonical.error().what, canonical.error().advice);
+        if (!canonical) return name_error(text, canonical.error().what, canonical.error().advice);
         if (!name.empty()) name += '.';
         name += *canonical;
     }
-    if (name.size() > kLongestName) return refusal(text, "it is longer than 253 bytes");
+    if (name.size() > kLongestName) return name_error(text, "it is longer than 253 bytes");
     if (is_number(std::string_view(name).substr(name.rfind('.') + 1))) {
-        if (Address::parse(name)) return refusal(text, "it is an address");
-        return refusal(text, "it ends in a number, which some programs read as an address",
-                       "write an IPv4 address as four decimal numbers");
+        if (Address::parse(name)) return name_error(text, "it is an address");
+        return name_error(text, "it ends in a number, which some programs read as an address",
+                          "write an IPv4 address as four decimal numbers");
     }
     return HostName(std::move(name));
 }

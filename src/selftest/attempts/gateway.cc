@@ -18,25 +18,23 @@
 namespace selftest {
 namespace {
 
-constexpr std::string_view kOpen = "network.mode=open";
-
 const std::string kGateway = base::v4_text(base::FixedAddress::gateway);
 const std::string kHost = base::v4_text(base::FixedAddress::host);
 // An address from a range that is reserved for documentation (RFC 5737).
 constexpr const char* kNobody = "203.0.113.25";
 
-constexpr struct timeval kPatience = {.tv_sec = 0, .tv_usec = 300'000};
+constexpr struct timeval kGatewayTimeout = {.tv_sec = 0, .tv_usec = 300'000};
 
-struct Place {
+struct GatewayPlace {
     std::string address;
     int64_t port;
 };
 
-base::Fd connected(int type, const Place& place) {
+base::Fd connected(int type, const GatewayPlace& place) {
     base::Fd fd(::socket(AF_INET, type | SOCK_CLOEXEC, 0));
     if (!fd) return fd;
     for (int option : {SO_RCVTIMEO, SO_SNDTIMEO}) {
-        ::setsockopt(fd.get(), SOL_SOCKET, option, &kPatience, sizeof kPatience);
+        ::setsockopt(fd.get(), SOL_SOCKET, option, &kGatewayTimeout, sizeof kGatewayTimeout);
     }
     struct sockaddr_in address = {};
     address.sin_family = AF_INET;
@@ -57,7 +55,7 @@ struct Talk {
     std::string answer;
     int error = 0;
 };
-Talk talk(int type, const Place& place, const std::vector<std::string>& words) {
+Talk talk(int type, const GatewayPlace& place, const std::vector<std::string>& words) {
     base::Fd fd = connected(type, place);
     if (!fd) return {.answer = {}, .error = errno};
     Talk result;
@@ -83,7 +81,7 @@ Finding judge(const World& world, const Talk& said, std::string_view refusal) {
     return held(said.error != 0 ? error_word(said.error) : "closed");
 }
 
-Place neighbour(const World& world) {
+GatewayPlace neighbour(const World& world) {
     return {"127.0.0.1", world.tcp_port};
 }
 
@@ -92,7 +90,7 @@ Finding ask_proxy(const World& world, const std::string& address, int64_t port) 
     if (port == 0) return absent("no such address here");
     std::string target = address + ":" + std::to_string(port);
     std::string request = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n\r\n";
-    Place place = world.is_inside ? Place{kGateway, base::kProxyPort} : neighbour(world);
+    GatewayPlace place = world.is_inside ? GatewayPlace{kGateway, base::kProxyPort} : neighbour(world);
     Talk said = talk(SOCK_STREAM, place, {request});
     if (world.is_inside && said.answer.starts_with("HTTP/1.1 200")) return escaped("the tunnel was opened");
     return judge(world, said, said.answer.substr(0, said.answer.find('\r')));
@@ -109,7 +107,7 @@ Finding ask_socks(const World& world) {
 }
 
 Finding reach_host(const World& world) {
-    Place place = world.is_inside ? Place{kHost, world.tcp_port} : neighbour(world);
+    GatewayPlace place = world.is_inside ? GatewayPlace{kHost, world.tcp_port} : neighbour(world);
     return judge(world, talk(SOCK_STREAM, place, {"?"}), "refused by the gateway");
 }
 
@@ -117,7 +115,7 @@ Finding reach_host(const World& world) {
 Finding deceive_by_name(const World& world) {
     std::string request =
         "GET http://127.0.0.1:" + std::to_string(world.tcp_port) + "/ HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    Place place = world.is_inside ? Place{kGateway, base::kProxyPort} : neighbour(world);
+    GatewayPlace place = world.is_inside ? GatewayPlace{kGateway, base::kProxyPort} : neighbour(world);
     Talk said = talk(SOCK_STREAM, place, {request});
     return judge(world, said, said.answer.substr(0, said.answer.find('\r')));
 }
@@ -145,7 +143,7 @@ Finding look_up_forbidden(const World& world) {
 }
 
 Finding send_mail(const World& world, uint16_t port) {
-    Place place = world.is_inside ? Place{kNobody, port} : neighbour(world);
+    GatewayPlace place = world.is_inside ? GatewayPlace{kNobody, port} : neighbour(world);
     Talk said = talk(SOCK_STREAM, place, {""});
     if (said.answer.starts_with("220")) return escaped("the server takes mail");
     return judge(world, said, said.answer.substr(0, 3));
@@ -153,7 +151,7 @@ Finding send_mail(const World& world, uint16_t port) {
 
 Finding reach_nobody(const World& world, uint16_t port) {
     constexpr std::string_view kRequest = "GET / HTTP/1.0\r\n\r\n";
-    Place place = world.is_inside ? Place{kNobody, port} : neighbour(world);
+    GatewayPlace place = world.is_inside ? GatewayPlace{kNobody, port} : neighbour(world);
     Talk said = talk(SOCK_STREAM, place, {std::string(kRequest)});
     if (world.is_inside && !said.answer.empty() && !said.answer.starts_with("HTTP/1.1 403")) {
         return escaped("it was connected");

@@ -22,14 +22,13 @@
 namespace selftest {
 namespace {
 
-constexpr std::string_view kNested = "isolation.allow_nested_namespaces=true";
 constexpr std::string_view kClosed = "this host closes user namespaces to ordinary users";
 
-struct Kind {
+struct NamespaceKind {
     std::string_view name;
     int flag;
 };
-constexpr Kind kKinds[] = {
+constexpr NamespaceKind kNamespaceKinds[] = {
     {"user", CLONE_NEWUSER}, {"mount", CLONE_NEWNS}, {"pid", CLONE_NEWPID},       {"network", CLONE_NEWNET},
     {"ipc", CLONE_NEWIPC},   {"uts", CLONE_NEWUTS},  {"cgroup", CLONE_NEWCGROUP},
 };
@@ -163,7 +162,7 @@ void add_namespaces(Probes& probes) {
                           .excuse = excuse,
                           .permitted_by = permitted_by});
     };
-    for (const Kind& kind : kKinds) {
+    for (const NamespaceKind& kind : kNamespaceKinds) {
         add(
             "new-" + std::string(kind.name), "makes a new namespace: " + std::string(kind.name),
             [flag = kind.flag](const World&) { return unshare_with_user(flag); }, kClosed, kNested);

@@ -21,8 +21,6 @@
 namespace selftest {
 namespace {
 
-constexpr std::string_view kOpen = "network.mode=open";
-
 Finding reach(const World& world, int type, const char* address, int64_t port) {
     if (port == 0) return absent("no such address here");
     struct sockaddr_in place = {};

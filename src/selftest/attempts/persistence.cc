@@ -39,13 +39,13 @@ Finding look_for_mark(const World& world, const std::string& path) {
     return is_there ? escaped("it is on the host") : held("nothing on the host");
 }
 
-struct Place {
+struct StartUpPlace {
     std::string_view name;
     std::string_view path;
     std::string_view what;
 };
 
-constexpr Place kHomePlaces[] = {
+constexpr StartUpPlace kHomePlaces[] = {
     {"shell-start", ".bashrc", "what every shell runs"},
     {"login", ".profile", "what every login runs"},
     {"zsh-start", ".zshenv", "what every zsh runs"},
@@ -59,7 +59,7 @@ constexpr Place kHomePlaces[] = {
 };
 
 void add_home_places(Probes& probes) {
-    auto add = [&](const Place& place, Scenario scenario, const std::string& suffix) {
+    auto add = [&](const StartUpPlace& place, Scenario scenario, const std::string& suffix) {
         auto path_in = [path = "/" + std::string(place.path)](const World& world) {
             return world.home + path;
         };
@@ -70,7 +70,7 @@ void add_home_places(Probes& probes) {
              .scenario = scenario,
              .afterwards = [path_in](const World& world) { return look_for_mark(world, path_in(world)); }});
     };
-    for (const Place& place : kHomePlaces) {
+    for (const StartUpPlace& place : kHomePlaces) {
         add(place, Scenario::standard, "");
         add(place, Scenario::home_read, "-shown");
         // These stay closed even if the home directory is writable.

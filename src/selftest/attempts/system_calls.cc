@@ -19,9 +19,7 @@
 namespace selftest {
 namespace {
 
-constexpr std::string_view kNeedsRoot = "needs root";
 constexpr std::string_view kNeedsKernel = "closed on this host already";
-constexpr std::string_view kNested = "isolation.allow_nested_namespaces=true";
 constexpr std::string_view kKeyrings = "isolation.allow_keyrings=true";
 
 constexpr long kNoFile = -1;

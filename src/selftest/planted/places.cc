@@ -17,15 +17,14 @@
 namespace selftest {
 namespace {
 
-constexpr std::string_view kNeedsRoot = "needs root";
 constexpr std::string_view kNotHere = "this host has no such thing";
 
-struct Place {
+struct PlantedPlace {
     std::string_view name;
     const char* path;
 };
 
-constexpr Place kAbsent[] = {
+constexpr PlantedPlace kAbsent[] = {
     {"var-lib", "/var/lib"},
     {"var-log", "/var/log"},
     {"mail-spool", "/var/spool"},
@@ -42,11 +41,11 @@ constexpr Place kAbsent[] = {
 };
 
 // Outside, file permissions refuse an ordinary user as well; inside, the mount already refuses.
-constexpr Place kReadOnly[] = {
+constexpr PlantedPlace kReadOnly[] = {
     {"usr", "/usr"}, {"etc", "/etc"}, {"root-directory", "/"}, {"run", "/run"}, {"dev", "/dev"},
 };
 
-constexpr Place kKernelFiles[] = {
+constexpr PlantedPlace kKernelFiles[] = {
     {"core-pattern", "/proc/sys/kernel/core_pattern"},
     {"module-loader", "/proc/sys/kernel/modprobe"},
     {"forwarding", "/proc/sys/net/ipv4/ip_forward"},
@@ -57,7 +56,7 @@ constexpr Place kKernelFiles[] = {
     {"release-agent", "/sys/fs/cgroup/release_agent"},
 };
 
-constexpr Place kDevices[] = {
+constexpr PlantedPlace kDevices[] = {
     {"physical-memory", "/dev/mem"}, {"kernel-log", "/dev/kmsg"},      {"first-disk", "/dev/sda"},
     {"virtual-disk", "/dev/vda"},    {"loop-device", "/dev/loop0"},    {"fuse", "/dev/fuse"},
     {"tunnel", "/dev/net/tun"},      {"virtual-machines", "/dev/kvm"},
@@ -111,26 +110,26 @@ std::string group(std::string_view name) {
 }  // namespace
 
 void add_places(Probes& probes) {
-    for (const Place& place : kAbsent) {
+    for (const PlantedPlace& place : kAbsent) {
         probes.push_back(
             {.name = group("place-" + std::string(place.name)),
              .what = "looks for " + std::string(place.path),
              .attempt = [path = place.path](const World& world) { return see_place(world, path); },
              .excuse = kNotHere});
     }
-    for (const Place& place : kReadOnly) {
+    for (const PlantedPlace& place : kReadOnly) {
         probes.push_back({.name = group("write-" + std::string(place.name)),
                           .what = "finds " + std::string(place.path) + " on a mount that can be written",
                           .attempt = [path = place.path](const World&) { return mounted_writable(path); },
                           .excuse = "it is mounted read-only outside, too"});
     }
-    for (const Place& place : kKernelFiles) {
+    for (const PlantedPlace& place : kKernelFiles) {
         probes.push_back({.name = group("kernel-" + std::string(place.name)),
                           .what = "opens " + std::string(place.path) + " for writing",
                           .attempt = [path = place.path](const World&) { return open_for_writing(path); },
                           .excuse = kNeedsRoot});
     }
-    for (const Place& place : kDevices) {
+    for (const PlantedPlace& place : kDevices) {
         probes.push_back({.name = group("device-" + std::string(place.name)),
                           .what = "looks for " + std::string(place.path),
                           .attempt = [path = place.path](const World&) { return see(path); },

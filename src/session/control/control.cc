@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kLargestRequest = 64u << 10;
 constexpr size_t kMostConnections = 64;
-constexpr uint64_t kListener = 0;
+constexpr uint64_t kListenerSlot = 0;
 constexpr uint64_t kDescriptors = uint64_t{1} << 32;  // from here on: descriptors of watch()
 constexpr int kMostGenerations = 1000;
 
@@ -69,7 +69,7 @@ base::Json refusal(const base::Error& error) {
 
 void Control::open(int listener, IsOutside is_outside) {
     base::Fd events(::epoll_create1(EPOLL_CLOEXEC));
-    if (listener < 0 || !events || !add(events.get(), listener, kListener)) return;
+    if (listener < 0 || !events || !add(events.get(), listener, kListenerSlot)) return;
     listener_ = listener;
     is_outside_ = std::move(is_outside);
     events_ = std::move(events);
@@ -101,7 +101,7 @@ void Control::take() {
     int count = ::epoll_wait(events_.get(), ready, std::size(ready), 0);
     for (int i = 0; i < count && events_; ++i) {
         uint64_t id = ready[i].data.u64;
-        if (id == kListener) {
+        if (id == kListenerSlot) {
             admit();
         } else if (id >= kDescriptors) {
             auto watched = watched_.find(id);

@@ -5,16 +5,10 @@
 
 #include "audit/secrets.h"
 #include "base/backend.h"
+#include "session/control/session_directory.h"
 
 namespace session {
 namespace {
-
-constexpr int kSignalBase = 128;
-
-std::string host_name() {
-    char name[256] = {};
-    return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
-}
 
 std::string_view reason_of(LateFinding::Kind kind) {
     switch (kind) {

@@ -31,7 +31,7 @@ constexpr size_t kMostChanges = 64;
 constexpr std::string_view kMade = "made";
 
 // From the forked planner to its parent, which is the same program.
-std::string encode(const base::Result<Replanned>& replanned) {
+std::string encode_replanned(const base::Result<Replanned>& replanned) {
     base::FieldWriter writer;
     if (!replanned) {
         const base::Error& error = replanned.error();
@@ -72,7 +72,7 @@ base::Result<Replanned> decode(const std::string& text) {
     if (::getppid() != supervisor) ::_exit(1);
     base::close_others({answer});
     base::fill_standard_descriptors();
-    (void)base::write_all(answer, encode(replan(rules)));
+    (void)base::write_all(answer, encode_replanned(replan(rules)));
     ::_exit(0);
 }
 

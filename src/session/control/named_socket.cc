@@ -16,7 +16,7 @@ namespace session {
 namespace {
 
 // A start takes milliseconds, but the clock of another machine that shares the directory may differ.
-constexpr time_t kSurelyLeft = 3600;
+constexpr time_t kOldestSocket = 3600;
 
 base::Fd open_place(const std::string& place) {
     return base::Fd(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -65,7 +65,7 @@ void remove_left_sockets(const std::string& place) {
         struct stat status;
         bool is_socket = ::fstatat(directory.get(), entry.d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
                          S_ISSOCK(status.st_mode);
-        if (is_socket && now - status.st_mtime > kSurelyLeft) ::unlinkat(directory.get(), entry.d_name, 0);
+        if (is_socket && now - status.st_mtime > kOldestSocket) ::unlinkat(directory.get(), entry.d_name, 0);
         return true;
     });
 }

@@ -15,7 +15,7 @@ namespace session {
 namespace {
 
 // Writing a file takes milliseconds, but the clock of another machine that shares the directory may differ.
-constexpr std::time_t kSurelyLeft = 3600;
+constexpr std::time_t kOldestDraft = 3600;
 
 // base::write_file_atomically gives unfinished files such names.
 bool is_draft(std::string_view name) {
@@ -51,7 +51,7 @@ void remove_old_logs(const std::string& directory, std::time_t longest, std::tim
 }
 
 void remove_left_drafts(const std::string& directory, std::time_t now) {
-    remove_old_files(directory, is_draft, kSurelyLeft, now);
+    remove_old_files(directory, is_draft, kOldestDraft, now);
 }
 
 }  // namespace session

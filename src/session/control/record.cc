@@ -14,7 +14,7 @@ namespace session {
 namespace {
 
 constexpr unsigned kParts = 4;
-constexpr std::time_t kBetweenLooks = 3600;
+constexpr std::time_t kBetweenCleanUps = 3600;
 constexpr std::time_t kLongestBetween = std::time_t{24} * 3600;
 constexpr const char* kLastLook = "last-look";
 
@@ -79,7 +79,7 @@ void remove_old_records(const std::string& directory, std::time_t keep, std::tim
     std::string mark = directory + "/" + kLastLook;
     struct stat status;
     bool has_mark = ::stat(mark.c_str(), &status) == 0 && status.st_mtime <= now;
-    if (has_mark && now - status.st_mtime < kBetweenLooks) return;
+    if (has_mark && now - status.st_mtime < kBetweenCleanUps) return;
     base::Fd marked(::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
     if (marked) ::futimens(marked.get(), nullptr);
     // After more than a day without a check the clock may have jumped. Keep old records until a check an hour

@@ -18,14 +18,14 @@ namespace session {
 namespace {
 
 constexpr int kBacklog = 16;
-constexpr const char* kNames[] = {"lock", "session.json", "session.json.new", "control", "log"};
+constexpr const char* kFilesOfSession[] = {"lock", "session.json", "session.json.new", "control", "log"};
+
+}  // namespace
 
 std::string host_name() {
     char name[256] = {};
     return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
-
-}  // namespace
 
 uint64_t start_ticks_of(int pid) {
     base::Result<std::string> text = base::read_file("/proc/" + std::to_string(pid) + "/stat");
@@ -87,7 +87,7 @@ base::Status SessionDirectory::fill(const std::string& record) {
 void SessionDirectory::remove() {
     if (path_.empty()) return;
     if (directory_) {
-        for (const char* name : kNames) ::unlinkat(directory_.get(), name, 0);
+        for (const char* name : kFilesOfSession) ::unlinkat(directory_.get(), name, 0);
     }
     ::rmdir(path_.c_str());
     path_.clear();

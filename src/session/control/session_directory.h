@@ -18,6 +18,9 @@
 
 namespace session {
 
+// The name of this machine; empty if the kernel does not return it.
+std::string host_name();
+
 class SessionDirectory {
   public:
     SessionDirectory() = default;

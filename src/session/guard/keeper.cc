@@ -34,7 +34,7 @@
 namespace session {
 namespace {
 
-constexpr int kLongestDeath = 10'000;  // milliseconds
+constexpr int kLongestJailEnd = 10'000;  // milliseconds
 // Messages of the supervisor to its keeper: what to guard, or that it may finish. The first descriptor of
 // kGuard is pid 1; behind kGuard, one letter for each further descriptor.
 constexpr char kGuard = 'g';
@@ -170,7 +170,7 @@ base::Status Keeper::start(Kept kept) {
     // If the jail does not die, or was not built yet, its mount points stay; the next launch removes them.
     char said = attend(kept, std::move(orders), life.get(), stage);
     kept.search.end();
-    if (said == kKilled && stage && becomes_readable(stage.get(), kLongestDeath)) {
+    if (said == kKilled && stage && becomes_readable(stage.get(), kLongestJailEnd)) {
         kept.terminal.recover_for_the_dead();
         kept.placeholders.release();
         if (kept.cgroup) kept.cgroup->remove();

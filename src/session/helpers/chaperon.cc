@@ -24,7 +24,7 @@ namespace session {
 namespace {
 
 // Length of the listen queue: a job array of scripts makes bursts of hundreds of stubs.
-constexpr int kBacklog = 512;
+constexpr int kStubBacklog = 512;
 
 using slurm::chaperon::Clients;
 using slurm::chaperon::Context;
@@ -85,7 +85,7 @@ void limit_open_files(uint64_t soft) {
 }  // namespace
 
 base::Status Chaperon::open(const std::string& directory, const std::string& name) {
-    bool is_open = socket_.open(directory, name, SOCK_STREAM) && ::listen(socket_.get(), kBacklog) == 0;
+    bool is_open = socket_.open(directory, name, SOCK_STREAM) && ::listen(socket_.get(), kStubBacklog) == 0;
     if (is_open) return base::success();
     base::Error error = base::system_error("make the socket for Slurm in " + directory, errno);
     error.advice = "make room there, or use --slurm off";

@@ -26,7 +26,7 @@
 namespace session {
 namespace {
 
-constexpr std::chrono::milliseconds kLongestFarewell{500};
+constexpr std::chrono::milliseconds kLongestGatewayEnd{500};
 constexpr std::string_view kGone = "the network's gateway has ended";
 
 base::Result<network::netns::Listeners> listeners_of(Gateway::Source& source,
@@ -177,7 +177,7 @@ network::gateway::Summary Gateway::finish() {
     ask_to_end();
     if (control_ && is_asked_) {
         struct pollfd watched = {control_.get(), POLLIN, 0};
-        while (::poll(&watched, 1, static_cast<int>(kLongestFarewell.count())) > 0) {
+        while (::poll(&watched, 1, static_cast<int>(kLongestGatewayEnd.count())) > 0) {
             base::Result<base::PassedDescriptors> passed = base::receive_descriptors(control_.get());
             if (!passed || passed->note.empty()) break;
             if (auto said = network::gateway::decode_summary(passed->note)) summary = *std::move(said);

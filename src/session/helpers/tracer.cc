@@ -19,7 +19,7 @@
 namespace session {
 namespace {
 
-constexpr std::chrono::milliseconds kLongestFarewell{2000};
+constexpr std::chrono::milliseconds kLongestTracerEnd{2000};
 
 }  // namespace
 
@@ -80,7 +80,7 @@ tracer::Summary Tracer::finish() {
     tracer::Summary summary;
     if (control_ && base::send_descriptors(control_.get(), tracer::kEnd, {})) {
         struct pollfd watched = {control_.get(), POLLIN, 0};
-        while (::poll(&watched, 1, static_cast<int>(kLongestFarewell.count())) > 0) {
+        while (::poll(&watched, 1, static_cast<int>(kLongestTracerEnd.count())) > 0) {
             base::Result<base::PassedDescriptors> passed = base::receive_descriptors(control_.get());
             if (!passed || passed->note.empty()) break;
             if (auto said = tracer::decode_summary(passed->note)) {

@@ -33,12 +33,12 @@ constexpr std::string_view kKeyFile = "/job-key";
 constexpr std::string_view kRemoved = ".removed";
 constexpr size_t kKeyBytes = 32;
 constexpr size_t kNameDigits = 24;
-constexpr int kMostTries = 1000;
+constexpr int kMostJobTries = 1000;
 
 // A directory, owned by us and closed to others: every user can make names in the parent. A jail that ends
 // may remove it between two calls: then it is made once more.
 bool make_own(const std::string& path) {
-    for (int tries = 0; tries < kMostTries; ++tries) {
+    for (int tries = 0; tries < kMostJobTries; ++tries) {
         (void)::mkdir(path.c_str(), 0700);
         struct stat status;
         if (::lstat(path.c_str(), &status) == 0)
@@ -54,12 +54,6 @@ bool make_shared(const std::string& path) {
     return ::chmod(path.c_str(), 01777) == 0;
 }
 
-bool is_still_named(int lock, const std::string& path) {
-    struct stat held, named;
-    return ::fstat(lock, &held) == 0 && ::lstat(path.c_str(), &named) == 0 && held.st_ino == named.st_ino &&
-           held.st_dev == named.st_dev;
-}
-
 std::string lock_of(const std::string& own) {
     return own + "/lock";
 }
@@ -71,7 +65,7 @@ base::Fd lock_file(const std::string& own) {
 // Whether no other jail uses the directories. Converting a shared lock into an exclusive one releases it for
 // a moment. In that moment another process may have removed the directories and made new ones.
 bool is_last(int lock, const std::string& own) {
-    return ::flock(lock, LOCK_EX | LOCK_NB) == 0 && is_still_named(lock, lock_of(own));
+    return ::flock(lock, LOCK_EX | LOCK_NB) == 0 && base::is_still_named(lock, lock_of(own));
 }
 
 // The caller holds the lock exclusively.
@@ -135,11 +129,11 @@ bool JobPlace::enter(const std::string& job, const std::string& key, const std::
     sweep(files, memory, name);
     own_ = files + name;
     own_memory_ = memory + name;
-    for (int tries = 0; tries < kMostTries && !lock_; ++tries) {
+    for (int tries = 0; tries < kMostJobTries && !lock_; ++tries) {
         if (!make_own(own_)) return false;
         base::Fd lock = lock_file(own_);
         if (!lock || ::flock(lock.get(), LOCK_SH) != 0) continue;
-        if (is_still_named(lock.get(), lock_of(own_))) lock_ = std::move(lock);
+        if (base::is_still_named(lock.get(), lock_of(own_))) lock_ = std::move(lock);
     }
     if (!lock_ || !make_own(own_memory_)) return false;
     if (!make_shared(own_ + "/tmp") || !make_shared(own_memory_ + "/shm")) return false;

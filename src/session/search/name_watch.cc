@@ -14,7 +14,7 @@
 namespace session {
 namespace {
 
-constexpr uint32_t kWatched = IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_EXCL_UNLINK;
+constexpr uint32_t kWatchedEvents = IN_CREATE | IN_MOVED_TO | IN_ONLYDIR | IN_EXCL_UNLINK;
 constexpr size_t kMost = 200'000;
 
 // Leave watches for the editors of the same user.
@@ -37,7 +37,7 @@ void NameWatch::add(int directory, const base::Path& path) {
         return;
     }
     // inotify returns the same number for a directory that is watched already; its path may have changed.
-    int number = ::inotify_add_watch(events_.get(), ".", kWatched);
+    int number = ::inotify_add_watch(events_.get(), ".", kWatchedEvents);
     if (number >= 0) watched_.insert_or_assign(number, path);
     has_run_out_ = has_run_out_ || (number < 0 && errno == ENOSPC);
     sees_all_ = sees_all_ && number >= 0;

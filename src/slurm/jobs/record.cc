@@ -15,7 +15,7 @@
 namespace slurm {
 namespace {
 
-constexpr std::string_view kVersion = "agent-sandbox record 1";
+constexpr std::string_view kRecordVersion = "agent-sandbox record 1";
 constexpr size_t kLargest = 1u << 20;
 // No site allows a job to wait and run for longer.
 constexpr long kLongestJob = 90L * 24 * 3600;
@@ -37,7 +37,7 @@ base::Status keep_record(const std::string& state_directory, const std::string& 
     if (!is_job_number(job)) return base::Error{.what = "'" + job + "' is not a job"};
     if (base::Status made = base::make_directories(place_of(state_directory)); !made) return made;
     base::FieldWriter writer;
-    writer.add(kVersion);
+    writer.add(kRecordVersion);
     for (auto field : kFields) writer.add(std::string_view(record.*field));
     return base::write_file_atomically(place_of(state_directory) + "/" + job, writer.take());
 }
@@ -47,7 +47,7 @@ std::optional<Record> find_record(const std::string& state_directory, const std:
     base::Result<std::string> text = base::read_file(place_of(state_directory) + "/" + job, kLargest);
     if (!text) return std::nullopt;
     base::FieldReader reader(*text);
-    if (reader.next() != kVersion) return std::nullopt;
+    if (reader.next() != kRecordVersion) return std::nullopt;
     Record record;
     for (auto field : kFields) reader.get(record.*field);
     if (!reader.is_complete()) return std::nullopt;

@@ -12,7 +12,7 @@ namespace slurm {
 namespace {
 
 // Increase it with every change of the fields: a job may wait for days while the program is replaced.
-constexpr std::string_view kVersion = "agent-sandbox job 2";
+constexpr std::string_view kSpecVersion = "agent-sandbox job 2";
 
 constexpr size_t kLineLength = 76;
 constexpr size_t kLongestInterpreterLine = 255;  // BINPRM_BUF_SIZE, less the end of the line
@@ -66,14 +66,14 @@ std::string name_of(size_t number) {
 
 std::string encode(const Spec& spec) {
     Encoder encoder;
-    encoder(std::string(kVersion));
+    encoder(std::string(kSpecVersion));
     code(encoder, spec);
     return encoder.writer.take();
 }
 
 base::Result<Spec> decode_spec(std::string_view text) {
     Decoder decoder{base::FieldReader(text)};
-    if (decoder.reader.next() != kVersion) return damaged();
+    if (decoder.reader.next() != kSpecVersion) return damaged();
     Spec spec;
     code(decoder, spec);
     if (!decoder.reader.is_complete()) return damaged();

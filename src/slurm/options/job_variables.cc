@@ -7,7 +7,7 @@
 namespace slurm::tables {
 namespace {
 
-constexpr Variable kBatch[] = {
+constexpr Variable kBatchVariables[] = {
     {"SBATCH_IGNORE_PBS", "ignore-pbs"},
     {"SBATCH_ACCOUNT", "account"},
     {"SBATCH_ARRAY_INX", "array"},
@@ -71,7 +71,7 @@ constexpr Variable kBatch[] = {
     {"SLURM_EXIT_ERROR", ""},
 };
 
-constexpr Variable kRun[] = {
+constexpr Variable kRunVariables[] = {
     {"SLURM_ACCOUNT", "account"},
     {"SLURM_ACCTG_FREQ", "acctg-freq"},
     {"SLURM_BCAST", "bcast"},
@@ -160,7 +160,7 @@ constexpr Variable kRun[] = {
     {"SLURM_EXIT_IMMEDIATE", ""},
 };
 
-constexpr Variable kAlloc[] = {
+constexpr Variable kAllocVariables[] = {
     {"SALLOC_ACCOUNT", "account"},
     {"SALLOC_ACCTG_FREQ", "acctg-freq"},
     {"SALLOC_BELL", "bell"},
@@ -218,13 +218,13 @@ constexpr Variable kAlloc[] = {
 }  // namespace
 
 std::span<const Variable> sbatch_variables() {
-    return kBatch;
+    return kBatchVariables;
 }
 std::span<const Variable> srun_variables() {
-    return kRun;
+    return kRunVariables;
 }
 std::span<const Variable> salloc_variables() {
-    return kAlloc;
+    return kAllocVariables;
 }
 
 }  // namespace slurm::tables

@@ -11,7 +11,7 @@
 namespace slurm::queries {
 namespace {
 
-constexpr std::string_view kComment = "comment";
+constexpr std::string_view kCommentField = "comment";
 constexpr std::string_view kAll = "ALL";
 // A comment has at most 1024 bytes.
 constexpr size_t kWide = 1100;
@@ -28,7 +28,7 @@ std::optional<JobRow> read_row(std::string_view job, std::string_view comment, s
 
 // sacct accepts a prefix of a field's name. A single letter is another field.
 bool is_comment(std::string_view name) {
-    return name.size() > 1 && base::starts_ignoring_case(kComment, name);
+    return name.size() > 1 && base::starts_ignoring_case(kCommentField, name);
 }
 
 // Like C's strtol: a sign, digits, and any text after them.
@@ -116,7 +116,7 @@ std::optional<CommentColumn> widen_comments(std::string& format) {
             continue;
         }
         if (!column) column.emplace();
-        fields.push_back(std::string(kComment) + "%-" + std::to_string(kWide));
+        fields.push_back(std::string(kCommentField) + "%-" + std::to_string(kWide));
         if (name.size() == field.size()) continue;
         // The last width applies to all: sacct treats them as one column.
         column = read_width(field.substr(name.size() + 1));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kHead = "JobId=";
 constexpr std::string_view kIndent = "   ";
-constexpr std::string_view kComment = "   Comment=";
+constexpr std::string_view kCommentLine = "   Comment=";
 constexpr std::string_view kCommand = "   Command=";
 // Keys of a head that give the number of a record, the nearest first.
 constexpr std::string_view kNumbers[] = {"JobId=", "ArrayJobId=", "HetJobId="};
@@ -65,7 +65,7 @@ const Wanted* wanted_on(std::string_view line) {
 
 // For a job without a comment, Slurm prints no such line.
 bool is_empty_comment(std::string_view line) {
-    return line.starts_with(kComment) && base::trim(line.substr(kComment.size())).empty();
+    return line.starts_with(kCommentLine) && base::trim(line.substr(kCommentLine.size())).empty();
 }
 
 }  // namespace

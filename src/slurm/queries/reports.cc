@@ -22,7 +22,6 @@ struct Refusable {
     std::string_view reason;
 };
 
-constexpr std::string_view kNamesOthers = "names users who are not concerned";
 constexpr std::string_view kChanges = "changes of the accounting are the administrator's";
 
 constexpr Refusable kReports[] = {
@@ -35,7 +34,7 @@ constexpr Refusable kReports[] = {
 constexpr Name kUtilization[] = {{"Utilization"}};
 constexpr Name kReportConditions[] = {{"start"}, {"end"}, {"format"}};
 
-constexpr Refusable kVerbs[] = {
+constexpr Refusable kReportVerbs[] = {
     {"add", code::administration, kChanges},
     {"archive", code::administration, kChanges},
     {"clear", code::administration, kChanges},
@@ -52,7 +51,7 @@ constexpr Refusable kVerbs[] = {
     {"shutdown", code::administration, kChanges},
     {"version", {}, {}},
 };
-constexpr Refusable kEntities[] = {
+constexpr Refusable kReportEntities[] = {
     {"accounts", code::other_users, kNamesOthers},
     {"associations", code::other_users, kNamesOthers},
     {"clusters", {}, {}},
@@ -147,7 +146,7 @@ Ending handle_sacctmgr(const Context& context, const Call& call, Conversation& c
     const auto& request = std::get<Request>(read);
     const std::vector<std::string>& words = request.parsed.words;
     if (words.empty()) return interactive(request);
-    const Refusable* verb = find_by_beginning(std::span<const Refusable>(kVerbs), words[0]);
+    const Refusable* verb = find_by_beginning(std::span<const Refusable>(kReportVerbs), words[0]);
     if (!verb) return unknown(request, words[0]);
     if (!verb->code.empty()) return refuse(request, *verb);
     Arguments arguments = request.passed();
@@ -155,7 +154,7 @@ Ending handle_sacctmgr(const Context& context, const Call& call, Conversation& c
     if (verb->name != "show" && verb->name != "list") return request.relay(arguments);
 
     if (words.size() < 2) return request.relay(arguments);
-    const Refusable* entity = find_by_beginning(std::span<const Refusable>(kEntities), words[1]);
+    const Refusable* entity = find_by_beginning(std::span<const Refusable>(kReportEntities), words[1]);
     if (!entity) return unknown(request, words[1]);
     if (!entity->code.empty()) return refuse(request, *entity);
     arguments.emplace_back(entity->name);

@@ -86,6 +86,10 @@ class Disguise {
 std::string list_of(const std::vector<uint32_t>& numbers);
 
 // Linux accepts no argument above 128 KiB.
+// Why a query is refused.
+inline constexpr std::string_view kNamesOthers = "names users who are not concerned";
+inline constexpr std::string_view kAdministration = "this is the administrator's";
+
 inline constexpr size_t kLongestList = 120'000;
 
 // Whether every user name or number in a comma-separated list is the user's own.

@@ -26,8 +26,6 @@ struct Verb {
     std::string_view reason;
 };
 
-constexpr std::string_view kAdministration = "this is the administrator's";
-
 constexpr Verb kVerbs[] = {
     {"abort", Act::refuse, code::administration, kAdministration},
     {"cancel_reboot", Act::refuse, code::administration, kAdministration},

@@ -20,8 +20,6 @@ struct Entity {
     std::string_view reason;
 };
 
-constexpr std::string_view kNamesOthers = "names users who are not concerned";
-
 constexpr Entity kEntities[] = {
     {"aliases", Show::plain, {}, {}},
     {"assoc_mgr", Show::refuse, code::other_users, kNamesOthers},

@@ -21,7 +21,6 @@ struct Key {
 };
 
 constexpr std::string_view kFile = "Slurm would open the file outside the jail";
-constexpr std::string_view kAdministration = "this is the administrator's";
 
 constexpr Key kKeys[] = {
     {"Account", Change::pass, {}, {}},

@@ -32,7 +32,7 @@ Ending show_reasons(const Request& request, const Arguments& arguments) {
     });
 }
 
-bool is_plain(std::string_view format) {
+bool is_plain_format(std::string_view format) {
     return format.find_first_of("\n\r") == format.npos;
 }
 
@@ -58,7 +58,7 @@ Ending handle_sinfo(const Context& context, const Call& call, Conversation& conv
     const auto& request = std::get<Request>(read);
     std::string format = request.parsed.value_of("format").value_or("");
     std::string long_format = request.parsed.value_of("Format").value_or("");
-    if (!is_plain(format) || !is_plain(long_format)) {
+    if (!is_plain_format(format) || !is_plain_format(long_format)) {
         return request.deny(code::value, "--format: line breaks can't be in it");
     }
     if (format.find("%all") != format.npos) {

@@ -14,6 +14,9 @@
 
 namespace slurm {
 
+// The exit status of a call with wrong options.
+inline constexpr int kUsage = 1;
+
 struct Asked {
     Parsed line;  // directives that are not overridden, then the command line
     // Input variables of passed options, unchanged: the real command applies its own precedence.

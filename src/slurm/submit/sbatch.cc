@@ -23,7 +23,6 @@ using chaperon::Context;
 using chaperon::Conversation;
 using chaperon::Ending;
 
-constexpr int kUsage = 1;
 // sbatch's names for a job whose script is not a file.
 constexpr std::string_view kNameOfWrap = "wrap";
 constexpr std::string_view kNameOfInput = "sbatch";

@@ -20,8 +20,6 @@ using chaperon::Context;
 using chaperon::Conversation;
 using chaperon::Ending;
 
-constexpr int kUsage = 1;
-
 // slurm: "all", "none" or the number of a task, which is not a file. stub: a name without patterns, which the
 // stub has opened. node: a name with patterns, which is opened on the node.
 enum class Place { slurm, stub, node };

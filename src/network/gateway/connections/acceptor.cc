@@ -18,7 +18,7 @@ namespace network::gateway {
 namespace {
 
 constexpr int kMostAtOnce = 64;
-constexpr std::chrono::milliseconds kPause{100};
+constexpr std::chrono::milliseconds kPauseWithoutDescriptors{100};
 constexpr std::chrono::milliseconds kSweep{1000};
 // From linux/netfilter_ipv4.h and netfilter_ipv6/ip6_tables.h, which conflict with the C library's headers.
 constexpr int kOriginalDestination = 80;
@@ -130,7 +130,7 @@ void Door::pause(size_t index) {
              .reason = "the gateway has no descriptors left: new connections wait until some are closed"});
     }
     loop.change(listener.slot, listener.socket.get(), 0);
-    listener.pause = loop.after(kPause, [this, index] {
+    listener.pause = loop.after(kPauseWithoutDescriptors, [this, index] {
         State::Listener& paused = state_->listeners[index];
         paused.pause = 0;
         state_->hall.desk.loop.change(paused.slot, paused.socket.get(), EPOLLIN);

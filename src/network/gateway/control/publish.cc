@@ -17,7 +17,7 @@ namespace network::gateway {
 namespace {
 
 constexpr int kBacklog = 128;
-constexpr std::chrono::milliseconds kPause{100};
+constexpr std::chrono::milliseconds kBetweenReports{100};
 
 // For port 80: "--publish 8080:80".
 std::string above_roots_ports(const Published& published) {
@@ -156,7 +156,7 @@ class Publish::Port : public Watcher {
     void pause() {
         Loop& loop = owner_.desk_.loop;
         loop.change(slot_, listener_.get(), 0);
-        pause_ = loop.after(kPause, [this] {
+        pause_ = loop.after(kBetweenReports, [this] {
             pause_ = 0;
             owner_.desk_.loop.change(slot_, listener_.get(), EPOLLIN);
         });

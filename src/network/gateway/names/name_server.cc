@@ -14,6 +14,7 @@
 
 #include "base/inside/addresses.h"
 #include "network/gateway/datagrams/datagram_socket.h"
+#include "network/gateway/names/resolver.h"
 #include "network/gateway/once_per_second.h"
 #include "network/wire/dns/dns.h"
 #include "network/wire/dns/dns_answer.h"
@@ -27,7 +28,7 @@ using wire::DnsType;
 using wire::ExtendedCode;
 
 constexpr size_t kMostRemembered = 65'536;  // names whose lookup is already in the record
-constexpr int kMostPerTurn = 64;            // datagrams of one socket before other sockets are served
+constexpr int kMostQuestionsPerTurn = 64;   // datagrams of one socket before other sockets are served
 
 std::string failure(const DnsQuery& query, DnsCode code, ExtendedCode extended, const std::string& text) {
     return wire::answer_failure(query, code, wire::ExtendedError{extended, "agent-sandbox: " + text});
@@ -49,10 +50,6 @@ std::string addresses_answer(const DnsQuery& query, const Address& v4, const Add
     if (query.question->type == DnsType::a) return wire::answer_address(query, ipv4_of(v4));
     if (query.question->type == DnsType::aaaa) return wire::answer_address(query, v6.bytes());
     return wire::answer_no_data(query);
-}
-
-bool is_localhost(const HostName& name) {
-    return name.str() == "localhost" || name.str().ends_with(".localhost");
 }
 
 // The reply without its records, and with the TC bit that makes the client use TCP.
@@ -129,7 +126,7 @@ class NameServer::Socket : public Watcher {
 
     void on_ready(uint32_t, int) override {
         char buffer[wire::kMaximumDnsQuery];
-        for (int i = 0; i < kMostPerTurn; ++i) {
+        for (int i = 0; i < kMostQuestionsPerTurn; ++i) {
             Receipt receipt = receive_datagram(socket_->get(), buffer);
             if (receipt.step == ReceiveStep::nothing_left) return;
             if (receipt.step == ReceiveStep::received) serve(receipt.datagram);

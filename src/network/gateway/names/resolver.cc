@@ -19,10 +19,6 @@ namespace {
 
 using Outcome = ResolverQuery::Outcome;
 
-bool is_localhost(const HostName& name) {
-    return name.str() == "localhost" || name.str().ends_with(".localhost");
-}
-
 // The result of a lookup and how long it is valid; no lifetime: do not cache it.
 struct Conclusion {
     Resolution resolution;

@@ -19,6 +19,11 @@
 
 namespace network::gateway {
 
+// Whether the name means this machine (RFC 6761).
+inline bool is_localhost(const HostName& name) {
+    return name.str() == "localhost" || name.str().ends_with(".localhost");
+}
+
 struct Resolution {
     enum class Outcome { found, no_such_name, no_address, failed };
     Outcome outcome = Outcome::failed;

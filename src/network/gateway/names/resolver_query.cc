@@ -14,8 +14,8 @@
 namespace network::gateway {
 namespace {
 
-constexpr size_t kLargestDatagram = 4096;  // we request 1232; a larger one is truncated and malformed
-constexpr size_t kLengthBytes = 2;         // before each message over TCP
+constexpr size_t kLargestAnswer = 4096;  // we request 1232; a larger one is truncated and malformed
+constexpr size_t kLengthBytes = 2;       // before each message over TCP
 
 bool is_soon(int number) {
     return number == EAGAIN || number == EWOULDBLOCK || number == EINTR;
@@ -154,7 +154,7 @@ void ResolverQuery::on_ready(uint32_t, int) {
 }
 
 void ResolverQuery::read_udp() {
-    char buffer[kLargestDatagram];
+    char buffer[kLargestAnswer];
     // Every message may finish the query or open another socket.
     for (size_t try_at_start = tries_; step_ == Step::udp && tries_ == try_at_start;) {
         ssize_t count = ::recv(socket_.get(), buffer, sizeof buffer, 0);

@@ -10,8 +10,6 @@
 namespace network::wire {
 namespace {
 
-constexpr uint16_t kIsAnswer = 0x8000;
-constexpr uint16_t kRecursionDesired = 0x0100;
 constexpr uint16_t kCheckingDisabled = 0x0010;
 constexpr uint32_t kDnssecOk = 0x8000;
 

@@ -16,6 +16,8 @@
 namespace network::wire {
 
 constexpr size_t kDnsHeader = 12;
+constexpr uint16_t kIsAnswer = 0x8000;  // flags of a message
+constexpr uint16_t kRecursionDesired = 0x0100;
 constexpr size_t kMaximumDnsQuery = 4096;      // the largest known ones are padded to 468
 constexpr size_t kMaximumDnsName = 255;        // in wire form, with the root's zero
 constexpr unsigned kMaximumDnsAdditional = 4;  // OPT and signatures

@@ -9,12 +9,10 @@
 namespace network::wire {
 namespace {
 
-constexpr uint16_t kIsAnswer = 0x8000;
 constexpr uint16_t kIsTruncated = 0x0200;
-constexpr uint16_t kRecursionDesired = 0x0100;
 constexpr uint16_t kPayload = 1232;
 
-struct Record {
+struct AnswerRecord {
     DnsName owner;
     DnsType type{};
     uint32_t time_to_live = 0;
@@ -22,7 +20,7 @@ struct Record {
     std::optional<DnsName> alias;  // of a CNAME, which may point to any earlier place in the message
 };
 
-bool read_record(std::string_view message, size_t& at, Record& record) {
+bool read_record(std::string_view message, size_t& at, AnswerRecord& record) {
     std::optional<DnsName> owner = DnsName::read(message, at, DnsName::Pointers::followed);
     if (!owner) return false;
     record.owner = *std::move(owner);
@@ -40,10 +38,11 @@ bool read_record(std::string_view message, size_t& at, Record& record) {
 }
 
 // The name at the end of all aliases. RFC 1034 requires them in order, but not all resolvers comply.
-const DnsName* final_name(const std::vector<Record>& records, const DnsName& asked, uint32_t& time_to_live) {
+const DnsName* final_name(const std::vector<AnswerRecord>& records, const DnsName& asked,
+                          uint32_t& time_to_live) {
     const DnsName* name = &asked;
     for (unsigned hops = 0; hops <= kMaximumAliases; ++hops) {
-        auto alias = std::ranges::find_if(records, [&](const Record& record) {
+        auto alias = std::ranges::find_if(records, [&](const AnswerRecord& record) {
             return record.alias && record.owner.equals_ignoring_case(*name);
         });
         if (alias == records.end()) return name;
@@ -53,9 +52,9 @@ const DnsName* final_name(const std::vector<Record>& records, const DnsName& ask
     return nullptr;
 }
 
-void collect(const std::vector<Record>& records, const DnsName& name, uint32_t time_to_live,
+void collect(const std::vector<AnswerRecord>& records, const DnsName& name, uint32_t time_to_live,
              DnsReply& reply) {
-    for (const Record& record : records) {
+    for (const AnswerRecord& record : records) {
         if (!record.owner.equals_ignoring_case(name)) continue;
         size_t before = reply.ipv4.size() + reply.ipv6.size();
         if (record.type == DnsType::a && record.data.size() == sizeof(Ipv4)) {
@@ -119,8 +118,8 @@ DnsReply parse_dns_reply(std::string_view message, uint16_t id, const DnsQuestio
     if ((flags & kIsTruncated) != 0) return reply;
     reply.verdict = DnsReply::Verdict::malformed;
     if (answers > kMaximumDnsRecords) return reply;
-    std::vector<Record> records(answers);
-    for (Record& record : records) {
+    std::vector<AnswerRecord> records(answers);
+    for (AnswerRecord& record : records) {
         if (!read_record(message, at, record)) return reply;
     }
     uint32_t time_to_live = UINT32_MAX;
