@@ -16,6 +16,11 @@ std::vector<std::string_view> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
 
+// What is after the last slash.
+constexpr std::string_view base_name(std::string_view path) {
+    return path.substr(path.rfind('/') + 1);
+}
+
 // "1 file", "2 files"
 std::string counted(uint64_t count, std::string_view one, std::string_view several);
 

@@ -14,11 +14,6 @@ namespace {
 
 constexpr int kPermissionDenied = 77;  // EX_NOPERM of sysexits(3)
 
-std::string_view base_name(std::string_view path) {
-    size_t slash = path.rfind('/');
-    return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
 void replace(std::string& text, std::string_view mark, std::string_view value) {
     for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size()))
         text.replace(at, mark.size(), value);
@@ -28,7 +23,7 @@ void replace(std::string& text, std::string_view mark, std::string_view value) {
 
 std::optional<std::string> mailer_name(std::string_view executed, std::string_view first_word) {
     for (std::string_view word : {executed, first_word}) {
-        std::string_view name = base_name(word);
+        std::string_view name = base::base_name(word);
         if (plan::is_mailer_name(name)) return std::string(name);
     }
     return std::nullopt;

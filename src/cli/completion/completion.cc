@@ -64,11 +64,11 @@ Candidates variable_names(const Invocation& call) {
     return found;
 }
 
-struct Lookup {
+struct CandidateSource {
     std::string_view kind;
     Candidates (*names)(const Invocation&);
 };
-constexpr Lookup kLookups[] = {
+constexpr CandidateSource kCandidateSources[] = {
     {"@session", session_ids},
     {"@preset", preset_names},
     {"@profile", profile_names},
@@ -82,8 +82,8 @@ bool is_plain(std::string_view name) {
 }
 
 Candidates names_here(const Invocation& call, std::string_view kind) {
-    const Lookup* lookup = std::ranges::find(kLookups, kind, &Lookup::kind);
-    if (lookup == std::end(kLookups)) return {};
+    const CandidateSource* lookup = std::ranges::find(kCandidateSources, kind, &CandidateSource::kind);
+    if (lookup == std::end(kCandidateSources)) return {};
     Candidates found = lookup->names(call);
     std::erase_if(found, [](const Candidate& candidate) { return !is_plain(candidate.word); });
     return found;

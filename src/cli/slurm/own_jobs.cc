@@ -31,11 +31,6 @@ constexpr size_t kLargestScript = 8u << 20;
 constexpr std::string_view kBatch = "sbatch";
 constexpr std::string_view kStep = "srun";
 
-std::string_view base_name(std::string_view path) {
-    size_t slash = path.rfind('/');
-    return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
-
 // The parsed options as words again, without one of them.
 std::vector<std::string> words_of(const slurm::Parsed& parsed, std::string_view left_out) {
     std::vector<std::string> words;
@@ -61,7 +56,7 @@ std::vector<std::string> words_of(const slurm::Parsed& parsed, std::string_view 
 }
 
 base::Result<slurm::Parsed> understand(const std::vector<std::string>& words) {
-    const slurm::Command& command = *slurm::find_command(base_name(words.front()));
+    const slurm::Command& command = *slurm::find_command(base::base_name(words.front()));
     slurm::Parse parse = slurm::parse(command, std::span(words).subspan(1), slurm::Source::users_own);
     if (auto* parsed = std::get_if<slurm::Parsed>(&parse)) return std::move(*parsed);
     const auto* error = std::get_if<slurm::UsageError>(&parse);
@@ -133,7 +128,7 @@ int submit_batch(const Invocation& call, const slurm::Parsed& parsed) {
     base::Result<std::string> script = read_script(parsed);
     if (!script) return call.output.fail(script.error());
     bool is_file = !parsed.words.empty() && !parsed.has("wrap");
-    std::string name = is_file ? std::string(base_name(parsed.words.front()))
+    std::string name = is_file ? std::string(base::base_name(parsed.words.front()))
                                : std::string(parsed.has("wrap") ? "wrap" : kBatch);
 
     base::Result<slurm::Spec> spec = spec_of(call, {name});
@@ -178,7 +173,7 @@ int run_step(const Invocation& call, const slurm::Parsed& parsed) {
     std::vector<std::string> words = words_of(parsed, "");
     widen_export(words, *variables);
     if (!parsed.has("job-name"))
-        words.push_back("--job-name=" + std::string(base_name(parsed.words.front())));
+        words.push_back("--job-name=" + std::string(base::base_name(parsed.words.front())));
     words.insert(words.begin(), std::string(kStep));
     words.push_back(*program);
     words.emplace_back(slurm::kEntryRole);
@@ -194,7 +189,7 @@ int run_step(const Invocation& call, const slurm::Parsed& parsed) {
 bool is_own_job(const Caller& caller, const std::vector<std::string>& command) {
     bool is_inside = host::variable(caller.environment, "AGENT_SANDBOX") == "1";
     if (command.empty() || is_inside) return false;
-    std::string_view name = base_name(command.front());
+    std::string_view name = base::base_name(command.front());
     return name == kBatch || name == kStep;
 }
 
@@ -202,7 +197,7 @@ int submit_own_job(const Invocation& call) {
     const std::vector<std::string>& words = call.arguments.words;
     base::Result<slurm::Parsed> parsed = understand(words);
     if (!parsed) return call.output.fail(parsed.error());
-    bool is_step = base_name(words.front()) == kStep;
+    bool is_step = base::base_name(words.front()) == kStep;
     // Slurm's command itself prints its help and version, and the error for a missing command.
     if (parsed->informs || (is_step && parsed->words.empty())) become(words, call.output);
     return is_step ? run_step(call, *parsed) : submit_batch(call, *parsed);

@@ -14,7 +14,7 @@
 namespace plan {
 namespace {
 
-const base::Path kHostEtc = base::Path::known("/etc");
+const base::Path kEtcInside = base::Path::known("/etc");
 const base::Path kHostEtc = base::Path::known("/run/host/etc");
 
 // Files that list accounts; the jail gets its own of the first three.
@@ -41,14 +41,13 @@ class Assembly {
           has_own_names_(draft.plan.network.reached != policy::NetworkMode::open) {}
 
     void assemble() {
-        push(
-            {.kind = MountKind::tmpfs, .target = kHostEtc, .reason = {"assembled from the host's /etc", {}}});
+        push({.kind = MountKind::tmpfs, .target = kEtcInside, .reason = {"assembled from the host's /etc", {}}});
         push({.kind = MountKind::bind_readonly,
               .target = kHostEtc,
-              .source = kHostEtc.str(),
+              .source = kEtcInside.str(),
               .reason = {"what the links of /etc lead to", {}}});
         find_left_out();
-        const std::vector<host::Entry>& entries = draft_.tree().list(kHostEtc);
+        const std::vector<host::Entry>& entries = draft_.tree().list(kEtcInside);
         draft_.assembled.reserve(draft_.assembled.size() + entries.size() + 32);
         for (const host::Entry& entry : entries) {
             if (!is_replaced(entry.name)) add_entry(entry);
@@ -57,7 +56,7 @@ class Assembly {
         for (const LeftOut& entry : left_out_) cover(entry.path, entry.reason);
         if (filters_accounts_) add_accounts();
         if (has_own_names_) add_names();
-        push({.kind = MountKind::seal, .target = kHostEtc, .reason = {"/etc is read-only", {}}});
+        push({.kind = MountKind::seal, .target = kEtcInside, .reason = {"/etc is read-only", {}}});
     }
 
   private:
@@ -69,18 +68,18 @@ class Assembly {
     void find_left_out() {
         // The jail must not read an administrator's ceiling, and a sandbox inside this one would reject it as
         // forged.
-        left_out_.push_back({kHostEtc / "agent-sandbox", {"the sandbox's own configuration", {}}});
+        left_out_.push_back({kEtcInside / "agent-sandbox", {"the sandbox's own configuration", {}}});
         for (const base::Path& path : draft_.inputs.facts.private_etc) {
             left_out_.push_back({path, {"not readable by everyone on this host", {}}});
         }
         for (const PathRule& rule : draft_.rules.sorted()) {
-            bool is_hidden = rule.access == Access::hidden && rule.path.is_strictly_within(kHostEtc);
+            bool is_hidden = rule.access == Access::hidden && rule.path.is_strictly_within(kEtcInside);
             if (is_hidden) left_out_.push_back({rule.path, rule.reason});
         }
     }
 
     void add_entry(const host::Entry& entry) {
-        const base::Path path = kHostEtc / entry.name;
+        const base::Path path = kEtcInside / entry.name;
         bool is_replaced = (filters_accounts_ && lists_accounts(entry.name)) ||
                            (has_own_names_ && tells_of_names(entry.name));
         if (is_left_out(path) || is_replaced) return;
@@ -103,7 +102,7 @@ class Assembly {
 
     // The directories above the file are the jail's own, with links to the host's other entries.
     void add_own(const EtcFile& file) {
-        base::Path directory = kHostEtc;
+        base::Path directory = kEtcInside;
         size_t begin = 0;
         for (size_t slash; (slash = file.name.find('/', begin)) != std::string::npos; begin = slash + 1) {
             directory = directory / file.name.substr(begin, slash - begin);
@@ -112,16 +111,16 @@ class Assembly {
             push({.kind = MountKind::directory, .target = directory, .reason = file.reason});
             for (const host::Entry& entry : draft_.tree().list(directory)) {
                 const base::Path path = directory / entry.name;
-                bool is_ours = is_replaced(path.str().substr(kHostEtc.str().size() + 1));
+                bool is_ours = is_replaced(path.str().substr(kEtcInside.str().size() + 1));
                 if (is_ours || is_left_out(path)) continue;
                 push({.kind = MountKind::symlink,
                       .target = path,
-                      .source = (kHostEtc / path.relative_to(kHostEtc)).str(),
+                      .source = (kHostEtc / path.relative_to(kEtcInside)).str(),
                       .reason = {"the host's own", {}}});
             }
         }
         push({.kind = MountKind::file,
-              .target = kHostEtc / file.name,
+              .target = kEtcInside / file.name,
               .source = file.content,
               .reason = file.reason});
     }
@@ -134,7 +133,7 @@ class Assembly {
     void cover(const base::Path& path, const Reason& reason) {
         std::optional<host::Glance> node = draft_.tree().glance(path);
         if (!node || node->kind == host::Kind::symlink) return;
-        const base::Path target = kHostEtc / path.relative_to(kHostEtc);
+        const base::Path target = kHostEtc / path.relative_to(kEtcInside);
         bool is_covered =
             std::ranges::any_of(covered_, [&](const base::Path& known) { return target.is_within(known); });
         if (is_covered) return;
@@ -151,12 +150,12 @@ class Assembly {
                             draft_.policy().isolation.filter_passwd_origin};
         // Files that are not readable by everyone are covered already, or the caller can't read them.
         for (std::string_view name : kAccountFiles) {
-            std::optional<host::Node> node = draft_.tree().look(kHostEtc / name);
-            if (node && (node->mode & 04) != 0 && name != "nsswitch.conf") cover(kHostEtc / name, reason);
+            std::optional<host::Node> node = draft_.tree().look(kEtcInside / name);
+            if (node && (node->mode & 04) != 0 && name != "nsswitch.conf") cover(kEtcInside / name, reason);
         }
         const host::Identity& caller = draft_.inputs.facts.identity;
-        push_file("passwd", filter_passwd(text_of(kHostEtc / "passwd"), caller), reason);
-        push_file("group", filter_group(text_of(kHostEtc / "group"), caller), reason);
+        push_file("passwd", filter_passwd(text_of(kEtcInside / "passwd"), caller), reason);
+        push_file("group", filter_group(text_of(kEtcInside / "group"), caller), reason);
         push_file("nsswitch.conf", std::string(files_only_switch()), reason);
     }
 
@@ -169,16 +168,16 @@ class Assembly {
             std::ranges::any_of(network.egress.rules.host_services, [](const config::Item& item) {
                 return item.text.find(':') == std::string::npos;
             });
-        push_file("hosts", jail_hosts(text_of(kHostEtc / "hosts"), own_name(), has_services), reason);
-        push_file("resolv.conf", jail_resolver(text_of(kHostEtc / "resolv.conf"), !is_isolated), reason);
+        push_file("hosts", jail_hosts(text_of(kEtcInside / "hosts"), own_name(), has_services), reason);
+        push_file("resolv.conf", jail_resolver(text_of(kEtcInside / "resolv.conf"), !is_isolated), reason);
         // The one for filtered accounts names files and DNS already.
         if (!filters_accounts_)
-            push_file("nsswitch.conf", jail_switch(text_of(kHostEtc / "nsswitch.conf")), reason);
+            push_file("nsswitch.conf", jail_switch(text_of(kEtcInside / "nsswitch.conf")), reason);
     }
 
     std::string own_name() const {
         std::string name(base::trim(text_of(base::Path::known("/proc/sys/kernel/hostname"))));
-        if (name.empty()) name = base::trim(text_of(kHostEtc / "hostname"));
+        if (name.empty()) name = base::trim(text_of(kEtcInside / "hostname"));
         return name;
     }
 
@@ -188,12 +187,10 @@ class Assembly {
     }
 
     void push_file(std::string_view name, std::string content, const Reason& reason) {
-        const PathRule* rule = draft_.rules.decide(kHostEtc / name);
+        const PathRule* rule = draft_.rules.decide(kEtcInside / name);
         if (rule != nullptr && rule->access == Access::hidden) return;
-        push({.kind = MountKind::file,
-              .target = kHostEtc / name,
-              .source = std::move(content),
-              .reason = reason});
+        push(
+            {.kind = MountKind::file, .target = kEtcInside / name, .source = std::move(content), .reason = reason});
     }
 
     void push(Mount mount) { draft_.assembled.push_back(std::move(mount)); }
