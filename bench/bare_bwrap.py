@@ -53,7 +53,8 @@ RENDER = {
     "seal": at("--remount-ro"),
 }
 
-words = "bwrap --unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --unshare-net --die-with-parent --cap-drop ALL".split()
+words = "bwrap --unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup-try --unshare-net".split()
+words += ["--die-with-parent", "--cap-drop", "ALL"]
 # The program makes a placeholder while it runs; here it exists during the whole measurement.
 for made in plan["files"]["placeholders"] + plan["files"]["new_directories"]:
     os.makedirs(made["path"], exist_ok=True)

@@ -21,7 +21,7 @@ DASHES = ["none", "7 4", "2 3", "9 3 2 3", "4 4", "1 4", "12 3", "5 2 1 2"]
 SHAPES = [
     "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0", "m-4 -4h8v8h-8z", "m0 -5l5 9h-10z", "m0 -5l5 5l-5 5l-5 -5z",
     "m0 5l-5 -9h10z", "m-5 -2h10v4h-10z", "m-2 -5h4v10h-4z", "m-5 5l5 -4l5 4v-10l-5 4l-5 -4z",
-]  # fmt: skip
+]
 LETTER = 8.2  # The width of a letter of size 14, with a margin for usual fonts.
 
 # ---- Text and numbers ----------------------------------------------------------------------------------------------------
@@ -167,12 +167,13 @@ class Drawing:
         is_single = len(self.drawn) == 1
         if not is_single:
             self.legend(False)
-        longest = max(len(formatted(row[place]) + (self.ratio_of(row) if is_single else "")) for row in self.table.rows for place in self.drawn)
+        rows = [(row, self.ratio_of(row)) for row in self.table.rows]
+        longest = max(len(formatted(row[place]) + (ratio if is_single else "")) for row, ratio in rows for place in self.drawn)
         scale = self.scale_of(["log-x", "log-y"], values, (MARGIN, WIDTH - MARGIN - 6 - longest * LETTER), from_zero=True)
         has_ours = is_single and any("agent-sandbox" in row[0] for row in self.table.rows)
-        for row in self.table.rows:
+        for row, ratio in rows:
             self.y += 6
-            for line in wrapped(row[0] + ("" if is_single else self.ratio_of(row)), WIDTH - 2 * MARGIN):
+            for line in wrapped(row[0] + ("" if is_single else ratio), WIDTH - 2 * MARGIN):
                 self.y += 16
                 self.text(MARGIN, self.y, "label", line)
             for number, place in enumerate(self.drawn):
@@ -182,7 +183,7 @@ class Drawing:
                     fill = "other" if has_ours and "agent-sandbox" not in row[0] else f"fill{number % len(LIGHT)}"
                     length = max(end - MARGIN, 1)
                     self.body.append(f'<rect class="{fill}" x="{MARGIN}" y="{self.y + 5:.1f}" width="{length:.1f}" height="15" rx="2"/>')
-                self.text(end + 6, self.y + 17, "value", formatted(row[place]) + (self.ratio_of(row) if is_single else ""))
+                self.text(end + 6, self.y + 17, "value", formatted(row[place]) + (ratio if is_single else ""))
                 self.y += 18
             self.y += 4
 
