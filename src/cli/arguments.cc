@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/verbs.h"
 #include "config/layer.h"
@@ -206,8 +207,8 @@ class Parser {
         if (!word) return word.error();
         size_t equals = word->find('=');
         if (equals == std::string::npos || equals + 1 == word->size()) {
-            return usage_error(option.flag + " " + *word + " has no value",
-                               "write " + std::string(kExpected));
+            return usage_error(base::format("{} {} has no value", option.flag, *word),
+                               base::format("write {}", kExpected));
         }
         std::string key = word->substr(0, equals);
         if (!key.starts_with(kLimits)) key.insert(0, kLimits);
@@ -224,9 +225,9 @@ class Parser {
         }
         std::string near = base::nearest(name, known);
         std::vector<std::string> all(known.begin(), known.end());
-        return usage_error("there is no limit '" + name + "'", near.empty()
-                                                                   ? "there are: " + base::join(all, ", ")
-                                                                   : "did you mean " + near + "?");
+        return usage_error(
+            base::format("there is no limit '{}'", name),
+            near.empty() ? "there are: " + base::join(all, ", ") : base::format("did you mean {}?", near));
     }
 
     // The value after '=', or the next word. An empty value is refused: it comes from an unset variable in a
@@ -237,7 +238,7 @@ class Parser {
             arguments_.last_taken = {option.flag, *option.attached};
         }
         if (option.attached && !option.attached->empty()) return *std::move(option.attached);
-        return usage_error(option.flag + " needs a value", "write " + std::string(expected) + " after it");
+        return usage_error(option.flag + " needs a value", base::format("write {} after it", expected));
     }
 
     static base::Error usage_error(std::string what, std::string advice) {
@@ -245,7 +246,8 @@ class Parser {
     }
 
     static base::Error takes_no_value(const Option& option) {
-        return usage_error(option.flag + " takes no value", "leave out '=" + *option.attached + "'");
+        return usage_error(option.flag + " takes no value",
+                           base::format("leave out '={}'", *option.attached));
     }
 
     base::Error unknown(const Option& option) const {
@@ -259,7 +261,7 @@ class Parser {
         std::string near = base::nearest(option.flag, known);
         return usage_error("unknown option " + option.flag, near.empty()
                                                                 ? "agent-sandbox --help lists the options"
-                                                                : "did you mean " + near + "?");
+                                                                : base::format("did you mean {}?", near));
     }
 
     std::span<const std::string> words_;

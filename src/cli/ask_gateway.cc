@@ -12,6 +12,7 @@
 
 #include "base/encoding/json.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/inside/addresses.h"
 #include "rules/text/question_text.h"
 
@@ -68,9 +69,9 @@ std::string answer_to(const std::string& request) {
 }  // namespace
 
 std::optional<network::Verdict> ask_gateway(const network::Question& question) {
-    std::string answer = answer_to("GET /why/" + in_a_path(network::to_text(question)) +
-                                   " HTTP/1.1\r\nHost: " + base::v4_text(base::FixedAddress::gateway) +
-                                   "\r\nConnection: close\r\n\r\n");
+    std::string answer = answer_to(
+        base::format("GET /why/{} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+                     in_a_path(network::to_text(question)), base::v4_text(base::FixedAddress::gateway)));
     size_t body = answer.find(kEmptyLine);
     if (!answer.starts_with(kWell) || body == std::string::npos) return std::nullopt;
     base::Result<base::Json> said =

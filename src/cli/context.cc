@@ -9,6 +9,7 @@
 
 #include "base/backend.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "cli/modules.h"
 #include "doorman/doorman.h"
 #include "host/private_files.h"
@@ -44,7 +45,7 @@ base::Result<base::Path> path_from(std::string_view text, const base::Path& home
 
 std::string shortened(const base::Path& path, const base::Path& home) {
     if (home.is_root() || !path.is_within(home)) return path.str();
-    return path == home ? "~" : "~/" + std::string(path.relative_to(home));
+    return path == home ? "~" : base::format("~/{}", path.relative_to(home));
 }
 
 namespace {
@@ -94,17 +95,18 @@ base::Result<Place> find_place(const Caller& caller, const Arguments& arguments)
     // Threat: a process that can rename names beside the project replaces it by a link to another directory
     // now, which would become the project (tests/jail/project.bats). The kernel's path has no links.
     if (!arguments.project && resolved->path != caller.working_directory) {
-        return base::Error{.what = "the current directory " + caller.working_directory.str() +
-                                   " was replaced by something else just now",
-                           .advice = "try again, and look for what changes it",
-                           .where = place.project_origin};
+        return base::Error{
+            .what = base::format("the current directory {} was replaced by something else just now",
+                                 caller.working_directory.str()),
+            .advice = "try again, and look for what changes it",
+            .where = place.project_origin};
     }
     std::optional<host::Node> node = caller.disk.look(resolved->path);
     if (!node || node->kind != host::Kind::directory) {
-        return base::Error{
-            .what = "the project " + place.project.str() + (node ? " is not a directory" : " does not exist"),
-            .advice = "name an existing directory with --project",
-            .where = place.project_origin};
+        return base::Error{.what = base::format("the project {}{}", place.project.str(),
+                                                node ? " is not a directory" : " does not exist"),
+                           .advice = "name an existing directory with --project",
+                           .where = place.project_origin};
     }
     return place;
 }
@@ -201,8 +203,9 @@ void warn_of_unset(const Caller& caller, const Arguments& arguments, Settings& s
     if (asked == arguments.settings.end() || !settings.policy.modules.load.empty()) return;
     for (const config::Item& item : asked->second.items) {
         if (host::variable(caller.environment, item.text)) continue;
-        settings.effective.warnings.push_back(item.origin.describe() + ": " + item.text +
-                                              " is not set here; write " + item.text + "=VALUE, or set it");
+        settings.effective.warnings.push_back(
+            base::format("{}: {} is not set here; write {}=VALUE, or set it", item.origin.describe(),
+                         item.text, item.text));
     }
 }
 

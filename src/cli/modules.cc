@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/modules.h"
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace cli {
@@ -53,8 +54,8 @@ void use_modules(const modules::Loaded& loaded, plan::Request& request) {
 void tell_modules(const modules::Loaded& loaded, plan::Plan& plan) {
     if (!loaded.withheld.empty()) {
         plan.notes.push_back({plan::NoteKind::protection,
-                              "module files in " + base::printable(base::join(loaded.withheld, ", ")) +
-                                  " were not used: the jail can write there"});
+                              base::format("module files in {} were not used: the jail can write there",
+                                           base::printable(base::join(loaded.withheld, ", ")))});
     }
     if (!loaded.said.empty())
         plan.notes.push_back({plan::NoteKind::information, "the module command said: " + loaded.said});

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "monitor/terminal.h"
 
@@ -70,8 +71,9 @@ size_t Output::width_of_results() const {
 
 // One write for the whole line, so that lines of concurrent sessions don't mix.
 void Output::message(std::string_view text, Style style) const {
-    std::string line = base::styled("agent-sandbox:", Style::dim, messages_.is_coloured) + " " +
-                       base::styled(base::printable(text), style, messages_.is_coloured) + "\n";
+    std::string line =
+        base::format("{} {}\n", base::styled("agent-sandbox:", Style::dim, messages_.is_coloured),
+                     base::styled(base::printable(text), style, messages_.is_coloured));
     // If standard error is closed, there is no other place to report that.
     static_cast<void>(base::write_all(messages_.descriptor, line).ok());
 }

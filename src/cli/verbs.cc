@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace cli {
@@ -269,9 +270,9 @@ const Verb* find_verb(std::string_view name) {
 }
 
 std::string usage_of(std::string_view name) {
-    std::string usage = "usage: agent-sandbox " + std::string(name);
+    std::string usage = base::format("usage: agent-sandbox {}", name);
     if (const Verb* verb = find_verb(name); verb && !verb->usage.empty()) {
-        usage += " " + std::string(verb->usage);
+        usage += base::format(" {}", verb->usage);
     }
     return usage;
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/format.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 
@@ -13,7 +14,7 @@ std::string_view version() {
 }
 
 int version_verb(const Invocation& call) {
-    return call.output.result("agent-sandbox " + std::string(version()) + "\n");
+    return call.output.result(base::format("agent-sandbox {}\n", version()));
 }
 
 }  // namespace cli

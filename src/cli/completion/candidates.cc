@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/help/details.h"
@@ -39,7 +40,7 @@ Candidates limit_keys() {
     for (const config::Setting& setting : config::settings()) {
         if (!setting.key.starts_with(kLimits)) continue;
         std::string_view name = setting.key.substr(kLimits.size());
-        found.push_back({std::string(name) + "=", std::string(setting.help)});
+        found.push_back({base::format("{}=", name), std::string(setting.help)});
     }
     return found;
 }
@@ -48,7 +49,7 @@ Candidates limit_keys() {
 Candidates bundle_names() {
     Candidates found;
     for (const config::DataRow& row : config::data_list("network/bundles"))
-        found.push_back({"@" + std::string(row.entry), std::string(row.reason)});
+        found.push_back({base::format("@{}", row.entry), std::string(row.reason)});
     return found;
 }
 

@@ -10,6 +10,7 @@
 // (tests/transcripts/completion.bats).
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/completion/complete.h"
@@ -110,7 +111,7 @@ std::string zsh_line(const Candidate& candidate, std::string_view) {
 
 std::string fish_line(const Candidate& candidate, std::string_view) {
     std::string help = base::printable(candidate.help);
-    return candidate.word + (help.empty() ? "" : "\t" + help) + "\n";
+    return base::format("{}{}\n", candidate.word, help.empty() ? "" : "\t" + help);
 }
 
 struct Shell {
@@ -134,7 +135,7 @@ constexpr std::string_view kKinds[] = {"words",       "flags",    "openings", "f
                                        "directories", "programs", "command"};
 
 int wrong_shell(const Invocation& call, std::string_view verb) {
-    return call.output.fail({.what = std::string(verb) + " needs the name of a shell",
+    return call.output.fail({.what = base::format("{} needs the name of a shell", verb),
                              .advice = usage_of(verb),
                              .exit_code = base::ExitCode::usage});
 }
@@ -155,8 +156,8 @@ int complete_verb(const Invocation& call) {
     Completion completion =
         complete(words.subspan(1), [&](std::string_view kind) { return names_here(call, kind); });
     bool is_command = completion.kind == Completion::Kind::command;
-    std::string text = std::string(kKinds[static_cast<size_t>(completion.kind)]) + " " +
-                       (is_command ? std::to_string(completion.index) : completion.front) + "\n";
+    std::string text = base::format("{} {}\n", kKinds[static_cast<size_t>(completion.kind)],
+                                    is_command ? std::to_string(completion.index) : completion.front);
     std::string_view begun = words.size() > 1 ? std::string_view(words.back()) : std::string_view();
     begun.remove_prefix(completion.front.size());
     for (const Candidate& candidate : completion.candidates) text += shell->line(candidate, begun);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/arguments.h"
@@ -71,7 +72,7 @@ std::vector<std::string> unread_files(const Place& place, std::optional<config::
             std::optional<host::Node> node = disk.look_through(*path / entry.name);
             bool is_file = node && node->kind == host::Kind::file;
             if (!is_file || is_leftover || is_read(entry.name)) continue;
-            lines.push_back((*path / entry.name).str() + " is not read: " + std::string(reason));
+            lines.push_back(base::format("{} is not read: {}", (*path / entry.name).str(), reason));
         }
     };
     auto add_layer = [&](config::Layer its, const std::string& directory) {
@@ -87,8 +88,8 @@ std::vector<std::string> unread_files(const Place& place, std::optional<config::
     add_layer(config::Layer::user, place.files.user_directory);
     std::string mistaken = (place.physical_project / config::kProjectFileName.substr(1)).str();
     if (!layer && base::file_exists(mistaken))
-        lines.push_back(mistaken + " is not read: a project's file is " +
-                        std::string(config::kProjectFileName));
+        lines.push_back(
+            base::format("{} is not read: a project's file is {}", mistaken, config::kProjectFileName));
     return lines;
 }
 
@@ -143,7 +144,7 @@ config::EntryCheck entry_check(const Place& place, const Caller& caller, config:
             }
             if (path && caller.disk.look(*path)) return base::success();
             return base::Error{.what = "it does not exist here, and no run would start",
-                               .advice = "add it to " + std::string(setting.key) + " where it does"};
+                               .advice = base::format("add it to {} where it does", setting.key)};
         };
 }
 
@@ -191,9 +192,9 @@ int config_import(const Invocation& call) {
         return call.output.fail(error);
     }
     for (const config::LeftOut& left : imported->left_out)
-        call.output.warning(file + ": left out: " + left.describe());
+        call.output.warning(base::format("{}: left out: {}", file, left.describe()));
     if (imported->more_left_out > 0)
-        call.output.warning(file + ": left out: " + std::to_string(imported->more_left_out) + " more");
+        call.output.warning(base::format("{}: left out: {} more", file, imported->more_left_out));
     call.output.warning(file + ": " + imported->summary());
     int printed = call.output.result(imported->toml);
     if (imported->obstacle.empty()) return printed;
@@ -209,13 +210,13 @@ int config_verb(const Invocation& call) {
     if (part != std::end(kSubverbs) && words.size() <= part->most_words + 1) return part->perform(call);
     std::string advice = usage_of("config");
     if (part != std::end(kSubverbs)) {
-        return call.output.fail(
-            {.what = "config " + words[0] + ": '" + words[part->most_words + 1] + "' is one word too many",
-             .advice = advice,
-             .exit_code = base::ExitCode::usage});
+        return call.output.fail({.what = base::format("config {}: '{}' is one word too many", words[0],
+                                                      words[part->most_words + 1]),
+                                 .advice = advice,
+                                 .exit_code = base::ExitCode::usage});
     }
     return call.output.fail({.what = words.empty() ? "config needs a word that says what to do"
-                                                   : "config knows no '" + words[0] + "'",
+                                                   : base::format("config knows no '{}'", words[0]),
                              .advice = advice,
                              .exit_code = base::ExitCode::usage});
 }

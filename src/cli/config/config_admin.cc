@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/config_parts.h"
@@ -38,15 +39,17 @@ std::vector<Finding> ownership_findings(const base::Path& start, bool is_listed)
         std::string name = path.str(), word = base::shell_word(name);
         if (::stat(name.c_str(), &status) != 0) break;
         if (status.st_uid != 0)
-            findings.push_back(
-                {name, "is owned by uid " + std::to_string(status.st_uid), "run 'chown root " + word + "'"});
+            findings.push_back({name, base::format("is owned by uid {}", status.st_uid),
+                                base::format("run 'chown root {}'", word)});
         bool is_sticky = !is_file && (status.st_mode & S_ISVTX) != 0;
         if ((status.st_mode & 022) != 0 && !is_sticky)
-            findings.push_back({name, "can be written by others", "run 'chmod go-w " + word + "'"});
+            findings.push_back({name, "can be written by others", base::format("run 'chmod go-w {}'", word)});
         if ((is_file || is_listed) && (status.st_mode & 0444) != 0444)
-            findings.push_back({name, "can't be read by everybody", "run 'chmod a+r " + word + "'"});
+            findings.push_back(
+                {name, "can't be read by everybody", base::format("run 'chmod a+r {}'", word)});
         if (!is_file && (status.st_mode & 0111) != 0111)
-            findings.push_back({name, "can't be entered by everybody", "run 'chmod a+x " + word + "'"});
+            findings.push_back(
+                {name, "can't be entered by everybody", base::format("run 'chmod a+x {}'", word)});
         if (path.is_root()) break;
     }
     return findings;
@@ -67,8 +70,8 @@ class AdminCheck {
         }
         if (problems_ > 0) return kFailed;
         if (files.empty())
-            return call_.output.result("no file of an administrator's in " + place_.files.admin_directory +
-                                       ": there is no ceiling\n");
+            return call_.output.result(base::format(
+                "no file of an administrator's in {}: there is no ceiling\n", place_.files.admin_directory));
 
         policy::PathMeaning paths = path_meaning(call_.caller.disk, place_.identity.home);
         base::Result<policy::Effective> effective = policy::merge(layers, paths);
@@ -95,8 +98,8 @@ class AdminCheck {
         leave_out_without_effect(*effective, warnings);
         std::string names;
         for (const base::Path& file : files) names += (names.empty() ? "" : ", ") + file.str();
-        return call_.output.result(base::printable(names) + ": no mistakes\n" +
-                                   ceiling_summary(*effective, call_.output.colours_results()));
+        return call_.output.result(base::format("{}: no mistakes\n{}", base::printable(names),
+                                                ceiling_summary(*effective, call_.output.colours_results())));
     }
 
   private:
@@ -158,9 +161,9 @@ class AdminCheck {
                 add_problem({.what = finding.path + " " + finding.problem, .advice = finding.advice});
             } else if (finding.path == file.str()) {
                 tell_warning(call_.output,
-                             finding.path + " " + finding.problem +
-                                 ", which stops every start once it is in place; 'install -m 0644' as root "
-                                 "puts it there as it must be");
+                             base::format("{} {}, which stops every start once it is in place; 'install -m "
+                                          "0644' as root puts it there as it must be",
+                                          finding.path, finding.problem));
             }
         }
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "cli/arguments.h"
 #include "cli/config_parts.h"
 #include "cli/output.h"
@@ -103,7 +104,7 @@ int check_all(const Invocation& call, const Place& place) {
         call.output.error(started.error());
         return kFailed;
     }
-    return call.output.result(std::to_string(files) + (files == 1 ? " file" : " files") + ", no mistakes\n");
+    return call.output.result(base::format("{}{}, no mistakes\n", files, files == 1 ? " file" : " files"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "audit/draft.h"
 #include "base/backend.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/paths_inside.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -60,12 +61,12 @@ void add_row(Table& table, std::string_view name, std::string_view text, const c
 
 std::string slurm_text(const plan::Slurm& slurm) {
     if (!slurm.is_open) return "closed";
-    return "open; jobs of the " + std::string(policy::to_text(slurm.scope)) + " are seen";
+    return base::format("open; jobs of the {} are seen", policy::to_text(slurm.scope));
 }
 
 std::string policy_text(const plan::Plan& plan, bool is_coloured) {
     auto heading = [&](std::string_view text) { return base::styled(text, Style::bold, is_coloured) + "\n"; };
-    std::string text = heading("network " + std::string(policy::to_text(plan.network.reached)));
+    std::string text = heading(base::format("network {}", policy::to_text(plan.network.reached)));
     Table network;
     add_row(network, "network.mode", policy::to_text(plan.network.asked), plan.network.reason.origin);
     for (const plan::NetworkEntry& entry : plan::network_entries(plan.network))
@@ -84,11 +85,11 @@ std::string policy_text(const plan::Plan& plan, bool is_coloured) {
     for (const plan::Grant& grant : plan.grants)
         add_row(files, plan::to_text(grant.kind), grant.path.str(), grant.reason.origin);
     text += heading("files") + files.text(2, is_coloured);
-    if (hidden > 0) text += "  and " + std::to_string(hidden) + " places that are hidden by default\n";
+    if (hidden > 0) text += base::format("  and {} places that are hidden by default\n", hidden);
 
-    text += heading("environment") + "  " + std::to_string(plan.environment.passed.size()) +
-            " variables pass, " + std::to_string(plan.environment.removed.size()) +
-            " are held back; why env NAME tells of one\n";
+    text +=
+        base::format("{}  {} variables pass, {} are held back; why env NAME tells of one\n",
+                     heading("environment"), plan.environment.passed.size(), plan.environment.removed.size());
 
     Table switches;
     for (const Switch& row : kSwitches)
@@ -101,7 +102,7 @@ std::string policy_text(const plan::Plan& plan, bool is_coloured) {
         if (limit.value > 0) add_row(limits, named.key, plan::limit_text(named, plan.limits), limit.origin);
     }
     if (!limits.is_empty()) text += heading("limits") + limits.text(2, is_coloured);
-    return text + heading("Slurm") + "  " + slurm_text(plan.slurm) + "\n";
+    return base::format("{}{}  {}\n", text, heading("Slurm"), slurm_text(plan.slurm));
 }
 
 Json with_reason(Json object, const plan::Reason& reason) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `profiles` and `profiles show NAME`.
 #include "base/encoding/json.h"
+#include "base/format.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/arguments.h"
@@ -79,7 +80,7 @@ int profiles_verb(const Invocation& call) {
     }
     if (call.arguments.wants_json) return call.output.result(json_of(*profile).dump() + "\n");
     for (const config::ProfileText& text : *found) {
-        if (text.name == words[1]) return call.output.result("# " + text.file + "\n" + text.text);
+        if (text.name == words[1]) return call.output.result(base::format("# {}\n{}", text.file, text.text));
     }
     return 0;
 }

@@ -2,6 +2,7 @@
 // `trust`, `untrust`: decide whether a project's file may widen the user's policy. The file is read once for
 // both the display and the record, so that it can't change in between.
 #include "config/files/trust.h"
+#include "base/format.h"
 
 #include <algorithm>
 
@@ -54,7 +55,7 @@ std::string describe(const policy::Layers& layers, const config::ProjectFile& fi
     base::Table table;
     for (const auto& [key, value] : lines) {
         bool is_wider = widens(layers, file, key, paths);
-        table.add({{"line " + std::to_string(value.origin.line)},
+        table.add({{base::format("line {}", value.origin.line)},
                    {is_wider ? "widens" : "narrows", is_wider ? base::Style::yellow : base::Style::plain},
                    {key},
                    {printable(value_text(value))}});
@@ -78,10 +79,12 @@ int trust_verb(const Invocation& call) {
     const config::ProjectFile& file = layers->project.front();
     base::Status recorded = config::trust(place->files, place->physical_project, file.digest);
     if (!recorded) return call.output.fail(recorded.error());
-    std::string text = "trusted " + printable(path) + "\n  sha256 " + file.digest + "\n" +
-                       describe(*layers, file, path_meaning(call.caller.disk, place->identity.home),
-                                call.output.colours_results()) +
-                       "A changed file has to be trusted again; agent-sandbox untrust takes this back.\n";
+    std::string text = base::format(
+        "trusted {}\n  sha256 {}\n{}A changed file has to be trusted again; agent-sandbox untrust takes this "
+        "back.\n",
+        printable(path), file.digest,
+        describe(*layers, file, path_meaning(call.caller.disk, place->identity.home),
+                 call.output.colours_results()));
     return call.output.result(text);
 }
 
@@ -91,8 +94,8 @@ int untrust_verb(const Invocation& call) {
     base::Result<bool> forgotten = config::untrust(place->files, place->physical_project);
     if (!forgotten) return call.output.fail(forgotten.error());
     std::string project = printable(place->physical_project.str());
-    return call.output.result(*forgotten ? "no longer trusted: " + project + "\n"
-                                         : "was not trusted: " + project + "\n");
+    return call.output.result(*forgotten ? base::format("no longer trusted: {}\n", project)
+                                         : base::format("was not trusted: {}\n", project));
 }
 
 }  // namespace cli

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/backend.h"
+#include "base/format.h"
 #include "plan/backend.h"
 #include "policy/policy.h"
 #include "selftest/verdict.h"
@@ -42,8 +43,8 @@ std::string levels() {
         "With `isolation.require = \"auto\"` a run starts only where the controls with a * reach denied.\n\n";
     text += "What is less than with native and bwrap, and why:\n\n";
     for (const plan::Reach& reach : plan::lesser_reaches()) {
-        text += "* " + std::string(base::to_text(reach.backend)) + ", " + std::string(reach.control) + ": " +
-                std::string(policy::to_text(reach.level)) + "; " + std::string(reach.detail) + "\n";
+        text += base::format("* {}, {}: {}; {}\n", base::to_text(reach.backend), reach.control,
+                             policy::to_text(reach.level), reach.detail);
     }
     return text;
 }
@@ -74,10 +75,10 @@ std::string exceptions() {
         std::string backend(base::to_text(exception.backend));
         if (exception.is_for_set_uid) backend += ", set-uid";
         if (exception.below_landlock > 0)
-            backend += ", Landlock before ABI " + std::to_string(exception.below_landlock);
+            backend += base::format(", Landlock before ABI {}", exception.below_landlock);
         if (exception.lack != selftest::Exception::Lack::nothing)
             backend += ", where system calls can't be answered";
-        text += row({backend, "`" + std::string(exception.probe) + "`", std::string(exception.reason)});
+        text += row({backend, base::format("`{}`", exception.probe), std::string(exception.reason)});
     }
     return text;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/help/details.h"
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace cli {
@@ -21,7 +22,7 @@ std::vector<Detail> details_in(std::string_view lines) {
         } else if (details.empty()) {
             details.push_back({"", std::string(base::trim(line))});
         } else {
-            details.back().text += " " + std::string(base::trim(line));
+            details.back().text += base::format(" {}", base::trim(line));
         }
     }
     return details;

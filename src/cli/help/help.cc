@@ -3,6 +3,7 @@
 // of share/help comes from the tables.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/arguments.h"
@@ -40,7 +41,7 @@ struct Paper {
 };
 
 std::string title(std::string_view text, const Paper& paper) {
-    return "\n" + base::styled(text, Style::bold, paper.is_coloured) + "\n";
+    return base::format("\n{}\n", base::styled(text, Style::bold, paper.is_coloured));
 }
 
 std::string table_text(const Table& table, const Paper& paper) {
@@ -66,8 +67,8 @@ Table options_table(const Theme& theme) {
     Table table;
     auto add = [&](std::string_view flag, std::string_view value, const std::string& help) {
         std::string letter(letter_of(flag));
-        std::string shown = letter.empty() ? std::string(flag) : letter + ", " + std::string(flag);
-        if (!value.empty()) shown += " " + std::string(value);
+        std::string shown = letter.empty() ? std::string(flag) : base::format("{}, {}", letter, flag);
+        if (!value.empty()) shown += base::format(" {}", value);
         table.add({{shown}, {help, Style::dim}});
     };
     for (const RunFlag* row : run_flags_of(theme)) add(row->flag, row->value_name, std::string(row->help));
@@ -91,48 +92,49 @@ std::string main_page(const Paper& paper) {
             of_theme.add({{std::string(verb->name)}, {std::string(help), Style::dim}});
         }
         if (!of_theme.is_empty())
-            verbs += title("Verbs: " + std::string(theme.title), paper) + table_text(of_theme, paper);
+            verbs += title(base::format("Verbs: {}", theme.title), paper) + table_text(of_theme, paper);
         if (Table of_options = options_table(theme); !of_options.is_empty())
-            options += title("Options: " + std::string(theme.title), paper) + table_text(of_options, paper);
+            options += title(base::format("Options: {}", theme.title), paper) + table_text(of_options, paper);
     }
     for (const Topic& topic : cli::topics()) {
         topics.add({{std::string(topic.name)}, {std::string(topic.help), Style::dim}});
     }
-    return "agent-sandbox runs a command in a jail that the Linux kernel enforces.\n\n"
-           "  agent-sandbox [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
-           "  agent-sandbox VERB …     a verb's name is the verb; -- in front makes it a command\n" +
-           title("Examples", paper) + table_text(examples, paper) + verbs + options +
-           title("Topics: agent-sandbox help TOPIC", paper) + table_text(topics, paper) + "\n" +
-           paragraph(
-               "agent-sandbox help VERB says more of a verb. Where it is installed, man agent-sandbox has "
-               "all of it.",
-               paper);
+    return base::format(
+        "agent-sandbox runs a command in a jail that the Linux kernel enforces.\n\n  agent-sandbox [OPTIONS] "
+        "[--] COMMAND [ARGUMENTS]\n  agent-sandbox VERB …     a verb's name is the verb; -- in front makes "
+        "it a command\n{}{}{}{}{}{}\n{}",
+        title("Examples", paper), table_text(examples, paper), verbs, options,
+        title("Topics: agent-sandbox help TOPIC", paper), table_text(topics, paper),
+        paragraph("agent-sandbox help VERB says more of a verb. Where it is installed, man agent-sandbox has "
+                  "all of it.",
+                  paper));
 }
 
 std::string settings_page(const Paper& paper) {
     auto indented = [&](std::string_view text, Style style) {
         std::string lines;
         for (const std::string& line : base::wrapped(text, paper.width - 4))
-            lines += "    " + base::styled(line, style, paper.is_coloured) + "\n";
+            lines += base::format("    {}\n", base::styled(line, style, paper.is_coloured));
         return lines;
     };
     std::string text;
     for (const config::Setting& setting : config::settings()) {
         text += base::styled(setting.key, Style::bold, paper.is_coloured);
-        if (!setting.flag.empty()) text += "  " + std::string(setting.flag);
+        if (!setting.flag.empty()) text += base::format("  {}", setting.flag);
         std::string expected = config::expectation(setting);
         if (!setting.fallback.empty() && !setting.fallback.starts_with('@')) {
-            expected += "; default " + std::string(setting.fallback);
+            expected += base::format("; default {}", setting.fallback);
         }
-        text += "\n" + indented(setting.help, Style::plain) + indented(expected, Style::dim);
+        text += base::format("\n{}{}", indented(setting.help, Style::plain), indented(expected, Style::dim));
     }
     return text;
 }
 
 std::string verb_page(const Verb& verb, const Paper& paper) {
-    std::string text = base::styled(usage_of(verb.name), Style::bold, paper.is_coloured) + "\n" +
-                       paragraph(verb.help, paper);
-    if (!verb.flags.empty()) text += "Options of its own: " + std::string(verb.flags) + "\n";
+    std::string text =
+        base::format("{}\n{}", base::styled(usage_of(verb.name), Style::bold, paper.is_coloured),
+                     paragraph(verb.help, paper));
+    if (!verb.flags.empty()) text += base::format("Options of its own: {}\n", verb.flags);
     Table rows;
     std::string details;
     auto end_rows = [&] {
@@ -148,7 +150,7 @@ std::string verb_page(const Verb& verb, const Paper& paper) {
         details += paragraph(detail.text, paper);
     }
     end_rows();
-    return details.empty() ? text : text + "\n" + details;
+    return details.empty() ? text : base::format("{}\n{}", text, details);
 }
 
 // A line that begins with # is a heading.
@@ -167,9 +169,9 @@ base::Error no_help_on(std::string_view topic) {
     for (const Topic& row : topics()) known.push_back(row.name);
     for (const Verb& verb : verbs()) known.push_back(verb.name);
     std::string near = base::nearest(topic, known);
-    return {.what = "there is no help on '" + std::string(topic) + "'",
+    return {.what = base::format("there is no help on '{}'", topic),
             .advice = near.empty() ? "agent-sandbox help lists verbs and topics"
-                                   : "did you mean agent-sandbox help " + near + "?",
+                                   : base::format("did you mean agent-sandbox help {}?", near),
             .exit_code = base::ExitCode::usage};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/help/manual_parts.h"
 
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/help/details.h"
@@ -21,7 +22,7 @@ std::string details_of(const Verb& verb) {
     std::string text;
     for (const Detail& detail : details_in(verb.details)) {
         std::string term = detail.term.empty() ? "" : bold(detail.term) + ": ";
-        text += "\t" + term + escaped(detail.text) + "\n\n";
+        text += base::format("\t{}{}\n\n", term, escaped(detail.text));
     }
     return text;
 }
@@ -30,9 +31,10 @@ std::string verbs_part() {
     std::string text;
     for (const Theme& theme : themes()) {
         std::vector<const Verb*> verbs = verbs_of(theme);
-        if (!verbs.empty()) text += "## " + std::string(theme.title) + "\n\n";
+        if (!verbs.empty()) text += base::format("## {}\n\n", theme.title);
         for (const Verb* verb : verbs) {
-            text += bold(verb->name) + " " + escaped(verb->usage) + "\n\t" + sentence(verb->help) + "\n\n";
+            text +=
+                base::format("{} {}\n\t{}\n\n", bold(verb->name), escaped(verb->usage), sentence(verb->help));
             text += details_of(*verb);
         }
     }
@@ -45,7 +47,7 @@ void add_option(std::string& text, std::string_view flag, std::string_view value
     if (!letter.empty()) text += bold(letter) + ", ";
     text += bold(flag);
     if (!value.empty()) text += " " + escaped(value);
-    text += "\n\t" + meaning + "\n\n";
+    text += base::format("\n\t{}\n\n", meaning);
 }
 
 std::string options_part() {
@@ -53,16 +55,17 @@ std::string options_part() {
     for (const Theme& theme : themes()) {
         std::vector<const RunFlag*> flags = run_flags_of(theme);
         std::vector<const config::Setting*> settings = flagged_settings_of(theme);
-        if (!flags.empty() || !settings.empty()) text += "## " + std::string(theme.title) + "\n\n";
+        if (!flags.empty() || !settings.empty()) text += base::format("## {}\n\n", theme.title);
         for (const RunFlag* flag : flags)
             add_option(text, flag->flag, flag->value_name, sentence(flag->help));
         for (const config::Setting* setting : settings) {
             std::string_view placeholder = placeholder_of(*setting);
             std::string meaning = sentence(setting->help);
             if (setting->type == config::Type::choice && placeholder != setting->choices)
-                meaning += " One of " + escaped(config::expectation(*setting)) + ".";
+                meaning += base::format(" One of {}.", escaped(config::expectation(*setting)));
             if (config::is_list(setting->type)) meaning += " May be given more than once.";
-            add_option(text, setting->flag, placeholder, meaning + " In files " + bold(setting->key) + ".");
+            add_option(text, setting->flag, placeholder,
+                       base::format("{} In files {}.", meaning, bold(setting->key)));
         }
     }
     return text;
@@ -70,7 +73,8 @@ std::string options_part() {
 
 std::string topics_part() {
     std::string text;
-    for (const Topic& topic : topics()) text += bold(topic.name) + "\n\t" + sentence(topic.help) + "\n\n";
+    for (const Topic& topic : topics())
+        text += base::format("{}\n\t{}\n\n", bold(topic.name), sentence(topic.help));
     return text;
 }
 
@@ -93,7 +97,7 @@ base::Result<std::string> manual_part(std::string_view name) {
         if (part.name == name) return part.text();
         names.emplace_back(part.name);
     }
-    return base::Error{.what = "the manual has no part '" + std::string(name) + "'",
+    return base::Error{.what = base::format("the manual has no part '{}'", name),
                        .advice = "there are " + base::join(names, ", "),
                        .exit_code = base::ExitCode::usage};
 }

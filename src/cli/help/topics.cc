@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "config/data.h"
 
@@ -89,7 +90,7 @@ std::span<const Topic> topics() {
 }
 
 std::string_view topic_text(std::string_view name) {
-    const config::DataFile* file = config::find_data_file("help/" + std::string(name) + ".txt");
+    const config::DataFile* file = config::find_data_file(base::format("help/{}.txt", name));
     return file ? file->content : std::string_view();
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -32,8 +33,7 @@ std::vector<Item> written(const Effective& effective, std::string_view key) {
 }
 
 std::string line(const Item& item, std::string_view key, std::string_view problem) {
-    return item.origin.describe() + ": " + std::string(key) + ": '" + base::printable(item.text) + "' " +
-           std::string(problem);
+    return base::format("{}: {}: '{}' {}", item.origin.describe(), key, base::printable(item.text), problem);
 }
 
 // ---- Without effect
@@ -47,7 +47,7 @@ void add_impassable(const Effective& effective, std::vector<std::string>& warnin
     for (const Item& item : written(effective, "env.allow")) {
         std::string_view obstacle = plan::variable_obstacle(item.text, always_has_gateway(effective));
         if (!obstacle.empty())
-            warnings.push_back(line(item, "env.allow", "has no effect: " + std::string(obstacle)));
+            warnings.push_back(line(item, "env.allow", base::format("has no effect: {}", obstacle)));
     }
 }
 
@@ -77,8 +77,8 @@ void add_needless(const Effective& effective, std::vector<std::string>& warnings
         const std::string& text = effective.text(setting.key);
         bool is_default = text == setting.fallback && text == widest(setting);
         if (!is_default || is_locked(effective, setting.key)) continue;
-        warnings.push_back(effective.origin(setting.key).describe() + ": " + std::string(setting.key) +
-                           " = " + text + " changes nothing: it is built in, and nothing is wider");
+        warnings.push_back(base::format("{}: {} = {} changes nothing: it is built in, and nothing is wider",
+                                        effective.origin(setting.key).describe(), setting.key, text));
     }
 }
 
@@ -127,8 +127,9 @@ void add_home_entries(const Effective& effective, std::vector<std::string>& warn
         for (const Item& item : written(effective, key)) {
             if (!item.text.starts_with('~')) continue;
             warnings.push_back(line(item, key,
-                                    "holds for accounts of /etc/passwd; for those that come from " +
-                                        services + ", ~ is what HOME says: write the full path"));
+                                    base::format("holds for accounts of /etc/passwd; for those that come "
+                                                 "from {}, ~ is what HOME says: write the full path",
+                                                 services)));
         }
     }
 }
@@ -246,7 +247,7 @@ void leave_out_without_effect(Effective& effective, const std::vector<std::strin
     for (auto& [key, value] : effective.values) {
         std::erase_if(value.items, [&](const Item& item) {
             std::string start = item.origin.describe() + ": ";
-            std::string said = "'" + base::printable(item.text) + "' has no effect";
+            std::string said = base::format("'{}' has no effect", base::printable(item.text));
             return std::ranges::any_of(warnings, [&](const std::string& warning) {
                 return warning.starts_with(start) && warning.find(said) != std::string::npos;
             });

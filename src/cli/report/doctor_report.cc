@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/backend.h"
+#include "base/format.h"
 #include "base/table.h"
 #include "base/text.h"
 
@@ -41,7 +42,7 @@ Style style_of(Level level) {
 }
 
 std::string heading(std::string_view text, bool is_coloured) {
-    return "\n" + base::styled(text, Style::bold, is_coloured) + "\n";
+    return base::format("\n{}\n", base::styled(text, Style::bold, is_coloured));
 }
 
 std::string modes_text(const plan::Outlook& outlook) {
@@ -106,7 +107,7 @@ std::string weaknesses_text(const Examination& examination, bool is_coloured) {
         if (is_lesser) table.add({{std::string(reached.control)}, {printable(reached.detail)}});
     }
     if (table.is_empty()) return "";
-    std::string title = "What is weaker with " + std::string(chosen->backend->title) + " here";
+    std::string title = base::format("What is weaker with {} here", chosen->backend->title);
     return heading(title, is_coloured) + table.text(2, is_coloured);
 }
 
@@ -116,7 +117,7 @@ std::string fixes_text(const Examination& examination, bool is_coloured) {
         if (finding.fix.empty()) continue;
         text += heading("To mend " + finding.name, is_coloured);
         for (std::string_view line : base::split(base::trim(finding.fix), '\n'))
-            text += line.empty() ? "\n" : "  " + printable(line) + "\n";
+            text += line.empty() ? "\n" : base::format("  {}\n", printable(line));
     }
     return text;
 }
@@ -125,19 +126,19 @@ std::string summary_text(const Examination& examination, bool is_coloured) {
     bool is_kept_by_settings = !examination.has_settings && examination.chosen() != nullptr &&
                                examination.facts.nested_in != "agent-sandbox";
     if (is_kept_by_settings) {
-        return "\n" +
-               base::styled("A jail could be built here; the configuration keeps it from starting.",
-                            Style::red, is_coloured) +
-               "\n";
+        return base::format(
+            "\n{}\n", base::styled("A jail could be built here; the configuration keeps it from starting.",
+                                   Style::red, is_coloured));
     }
     if (!examination.is_usable()) {
-        return "\n" + base::styled("No jail can be built here.", Style::red, is_coloured) + "\n";
+        return base::format("\n{}\n", base::styled("No jail can be built here.", Style::red, is_coloured));
     }
     const plan::BackendTraits& taken = *examination.chosen()->backend;
     bool is_lesser = plan::is_lesser(taken);
-    std::string text = "A jail can be built here, by " + std::string(taken.title) +
-                       (is_lesser ? "; it is weaker than one by agent-sandbox itself or bubblewrap." : ".");
-    return "\n" + base::styled(text, !is_lesser ? Style::green : Style::yellow, is_coloured) + "\n";
+    std::string text =
+        base::format("A jail can be built here, by {}{}", taken.title,
+                     is_lesser ? "; it is weaker than one by agent-sandbox itself or bubblewrap." : ".");
+    return base::format("\n{}\n", base::styled(text, !is_lesser ? Style::green : Style::yellow, is_coloured));
 }
 
 Json json_of(const plan::Outlook& outlook, bool is_chosen) {

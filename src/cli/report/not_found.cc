@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "cli/find_program.h"
@@ -38,15 +39,16 @@ std::string hint_for_nothing(const std::string& word, const Caller& caller) {
     if (word.find(' ') != std::string::npos)
         return "it is one word with a blank: leave the quotes out, or write sh -c " + base::shell_word(word);
     if (is_assignment(word))
-        return "to set a variable, write --env " + base::shell_word(word) + " before the command";
+        return base::format("to set a variable, write --env {} before the command", base::shell_word(word));
     if (word.find('/') != std::string::npos) return "there is no such file outside the jail either";
     if (std::optional<host::Node> node = caller.disk.look_through(caller.working_directory / word);
         node && node->kind == host::Kind::file) {
-        return "there is ./" + word + ", which is not in PATH: agent-sandbox ./" + base::shell_word(word);
+        return base::format("there is ./{}, which is not in PATH: agent-sandbox ./{}", word,
+                            base::shell_word(word));
     }
     std::string nowhere = "it is not there outside the jail either: install it, or look at PATH";
     std::string near = nearest_verb(word);
-    return near.empty() ? nowhere : nowhere + "; or did you mean agent-sandbox " + near + "?";
+    return near.empty() ? nowhere : base::format("{}; or did you mean agent-sandbox {}?", nowhere, near);
 }
 
 base::Error with_hint(base::Error error, const Planned& planned, const Caller& caller) {
@@ -64,7 +66,7 @@ base::Error with_hint(base::Error error, const Planned& planned, const Caller& c
     }
     std::string flags = flags_that_show(planned.plan, tree, *program);
     if (flags.empty()) return error;
-    error.advice = "it is outside the jail, at " + program->str() + "; show it with" + flags;
+    error.advice = base::format("it is outside the jail, at {}; show it with{}", program->str(), flags);
     return error;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace cli {
@@ -26,7 +27,7 @@ std::string examples(const Report& search, const plan::Plan& plan, LateFinding::
         if (finding.kind != kind || ++count > kShown) continue;
         bool is_inside = finding.path.is_within(plan.project);
         std::string name(is_inside ? finding.path.relative_to(plan.project) : finding.path.str());
-        names.push_back(base::printable(name) + " after " + seconds(finding.after));
+        names.push_back(base::format("{} after {}", base::printable(name), seconds(finding.after)));
     }
     if (names.empty()) return "";
     return " (" + base::join(names, ", ") + (count > kShown ? ", …" : "") + ")";
@@ -45,34 +46,41 @@ void tell_search(const Output& output, const Report& search, const Planned& plan
             "the limit of inotify watches was reached (fs.inotify.max_user_watches): a name that appeared in "
             "the project was open for ten seconds or more");
     if (search.masked > 0)
-        output.protection(base::counted(search.masked, "file", "files") +
-                          " could be read until the search masked " + (search.masked == 1 ? "it" : "them") +
-                          named(LateFinding::Kind::masked) + "; from now on a launch masks " +
-                          (search.masked == 1 ? "it" : "them") + " first");
+        output.protection(
+            base::format("{} could be read until the search masked {}{}; from now on a launch masks {} first",
+                         base::counted(search.masked, "file", "files"), search.masked == 1 ? "it" : "them",
+                         named(LateFinding::Kind::masked), search.masked == 1 ? "it" : "them"));
     if (search.repositories > 0)
-        output.protection(base::counted(search.repositories, "repository was", "repositories were") +
-                          " found after the start and made read-only" + named(LateFinding::Kind::repository) +
-                          "; git can write there from the next start on");
+        output.protection(base::format(
+            "{} found after the start and made read-only{}; git can write there from the next start on",
+            base::counted(search.repositories, "repository was", "repositories were"),
+            named(LateFinding::Kind::repository)));
     if (search.held > 0)
-        output.protection(base::counted(search.held, "process", "processes") +
-                          " had a repository open when it was made read-only, and was killed" +
-                          named(LateFinding::Kind::held));
+        output.protection(
+            base::format("{} had a repository open when it was made read-only, and was killed{}",
+                         base::counted(search.held, "process", "processes"), named(LateFinding::Kind::held)));
     if (search.closed > 0)
-        output.protection(base::counted(search.closed, "directory was", "directories were") +
-                          " closed after the start: nested too deep, or with too many files to mask" +
-                          named(LateFinding::Kind::closed));
+        output.protection(
+            base::format("{} closed after the start: nested too deep, or with too many files to mask{}",
+                         base::counted(search.closed, "directory was", "directories were"),
+                         named(LateFinding::Kind::closed)));
     if (search.open > 0)
-        output.protection(base::counted(search.open, "name", "names") + " could not be covered" +
-                          named(LateFinding::Kind::open) + ": look at what the jail did there");
+        output.protection(base::format("{} could not be covered{}: look at what the jail did there",
+                                       base::counted(search.open, "name", "names"),
+                                       named(LateFinding::Kind::open)));
     if (search.replaced > 0)
-        output.protection(base::counted(search.replaced, "masked file was", "masked files were") +
-                          " replaced outside and covered again" + named(LateFinding::Kind::replaced));
+        output.protection(base::format("{} replaced outside and covered again{}",
+                                       base::counted(search.replaced, "masked file was", "masked files were"),
+                                       named(LateFinding::Kind::replaced)));
     if (search.appeared > 0)
-        output.information(base::counted(search.appeared, "name was", "names were") +
-                           " covered when it appeared" + named(LateFinding::Kind::appeared));
+        output.information(base::format("{} covered when it appeared{}",
+                                        base::counted(search.appeared, "name was", "names were"),
+                                        named(LateFinding::Kind::appeared)));
     if (!plan.search.is_complete && !search.is_complete && !search.has_failed)
-        output.warning("the session ended before the whole project was searched (" +
-                       std::to_string(search.entries) + " files): others may have been readable");
+        output.warning(
+            base::format("the session ended before the whole project was searched ({} files): others may "
+                         "have been readable",
+                         search.entries));
 }
 
 }  // namespace cli

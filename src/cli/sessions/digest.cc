@@ -3,6 +3,7 @@
 #include "cli/sessions/digest.h"
 
 #include "audit/digest.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/sessions/records.h"
@@ -50,11 +51,11 @@ int mark(const Invocation& call, const Place& place) {
     for (const auto& [option, what] : call.arguments.own_values) {
         bool is_mark = option == "--not-needed";
         bool is_new = is_mark ? marks->add(project, "", what) : marks->remove(project, what);
-        text += base::printable(what) +
-                (is_mark  ? " is marked as not needed"
-                 : is_new ? " is needed again"
-                          : " was not marked") +
-                " in " + base::printable(project) + "\n";
+        text += base::format("{}{} in {}\n", base::printable(what),
+                             is_mark  ? " is marked as not needed"
+                             : is_new ? " is needed again"
+                                      : " was not marked",
+                             base::printable(project));
     }
     if (base::Status written = marks->write(path); !written) return call.output.fail(written.error());
     return call.output.result(text);
@@ -67,8 +68,8 @@ void tell_digest(const Output& output, const DigestRequest& request) {
     if (!made) return output.detail(made.error().line());
     if (made->digest.total == 0) return;
     std::string counts = audit::counts_of(made->digest);
-    output.information("refused: " + (counts.empty() ? "nothing that is needed" : counts) +
-                       "; agent-sandbox digest shows all");
+    output.information(base::format("refused: {}; agent-sandbox digest shows all",
+                                    counts.empty() ? "nothing that is needed" : counts));
     for (const std::string& line : audit::to_lines(made->digest, kMostAtTheEnd))
         output.information("  " + line);
 }

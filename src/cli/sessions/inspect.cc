@@ -5,6 +5,7 @@
 
 #include "base/encoding/json.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -63,7 +64,8 @@ class Page {
 
     void section(std::string_view title, const base::Table& table) {
         if (table.is_empty()) return;
-        text_ += "\n" + base::styled(title, Style::bold, is_coloured_) + "\n" + table.text(2, is_coloured_);
+        text_ += base::format("\n{}\n{}", base::styled(title, Style::bold, is_coloured_),
+                              table.text(2, is_coloured_));
     }
     void line(const std::string& text) { text_ += text + "\n"; }
     void table(const base::Table& table) { text_ += table.text(2, is_coloured_); }
@@ -98,7 +100,7 @@ void add_status(Page& page, const Json& status) {
     for (const Json& one : status.items("live"))
         changes.add({{base::printable(one.text("action"))}, {base::printable(one.text("target"))}});
     page.section("Limits", limits);
-    page.section("Connections (" + printable_number(status, "connection_count") + ")", connections);
+    page.section(base::format("Connections ({})", printable_number(status, "connection_count")), connections);
     page.section("Waiting for an answer", questions);
     page.section("Changed since the start", changes);
 }

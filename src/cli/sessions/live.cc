@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // `allow HOST`, `block HOST` and `reload`: change the policy of a running session.
 #include "base/encoding/json.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/output.h"
@@ -23,7 +24,7 @@ std::string outcome(std::string done, const Json& reply) {
     for (const Json& setting : reply.items("restart")) {
         if (setting.as_text()) settings.push_back(base::printable(*setting.as_text()));
     }
-    if (!settings.empty()) text += "a restart is needed for: " + base::join(settings, ", ") + "\n";
+    if (!settings.empty()) text += base::format("a restart is needed for: {}\n", base::join(settings, ", "));
     return text;
 }
 
@@ -35,7 +36,8 @@ int change(const Invocation& call, const Json& request, std::string_view done) {
     if (!known) return call.output.fail(known.error());
     base::Result<Json> reply = session::ask_session(*known, request);
     if (!reply) return call.output.fail(reply.error());
-    return call.output.result(outcome("session " + short_id(*known) + ": " + base::printable(done), *reply));
+    return call.output.result(
+        outcome(base::format("session {}: {}", short_id(*known), base::printable(done)), *reply));
 }
 
 int change_host(const Invocation& call, std::string_view done) {

@@ -6,6 +6,7 @@
 
 #include "audit/show.h"
 #include "audit/verify.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/output.h"

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/encoding/json.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/output.h"
@@ -19,8 +20,9 @@ using monitor::padded;
 using session::Known;
 
 std::string line_of(const std::vector<std::string>& cells, size_t width) {
-    std::string line = padded(cells[0], session::kShortId) + " " + monitor::padded_left(cells[1], 6) + "  " +
-                       padded(cells[2], 8) + " " + padded(cells[3], 9) + " ";
+    std::string line =
+        base::format("{} {}  {} {} ", padded(cells[0], session::kShortId), monitor::padded_left(cells[1], 6),
+                     padded(cells[2], 8), padded(cells[3], 9));
     size_t left = width > monitor::cells_of(line) ? width - monitor::cells_of(line) : 0;
     size_t project = left * 2 / 5;
     line += padded(cells[4], project) + " ";
@@ -35,7 +37,7 @@ std::string text_of(const Sessions& sessions, size_t width) {
         text += line_of({short_id(known), monitor::age_text(monitor::age_of(metadata.text("started"))),
                          metadata.text("backend"), metadata.text("network"),
                          monitor::project_text(metadata, sessions.home),
-                         (is_elsewhere ? "on " + metadata.text("host") + ": " : "") +
+                         (is_elsewhere ? base::format("on {}: ", metadata.text("host")) : "") +
                              monitor::command_text(metadata)},
                         width) +
                 "\n";

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/encoding/json.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -99,10 +100,11 @@ int follow(const Invocation& call) {
         if (!sessions) return is_one && !is_first ? 0 : call.output.fail(sessions.error());
         for (const Question& question : questions_of(*sessions)) {
             if (!told.emplace(question.known.id, question.id()).second) continue;
-            std::string line = call.arguments.wants_json
-                                   ? question.json().dump(-1)
-                                   : std::to_string(question.id()) + "  " + short_id(question.known) + "  " +
-                                         question.target() + "  " + age(question, "left_ms") + " left";
+            std::string line =
+                call.arguments.wants_json
+                    ? question.json().dump(-1)
+                    : base::format("{}  {}  {}  {} left", question.id(), short_id(question.known),
+                                   question.target(), age(question, "left_ms"));
             if (int code = call.output.result(line + "\n")) return code;
         }
         std::this_thread::sleep_for(kRound);
@@ -123,7 +125,7 @@ base::Result<Question> chosen_question(const Invocation& call) {
         const std::string& word = call.arguments.words[0];
         const std::optional<int64_t> id = base::parse_number<int64_t>(word);
         if (!id) {
-            return base::Error{.what = "'" + word + "' is not the number of a question",
+            return base::Error{.what = base::format("'{}' is not the number of a question", word),
                                .advice = "agent-sandbox pending lists what is asked",
                                .exit_code = base::ExitCode::usage};
         }
@@ -154,8 +156,8 @@ int answer(const Invocation& call, std::string_view done) {
     if (!reason.empty()) request.set("reason", reason);
     base::Result<Json> reply = session::ask_session(question->known, request);
     if (!reply) return call.output.fail(reply.error());
-    return call.output.result("session " + short_id(question->known) + ": " + question->target() +
-                              std::string(done) + "\n");
+    return call.output.result(
+        base::format("session {}: {}{}\n", short_id(question->known), question->target(), done));
 }
 
 }  // namespace

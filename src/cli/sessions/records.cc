@@ -2,6 +2,7 @@
 #include "cli/sessions/records.h"
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/paths_inside.h"
 #include "cli/arguments.h"
 
@@ -20,7 +21,7 @@ base::Result<audit::RecordFile> record_of(const Invocation& call, std::string_vi
 base::Result<audit::RecordFile> record_of(const Invocation& call, const Place& place, std::string_view text) {
     if (base::file_exists(base::own_path(base::kOwnProgram))) {
         return base::Error{.what = "records of sessions are outside of the jail",
-                           .advice = "call " + call.arguments.verb + " in another terminal",
+                           .advice = base::format("call {} in another terminal", call.arguments.verb),
                            .exit_code = base::ExitCode::usage};
     }
     if (text.find('/') == std::string_view::npos) return audit::find_record(records_directory(place), text);

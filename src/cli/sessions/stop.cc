@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/encoding/json.h"
+#include "base/format.h"
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/sessions/sessions.h"
@@ -33,7 +34,7 @@ base::Status end(const Sessions& sessions, const Known& known, bool is_now) {
     // A suspended supervisor (SIGSTOP) can't answer; kill it.
     if (is_now && session::kill_session(known)) return base::success();
     base::Error error = reply.error();
-    if (!is_now) error.advice += "; agent-sandbox stop --now " + short_id(known) + " does not ask";
+    if (!is_now) error.advice += base::format("; agent-sandbox stop --now {} does not ask", short_id(known));
     return error;
 }
 
@@ -65,14 +66,16 @@ int stop_verb(const Invocation& call) {
         while (!(has_ended = !is_running(*sessions, known->id)) && Clock::now() < deadline)
             std::this_thread::sleep_for(kPause);
         if (has_ended) {
-            exit_code = call.output.result("session " + short_id(*known) + " has ended\n", exit_code);
+            exit_code =
+                call.output.result(base::format("session {} has ended\n", short_id(*known)), exit_code);
             continue;
         }
         exit_code = call.output.fail(
-            {.what = "session " + short_id(*known) + " was asked to end and still runs after " +
-                     std::to_string(kLongestStop.count()) + " seconds",
-             .advice = is_now ? "look at its process: agent-sandbox inspect " + short_id(*known)
-                              : "agent-sandbox stop --now " + short_id(*known) + " does not wait for it",
+            {.what = base::format("session {} was asked to end and still runs after {} seconds",
+                                  short_id(*known), kLongestStop.count()),
+             .advice =
+                 is_now ? "look at its process: agent-sandbox inspect " + short_id(*known)
+                        : base::format("agent-sandbox stop --now {} does not wait for it", short_id(*known)),
              .exit_code = base::ExitCode::check_failed});
     }
     return exit_code;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/settings.h"
@@ -62,7 +63,7 @@ std::vector<std::string> environment_of(const Planned& planned, const Caller& ca
 void add_option(std::vector<std::string>& options, const std::string& key, const config::Value& value) {
     const config::Setting& setting = *config::find_setting(key);
     auto add = [&](std::string_view flag, const std::string& text) {
-        options.push_back(std::string(flag) + "=" + text);
+        options.push_back(base::format("{}={}", flag, text));
     };
     if (key.starts_with("limits.")) {
         add("--limit", key.substr(std::string_view("limits.").size()) + "=" + value.text);

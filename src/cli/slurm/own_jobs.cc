@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "cli/arguments.h"
@@ -108,13 +109,14 @@ std::string directives_in(std::string_view script, std::string_view name) {
     lines += '\n';
     for (std::string_view line : base::split(script, '\n')) {
         if (!line.empty() && !line.starts_with('#')) break;
-        if (line.starts_with("#SBATCH")) lines += std::string(line) + "\n";
+        if (line.starts_with("#SBATCH")) lines += base::format("{}\n", line);
     }
     return lines;
 }
 
 base::Result<std::string> read_script(const slurm::Parsed& parsed) {
-    if (std::optional<std::string> line = parsed.value_of("wrap")) return "#!/bin/sh\n\n" + *line + "\n";
+    if (std::optional<std::string> line = parsed.value_of("wrap"))
+        return base::format("#!/bin/sh\n\n{}\n", *line);
     base::Result<std::string> text = parsed.words.empty()
                                          ? base::read_descriptor(STDIN_FILENO, kLargestScript)
                                          : base::read_file(parsed.words.front(), kLargestScript);
@@ -173,7 +175,7 @@ int run_step(const Invocation& call, const slurm::Parsed& parsed) {
     std::vector<std::string> words = words_of(parsed, "");
     widen_export(words, *variables);
     if (!parsed.has("job-name"))
-        words.push_back("--job-name=" + std::string(base::base_name(parsed.words.front())));
+        words.push_back(base::format("--job-name={}", base::base_name(parsed.words.front())));
     words.insert(words.begin(), std::string(kStep));
     words.push_back(*program);
     words.emplace_back(slurm::kEntryRole);

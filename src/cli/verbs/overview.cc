@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/backend.h"
+#include "base/format.h"
 #include "base/paths_inside.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -31,19 +32,19 @@ std::string project_text(const plan::Plan& plan, const base::Path& home) {
 std::string network_text(const plan::Plan& plan) {
     std::string text(policy::to_text(plan.network.reached));
     if (plan.network.asked == plan.network.reached) return text;
-    return text + " (asked: " + std::string(policy::to_text(plan.network.asked)) + ")";
+    return base::format("{} (asked: {})", text, policy::to_text(plan.network.asked));
 }
 
 std::string held_back_text(const plan::Plan& plan) {
     size_t count = plan.environment.removed.size();
-    return std::to_string(count) + (count == 1 ? " variable" : " variables") + " held back";
+    return base::format("{}{} held back", count, count == 1 ? " variable" : " variables");
 }
 
 // Empty if no file is masked and the search is complete.
 std::string masked_text(const plan::Plan& plan) {
     size_t count = plan.search.masked;
-    std::string text = std::to_string(count) + (count == 1 ? " file" : " files") + " masked";
-    if (!plan.search.is_complete) return " · " + text + " so far, still searching the project";
+    std::string text = base::format("{}{} masked", count, count == 1 ? " file" : " files");
+    if (!plan.search.is_complete) return base::format(" · {} so far, still searching the project", text);
     return count == 0 ? "" : " · " + text;
 }
 
@@ -107,7 +108,7 @@ std::string hidden_text(const Planned& planned, const host::Tree& tree) {
     size_t more = names.size() > kShown ? names.size() - kShown : 0;
     names.resize(names.size() - more);
     std::string text = base::join(names, ", ");
-    if (more > 0) text += " and " + std::to_string(more) + " more";
+    if (more > 0) text += base::format(" and {} more", more);
     if (planned.plan.environment.removed.empty()) return text;
     return text + (text.empty() ? "" : "; ") + held_back_text(planned.plan);
 }
@@ -119,11 +120,11 @@ std::string what_happens_here(const Invocation& call, const Planned& planned) {
     table.add({{"home"}, {std::string(meaning_of(planned.settings.policy.home.access))}});
     if (std::string hidden = hidden_text(planned, call.caller.disk); !hidden.empty())
         table.add({{"hidden"}, {printable(hidden)}});
-    table.add({{"network"}, {network_text(plan) + ": " + std::string(meaning_of(plan.network.reached))}});
+    table.add({{"network"}, {base::format("{}: {}", network_text(plan), meaning_of(plan.network.reached))}});
     table.add({{"backend"}, {std::string(base::to_text(plan.backend))}});
     bool is_coloured = call.output.colours_results();
-    return base::styled("A command started here would get", Style::bold, is_coloured) + "\n" +
-           table.text(2, is_coloured, width_of(call.output));
+    return base::format("{}\n{}", base::styled("A command started here would get", Style::bold, is_coloured),
+                        table.text(2, is_coloured, width_of(call.output)));
 }
 
 std::string what_stands_in_the_way(const Invocation& call, const base::Error& error) {
@@ -131,7 +132,7 @@ std::string what_stands_in_the_way(const Invocation& call, const base::Error& er
         base::styled("A command would not be started here", Style::bold, call.output.colours_results()) +
         "\n";
     for (const std::string& line : base::wrapped(printable(error.line()), width_of(call.output) - 2))
-        text += "  " + line + "\n";
+        text += base::format("  {}\n", line);
     return text;
 }
 
@@ -180,7 +181,7 @@ std::optional<Try> installed_agent(const Invocation& call, const Planned& planne
                 if (flags.empty()) continue;
                 flags = flags.substr(1) + " ";
             }
-            return Try{flags + command.text, "start " + profile->title + " here"};
+            return Try{flags + command.text, base::format("start {} here", profile->title)};
         }
     }
     return std::nullopt;
@@ -221,8 +222,8 @@ std::string things_to_try(const Invocation& call, const std::vector<Try>& tries)
     base::Table table;
     for (const Try& row : tries)
         table.add({{printable(name + " " + row.command)}, {printable(row.meaning), Style::dim}});
-    return "\n" + base::styled("Try", Style::bold, is_coloured) + "\n" +
-           table.text(2, is_coloured, width_of(call.output)) + "\nMore: " + printable(name) + " help\n";
+    return base::format("\n{}\n{}\nMore: {} help\n", base::styled("Try", Style::bold, is_coloured),
+                        table.text(2, is_coloured, width_of(call.output)), printable(name));
 }
 
 std::string_view variable_of(const Caller& caller, std::string_view name) {
@@ -237,19 +238,21 @@ std::string from_inside(const Invocation& call) {
     table.add({{"network"}, {printable(variable_of(caller, "AGENT_SANDBOX_NETWORK"))}});
     table.add({{"backend"}, {printable(variable_of(caller, "AGENT_SANDBOX_BACKEND"))}});
     bool is_coloured = call.output.colours_results();
-    return base::styled("This is inside a jail", Style::bold, is_coloured) + "\n" +
-           table.text(2, is_coloured, width_of(call.output)) +
-           things_to_try(call, {{"policy", "the rules of this jail"},
-                                {"why path ~/.ssh", "what decides about a path, a variable or a host"},
-                                {"notify TEXT", "ring the user's terminal"}});
+    return base::format(
+        "{}\n{}{}", base::styled("This is inside a jail", Style::bold, is_coloured),
+        table.text(2, is_coloured, width_of(call.output)),
+        things_to_try(call, {{"policy", "the rules of this jail"},
+                             {"why path ~/.ssh", "what decides about a path, a variable or a host"},
+                             {"notify TEXT", "ring the user's terminal"}}));
 }
 
 }  // namespace
 
 std::string start_line(const plan::Plan& plan, const base::Path& home) {
     std::string agent = plan.agent.empty() ? "" : plan.agent + " · ";
-    return agent + std::string(base::to_text(plan.backend)) + " · " + project_text(plan, home) +
-           " · network " + network_text(plan) + " · " + held_back_text(plan) + masked_text(plan);
+    return base::format("{}{} · {} · network {} · {}{}", agent, base::to_text(plan.backend),
+                        project_text(plan, home), network_text(plan), held_back_text(plan),
+                        masked_text(plan));
 }
 
 int print_overview(const Invocation& call) {

@@ -2,6 +2,7 @@
 #include "cli/verbs/review.h"
 
 #include "base/encoding/sha256.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "plan/backend.h"
 #include "review/review.h"
@@ -43,8 +44,8 @@ void EndReview::tell(const Output& output, const Caller& caller, const plan::Pla
     if (!plan.project_is_writable || (is_protected && output.is_quiet())) return;
     bool is_short = steady_time().tv_sec - began_.tv_sec < kShortRun;
     if (is_protected && is_short && !output.has_terminal()) return;
-    const std::string record =
-        state_directory + "/reviewed/" + base::sha256(plan.project.str()).substr(0, kRecordDigits);
+    const std::string record = base::format("{}/reviewed/{}", state_directory,
+                                            base::sha256(plan.project.str()).substr(0, kRecordDigits));
     review::Session session{plan.project, started_, search_path(caller, plan.project), record};
     for (const std::string& line : review::describe(review::look_back(session), plan.project))
         is_protected ? output.warning(line) : output.protection(line);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
@@ -32,7 +33,8 @@ base::Status check_arguments(const Arguments& arguments) {
     if (arguments.words.empty()) {
         const auto& [flag, value] = arguments.last_taken;
         std::string taken =
-            flag.empty() ? "" : ": '" + base::printable(value) + "' was taken as the value of " + flag;
+            flag.empty() ? ""
+                         : base::format(": '{}' was taken as the value of {}", base::printable(value), flag);
         return base::Error{
             .what = "no command to run" + taken,
             .advice = "usage: agent-sandbox [OPTIONS] COMMAND [ARGUMENTS], for instance: agent-sandbox bash"};
@@ -67,25 +69,28 @@ void tell_uncovered(const Output& output, const std::vector<backends::Uncovered>
     size_t found = 0;
     for (const backends::Uncovered& one : uncovered) {
         if (::access(one.path.c_str(), W_OK) != 0 || ++found > kMostTold) continue;
-        output.protection(base::printable(shortened(one.path, home)) +
-                          " was replaced outside while the session ran, and was open inside " +
-                          (one.is_covered_again ? "for a moment" : "from then on") + ": check it");
+        output.protection(
+            base::format("{} was replaced outside while the session ran, and was open inside {}: check it",
+                         base::printable(shortened(one.path, home)),
+                         one.is_covered_again ? "for a moment" : "from then on"));
     }
     if (found > kMostTold)
-        output.protection(std::to_string(found - kMostTold) +
-                          " more files were open inside for a moment; 'agent-sandbox log' names them");
+        output.protection(
+            base::format("{} more files were open inside for a moment; 'agent-sandbox log' names them",
+                         found - kMostTold));
 }
 
 // What was refused, each with what would allow it. The record is read again only where something was.
 void tell_refusals(const Output& output, const session::Ending& ending, const Planned& planned) {
     if (!ending.unrecorded.empty()) output.protection("this session is not recorded: " + ending.unrecorded);
     if (ending.lost_lines > 0)
-        output.protection(std::to_string(ending.lost_lines) + " lines of the record could not be written");
+        output.protection(base::format("{} lines of the record could not be written", ending.lost_lines));
     tell_uncovered(output, ending.uncovered, planned.facts.identity.home);
     if (!ending.lost_reports.empty())
-        output.protection("the process that covers protected files again " +
-                          std::string(ending.lost_reports) +
-                          ": check the files that were replaced outside while the session ran");
+        output.protection(
+            base::format("the process that covers protected files again {}: check the files that were "
+                         "replaced outside while the session ran",
+                         ending.lost_reports));
     tell_search(output, ending.search, planned);
     if (ending.has_lost_network) output.protection(std::string(session::kLostNetwork));
     bool has_refusals = ending.network.refused > 0 || ending.refused_mails > 0 ||
@@ -154,9 +159,9 @@ session::Surroundings surroundings_of(const Invocation& call, const Planned& pla
     std::string place =
         session::make_runtime_place(session::runtime_places(runtime.value_or(""), state), &taken);
     if (!taken.empty())
-        call.output.protection(taken + " is not a directory of yours with mode 0700; " +
-                               (place.empty() ? "'agent-sandbox ps' will not list this session"
-                                              : "the session's directory is below " + place));
+        call.output.protection(base::format("{} is not a directory of yours with mode 0700; {}", taken,
+                                            place.empty() ? "'agent-sandbox ps' will not list this session"
+                                                          : "the session's directory is below " + place));
     return {.state_directory = state,
             .session = session,
             .runtime_place = std::move(place),

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/paths_inside.h"
 #include "base/text.h"
 #include "cli/arguments.h"
@@ -125,7 +126,7 @@ Answer why_syscall(const Invocation& call, const std::string& name) {
     }
     bool is_the_administrators = explanation.reason.origin.layer == config::Layer::admin;
     if (!verdict.is_allowed && !is_the_administrators)
-        explanation.change = std::string(verdict.setting) + " = true";
+        explanation.change = base::format("{} = true", verdict.setting);
     return explanation;
 }
 

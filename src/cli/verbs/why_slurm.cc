@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "slurm/options/denial.h"
 #include "slurm/options/parse.h"
@@ -21,8 +22,8 @@ std::string meaning_of(std::string_view code) {
 
 Explanation refused(std::string subject, std::string_view code, std::string why) {
     return {.subject = std::move(subject),
-            .verdict = "refused [" + std::string(code) + "]",
-            .reason = {.why = std::move(why) + " (" + meaning_of(code) + ")"}};
+            .verdict = base::format("refused [{}]", code),
+            .reason = {.why = why + " (" + meaning_of(code) + ")"}};
 }
 
 Explanation explain_command(const std::string& name) {
@@ -59,7 +60,7 @@ std::optional<slurm::Given> given_by(const slurm::Command& command, std::string_
 }
 
 Explanation explain_given(const slurm::Command& command, const slurm::Given& given) {
-    std::string subject = std::string(command.name) + " " + slurm::name_of(*given.option);
+    std::string subject = base::format("{} {}", command.name, slurm::name_of(*given.option));
     if (std::optional<slurm::Denial> denial = slurm::judge(given)) {
         Explanation answer = refused(subject, denial->code, base::printable(denial->what));
         if (!denial->advice.empty()) answer.reason.why += "; " + base::printable(denial->advice);
@@ -75,8 +76,8 @@ Explanation explain_given(const slurm::Command& command, const slurm::Given& giv
 
 Explanation explain_option(const slurm::Command& command, const std::string& word) {
     if (std::optional<slurm::Given> given = given_by(command, word)) return explain_given(command, *given);
-    return refused(std::string(command.name) + " " + base::printable(word), slurm::code::unknown_option,
-                   "it is not in the table of " + std::string(command.name));
+    return refused(base::format("{} {}", command.name, base::printable(word)), slurm::code::unknown_option,
+                   base::format("it is not in the table of {}", command.name));
 }
 
 // Several commands may have the option: return the strictest verdict; on a tie, that of the first command.
