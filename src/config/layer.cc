@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "base/format.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -96,7 +97,7 @@ std::string advice_for(std::string_view description) {
 std::string one_of(std::vector<std::string> names) {
     std::string last = std::move(names.back());
     names.pop_back();
-    return names.empty() ? last : base::join(names, ", ") + " or " + last;
+    return names.empty() ? last : base::format("{} or {}", base::join(names, ", "), last);
 }
 
 class Reader {
@@ -137,7 +138,7 @@ class Reader {
 
     void add_problem(const toml::source_region& source, std::string what, std::string advice) {
         uint32_t line = source.begin.line, column = source.begin.column;
-        std::string where = parsed_.content.file + ":" + std::to_string(line) + ":" + std::to_string(column);
+        std::string where = base::format("{}:{}:{}", parsed_.content.file, line, column);
         problems_.push_back(
             {line, column,
              Error{.what = std::move(what), .advice = std::move(advice), .where = std::move(where)}});
@@ -146,7 +147,7 @@ class Reader {
     void read_table(const toml::table& table, const std::string& prefix) {
         for (const auto& [name, node] : table) {
             std::string key =
-                prefix.empty() ? std::string(name.str()) : prefix + "." + std::string(name.str());
+                prefix.empty() ? std::string(name.str()) : base::format("{}.{}", prefix, name.str());
             if (key == kMatchSection) {
                 read_match(name, node);
             } else if (const Setting* setting = find_row(key)) {
@@ -165,14 +166,14 @@ class Reader {
     }
 
     bool is_section(std::string_view prefix) const {
-        std::string start = std::string(prefix) + ".";
+        std::string start = base::format("{}.", prefix);
         return std::ranges::any_of(rows_, [&](const Setting* row) { return row->key.starts_with(start); });
     }
 
     void read_section(const toml::key& name, const toml::node& node, const std::string& key) {
         if (const toml::table* table = node.as_table()) return read_table(*table, key);
-        add_problem(name.source(), "'" + key + "' is a section, not a setting",
-                    "write [" + key + "] and its settings below");
+        add_problem(name.source(), base::format("'{}' is a section, not a setting", key),
+                    base::format("write [{}] and its settings below", key));
     }
 
     void add_unknown_section(const toml::key& name, const std::string& key) {
@@ -182,8 +183,8 @@ class Reader {
                 known.push_back(row->key.substr(0, dot));
         }
         std::string meant = base::nearest(key, known);
-        add_problem(name.source(), "unknown section [" + base::printable(key) + "]",
-                    meant.empty() ? std::string(kAllSettings) : "did you mean [" + meant + "]?");
+        add_problem(name.source(), base::format("unknown section [{}]", base::printable(key)),
+                    meant.empty() ? std::string(kAllSettings) : base::format("did you mean [{}]?", meant));
     }
 
     void add_unknown(const toml::key& name, const std::string& key) {
@@ -197,10 +198,11 @@ class Reader {
         std::string end = "." + key.substr(key.rfind('.') + 1);
         for (std::string_view row : known) {
             bool is_meant = near.empty() && row.ends_with(end);
-            if (is_meant) meant.push_back("'" + std::string(row) + "'");
+            if (is_meant) meant.push_back(base::format("'{}'", row));
         }
-        add_problem(name.source(), "unknown setting '" + base::printable(key) + "'",
-                    meant.empty() ? std::string(kAllSettings) : "did you mean " + one_of(meant) + "?");
+        add_problem(
+            name.source(), base::format("unknown setting '{}'", base::printable(key)),
+            meant.empty() ? std::string(kAllSettings) : base::format("did you mean {}?", one_of(meant)));
     }
 
     void read_match(const toml::key& name, const toml::node& node) {
@@ -215,7 +217,8 @@ class Reader {
         }
         for (const auto& [inner, value] : *table) {
             if (inner.str() != "project") {
-                add_problem(inner.source(), "unknown key 'match." + base::printable(inner.str()) + "'",
+                add_problem(inner.source(),
+                            base::format("unknown key 'match.{}'", base::printable(inner.str())),
                             "match.project is the only one");
             } else {
                 read_match_project(value);
@@ -252,8 +255,7 @@ class Reader {
     }
 
     void add_wrong_type(const Setting& setting, const toml::node& node) {
-        add_problem(node.source(),
-                    std::string(setting.key) + " can't be " + std::string(name_of(node.type())),
+        add_problem(node.source(), base::format("{} can't be {}", setting.key, name_of(node.type())),
                     "write " + expectation(setting));
     }
 
@@ -278,10 +280,9 @@ class Reader {
         Written written;
         for (const toml::node& element : *array) {
             if (!element.is_string()) {
-                add_problem(
-                    element.source(),
-                    std::string(setting.key) + ": an entry can't be " + std::string(name_of(element.type())),
-                    "write " + expectation(setting));
+                add_problem(element.source(),
+                            base::format("{}: an entry can't be {}", setting.key, name_of(element.type())),
+                            "write " + expectation(setting));
                 continue;
             }
             if (auto text = canonical(setting, element, element.value_or(std::string()))) {
@@ -297,12 +298,12 @@ class Reader {
         for (const auto& [name, element] : *table) {
             if (!element.is_string()) {
                 add_problem(element.source(),
-                            std::string(setting.key) + "." + base::printable(name.str()) + " can't be " +
-                                std::string(name_of(element.type())),
+                            base::format("{}.{} can't be {}", setting.key, base::printable(name.str()),
+                                         name_of(element.type())),
                             "write a text in quotes");
                 continue;
             }
-            std::string raw = std::string(name.str()) + "=" + element.value_or(std::string());
+            std::string raw = base::format("{}={}", name.str(), element.value_or(std::string()));
             if (auto text = canonical(setting, element, raw))
                 add_item(setting, element, value, written, *std::move(text));
         }
@@ -328,8 +329,8 @@ class Reader {
             return;
         }
         add_problem(node.source(),
-                    std::string(setting.key) + ": '" + base::printable(text) + "' is written twice",
-                    "remove one; the first is in line " + std::to_string(same->second));
+                    base::format("{}: '{}' is written twice", setting.key, base::printable(text)),
+                    base::format("remove one; the first is in line {}", same->second));
     }
 
     std::vector<const Setting*> rows_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "config/origin.h"
 
+#include "base/format.h"
+
 namespace config {
 
 std::string_view layer_name(Layer layer) {
@@ -26,7 +28,7 @@ std::string_view layer_name(Layer layer) {
 }
 
 std::string Origin::describe() const {
-    if (!file.empty()) return line > 0 ? file + ":" + std::to_string(line) : file;
+    if (!file.empty()) return line > 0 ? base::format("{}:{}", file, line) : file;
     if (!name.empty()) return name;
     return std::string(layer_name(layer));
 }

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/files/checked_files.h"
@@ -102,10 +103,10 @@ base::Result<Profile> profile_named(const std::vector<ProfileText>& found, std::
         names.push_back(profile.name);
     }
     std::string meant = base::nearest(name, names);
-    return base::Error{
-        .what = "there is no profile of an agent '" + base::printable(name) + "'",
-        .advice = meant.empty() ? "'agent-sandbox profiles' lists them" : "did you mean " + meant + "?",
-        .where = origin.describe()};
+    return base::Error{.what = base::format("there is no profile of an agent '{}'", base::printable(name)),
+                       .advice = meant.empty() ? "'agent-sandbox profiles' lists them"
+                                               : base::format("did you mean {}?", meant),
+                       .where = origin.describe()};
 }
 
 }  // namespace config

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "config/profile.h"
 
@@ -91,7 +92,7 @@ bool is_for(const Profile& profile, std::string_view program) {
     auto names = [&](const Item& item) { return item.text == name; };
     auto holds = [&](const Item& item) {
         return package_of(program) == item.text ||
-               program.find("/node_modules/" + item.text + "/") != std::string_view::npos;
+               program.find(base::format("/node_modules/{}/", item.text)) != std::string_view::npos;
     };
     return std::ranges::any_of(profile.commands, names) || std::ranges::any_of(profile.packages, holds);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace config {
@@ -64,7 +65,7 @@ std::string toml_list(const Setting& setting, const std::vector<std::string>& en
     std::string line = "[" + joined(parts) + "]";
     if (line.size() <= kLongestLine) return line;
     std::string lines = "[\n";
-    for (const std::string& part : parts) lines += "    " + part + ",\n";
+    for (const std::string& part : parts) lines += base::format("    {},\n", part);
     return lines + "]";
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/parse.h"
 #include "base/path.h"
@@ -17,12 +18,13 @@ namespace {
 using base::Error;
 using base::Result;
 
-Error unexpected(const Setting& setting, std::string_view raw, std::string problem, std::string advice = {}) {
+Error unexpected(const Setting& setting, std::string_view raw, const std::string& problem,
+                 std::string advice = {}) {
     if (advice.empty()) advice = "write " + expectation(setting);
-    return Error{.what = std::string(setting.key) + ": '" + base::printable(without_secrets(raw)) + "' " +
-                         std::move(problem),
-                 .advice = std::move(advice),
-                 .exit_code = base::ExitCode::jail_failed};
+    return Error{
+        .what = base::format("{}: '{}' {}", setting.key, base::printable(without_secrets(raw)), problem),
+        .advice = std::move(advice),
+        .exit_code = base::ExitCode::jail_failed};
 }
 
 bool has_control_character(std::string_view text) {
@@ -54,7 +56,7 @@ Result<std::string> canonical_choice(const Setting& setting, std::string_view ra
     if (std::ranges::find(choices, raw) != choices.end()) return std::string(raw);
     std::string meant = base::nearest(raw, choices);
     std::string advice = "write " + expectation(setting);
-    if (!meant.empty()) advice += "; '" + meant + "' was probably meant";
+    if (!meant.empty()) advice += base::format("; '{}' was probably meant", meant);
     return unexpected(setting, raw, "is not a choice", std::move(advice));
 }
 
@@ -119,7 +121,7 @@ Result<std::string> canonical_absolute(const Setting& setting, std::string_view 
         return unexpected(setting, raw, "names another user's home", "write the path from /");
     }
     Result<base::Path> path =
-        base::Path::parse(is_from_home ? "/" + std::string(raw.substr(1)) : std::string(raw));
+        base::Path::parse(is_from_home ? base::format("/{}", raw.substr(1)) : std::string(raw));
     if (!path) {
         bool is_relative = !is_from_home && !raw.starts_with('/');
         return unexpected(setting, raw, is_relative ? "is not an absolute path" : "climbs too high",
@@ -135,18 +137,18 @@ Result<std::string> canonical_relative(const Setting& setting, std::string_view 
     std::string_view place = is_home ? "the home directory" : "the project";
     std::string_view relative = is_home && raw.starts_with("~/") ? raw.substr(2) : raw;
     if (relative.starts_with('/') || relative.starts_with('~')) {
-        std::string advice = "write it without what leads to " + std::string(place);
+        std::string advice = base::format("write it without what leads to {}", place);
         if (is_home) advice += ", or name it in mounts.readonly or mounts.writable";
-        return unexpected(setting, raw, "is not relative to " + std::string(place), std::move(advice));
+        return unexpected(setting, raw, base::format("is not relative to {}", place), std::move(advice));
     }
     for (std::string_view component : base::split(relative, '/')) {
         if (component == "..") {
-            return unexpected(setting, raw, "leaves " + std::string(place), "write it without '..'");
+            return unexpected(setting, raw, base::format("leaves {}", place), "write it without '..'");
         }
     }
     base::Path path = base::Path() / relative;
     if (path.is_root()) {
-        return unexpected(setting, raw, "is " + std::string(place) + " itself", "name something in it");
+        return unexpected(setting, raw, base::format("is {} itself", place), "name something in it");
     }
     bool is_wild_above = base::has_wildcard(path.parent().str());
     if (is_home && base::has_wildcard(relative)) {
@@ -175,7 +177,7 @@ Result<std::string> canonical_key(const Setting& setting, std::string_view raw) 
     std::string meant = base::nearest(raw, keys);
     return unexpected(setting, raw, "is not a setting that can be locked",
                       meant.empty() || meant == setting.key ? "see 'agent-sandbox config show'"
-                                                            : "'" + meant + "' was probably meant");
+                                                            : base::format("'{}' was probably meant", meant));
 }
 
 Result<std::string> canonical_plain(const Setting& setting, std::string_view raw);
@@ -273,13 +275,13 @@ std::string without_secrets(std::string_view text) {
     if (at == std::string_view::npos || at == 0) return std::string(text);
     size_t scheme = text.substr(0, at).find("://");
     size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
-    return std::string(text.substr(0, begin)) + "***" + std::string(text.substr(at));
+    return base::format("{}***{}", text.substr(0, begin), text.substr(at));
 }
 
 Result<std::string> canonical_text(const Setting& setting, std::string_view raw) {
     if (raw.empty()) {
-        return Error{.what = std::string(setting.key) + ": an empty text means nothing",
-                     .advice = "write " + expectation(setting) + ", or leave it out"};
+        return Error{.what = base::format("{}: an empty text means nothing", setting.key),
+                     .advice = base::format("write {}, or leave it out", expectation(setting))};
     }
     switch (setting.type) {
         case Type::boolean:

@@ -3,6 +3,7 @@
 // must not be lost silently.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "config/files/sources.h"
 
@@ -40,8 +41,8 @@ base::Error unknown_variable(std::string_view name) {
     std::vector<std::string> variables;
     for (const Setting& setting : settings()) {
         if (is_list(setting.type) && as_variable(setting.key) == name) {
-            std::string advice = setting.flag.empty() ? "" : "use " + std::string(setting.flag) + ", or ";
-            return base::Error{.what = std::string(setting.key) + " is a list, and no variable sets one",
+            std::string advice = setting.flag.empty() ? "" : base::format("use {}, or ", setting.flag);
+            return base::Error{.what = base::format("{} is a list, and no variable sets one", setting.key),
                                .advice = advice + "write it into a configuration file",
                                .where = std::string(name)};
         }
@@ -50,9 +51,10 @@ base::Error unknown_variable(std::string_view name) {
     }
     std::vector<std::string_view> candidates(variables.begin(), variables.end());
     std::string meant = base::nearest(name, candidates);
-    return base::Error{.what = "the variable " + base::printable(name) + " belongs to no setting",
-                       .advice = meant.empty() ? "unset it" : "unset it; " + meant + " was probably meant",
-                       .where = {}};
+    return base::Error{
+        .what = base::format("the variable {} belongs to no setting", base::printable(name)),
+        .advice = meant.empty() ? "unset it" : base::format("unset it; {} was probably meant", meant),
+        .where = {}};
 }
 
 }  // namespace
@@ -68,7 +70,7 @@ base::Result<Values> read_variables(const std::vector<std::string>& environment)
         const SetInside* ours = std::ranges::find(kSetInside, name, &SetInside::name);
         if (ours != std::end(kSetInside)) {
             if (is_inside) continue;
-            return base::Error{.what = std::string(name) + " is set by a jail for what runs in it",
+            return base::Error{.what = base::format("{} is set by a jail for what runs in it", name),
                                .advice = std::string(ours->instead),
                                .where = {}};
         }

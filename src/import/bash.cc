@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/value.h"
@@ -150,7 +151,7 @@ class Importer {
 
     void convert_variable(const Setting& setting, const std::string& name, const BashVariable& variable) {
         if (!is_list(setting.type) && variable.values.size() != 1)
-            return leave_out(name, name, std::string(setting.key) + " takes one value, not a list");
+            return leave_out(name, name, base::format("{} takes one value, not a list", setting.key));
         for (const std::string& value : variable.values) {
             // The predecessor used an empty text for an empty list or for no value.
             if (value.empty()) continue;
@@ -181,9 +182,9 @@ class Importer {
         std::vector<std::string> stays = built_in_entries(setting, named);
         if (!stays.empty()) {
             leave_out(name, name + " without further entries",
-                      "entries of " + std::string(setting.key) +
-                          " add to the built-in ones: " + std::to_string(stays.size()) + " more stay, " +
-                          stays.front() + " among them; mounts.hidden closes what must not be seen");
+                      base::format("entries of {} add to the built-in ones: {} more stay, {} among them; "
+                                   "mounts.hidden closes what must not be seen",
+                                   setting.key, stays.size(), stays.front()));
         } else if (setting.key == "env.allow") {
             leave_out(name, name + " without further entries",
                       "the variables that the profile of an agent names pass too; env.block names those that "
@@ -197,7 +198,7 @@ class Importer {
         std::string_view home = options_.for_administrator ? kAnyHome : std::string_view(options_.home);
         bool is_below = !home.empty() && text.starts_with(home) &&
                         (text.size() == home.size() || text[home.size()] == '/');
-        return is_below ? "~" + std::string(text.substr(home.size())) : std::string(text);
+        return is_below ? base::format("~{}", text.substr(home.size())) : std::string(text);
     }
 
     // ---- Entries that are left out

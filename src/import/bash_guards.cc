@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -31,7 +32,7 @@ bool is_one_word(std::string_view word) {
 class GuardSearch {
   public:
     explicit GuardSearch(std::string_view text) {
-        for (std::string_view line : lines_of(text)) text_ += std::string(line) + "\n";
+        for (std::string_view line : lines_of(text)) text_ += base::format("{}\n", line);
     }
 
     BashGuards search() {

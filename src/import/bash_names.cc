@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace config {
@@ -94,12 +95,12 @@ bool is_name_of_predecessor(std::string_view variable) {
 
 std::string reason_for_bash_variable(std::string_view variable) {
     if (const Renamed* row = find_name(variable)) {
-        return row->instead.empty() ? "this version has no setting " + std::string(row->key)
+        return row->instead.empty() ? base::format("this version has no setting {}", row->key)
                                     : std::string(row->instead);
     }
     std::string meant = base::nearest(variable, names_of_predecessor());
     std::string reason = "no setting belongs to this variable";
-    if (!meant.empty()) return reason + "; " + meant + " was probably meant";
+    if (!meant.empty()) return base::format("{}; {} was probably meant", reason, meant);
     return reason + "; one that the jail shall have stands in env.set";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "import/import.h"
 
+#include "base/format.h"
 #include "base/text.h"
 #include "import/bash.h"
 #include "import/srt.h"
@@ -13,12 +14,12 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 }  // namespace
 
 std::string LeftOut::describe() const {
-    return (line > 0 ? "line " + std::to_string(line) + ": " : std::string()) + text + ": " + reason;
+    return (line > 0 ? base::format("line {}: ", line) : std::string()) + text + ": " + reason;
 }
 
 std::string Imported::summary() const {
-    return "carried over " + std::to_string(carried) + (carried == 1 ? " setting" : " settings") +
-           ", left out " + std::to_string(left_out.size() + more_left_out);
+    return base::format("carried over {}{}, left out {}", carried, carried == 1 ? " setting" : " settings",
+                        left_out.size() + more_left_out);
 }
 
 base::Result<Imported> import_file(std::string_view text, const ImportOptions& options) {

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/encoding/json.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "import/srt_keys.h"
 #include "import/srt_paths.h"
@@ -147,10 +148,10 @@ class SrtImporter {
                                          "a service of this host is opened by its port, in "
                                          "network.host_services; inside it is host.agent-sandbox.internal");
             }
-            if (!text.starts_with(std::string(host) + ":")) continue;
+            if (!text.starts_with(base::format("{}:", host))) continue;
             if (writer_.set("network.host_services", text.substr(host.size() + 1), source)) {
-                writer_.remark("Inside, " + text + " is host.agent-sandbox.internal" +
-                               text.substr(host.size()) + ".");
+                writer_.remark(base::format("Inside, {} is host.agent-sandbox.internal{}.", text,
+                                            text.substr(host.size())));
             }
             return;
         }
@@ -321,8 +322,9 @@ class SrtImporter {
         bool is_name = key == "project.mask" && path.find('/') == std::string_view::npos;
         bool is_set = writer_.set(key, path, source);
         if (is_set && spot.is_anywhere && !is_name) {
-            writer_.leave_out(source, "only the one at the project's top is named in " + std::string(key) +
-                                          ": name others there too, each from the project on");
+            writer_.leave_out(source, base::format("only the one at the project's top is named in {}: name "
+                                                   "others there too, each from the project on",
+                                                   key));
         }
     }
 
@@ -379,7 +381,7 @@ bool has_too_many_members(std::string_view text) {
 
 base::Result<Imported> import_srt(std::string_view text, const ImportOptions& options) {
     if (has_too_many_members(text)) {
-        return base::Error{.what = "this JSON has more than " + std::to_string(kMostMembers) + " members",
+        return base::Error{.what = base::format("this JSON has more than {} members", kMostMembers),
                            .advice = "import a file with the sandbox's settings alone"};
     }
     base::Result<Json> root = Json::parse(text);

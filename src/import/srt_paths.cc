@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/text.h"
 
@@ -40,7 +41,7 @@ bool is_uncertain(std::string_view path) {
 std::string plain_path(std::string_view path, std::string_view home) {
     std::string plain(path.substr(0, path.starts_with('~') ? 1 : 0));
     for (std::string_view part : base::split(path.substr(plain.size()), '/')) {
-        if (!part.empty() && part != ".") plain += "/" + std::string(part);
+        if (!part.empty() && part != ".") plain += base::format("/{}", part);
     }
     if (!home.empty() && home != "/" && is_path_within(plain, home)) plain = "~" + plain.substr(home.size());
     return plain.empty() ? "/" : plain;

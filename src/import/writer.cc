@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "config/toml_text.h"
 #include "config/value.h"
@@ -12,7 +13,7 @@ namespace {
 
 // A comment ends with its line, so make text from outside printable: it must not contain a line break.
 std::string comment(std::string_view text) {
-    return "# " + base::printable(text) + "\n";
+    return base::format("# {}\n", base::printable(text));
 }
 
 // A user does not read more than this.
@@ -40,7 +41,7 @@ void ImportWriter::leave_out(const Source& source, std::string_view reason) {
 bool ImportWriter::set(std::string_view key, std::string_view raw, const Source& source) {
     const Setting* setting = find_setting(key);
     if (setting != nullptr) return set(*setting, raw, source);
-    leave_out(source, "this version has no setting " + std::string(key));
+    leave_out(source, base::format("this version has no setting {}", key));
     return false;
 }
 
@@ -94,7 +95,7 @@ std::string ImportWriter::line_of(const Setting& setting) const {
 }
 
 void ImportWriter::leave_out_of_users_file(const Setting& setting) {
-    leave_out({lines_[&setting], std::string(setting.key) + " = " + line_of(setting)},
+    leave_out({lines_[&setting], base::format("{} = {}", setting.key, line_of(setting))},
               "only the administrator's file can say this: 'config import --admin' makes one");
 }
 
@@ -116,7 +117,7 @@ std::vector<ImportWriter::Tagged> ImportWriter::tagged_values() const {
 }
 
 void ImportWriter::drop(const Tagged& value, const base::Error& reason) {
-    leave_out({lines_[value.setting], std::string(value.setting->key) + " = " + value.text},
+    leave_out({lines_[value.setting], base::format("{} = {}", value.setting->key, value.text)},
               "no run would start with it: " + reason.what);
     scalars_.erase(value.setting);
     auto list = lists_.find(value.setting);
@@ -163,9 +164,9 @@ void ImportWriter::drop_what_prevents_starts() {
 
 Imported ImportWriter::finish(std::string_view origin) {
     drop_what_prevents_starts();
-    std::string toml = comment("Made by 'agent-sandbox config import' from " + std::string(origin) + ".");
+    std::string toml = comment(base::format("Made by 'agent-sandbox config import' from {}.", origin));
     for (const std::string& remark : remarks_) toml += comment(remark);
-    if (match_) toml += "\n[match]\nproject = " + toml_string(*match_) + "\n";
+    if (match_) toml += base::format("\n[match]\nproject = {}\n", toml_string(*match_));
     std::string_view section;
     for (const Setting& setting : settings()) {
         std::string line = line_of(setting);
@@ -174,16 +175,16 @@ Imported ImportWriter::finish(std::string_view origin) {
             leave_out_of_users_file(setting);
             continue;
         }
-        if (section_of(setting) != section) toml += "\n[" + std::string(section_of(setting)) + "]\n";
+        if (section_of(setting) != section) toml += base::format("\n[{}]\n", section_of(setting));
         section = section_of(setting);
-        toml += std::string(name_in_section(setting)) + " = " + line + "\n";
+        toml += base::format("{} = {}\n", name_in_section(setting), line);
         ++result_.carried;
     }
     for (auto& [line, left] : left_out_) result_.left_out.push_back(std::move(left));
-    result_.toml = toml + "\n" + comment("Import: " + result_.summary() + ".");
+    result_.toml = base::format("{}\n{}", toml, comment(base::format("Import: {}.", result_.summary())));
     for (const LeftOut& left : result_.left_out) result_.toml += comment("  " + left.describe());
     if (result_.more_left_out > 0)
-        result_.toml += comment("  and " + std::to_string(result_.more_left_out) + " more");
+        result_.toml += comment(base::format("  and {} more", result_.more_left_out));
     return std::move(result_);
 }
 

@@ -20,10 +20,10 @@ std::string meaning_of(std::string_view code) {
     return row == codes.end() ? std::string() : std::string(row->meaning);
 }
 
-Explanation refused(std::string subject, std::string_view code, std::string why) {
+Explanation refused(std::string subject, std::string_view code, const std::string& why) {
     return {.subject = std::move(subject),
             .verdict = base::format("refused [{}]", code),
-            .reason = {.why = why + " (" + meaning_of(code) + ")"}};
+            .reason = {.why = base::format("{} ({})", why, meaning_of(code))}};
 }
 
 Explanation explain_command(const std::string& name) {

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <ctime>
 
+#include "base/format.h"
+
 namespace config {
 namespace {
 
@@ -40,10 +42,9 @@ std::optional<Error> problem_of(int fd, const std::string& path, Expected expect
     }
     if (believable.owner && status.st_uid != *believable.owner) {
         return refused(
-            path,
-            "is owned by uid " + std::to_string(status.st_uid) + ", so that its rules can't be believed",
-            "an administrator runs 'chown " +
-                (*believable.owner == 0 ? "root" : std::to_string(*believable.owner)) + " " + path + "'");
+            path, base::format("is owned by uid {}, so that its rules can't be believed", status.st_uid),
+            base::format("an administrator runs 'chown {} {}'",
+                         *believable.owner == 0 ? "root" : std::to_string(*believable.owner), path));
     }
     if ((status.st_mode & believable.forbidden) != 0) {
         return refused(path, "can be written by others, so that its rules can't be believed",

@@ -11,6 +11,7 @@
 
 #include "base/encoding/sha256.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/parse.h"
 #include "base/text.h"
@@ -47,8 +48,8 @@ std::string base_directory(const std::vector<std::string>& environment, std::str
 Error first_of(const std::vector<Error>& problems, const std::string& file) {
     Error first = problems.front();
     if (problems.size() > 1) {
-        first.what += " (and " + std::to_string(problems.size() - 1) + " more: 'agent-sandbox config check " +
-                      base::shell_word(file) + "' shows them)";
+        first.what += base::format(" (and {} more: 'agent-sandbox config check {}' shows them)",
+                                   problems.size() - 1, base::shell_word(file));
     }
     return first;
 }
@@ -159,7 +160,7 @@ Result<std::vector<ProjectFile>> read_project_file(const Places& places, const b
 
 Result<LayerFile> read_preset(const Places& places, std::string_view name) {
     if (is_preset_name(name)) {
-        std::string file = std::string(name) + ".toml";
+        std::string file = base::format("{}.toml", name);
         Result<std::optional<FileText>> own =
             read_one(places.user_directory + "/presets", file, not_for_everybody());
         if (!own) return own.error();
@@ -171,11 +172,11 @@ Result<LayerFile> read_preset(const Places& places, std::string_view name) {
         if (!site) return site.error();
         if (*site) return parse_believed(Layer::preset, (*site)->file, (*site)->text);
         if (const DataFile* built_in = find_data_file("presets/" + file)) {
-            return parse_believed(Layer::preset, "preset " + std::string(name), built_in->content);
+            return parse_believed(Layer::preset, base::format("preset {}", name), built_in->content);
         }
     }
     std::vector<std::string> names = preset_names(places);
-    return Error{.what = "there is no preset '" + base::printable(name) + "'",
+    return Error{.what = base::format("there is no preset '{}'", base::printable(name)),
                  .advice = "there are " + base::join(names, ", "),
                  .where = "--preset"};
 }

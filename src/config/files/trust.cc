@@ -13,6 +13,7 @@
 
 #include "base/encoding/sha256.h"
 #include "base/file.h"
+#include "base/format.h"
 
 namespace config {
 namespace {
@@ -31,11 +32,11 @@ std::string record_path(const Places& places, const base::Path& project) {
 }
 
 std::string record(const base::Path& project, std::string_view digest) {
-    return std::string(digest) + " " + project.str() + "\n";
+    return base::format("{} {}\n", digest, project.str());
 }
 
-Error unbelievable(const std::string& path, std::string problem) {
-    return Error{.what = path + " " + std::move(problem) + ", so that it proves nothing",
+Error unbelievable(const std::string& path, const std::string& problem) {
+    return Error{.what = base::format("{} {}, so that it proves nothing", path, problem),
                  .advice = "remove it and run 'agent-sandbox trust' again after reading the project's file"};
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/reference/reference_parts.h"
@@ -94,15 +95,15 @@ constexpr std::string_view kStartingHead =
     "# Lists add to the built-in entries: 'agent-sandbox config show --origin' prints all of them.\n";
 
 std::string starting_lines(const Setting& setting) {
-    std::string lines = "\n# " + std::string(setting.help) + "\n";
+    std::string lines = base::format("\n# {}\n", setting.help);
     if (setting.type == Type::choice) {
         std::string choices;
         for (std::string_view choice : choices_of(setting))
             choices += (choices.empty() ? "" : ", ") + std::string(choice);
-        lines += "# one of: " + choices + "\n";
+        lines += base::format("# one of: {}\n", choices);
     }
     if (setting.order == Order::admin_only) lines += "# only in the administrator's file\n";
-    return lines + "#" + std::string(name_in_section(setting)) + " = " + written_default(setting) + "\n";
+    return base::format("{}#{} = {}\n", lines, name_in_section(setting), written_default(setting));
 }
 
 }  // namespace
@@ -131,13 +132,13 @@ std::string cell(std::string_view text) {
 }
 
 std::string code(std::string_view text) {
-    return text.empty() ? std::string() : "`" + std::string(text) + "`";
+    return text.empty() ? std::string() : base::format("`{}`", text);
 }
 
 // The page links the lists instead of printing them: they have more lines than everything else on it.
 std::string link_to_list(std::string_view name) {
-    std::string path = "share/" + std::string(name) + ".list";
-    return "[" + path + "](../" + path + ")";
+    std::string path = base::format("share/{}.list", name);
+    return base::format("[{}](../{})", path, path);
 }
 
 std::string shown_default(const Setting& setting) {
@@ -146,10 +147,10 @@ std::string shown_default(const Setting& setting) {
 }
 
 std::string table_row(const Setting& setting) {
-    std::string row = "| " + code(setting.key) + " | " + cell(setting.help) + " | " +
-                      cell(expectation(setting)) + " | " + shown_default(setting) + " | " +
-                      code(setting.flag) + " | " + code(variable_of(setting)) + " | " +
-                      std::string(meaning_for_administrator(setting.order)) + " |\n";
+    std::string row =
+        base::format("| {} | {} | {} | {} | {} | {} | {} |\n", code(setting.key), cell(setting.help),
+                     cell(expectation(setting)), shown_default(setting), code(setting.flag),
+                     code(variable_of(setting)), meaning_for_administrator(setting.order));
     return row;
 }
 
@@ -256,12 +257,12 @@ constexpr std::string_view kBundlesHead = R"(
 std::string list_sections() {
     std::string text(kListsHead);
     for (const ListTitle& list : kLists)
-        text += "| " + link_to_list(list.name) + " | " + cell(list.text) + " |\n";
+        text += base::format("| {} | {} |\n", link_to_list(list.name), cell(list.text));
     text += kBundlesHead;
     for (const DataRow& bundle : data_list("network/bundles")) {
         std::string name(bundle.entry);
-        text += "| " + code("@" + name) + " | " + cell(bundle.reason) + " | " +
-                link_to_list("bundles/" + name) + " |\n";
+        text += base::format("| {} | {} | {} |\n", code("@" + name), cell(bundle.reason),
+                             link_to_list("bundles/" + name));
     }
     return text;
 }
@@ -270,7 +271,7 @@ std::string preset_sections() {
     std::string text = "\n## Presets\n";
     for (const DataFile& file : data_files()) {
         if (!file.name.starts_with("presets/")) continue;
-        text += "\n### " + std::string(file.name) + "\n\n```toml\n" + std::string(file.content) + "```\n";
+        text += base::format("\n### {}\n\n```toml\n{}```\n", file.name, file.content);
     }
     return text;
 }
@@ -286,7 +287,7 @@ std::string starting_file() {
         "\n# this file counts only for projects that match; in a user's files only\n"
         "#[match]\n#project = \"/lab/genomics/**\"\n";
     for (std::string_view section : sections()) {
-        text += "\n[" + std::string(section) + "]\n";
+        text += base::format("\n[{}]\n", section);
         for (const Setting& setting : settings()) {
             if (section_of(setting) == section) text += starting_lines(setting);
         }
@@ -297,12 +298,12 @@ std::string starting_file() {
 std::string reference_page() {
     std::string page(kPageHead);
     for (std::string_view section : sections()) {
-        page += "\n### " + std::string(section) + "\n\n" + std::string(kTableHead);
+        page += base::format("\n### {}\n\n{}", section, kTableHead);
         for (const Setting& setting : settings()) {
             if (section_of(setting) == section) page += table_row(setting);
         }
     }
-    page += "\n### At the top of a file\n\n" + std::string(kTableHead);
+    page += base::format("\n### At the top of a file\n\n{}", kTableHead);
     for (const Setting& setting : settings()) {
         if (section_of(setting).empty()) page += table_row(setting);
     }

@@ -3,6 +3,7 @@
 // of an administrator's value, and an example that parses (tests/config/manual_test.cc).
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "config/reference/reference.h"
 #include "config/reference/reference_parts.h"
@@ -76,27 +77,28 @@ std::string value_in_example(const Setting& setting) {
 
 std::string example_of(const Setting& setting) {
     std::string_view section = section_of(setting);
-    std::string head = section.empty() ? "" : "[" + std::string(section) + "]\n";
-    return head + std::string(name_in_section(setting)) + " = " + value_in_example(setting);
+    std::string head = section.empty() ? "" : base::format("[{}]\n", section);
+    return base::format("{}{} = {}", head, name_in_section(setting), value_in_example(setting));
 }
 
 std::string default_of(const Setting& setting) {
     if (setting.fallback.starts_with('@'))
-        return "a built-in list, which " + bold("agent-sandbox config show") + " prints";
+        return base::format("a built-in list, which {} prints", bold("agent-sandbox config show"));
     return setting.fallback.empty() ? "none" : escaped(setting.fallback);
 }
 
 std::string entry_of(const Setting& setting) {
-    std::string text = bold(setting.key) + "\n\t" + scdoc::sentence(setting.help) + "\n\n";
-    text += "\tValue: " + escaped(expectation(setting)) + ". Default: " + default_of(setting) + ".";
-    if (!setting.flag.empty()) text += " Option: " + bold(setting.flag) + ".";
+    std::string text = base::format("{}\n\t{}\n\n", bold(setting.key), scdoc::sentence(setting.help));
+    text += base::format("\tValue: {}. Default: {}.", escaped(expectation(setting)), default_of(setting));
+    if (!setting.flag.empty()) text += base::format(" Option: {}.", bold(setting.flag));
     if (std::string variable = variable_of(setting); !variable.empty())
-        text += " Variable: " + bold(variable) + ".";
-    if (setting.is_dynamic) text += " " + bold("agent-sandbox reload") + " applies it to running sessions.";
+        text += base::format(" Variable: {}.", bold(variable));
+    if (setting.is_dynamic)
+        text += base::format(" {} applies it to running sessions.", bold("agent-sandbox reload"));
     // The text is Markdown; remove its backquotes.
     std::string meaning(meaning_for_administrator(setting.order));
     std::erase(meaning, '`');
-    text += "\n\n\tIn an administrator's file: " + escaped(meaning) + ".\n\n";
+    text += base::format("\n\n\tIn an administrator's file: {}.\n\n", escaped(meaning));
     return text + scdoc::literal(example_of(setting));
 }
 
@@ -105,7 +107,7 @@ std::string entry_of(const Setting& setting) {
 std::string settings_manual() {
     std::string text;
     for (std::string_view section : sections()) {
-        text += "## [" + std::string(section) + "]\n\n";
+        text += base::format("## [{}]\n\n", section);
         for (const Setting& setting : settings()) {
             if (section_of(setting) == section) text += entry_of(setting);
         }
