@@ -96,6 +96,17 @@ TEST_F(KnownSessions, ASessionThatWasKilledIsRemovedWithItsDirectoryOnly) {
     EXPECT_TRUE(base::file_exists(kept));
 }
 
+// For completion, which changes nothing.
+TEST_F(KnownSessions, AListingCanSkipAKilledSessionWithoutRemovingIt) {
+    make(id_of(1));
+    make(id_of(2));
+    base::Fd lock = hold(id_of(1));
+    std::vector<Known> found = known_sessions({place.path()}, DeadSessions::skip);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].id, id_of(1));
+    EXPECT_TRUE(is_there(id_of(2)));
+}
+
 TEST_F(KnownSessions, ADirectoryThatWasMadeJustNowIsLeftAlone) {
     ASSERT_EQ(::mkdir(at(id_of(1)).c_str(), 0700), 0);
     place.write("sessions/" + id_of(2) + "/lock", "");

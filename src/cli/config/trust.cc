@@ -80,8 +80,10 @@ int trust_verb(const Invocation& call) {
     base::Status recorded = config::trust(place->files, place->physical_project, file.digest);
     if (!recorded) return call.output.fail(recorded.error());
     std::string text = base::format(
-        "trusted {}\n  sha256 {}\n{}A changed file has to be trusted again; agent-sandbox untrust takes this "
-        "back.\n",
+        "trusted {}\n"
+        "  sha256 {}\n"
+        "{}"
+        "A changed file has to be trusted again; agent-sandbox untrust takes this back.\n",
         printable(path), file.digest,
         describe(*layers, file, path_meaning(call.caller.disk, place->identity.home),
                  call.output.colours_results()));

@@ -100,9 +100,10 @@ std::string main_page(const Paper& paper) {
         topics.add({{std::string(topic.name)}, {std::string(topic.help), Style::dim}});
     }
     return base::format(
-        "agent-sandbox runs a command in a jail that the Linux kernel enforces.\n\n  agent-sandbox [OPTIONS] "
-        "[--] COMMAND [ARGUMENTS]\n  agent-sandbox VERB …     a verb's name is the verb; -- in front makes "
-        "it a command\n{}{}{}{}{}{}\n{}",
+        "agent-sandbox runs a command in a jail that the Linux kernel enforces.\n\n"
+        "  agent-sandbox [OPTIONS] [--] COMMAND [ARGUMENTS]\n"
+        "  agent-sandbox VERB …     a verb's name is the verb; -- in front makes it a command\n"
+        "{}{}{}{}{}{}\n{}",
         title("Examples", paper), table_text(examples, paper), verbs, options,
         title("Topics: agent-sandbox help TOPIC", paper), table_text(topics, paper),
         paragraph("agent-sandbox help VERB says more of a verb. Where it is installed, man agent-sandbox has "

@@ -30,7 +30,7 @@ std::string examples(const Report& search, const plan::Plan& plan, LateFinding::
         names.push_back(base::format("{} after {}", base::printable(name), seconds(finding.after)));
     }
     if (names.empty()) return "";
-    return " (" + base::join(names, ", ") + (count > kShown ? ", …" : "") + ")";
+    return base::format(" ({}{})", base::join(names, ", "), count > kShown ? ", …" : "");
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ Answer why_syscall(const Invocation& call, const std::string& name) {
     seccomp::Verdict verdict = seccomp::explain(name, asked->plan.system_calls);
     // A script must not take a misspelt name for an answer.
     if (!verdict.is_known)
-        return base::Error{.what = "'" + base::printable(name) + "': " + verdict.why,
+        return base::Error{.what = base::format("'{}': {}", base::printable(name), verdict.why),
                            .advice = {},
                            .where = {},
                            .exit_code = base::ExitCode::usage};

@@ -26,7 +26,7 @@ Error refused(const std::string& path, std::string problem, std::string advice) 
 }
 
 std::string permission_advice(const std::string& path, mode_t forbidden) {
-    return std::string("run 'chmod ") + (forbidden & 020 ? "go-w " : "o-w ") + path + "'";
+    return base::format("run 'chmod {} {}'", forbidden & 020 ? "go-w" : "o-w", path);
 }
 
 std::optional<Error> problem_of(int fd, const std::string& path, Expected expected,
