@@ -53,6 +53,9 @@ constexpr bool is_digit(char letter) {
 constexpr bool is_letter(char letter) {
     return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
 }
+constexpr bool is_lower_hex_digit(char letter) {
+    return is_digit(letter) || (letter >= 'a' && letter <= 'f');
+}
 // Of the name of a variable, after its first character.
 constexpr bool is_name_character(char letter) {
     return is_letter(letter) || is_digit(letter) || letter == '_';
@@ -70,9 +73,17 @@ constexpr bool is_variable_name(std::string_view text) {
 constexpr char lower(char letter) {
     return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
 }
+constexpr char upper(char letter) {
+    return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+}
 inline std::string lower(std::string_view text) {
     std::string result(text);
     for (char& letter : result) letter = lower(letter);
+    return result;
+}
+inline std::string upper(std::string_view text) {
+    std::string result(text);
+    for (char& letter : result) letter = upper(letter);
     return result;
 }
 

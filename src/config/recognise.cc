@@ -13,6 +13,7 @@
 #include <array>
 
 #include "base/format.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "config/profile.h"
 
@@ -79,7 +80,7 @@ bool is_assignment(std::string_view word) {
 
 // A duration or a number before the program, as for timeout and nice.
 bool is_number(std::string_view word) {
-    return !word.empty() && word.front() >= '0' && word.front() <= '9';
+    return !word.empty() && base::is_digit(word.front());
 }
 
 // "@scope/name@1.2.3" and "name@latest" without the version.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace config {
@@ -287,12 +288,8 @@ std::vector<std::string_view> choices_of(const Setting& setting) {
 
 std::string variable_of(const Setting& setting) {
     if (is_list(setting.type)) return {};
-    std::string name(kVariablePrefix);
-    for (char letter : setting.key) {
-        name += letter == '.'                    ? '_'
-                : letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 32)
-                                                 : letter;
-    }
+    std::string name = std::string(kVariablePrefix) + base::upper(setting.key);
+    std::ranges::replace(name, '.', '_');
     return name;
 }
 

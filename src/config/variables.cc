@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "config/files/sources.h"
 
@@ -28,12 +29,8 @@ constexpr SetInside kSetInside[] = {
 constexpr std::string_view kInside = "AGENT_SANDBOX=1";
 
 std::string as_variable(std::string_view key) {
-    std::string name(kPrefix);
-    for (char letter : key) {
-        name += letter == '.'                    ? '_'
-                : letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 32)
-                                                 : letter;
-    }
+    std::string name = std::string(kPrefix) + base::upper(key);
+    std::ranges::replace(name, '.', '_');
     return name;
 }
 

@@ -59,6 +59,11 @@ TEST(Ascii, ClassesOfCharacters) {
         EXPECT_FALSE(is_token_character(letter)) << letter;
 }
 
+TEST(Ascii, HexadecimalDigitsInLowerCase) {
+    for (char letter : std::string_view("09af")) EXPECT_TRUE(is_lower_hex_digit(letter)) << letter;
+    for (char letter : std::string_view("gAF/:x")) EXPECT_FALSE(is_lower_hex_digit(letter)) << letter;
+}
+
 TEST(Ascii, NamesOfVariables) {
     EXPECT_TRUE(is_variable_name("PATH"));
     EXPECT_TRUE(is_variable_name("_1"));
@@ -68,6 +73,7 @@ TEST(Ascii, NamesOfVariables) {
 TEST(Ascii, LowerCaseChangesOnlyAsciiLetters) {
     EXPECT_EQ(lower("AZaz09[@`{\xc4"), "azaz09[@`{\xc4");
     EXPECT_EQ(lower(""), "");
+    EXPECT_EQ(upper("AZaz09[@`{\xe4"), "AZAZ09[@`{\xe4");
 }
 
 TEST(Ascii, ComparesWithoutCase) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/inside/devices.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace backends::firejail {
@@ -16,8 +17,8 @@ const base::Path kRendering = base::Path::known("/dev/dri");
 bool is_nvidia(std::string_view name) {
     constexpr std::string_view kNames[] = {"nvidiactl", "nvidia-modeset", "nvidia-uvm"};
     constexpr std::string_view kNumbered = "nvidia";
-    bool is_numbered = name.size() == kNumbered.size() + 1 && name.starts_with(kNumbered) &&
-                       name.back() >= '0' && name.back() <= '9';
+    bool is_numbered =
+        name.size() == kNumbered.size() + 1 && name.starts_with(kNumbered) && base::is_digit(name.back());
     return is_numbered || std::ranges::find(kNames, name) != std::end(kNames);
 }
 

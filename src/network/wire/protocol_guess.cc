@@ -57,9 +57,7 @@ Opening ssl2_opening(std::string_view bytes) {
 Opening git_opening(std::string_view bytes) {
     constexpr std::string_view kService = "git-";
     constexpr size_t kDigits = 4;
-    bool is_length = std::ranges::all_of(bytes.substr(0, kDigits), [](char digit) {
-        return (digit >= '0' && digit <= '9') || (digit >= 'a' && digit <= 'f');
-    });
+    bool is_length = std::ranges::all_of(bytes.substr(0, kDigits), base::is_lower_hex_digit);
     if (!is_length) return {};
     std::string_view name = bytes.substr(std::min(bytes.size(), kDigits));
     if (name.starts_with(kService)) return {Protocol::git};

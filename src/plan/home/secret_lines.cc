@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace plan {
@@ -217,7 +218,7 @@ class ShellReader {
             if (text_[at_] != '\'' && text_[at_] != '"' && text_[at_] != '\\') end += text_[at_];
             ++at_;
         }
-        bool is_shift = !end.empty() && end[0] >= '0' && end[0] <= '9';  // of arithmetic
+        bool is_shift = !end.empty() && base::is_digit(end[0]);  // of arithmetic
         if (!end.empty() && !is_shift) here_documents_.push_back(std::move(end));
     }
 

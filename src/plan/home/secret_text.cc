@@ -43,15 +43,6 @@ bool is_name_start(char c) {
 bool is_blank(char c) {
     return c == ' ' || c == '\t';
 }
-char upper(char c) {
-    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-}
-
-std::string folded(std::string_view text) {
-    std::string result(text);
-    std::ranges::transform(result, result.begin(), upper);
-    return result;
-}
 
 // Walks over the names in a text. `$NAME` and `${NAME}` are uses, not assignments.
 class Names {
@@ -170,14 +161,14 @@ SecretNames::SecretNames(const policy::Items& block, const policy::Items& patter
         if (literal.empty() || base::has_wildcard(literal)) return others_.emplace_back(pattern), void();
         std::vector<std::string>& kind =
             is_open_before ? (is_open_after ? parts_ : ends_) : (is_open_after ? beginnings_ : whole_);
-        kind.push_back(folded(literal));
+        kind.push_back(base::upper(literal));
     };
     for (const config::Item& item : block) add(item.text);
     for (const config::Item& item : patterns) add(item.text);
 }
 
 bool SecretNames::has(std::string_view name) const {
-    const std::string upper_case = folded(name);
+    const std::string upper_case = base::upper(name);
     std::string_view text = upper_case;
     return std::ranges::any_of(whole_, [&](const std::string& known) { return text == known; }) ||
            std::ranges::any_of(beginnings_,

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/parse.h"
 #include "base/paths_inside.h"
 #include "base/text.h"
 #include "config/data.h"
@@ -49,7 +50,7 @@ bool is_mailer_name(std::string_view base_name) {
     return std::ranges::any_of(config::data_list("network/mailers"), [&](const config::DataRow& row) {
         if (!base_name.starts_with(row.entry)) return false;
         std::string_view rest = base_name.substr(row.entry.size());
-        bool has_version = rest.size() > 1 && rest[0] == '-' && rest[1] >= '0' && rest[1] <= '9';
+        bool has_version = rest.size() > 1 && rest[0] == '-' && base::is_digit(rest[1]);
         return rest.empty() || (rest.size() > 1 && rest[0] == '.') || has_version;
     });
 }

@@ -34,8 +34,7 @@ constexpr Forbidden kForbidden[] = {
 };
 
 bool is_of_a_name(char letter) {
-    return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '-' ||
-           letter == '_';
+    return (letter >= 'a' && letter <= 'z') || base::is_digit(letter) || letter == '-' || letter == '_';
 }
 
 bool is_ascii(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "rules/names/name.h"
 
@@ -25,13 +26,6 @@ constexpr RecordType kPassable[] = {
 constexpr std::string_view kAlwaysAnswered[] = {"A", "AAAA", "PTR"};
 constexpr std::string_view kNeverAnswered[] = {"HTTPS", "SVCB", "ANY"};
 
-std::string upper(std::string_view text) {
-    std::string result(text);
-    for (char& letter : result)
-        if (letter >= 'a' && letter <= 'z') letter = static_cast<char>(letter - 32);
-    return result;
-}
-
 base::Error unknown(const config::Item& item, const std::string& name) {
     std::vector<std::string_view> names;
     for (const RecordType& type : kPassable) names.push_back(type.name);
@@ -51,7 +45,7 @@ base::Error unknown(const config::Item& item, const std::string& name) {
 base::Result<std::vector<uint16_t>> parse_record_types(const std::vector<config::Item>& items) {
     std::vector<uint16_t> numbers;
     for (const config::Item& item : items) {
-        std::string name = upper(item.text);
+        std::string name = base::upper(item.text);
         if (std::ranges::find(kAlwaysAnswered, name) != std::end(kAlwaysAnswered)) continue;
         const RecordType* type = std::ranges::find(kPassable, name, &RecordType::name);
         if (type == std::end(kPassable)) return unknown(item, name);

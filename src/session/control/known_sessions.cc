@@ -27,6 +27,7 @@
 
 #include "base/entries.h"
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/remove_tree.h"
 #include "base/text.h"
 #include "session/control/session_directory.h"
@@ -42,9 +43,7 @@ constexpr std::time_t kForgotten = std::time_t{7} * 24 * 3600;  // on another ma
 constexpr size_t kMostListed = 8;                               // in a message
 
 bool is_hexadecimal(std::string_view text) {
-    return std::ranges::all_of(text, [](char letter) {
-        return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'f');
-    });
+    return std::ranges::all_of(text, base::is_lower_hex_digit);
 }
 
 // ---- This machine

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/parse.h"
 #include "slurm/options/parse.h"
 #include "slurm/options/variables.h"
 
@@ -62,7 +63,7 @@ std::shared_ptr<base::Fd> open_output(const std::string& path, std::string_view 
 bool is_plain_file(std::string_view value) {
     if (value.empty() || value == "all" || value == "none") return false;
     if (value.find('%') != std::string_view::npos) return false;
-    return !std::ranges::all_of(value, [](char letter) { return letter >= '0' && letter <= '9'; });
+    return !std::ranges::all_of(value, base::is_digit);
 }
 
 Redirection open_files(std::span<const std::string> arguments, std::span<const std::string> environment) {

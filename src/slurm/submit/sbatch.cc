@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/parse.h"
 #include "base/text.h"
 #include "slurm/jobs/environment.h"
 #include "slurm/jobs/patterns.h"
@@ -80,8 +81,7 @@ std::string job_in(std::string_view line) {
     line = line.substr(0, line.find(';'));
     size_t blank = line.rfind(' ');
     std::string_view last = base::trim(blank == std::string_view::npos ? line : line.substr(blank + 1));
-    bool is_number = !last.empty() &&
-                     std::ranges::all_of(last, [](char letter) { return letter >= '0' && letter <= '9'; });
+    bool is_number = !last.empty() && std::ranges::all_of(last, base::is_digit);
     return is_number ? std::string(last) : "";
 }
 

@@ -5,6 +5,7 @@
 // tag proves this, not the agent's environment.
 #include <algorithm>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "slurm/jobs/environment.h"
 #include "slurm/jobs/patterns.h"
@@ -25,7 +26,7 @@ using chaperon::Ending;
 enum class Place { slurm, stub, node };
 
 Place place_of(std::string_view value) {
-    bool is_number = std::ranges::all_of(value, [](char letter) { return letter >= '0' && letter <= '9'; });
+    bool is_number = std::ranges::all_of(value, base::is_digit);
     if (value == "all" || value == "none" || (is_number && !value.empty())) return Place::slurm;
     return value.find('%') == std::string_view::npos ? Place::stub : Place::node;
 }
