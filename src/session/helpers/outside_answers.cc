@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ namespace {
 
 // These arguments have no effect.
 bool can_write_memory() {
-    return ::syscall(SYS_process_vm_writev, ::getpid(), nullptr, 0, nullptr, 0, 0) == 0;
+    return ::process_vm_writev(::getpid(), nullptr, 0, nullptr, 0, 0) == 0;
 }
 
 bool wants_own_sockets(const plan::Plan& plan) {
