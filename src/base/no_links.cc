@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "base/text.h"
+
 namespace base {
 namespace {
 
@@ -60,6 +62,28 @@ Status make_directories_without_links(const Path& path, unsigned mode) {
     std::string name(path.name());
     if (::mkdirat(parent.get(), name.c_str(), mode) == 0 || errno == EEXIST) return success();
     return system_error("make the directory " + path.str(), errno);
+}
+
+std::optional<Path> shut_directory(const Path& path) {
+    std::vector<Path> way{path};
+    while (!way.back().is_root()) way.push_back(way.back().parent());
+    for (auto next = way.rbegin(); next != way.rend(); ++next) {
+        struct stat status;
+        if (::stat(next->c_str(), &status) != 0) return std::nullopt;
+        bool is_shut =
+            S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && (status.st_mode & S_IRWXU) != S_IRWXU;
+        if (is_shut) return *next;
+    }
+    return std::nullopt;
+}
+
+Error with_shut_directory(Error error, const Path& path) {
+    std::optional<Path> directory = shut_directory(path);
+    if (directory) {
+        error.advice = "the mode of " + printable(directory->str()) + " keeps you out; run: chmod u+rwx " +
+                       printable(shell_word(directory->str()));
+    }
+    return error;
 }
 
 }  // namespace base

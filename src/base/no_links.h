@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Opens or creates a path without following any symbolic link in it: for trees that a jailed process may have
-// written, where a link could lead out of the intended directory.
+// For trees that a jailed process may have written: opens or creates a path without following any symbolic
+// link in it, because a link could lead out of the intended directory; finds a directory whose mode that
+// process has changed.
 #pragma once
+
+#include <optional>
 
 #include "base/file.h"
 #include "base/path.h"
@@ -16,5 +19,12 @@ int open_without_links(const Path& path, int flags);
 // Creates the directory and its missing parents, each with `mode`. An error if `path` exists and is not a
 // directory.
 Status make_directories_without_links(const Path& path, unsigned mode);
+
+// The first directory on the way to `path`, the last component included, that belongs to the caller and whose
+// mode takes a permission from its owner.
+std::optional<Path> shut_directory(const Path& path);
+
+// If there is such a directory, the advice becomes the command that opens it.
+Error with_shut_directory(Error error, const Path& path);
 
 }  // namespace base

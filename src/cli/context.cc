@@ -10,6 +10,7 @@
 #include "base/backend.h"
 #include "base/file.h"
 #include "base/format.h"
+#include "base/no_links.h"
 #include "cli/modules.h"
 #include "doorman/doorman.h"
 #include "host/private_files.h"
@@ -103,10 +104,14 @@ base::Result<Place> find_place(const Caller& caller, const Arguments& arguments)
     }
     std::optional<host::Node> node = caller.disk.look(resolved->path);
     if (!node || node->kind != host::Kind::directory) {
-        return base::Error{.what = base::format("the project {}{}", place.project.str(),
-                                                node ? " is not a directory" : " does not exist"),
-                           .advice = "name an existing directory with --project",
-                           .where = place.project_origin};
+        base::Error error{.what = base::format("the project {}{}", place.project.str(),
+                                               node ? " is not a directory" : " does not exist"),
+                          .advice = "name an existing directory with --project",
+                          .where = place.project_origin};
+        if (node) return error;
+        if (base::shut_directory(resolved->path))
+            error.what = "cannot reach the project " + place.project.str();
+        return base::with_shut_directory(std::move(error), resolved->path);
     }
     return place;
 }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -51,6 +52,22 @@ TEST(NoLinks, MakesNothingThroughALinkOrUnderAFile) {
     EXPECT_FALSE(std::filesystem::exists(directory / "elsewhere/new"));
     EXPECT_FALSE(base::make_directories_without_links(Path::known(directory / "file"), 0700));
     EXPECT_FALSE(base::make_directories_without_links(Path::known(directory / "file/new"), 0700));
+}
+
+TEST(ShutDirectory, IsTheFirstOneWhoseModeKeepsTheOwnerOut) {
+    TemporaryDirectory directory;
+    const Path place = *Path::parse(directory.path());
+    ASSERT_TRUE(base::make_directories((place / "open/shut/below").str()));
+    EXPECT_EQ(base::shut_directory(place / "open/shut/below"), std::nullopt);
+    ASSERT_EQ(::chmod((place / "open/shut").c_str(), 0600), 0);
+    EXPECT_EQ(base::shut_directory(place / "open/shut/below"), place / "open/shut");
+    EXPECT_EQ(base::shut_directory(place / "open/missing/below"), std::nullopt);
+    base::Error error =
+        base::with_shut_directory({.what = "it failed", .advice = "try again"}, place / "open/shut");
+    EXPECT_TRUE(error.advice.ends_with("run: chmod u+rwx " + (place / "open/shut").str())) << error.advice;
+    EXPECT_EQ(base::with_shut_directory({.what = "it failed", .advice = "try again"}, place).advice,
+              "try again");
+    ASSERT_EQ(::chmod((place / "open/shut").c_str(), 0700), 0);
 }
 
 }  // namespace

@@ -141,6 +141,42 @@ add_submodule() {
     works touch elsewhere/pre-commit
 }
 
+# shuts DIRECTORY OPTION...: a session removes the mode bits of DIRECTORY. The next start works with every protection, or it is refused with one line
+# that names the directory and the command. After this command it works.
+shuts() {
+    local directory=$1 mode
+    shift
+    for mode in 0 0111 0222 0333 0444 0555 0666; do
+        works "$SBX_PROGRAM" --quiet "$@" -- chmod "$mode" "$directory"
+        run "$SBX_PROGRAM" --quiet "$@" -- sh -c 'chmod u+rwx . .git .git/info "$1"; for file in .git/config .git/hooks/post-commit .envrc \
+            "$HOME/.claude/settings.json" "$HOME/.config/git/config" "$HOME/.local/bin/ls" "$HOME/.bashrc"; do echo inside >>"$file"; done; exit 0' sh "$directory"
+        if ((status != 0)); then
+            refused 125 "the mode of $directory keeps you out; run: chmod u+rwx $directory" "$SBX_PROGRAM" --quiet "$@" -- true
+        fi
+        chmod u+rwx "$directory"
+        ! grep -rq inside .git .envrc "$HOME/.claude" "$HOME/.config" "$HOME/.local/bin" "$HOME/.bashrc" 2>/dev/null || report "mode $mode of $directory opened a protected file"
+        works "$SBX_PROGRAM" --quiet "$@" -- true
+    done
+}
+
+@test "a directory that a session shuts by its mode is opened by the command that the next start names" {
+    local backend
+    mkdir -p "$HOME/.claude" "$HOME/.config/git" "$HOME/.local/bin" "$HOME/.local/share"
+    echo '{}' >"$HOME/.claude/settings.json"
+    echo "# shell" >"$HOME/.bashrc"
+    for backend in native bwrap; do
+        shuts "$HOME/.claude" --backend "$backend" --agent claude
+        shuts "$PROJECT" --backend "$backend"
+        shuts "$PROJECT/.git" --backend "$backend"
+        shuts "$PROJECT/.git/info" --backend "$backend"
+        for directory in "$HOME" "$HOME/.config" "$HOME/.local" "$HOME/.local/state" "$HOME/.local/share" "$PROJECT"; do
+            shuts "$directory" --backend "$backend" --home write
+        done
+    done
+    # Control: outside the same writes succeed.
+    works sh -c 'echo outside >>.git/config && echo outside >.git/hooks/post-commit && echo outside >>"$HOME/.bashrc" && echo outside >>"$HOME/.claude/settings.json"'
+}
+
 @test "hiding a name where a session made a loop is no obstacle" {
     works in_jail ln -s data data
     JAIL=(--hide "$PROJECT/data/raw")

@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "base/format.h"
+#include "base/no_links.h"
 
 namespace config {
 namespace {
@@ -69,7 +70,9 @@ Result<Fd> open_checked(int directory, const std::string& name, const std::strin
         Error error = base::system_error("read " + path, reason);
         error.advice = reason == ENOENT ? "it is a link to nowhere: remove it or repair it"
                                         : "make it readable for everybody who may use this program";
-        return error;
+        bool is_absolute = path.starts_with('/');
+        if (reason != EACCES || !is_absolute) return error;
+        return base::with_shut_directory(std::move(error), (base::Path() / path).parent());
     }
     if (auto problem = problem_of(fd.get(), path, expected, believable)) return *problem;
     return fd;

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/format.h"
 #include "base/glob.h"
+#include "base/no_links.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "config/data.h"
@@ -132,8 +133,7 @@ Result<std::vector<ProjectFile>> read_project_file(const Places& places, const b
         const int number = errno;
         Error error = base::system_error("read " + path, number);
         error.advice = "make it a readable file, or remove it";
-        // A session can remove the permission bits of its project.
-        if (number == EACCES) error.advice += "; 'chmod u+rwx' the project if its mode keeps you out";
+        if (number == EACCES) return base::with_shut_directory(std::move(error), project);
         if (number == ELOOP) {
             error.what = path + " is a symbolic link, and a project file is never followed through one";
             error.advice = "put the file itself there, or remove the link";

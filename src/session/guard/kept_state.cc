@@ -82,7 +82,7 @@ base::Status make_new_directories(const plan::Plan& plan) {
         base::Error error = made.error();
         error.where = directory.reason.origin.describe();
         error.advice = "make it yourself, or change the setting that asks for it";
-        return error;
+        return base::with_shut_directory(std::move(error), directory.path);
     }
     return base::success();
 }

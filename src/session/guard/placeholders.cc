@@ -272,9 +272,12 @@ base::Result<Names> missing_among(const std::vector<base::Path>& wanted, const C
             if (is_there) break;
             if (found == Found::nothing && path == project) return gone(project);
             if (found != Found::nothing) {
-                return base::Error{
+                base::Error error{
                     .what = path.str() + " can't be held by a placeholder: it is something else now",
                     .advice = "something else changed it just now; try again"};
+                if (base::shut_directory(path.parent()))
+                    error.what = path.str() + " can't be held by a placeholder";
+                return base::with_shut_directory(std::move(error), path.parent());
             }
             missing.insert(path);
             // The parent exists, because it could be opened.
@@ -301,7 +304,8 @@ base::Status make_placeholder(ParentDirectories& parents, const base::Path& path
     error.advice =
         "without it the jail could create that name; make it yourself or take the entry out of "
         "project.protect";
-    return error;
+    if (number != EACCES) return error;
+    return base::with_shut_directory(std::move(error), path.parent());
 }
 
 base::Status make_all(Table& table, const Names& missing, const Contents& contents,
@@ -324,7 +328,7 @@ base::Result<base::Fd> open_record(const std::string& state_directory) {
         if (base::Status made = base::make_directories(state_directory); !made) {
             base::Error error = made.error();
             error.advice = "protected names need a record there; make it writable or set XDG_STATE_HOME";
-            return error;
+            return base::with_shut_directory(std::move(error), base::Path() / state_directory);
         }
         record = open();
     }
