@@ -212,6 +212,27 @@ v2" git tag
     plant 'printf "[core]\nfsmonitor = %s/trap\n" "$PWD" >.git/worktrees/tree/config.worktree' tree
 }
 
+@test "config.worktree before worktrees have configurations: git sparse-checkout turns them on" {
+    local tree
+    git worktree add -q tree
+    make_trap trap
+    for tree in .git .git/worktrees/tree; do
+        # Control: outside, what was planted runs as soon as the extension is on.
+        works sh -c 'printf "[core]\nfsmonitor = %s/trap\n" "$PWD" >"$1/config.worktree"' sh "$tree"
+        git config extensions.worktreeConfig true
+        use_git . tree
+        [[ -e $PLANTED ]] || report "the attempt does nothing even outside"
+        git config --unset extensions.worktreeConfig
+        rm "$PLANTED" "$tree/config.worktree"
+        run in_jail_sh 'printf "[core]\nfsmonitor = %s/trap\n" "$PWD" >"$1/config.worktree"' "$tree"
+        git config extensions.worktreeConfig true
+        use_git . tree
+        [[ ! -e $PLANTED ]] || report "git ran what was planted in $tree"
+        git config --unset extensions.worktreeConfig
+    done
+    works test ! -e .git/worktrees/tree/config.worktree
+}
+
 @test "attributes need a filter, and no filter can be made" {
     make_trap trap
     plant 'echo "* filter=evil" >.gitattributes; git config filter.evil.clean "$PWD/trap"'

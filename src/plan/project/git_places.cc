@@ -65,7 +65,6 @@ class GitProtection {
 
     void protect_common(const GitPlaces& places) {
         protection_.pin(places.common);
-        worktrees_are_configured_ = gives_worktrees_configurations(places.common);
         protect_repository(places.common, places.common);
         for (const base::Path& submodule : places.submodules) {
             protect_repository(places.common, submodule);
@@ -122,18 +121,12 @@ class GitProtection {
             bool is_read_there =
                 std::ranges::find(kGitFiles, entry.relative, &GitFile::name) != std::end(kGitFiles);
             if (!is_read_there) continue;
-            bool is_needed = entry.relative == "config.worktree" && worktrees_are_configured_;
+            // git reads config.worktree as soon as extensions.worktreeConfig is set, which
+            // `git sparse-checkout` does outside at any time.
+            bool is_held = entry.relative == "config.worktree";
             protection_.protect(common, below(common, worktree, entry.relative), entry.reason,
-                                is_needed ? when_missing(entry.relative) : WhenMissing::leave);
+                                is_held ? when_missing(entry.relative) : WhenMissing::leave);
         }
-    }
-
-    bool gives_worktrees_configurations(const base::Path& common) const {
-        base::Result<std::string> text = draft_.tree().read(common / "config", kLargeConfiguration);
-        if (!text) return false;
-        return std::ranges::any_of(parse_git_config(*text), [](const GitSetting& setting) {
-            return setting.key == "extensions.worktreeconfig" && setting.value != "false";
-        });
     }
 
     static std::string below(const base::Path& common, const base::Path& directory,
@@ -193,7 +186,6 @@ class GitProtection {
     Draft& draft_;
     Protection& protection_;
     const std::vector<GitEntry>& entries_;
-    bool worktrees_are_configured_ = false;
     std::set<base::Path> protected_;  // common directories
     std::set<base::Path> rewritten_;  // configurations without core.worktree
     // The configurations already followed, each for a working tree, with the least depth.
