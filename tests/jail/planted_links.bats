@@ -55,6 +55,44 @@ as_agent() { "$SBX_PROGRAM" --quiet -- ./claude "$1"; }
     [[ $output == *"CLAUDE.md is a symbolic link and can't be protected"* ]] || report "not told"
 }
 
+@test "a link at a credential's name to the project: the start names the link" {
+    local name target
+    for name in .config/hub .netrc; do
+        for target in "$PROJECT" "$PROJECT/claude"; do
+            mkdir -p "$HOME/.config"
+            works "$SBX_PROGRAM" --quiet --home write -- ln -s "$target" "$HOME/$name"
+            refused 125 "the symbolic link $HOME/$name (" in_jail true
+            [[ $stderr == *"leads to $target; "*"if you did not make this link, run: rm $HOME/$name" ]] || report "not told: $stderr"
+            works rm "$HOME/$name"
+            works in_jail true
+        done
+    done
+}
+
+@test "a link at a credential's name to what the jail needs hides nothing" {
+    local target mode
+    mkdir -p "$HOME/.config"
+    for target in / /home "$HOME" /usr /usr/bin /usr/bin/env /lib /dev /proc /etc; do
+        works "$SBX_PROGRAM" --quiet --home write -- ln -s "$target" "$HOME/.netrc"
+        for mode in write read tmpwrite; do
+            JAIL=(--home "$mode")
+            works in_jail_sh 'env true && : >/dev/null && ls /proc/self && cat claude'
+            [[ $output == *".netrc (logins of hosts) is a symbolic link to "*"run: rm $HOME/.netrc"* ]] || report "not told: $target"
+        done
+        rm "$HOME/.netrc"
+    done
+}
+
+@test "control: a link at a credential's name to a file of the user hides this file" {
+    mkdir "$HOME/vault"
+    echo "planted secret" >"$HOME/vault/netrc"
+    ln -s vault/netrc "$HOME/.netrc"
+    prints "planted secret" cat "$HOME/.netrc"
+    JAIL=(--home write)
+    run in_jail_sh 'cat ~/.netrc ~/vault/netrc'
+    [[ $output != *planted* ]] || report "shown"
+}
+
 @test "links in the project's cache do not keep the project from starting" {
     mkdir -p "$HOME/.cache/huggingface/hub"
     echo model >"$HOME/.cache/huggingface/hub/model"

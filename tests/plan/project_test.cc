@@ -55,7 +55,24 @@ TEST(Project, MayNotHoldCredentialsUnderAnotherName) {
     example.tree.replace(ssh, 17, "l /home/ann/.ssh dotfiles/ssh\nd /home/ann/dotfiles/ssh\n");
     auto plan = planned(example);
     ASSERT_FALSE(plan);
-    EXPECT_NE(plan.error().what.find("contains"), std::string::npos) << plan.error().line();
+    EXPECT_NE(plan.error().what.find("the symbolic link /home/ann/.ssh"), std::string::npos)
+        << plan.error().line();
+    EXPECT_TRUE(plan.error().advice.ends_with("run: rm /home/ann/.ssh")) << plan.error().line();
+}
+
+TEST(Project, MayStartWhereALinkAtACredentialLeadsToTheSystemOrAboveTheHome) {
+    for (const char* target : {"/", "/home", "/usr", "/usr/bin", "/etc"}) {
+        Case example{.tree = std::string(kLaptop) + "l /home/ann/.config/hub " + target + "\n"};
+        auto plan = planned(example);
+        ASSERT_TRUE(plan) << plan.error().line();
+        EXPECT_EQ(access(*plan, "/usr/bin/env"), "readonly") << target;
+        EXPECT_EQ(access(*plan, "/home/ann/app/src/x"), "writable") << target;
+        auto is_told = [&](const plan::Note& note) {
+            return note.text.find(".config/hub (login of GitHub) is a symbolic link to " +
+                                  std::string(target)) == 10;
+        };
+        EXPECT_TRUE(std::ranges::any_of(plan->notes, is_told)) << target;
+    }
 }
 
 TEST(Project, MustLieBelowAParentByComponents) {

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
+#include "plan/home/credential_links.h"
 #include "plan/home/seeded.h"
 #include "plan/pins.h"
 
@@ -111,6 +112,15 @@ void hold_name(Draft& draft, const base::Path& path, Access access, const Reason
     draft.rules.add(PathRule{.path = path, .access = access, .holds_name = true, .reason = reason});
 }
 
+bool leads_to_no_credential(Draft& draft, const host::Tree::Resolved& resolved, const Reason& reason) {
+    if (may_be_credential(draft, resolved)) return false;
+    const base::Path link = *link_to_credential(draft, resolved);
+    draft.note(NoteKind::protection, base::printable(link.str()) + " (" + reason.why +
+                                         ") is a symbolic link to " + base::printable(resolved.path.str()) +
+                                         ", which is not hidden; " + how_to_remove(link));
+    return true;
+}
+
 void hide_matching(Draft& draft, const base::Path& pattern, const Reason& reason) {
     base::Result<host::Tree::Resolved> directory = draft.tree().resolve(pattern.parent());
     if (!directory) return;
@@ -120,7 +130,7 @@ void hide_matching(Draft& draft, const base::Path& pattern, const Reason& reason
     for (const host::Entry& entry : draft.tree().list(directory->path)) {
         if (!base::matches_name(pattern.name(), entry.name)) continue;
         base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(pattern.parent() / entry.name);
-        if (!resolved) continue;
+        if (!resolved || leads_to_no_credential(draft, *resolved, reason)) continue;
         draft.add_rule(resolved->path, Access::hidden, reason);
         keep_links(draft, *resolved, reason);
     }
@@ -138,7 +148,7 @@ void add_credentials(Draft& draft) {
         const Reason reason{std::string(row.reason), {}};
         if (!base::has_wildcard(row.entry)) {
             base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(home / row.entry);
-            if (!resolved) continue;
+            if (!resolved || leads_to_no_credential(draft, *resolved, reason)) continue;
             bool could_be_made = is_held && !resolved->exists && draft.tree().look(resolved->path.parent());
             if (could_be_made) {
                 hold_name(draft, resolved->path, Access::hidden, reason);

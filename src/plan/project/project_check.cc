@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
+#include "plan/home/credential_links.h"
 
 namespace plan {
 namespace {
@@ -44,22 +45,30 @@ base::Status check_place(const Draft& draft) {
     return base::success();
 }
 
+// A link is named, because a session may have planted it (--home write).
+base::Error refuse_credential(const Draft& draft, const host::Tree::Resolved& credential,
+                              std::string_view reason) {
+    const std::string place = base::printable(credential.path.str());
+    const std::string why = " (" + std::string(reason) + ")";
+    bool is_inside = credential.path.is_strictly_within(draft.project);
+    std::optional<base::Path> link = link_to_credential(draft, credential);
+    if (!link) return refuse(draft, (is_inside ? "it contains " : "it lies in ") + place + why);
+    base::Error error =
+        refuse(draft, "the symbolic link " + base::printable(link->str()) + why + " leads to " + place);
+    error.advice = std::string(kAdvice) + ", or, " + how_to_remove(*link);
+    return error;
+}
+
 base::Status check_credentials(const Draft& draft) {
     for (const config::DataRow& row : config::data_list("home/credentials")) {
         if (!draft.home_names.may_exist(row.entry)) continue;
         base::Path literal = draft.inputs.facts.identity.home / row.entry;
         base::Path directory = row.entry.find('*') == std::string_view::npos ? literal : literal.parent();
         base::Result<host::Tree::Resolved> credential = draft.tree().resolve(directory);
-        if (!credential) continue;
-        if (directory == literal && draft.project.is_within(credential->path)) {
-            return refuse(draft, "it lies in " + base::printable(credential->path.str()) + " (" +
-                                     std::string(row.reason) + ")");
-        }
-        bool holds_credentials = credential->exists && credential->path.is_strictly_within(draft.project);
-        if (holds_credentials) {
-            return refuse(draft, "it contains " + base::printable(credential->path.str()) + " (" +
-                                     std::string(row.reason) + ")");
-        }
+        if (!credential || !may_be_credential(draft, *credential)) continue;
+        bool is_in_one = directory == literal && draft.project.is_within(credential->path);
+        bool holds_one = credential->exists && credential->path.is_strictly_within(draft.project);
+        if (is_in_one || holds_one) return refuse_credential(draft, *credential, row.reason);
     }
     return base::success();
 }
