@@ -142,6 +142,43 @@ refuses_to_create() {
     fails "" test -e .git/hooks/evil
 }
 
+@test "a protected directory can't be the project" {
+    local directory backend
+    mkdir -p .vscode .claude/skills/one .cursor .git/worktrees .husky/_ other/.vscode/deep .claude/worktrees/one
+    for directory in .vscode .claude .claude/skills .claude/skills/one .cursor .git .git/hooks .git/refs/heads .husky .husky/_; do
+        cd "$PROJECT/$directory"
+        works sh -c 'echo outside >new && rm new' # the control
+        refused 125 "start in the project's root: cd $PROJECT" "$SBX_PROGRAM" --quiet -- touch inside
+        cd "$PROJECT"
+        refused 125 "start in the project's root: cd $PROJECT" "$SBX_PROGRAM" --quiet --project "$directory" -- touch inside
+        fails "" test -e "$directory/inside"
+    done
+    cd other/.vscode/deep
+    refused 125 "start in the project's root: cd $PROJECT/other" "$SBX_PROGRAM" --quiet -- touch inside
+    # Reading is harmless, and an ordinary directory with a dot is not protected.
+    works "$SBX_PROGRAM" --quiet --read-only -- true
+    mkdir "$PROJECT/.other"
+    cd "$PROJECT/.other"
+    works in_jail touch inside
+}
+
+@test "a repository in an agent's directory is a project of its own" {
+    mkdir .claude
+    git worktree add -q .claude/worktrees/one
+    git init -q .vscode
+    for directory in .claude/worktrees/one .vscode; do
+        cd "$PROJECT/$directory"
+        works in_jail touch file
+    done
+}
+
+@test "project.unprotect opens a directory as a project" {
+    mkdir -p "$HOME/.config/agent-sandbox" .vscode
+    printf '[project]\nunprotect = [".vscode"]\n' >"$HOME/.config/agent-sandbox/config.toml"
+    cd .vscode
+    works in_jail touch file
+}
+
 @test "project.unprotect opens one entry" {
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[project]\nunprotect = [".envrc"]\n' >"$HOME/.config/agent-sandbox/config.toml"

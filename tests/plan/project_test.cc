@@ -75,6 +75,59 @@ TEST(Project, MayStartWhereALinkAtACredentialLeadsToTheSystemOrAboveTheHome) {
     }
 }
 
+struct InsideProtected {
+    const char* path;
+    const char* root;  // nothing: it may be a project
+};
+class ProtectedPlace : public testing::TestWithParam<InsideProtected> {};
+
+TEST_P(ProtectedPlace, IsNotAProject) {
+    Case example{.tree = std::string(kLaptop) + "d " + GetParam().path + "\n", .project = GetParam().path};
+    auto plan = planned(example);
+    if (GetParam().root == nullptr) {
+        EXPECT_TRUE(plan) << plan.error().line();
+        example.toml.user = "[project]\nprotect = [\"deploy/keys\"]";
+        EXPECT_TRUE(planned(example));
+        return;
+    }
+    ASSERT_FALSE(plan) << GetParam().path;
+    EXPECT_EQ(plan.error().advice, "start in the project's root: cd " + std::string(GetParam().root))
+        << plan.error().line();
+    // A repository of its own is another project, and reading is harmless.
+    example.toml.user = "[project]\nread_only = true";
+    EXPECT_TRUE(planned(example));
+    example.toml.user = "";
+    example.tree += "d " + std::string(GetParam().path) + "/.git\n";
+    EXPECT_TRUE(planned(example));
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, ProtectedPlace,
+                         testing::Values(InsideProtected{"/home/ann/app/.vscode", "/home/ann/app"},
+                                         InsideProtected{"/home/ann/app/.vscode/deep/er", "/home/ann/app"},
+                                         InsideProtected{"/home/ann/app/.git", "/home/ann/app"},
+                                         InsideProtected{"/home/ann/app/.git/hooks", "/home/ann/app"},
+                                         InsideProtected{"/home/ann/app/.git/refs/heads", "/home/ann/app"},
+                                         InsideProtected{"/home/ann/app/sub/.claude", "/home/ann/app/sub"},
+                                         InsideProtected{"/home/ann/app/.claude/skills/x", "/home/ann/app"},
+                                         InsideProtected{"/home/ann/app/.github/hooks", "/home/ann/app"},
+                                         InsideProtected{"/home/ann/app/.zed", "/home/ann/app"},
+                                         InsideProtected{"/home/ann/.git", "/home/ann"},
+                                         InsideProtected{"/home/ann/app/.claude/worktrees/x", nullptr},
+                                         InsideProtected{"/home/ann/app/.other", nullptr},
+                                         InsideProtected{"/home/ann/.codex/worktrees/x", nullptr},
+                                         InsideProtected{"/home/ann/app/keys", nullptr}));
+
+TEST(Project, MayNotBeWhatTheUserProtects) {
+    Case example{.toml = {.user = "[project]\nprotect = [\"deploy/keys\"]"},
+                 .project = "/home/ann/app/deploy"};
+    example.tree += "d /home/ann/app/deploy/keys/x\n";
+    EXPECT_FALSE(planned(example));
+    example.project = "/home/ann/app/deploy/keys/x";
+    EXPECT_FALSE(planned(example));
+    example.toml.user = "[project]\nprotect = [\"deploy/keys\"]\nunprotect = [\"deploy/keys\"]";
+    EXPECT_TRUE(planned(example));
+}
+
 TEST(Project, MustLieBelowAParentByComponents) {
     Case example{.toml = {.user = "[project]\nparents = [\"/foo\"]"}, .project = "/foobar/x"};
     example.tree += "d /foobar/x\nd /foo\n";

@@ -14,6 +14,7 @@
 #include "plan/project/crowds.h"
 #include "plan/project/git_places.h"
 #include "plan/project/project_search.h"
+#include "plan/project/protected_place.h"
 #include "plan/project/protection.h"
 
 namespace plan {
@@ -21,14 +22,6 @@ namespace {
 
 using config::Item;
 using config::Layer;
-
-bool is_lifted(const policy::Policy& policy, const Item& item) {
-    if (item.origin.layer == Layer::admin) return false;
-    return std::ranges::any_of(policy.project.unprotect, [&](const Item& lifted) {
-        return lifted.text == item.text || base::matches_path(lifted.text, item.text) ||
-               std::string_view(item.text).starts_with(lifted.text + "/");
-    });
-}
 
 // Programs ignore a directory, and git does not see it. But some agents fail on a directory with the name of
 // a file that they read.

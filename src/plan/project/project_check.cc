@@ -7,6 +7,7 @@
 #include "config/data.h"
 #include "plan/draft.h"
 #include "plan/home/credential_links.h"
+#include "plan/project/protected_place.h"
 
 namespace plan {
 namespace {
@@ -73,6 +74,15 @@ base::Status check_credentials(const Draft& draft) {
     return base::success();
 }
 
+base::Status check_protected(const Draft& draft) {
+    std::optional<ProtectedPlace> place = protected_place(draft);
+    if (!place) return base::success();
+    base::Error error = refuse(draft, base::printable(place->path.str()) + " is protected in the project " +
+                                          base::printable(place->root.str()) + " (" + place->why + ")");
+    error.advice = "start in the project's root: cd " + base::printable(base::shell_word(place->root.str()));
+    return error;
+}
+
 base::Status check_parents(const Draft& draft) {
     if (is_below_parents(draft, draft.project)) return base::success();
     std::vector<std::string> listed;
@@ -104,6 +114,7 @@ base::Status check_project(Draft& draft) {
     if (node->kind != host::Kind::directory) return refuse(draft, "it is not a directory");
     if (base::Status place = check_place(draft); !place) return place;
     if (base::Status credentials = check_credentials(draft); !credentials) return credentials;
+    if (base::Status protected_status = check_protected(draft); !protected_status) return protected_status;
     return check_parents(draft);
 }
 
