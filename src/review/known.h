@@ -11,11 +11,15 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "base/path.h"
+#include "review/unreviewed.h"
 
 namespace review {
 
@@ -24,9 +28,15 @@ class Known {
     // `file` may be missing, or empty for no record.
     Known(std::string file, const timespec& started);
 
-    // Whether the file at `path` was created, changed or moved there since the session started; records the
-    // path for the next review.
+    // Whether the file at `path` was created, changed or moved there since the session started, or in a run
+    // without a review; records the path for the next review.
     bool is_new(const base::Path& path, const struct stat& status);
+
+    // The same, and whether another, older file has taken the place of the one that the last review saw.
+    bool is_new_or_replaced(const base::Path& path, const struct stat& status);
+
+    // How many runs without a review this one covers.
+    size_t earlier_runs() const { return runs_.size(); }
 
     // Writes the paths that this review has seen. An incomplete review can't detect moved files: then the
     // next one uses only times.
@@ -35,10 +45,17 @@ class Known {
   private:
     std::string file_;
     timespec started_;
+    bool is_older_than_review(const struct stat& status) const;
+
+    std::vector<Run> runs_;
     bool has_record_ = false;
     timespec reviewed_ = {};                  // the end of the last review
     std::unordered_set<std::string> before_;  // digests of paths
     std::set<std::string> now_;
 };
+
+// Seconds, a dot and nanoseconds.
+std::string time_text(const timespec& time);
+std::optional<timespec> parse_time(std::string_view text);
 
 }  // namespace review

@@ -6,8 +6,10 @@
 
 #include "base/text.h"
 #include "review/git.h"
+#include "review/git_programs.h"
 #include "review/known.h"
 #include "review/names.h"
+#include "review/unreviewed.h"
 #include "review/walk.h"
 
 namespace review {
@@ -43,6 +45,9 @@ class Walk {
             level = std::move(next);
         }
         for (const base::Path& directory : session_.search_path) look_for_programs(directory);
+        for (const base::Path& file : session_.git_configurations)
+            look_at_programs(file, session_.project, session_, known_, review_.findings);
+        review_.earlier_runs = known_.earlier_runs();
         known_.save(review_.unseen.empty());
         return sorted();
     }
@@ -65,7 +70,9 @@ class Walk {
         bool is_git = has_head && has_objects && has_refs && is_repository(directory);
         if (is_git) {
             next.resize(first);
-            return look_into_repository(directory, known_, review_.findings);
+            look_into_repository(directory, known_, review_.findings);
+            return look_at_programs(directory / "config", directory.parent(), session_, known_,
+                                    review_.findings);
         }
         if (!is_read || is_cut) review_.unseen.push_back(directory);
     }
@@ -180,12 +187,16 @@ Review look_back(const Session& session, const Limits& limits) {
     return Walk(session, limits).look();
 }
 
+void leave_to_next_review(const Session& session) {
+    add_unreviewed(session.record, session.started);
+}
+
 std::vector<std::string> describe(const Review& review, const base::Path& project, size_t most) {
     std::vector<std::string> lines;
     size_t count = review.findings.size();
-    if (count > 0)
-        lines.emplace_back(
-            "look at these before you go on, new or changed in this session and run outside the jail:");
+    const std::string since = review.earlier_runs == 0 ? "in this session and run outside the jail:"
+                                                       : "since the last review and run outside the jail:";
+    if (count > 0) lines.push_back("look at these before you go on, new or changed " + since);
     for (const Finding& finding : review.findings) {
         if (lines.size() > most) break;
         lines.push_back("  " + base::printable(finding.path.relative_to(project)) + ": " +

@@ -20,10 +20,12 @@
 namespace review {
 
 struct Session {
-    base::Path project;                   // physical
-    timespec started;                     // from start()
-    std::vector<base::Path> search_path;  // the caller's PATH, physical
-    std::string record;                   // a file for Known; empty: none
+    base::Path project;                          // physical
+    timespec started;                            // from start()
+    std::vector<base::Path> search_path;         // the caller's PATH, physical
+    std::string record;                          // a file for Known; empty: none
+    base::Path home;                             // the caller's
+    std::vector<base::Path> git_configurations;  // of the caller, of the system and of the project
 };
 
 enum class Kind { git, on_path, start_up, pipeline, build };  // in the order of the report
@@ -37,6 +39,7 @@ struct Finding {
 struct Review {
     std::vector<Finding> findings;   // sorted by kind, then by path
     std::vector<base::Path> unseen;  // directories that were not read, or not completely
+    size_t earlier_runs = 0;         // without a review of their own, which this one covers
 };
 
 struct Limits {
@@ -49,6 +52,9 @@ struct Limits {
 timespec start();
 
 Review look_back(const Session& session, const Limits& limits = {});
+
+// For a run without a review: the next review of the project covers it.
+void leave_to_next_review(const Session& session);
 
 // For a person, at most `most` findings; empty where everything was read and nothing found.
 std::vector<std::string> describe(const Review& review, const base::Path& project, size_t most = 10);

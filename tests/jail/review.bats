@@ -54,6 +54,35 @@ reviewed() { [[ $output == *"look at these before you go on"* ]]; }
     ! reviewed || report "a review of a short run"
 }
 
+@test "what a short or quiet run left is named by the next review, once" {
+    echo all: >own.mk # of the user
+    works "$SBX_PROGRAM" -- sh -c 'echo all: >Makefile'
+    works "$SBX_PROGRAM" --quiet -- sh -c 'mkdir -p sub && echo all: >sub/Makefile'
+    ! reviewed || report "a review of a short run"
+    works on_terminal true
+    [[ $output == *"since the last review"*"  Makefile: "*"sub/Makefile: "* ]] || report "not named"
+    [[ $output != *own.mk* ]] || report "a file of the user is named"
+    works on_terminal true
+    ! reviewed || report "named twice"
+}
+
+@test "a program of the project that git's settings run is named if it changed" {
+    make_repository .
+    mkdir -p tools .ours
+    echo '#!/bin/sh' | tee tools/watch tools/clean .ours/pre-commit tools/other >/dev/null
+    git config core.fsmonitor ./tools/watch
+    git config --global filter.x.clean "sh tools/clean %f"
+    works on_terminal true
+    works on_terminal sh -c 'for file in watch clean other; do echo "touch planted" >>tools/$file; done'
+    [[ $output == *"tools/watch: your git settings run it (core.fsmonitor)"* ]] || report "a program of the repository's settings"
+    [[ $output == *"tools/clean: your git settings run it (filter.x.clean)"* ]] || report "a program of the user's settings"
+    [[ $output != *tools/other* ]] || report "a file that no setting names"
+    # Control: outside git runs it.
+    chmod +x tools/watch
+    git status >/dev/null 2>&1
+    works test -e planted
+}
+
 @test "a longer run is reviewed without a terminal too, and the command's status stays" {
     run -3 "$SBX_PROGRAM" -- sh -c 'echo all: >Makefile; sleep 2.1; exit 3'
     reviewed || report "no review"

@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "plan/backend.h"
+#include "plan/project/git.h"
 #include "review/review.h"
 
 namespace cli {
@@ -32,21 +33,42 @@ std::vector<base::Path> search_path(const Caller& caller, const base::Path& proj
     return directories;
 }
 
+// git-config(1), FILES. The repository of a worktree is outside the project.
+std::vector<base::Path> git_configurations(const Caller& caller, const base::Path& project,
+                                           const base::Path& home) {
+    std::optional<std::string_view> config = host::variable(caller.environment, "XDG_CONFIG_HOME");
+    const base::Path directory =
+        config && config->starts_with('/') ? base::Path() / *config : home / ".config";
+    std::vector<base::Path> files{base::Path::known("/etc/gitconfig"), home / ".gitconfig",
+                                  directory / "git/config"};
+    if (std::optional<plan::GitPlaces> git = plan::find_git(caller.disk, project)) {
+        files.push_back(git->common / "config");
+        files.push_back(git->directory / "config.worktree");
+    }
+    return files;
+}
+
 }  // namespace
 
 EndReview::EndReview() : started_(review::start()), began_(steady_time()) {}
 
 void EndReview::tell(const Output& output, const Caller& caller, const plan::Plan& plan,
-                     const std::string& state_directory) const {
+                     const Place& place) const {
+    const base::Path& home = place.identity.home;
+    const std::string& state_directory = place.files.state_directory;
+    if (!plan.project_is_writable) return;
+    const std::string record =
+        state_directory + "/reviewed/" + base::sha256(plan.project.str()).substr(0, kRecordDigits);
+    review::Session session{.project = plan.project, .started = started_, .record = record};
     // A backend that can't protect paths in the project has no other protection, so print this even when
     // quiet.
     bool is_protected = plan::traits_of(plan.backend).has_view;
-    if (!plan.project_is_writable || (is_protected && output.is_quiet())) return;
     bool is_short = steady_time().tv_sec - began_.tv_sec < kShortRun;
-    if (is_protected && is_short && !output.has_terminal()) return;
-    const std::string record = base::format("{}/reviewed/{}", state_directory,
-                                            base::sha256(plan.project.str()).substr(0, kRecordDigits));
-    review::Session session{plan.project, started_, search_path(caller, plan.project), record};
+    bool is_silent = output.is_quiet() || (is_short && !output.has_terminal());
+    if (is_protected && is_silent) return review::leave_to_next_review(session);
+    session.search_path = search_path(caller, plan.project);
+    session.home = home;
+    session.git_configurations = git_configurations(caller, plan.project, home);
     for (const std::string& line : review::describe(review::look_back(session), plan.project))
         is_protected ? output.warning(line) : output.protection(line);
 }

@@ -13,8 +13,7 @@ namespace cli {
 class EndReview {
   public:
     EndReview();
-    void tell(const Output& output, const Caller& caller, const plan::Plan& plan,
-              const std::string& state_directory) const;
+    void tell(const Output& output, const Caller& caller, const plan::Plan& plan, const Place& place) const;
 
   private:
     timespec started_;

@@ -207,7 +207,7 @@ Ran attempt(const Invocation& call, const std::string& session, OnEnding on_endi
         call.output.warning(ending->reason);
     }
     tell_refusals(call.output, *ending, *planned);
-    review.tell(call.output, call.caller, planned->plan, planned->settings.place.files.state_directory);
+    review.tell(call.output, call.caller, planned->plan, planned->settings.place);
     on_ending(*ending);
     return {ending->exit_code, *ending};
 }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+#include "review/git_programs.h"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+
+#include "base/file.h"
+#include "plan/project/git_config.h"
+#include "review/walk.h"
+
+namespace review {
+namespace {
+
+constexpr int kDeepest = 10;  // MAX_INCLUDE_DEPTH of git's config.c
+constexpr size_t kLargest = 1u << 20;
+constexpr size_t kMostWords = 64;  // of one setting
+
+// The words of a command line, for a shell or not: everything between blanks, quotes and operators.
+std::vector<std::string> words_of(std::string_view value) {
+    constexpr std::string_view kBetween = " \t\n\"'`;|&()<>=!";
+    std::vector<std::string> words;
+    while (!value.empty() && words.size() < kMostWords) {
+        size_t begin = std::min(value.find_first_not_of(kBetween), value.size());
+        size_t end = std::min(value.find_first_of(kBetween, begin), value.size());
+        if (end > begin) words.emplace_back(value.substr(begin, end - begin));
+        value.remove_prefix(end);
+    }
+    return words;
+}
+
+std::optional<base::Path> physical(const base::Path& path) {
+    std::unique_ptr<char, decltype(&::free)> text(::realpath(path.c_str(), nullptr), &::free);
+    if (!text) return std::nullopt;
+    base::Result<base::Path> parsed = base::Path::parse(text.get());
+    return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
+}
+
+class Programs {
+  public:
+    Programs(const base::Path& working_tree, const Session& session, Known& known,
+             std::vector<Finding>& findings)
+        : bases_{working_tree, session.project}, session_(session), known_(known), findings_(findings) {}
+
+    void look_into(const base::Path& file, int depth = 0) {
+        if (depth > kDeepest || !seen_.insert(file).second) return;
+        base::Result<std::string> text = base::read_file(file.str(), kLargest);
+        if (!text) return;
+        for (const plan::GitSetting& setting : plan::parse_git_config(*text)) {
+            if (plan::program_row(setting) == nullptr || setting.key == "core.worktree") continue;
+            bool is_include = setting.key == "include.path" || setting.key.starts_with("includeif.");
+            if (is_include) {
+                look_into(meant(setting.value, file.parent()), depth + 1);
+            } else {
+                look_at(setting);
+            }
+        }
+    }
+
+  private:
+    base::Path meant(std::string_view word, const base::Path& from) const {
+        for (std::string_view home : {"~/", "$HOME/", "${HOME}/"}) {
+            if (word.starts_with(home)) return session_.home / word.substr(home.size());
+        }
+        return word.starts_with('/') ? base::Path() / word : from / word;
+    }
+
+    void look_at(const plan::GitSetting& setting) {
+        bool names_directory = setting.key == "core.hookspath" || setting.key == "init.templatedir";
+        std::vector<std::string> words = words_of(setting.value);
+        if (names_directory) words = {setting.value};
+        for (size_t i = 0; i < words.size(); ++i) {
+            // The shell finds a first word without a slash on the PATH.
+            bool is_on_path = i == 0 && words[i].find('/') == std::string::npos && !names_directory;
+            if (is_on_path) continue;
+            for (const base::Path& from : bases_) {
+                std::optional<base::Path> path = physical(meant(words[i], from));
+                if (!path || !path->is_strictly_within(session_.project)) continue;
+                names_directory ? look_at_directory(*path, setting) : look_at_file(*path, setting);
+                look_at_file(meant(words[i], from), setting);  // a link
+            }
+        }
+    }
+
+    void look_at_directory(const base::Path& directory, const plan::GitSetting& setting) {
+        std::optional<std::vector<Name>> names = names_in(directory);
+        if (!names) return findings_.push_back({Kind::git, directory, why(setting)});
+        for (const Name& name : *names) {
+            const base::Path path = directory / name.text;
+            if (name.is_directory && name.text == "hooks") look_at_directory(path, setting);
+            if (!name.is_directory) look_at_file(path, setting);
+        }
+    }
+
+    void look_at_file(const base::Path& path, const plan::GitSetting& setting) {
+        if (!path.is_strictly_within(session_.project)) return;
+        std::optional<struct stat> status = review::look_at(path);
+        if (!status || S_ISDIR(status->st_mode) || !known_.is_new_or_replaced(path, *status)) return;
+        findings_.push_back({Kind::git, path, why(setting)});
+    }
+
+    static std::string why(const plan::GitSetting& setting) {
+        return "your git settings run it (" + setting.key + ")";
+    }
+
+    const base::Path bases_[2];
+    const Session& session_;
+    Known& known_;
+    std::vector<Finding>& findings_;
+    std::set<base::Path> seen_;
+};
+
+}  // namespace
+
+void look_at_programs(const base::Path& configuration, const base::Path& working_tree, const Session& session,
+                      Known& known, std::vector<Finding>& findings) {
+    Programs(working_tree, session, known, findings).look_into(configuration);
+}
+
+}  // namespace review

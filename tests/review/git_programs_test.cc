@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT
+// Files of the project that settings of git's run, and what runs without a review leave to the next one.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <tuple>
+
+#include "base/temporary_directory.h"
+#include "review/review.h"
+#include "review/unreviewed.h"
+
+namespace {
+
+using base::Path;
+using testing_support::TemporaryDirectory;
+
+class GitProgramsTest : public testing::Test {
+  protected:
+    void start_session() {
+        timespec exact = {};
+        ::clock_gettime(CLOCK_REALTIME, &exact);
+        do {
+            session_.started = review::start();
+        } while (std::tie(session_.started.tv_sec, session_.started.tv_nsec) <=
+                 std::tie(exact.tv_sec, exact.tv_nsec));
+    }
+    void set(std::string_view settings) { home_.write(".gitconfig", settings); }
+    // "path: why|…"
+    std::string found() {
+        std::string all;
+        review_ = review::look_back(session_);
+        for (const review::Finding& finding : review_.findings)
+            all += std::string(finding.path.relative_to(session_.project)) + ": " + finding.why + "|";
+        return all;
+    }
+
+    TemporaryDirectory project_, home_, state_;
+    review::Session session_{.project = Path::known(project_.path()),
+                             .started = {},
+                             .search_path = {},
+                             .record = state_.path() + "/reviewed/project",
+                             .home = Path::known(home_.path()),
+                             .git_configurations = {Path::known(home_.path()) / ".gitconfig"}};
+    review::Review review_;
+};
+
+constexpr const char* kFsmonitor = "your git settings run it (core.fsmonitor)|";
+
+TEST_F(GitProgramsTest, ChangedProgramsOfEachKindOfSettingAreNamed) {
+    struct Row {
+        std::string settings;
+        std::string file;
+    };
+    const std::string project = project_.path();
+    const Row rows[] = {
+        {"[core]\n\tfsmonitor = ./tools/watch\n", "tools/watch"},
+        {"[core]\n\tfsmonitor = " + project + "/tools/watch\n", "tools/watch"},
+        {"[core]\n\thooksPath = .hooks-of-ours\n", ".hooks-of-ours/pre-commit"},
+        {"[core]\n\tsshCommand = ssh -o ProxyCommand=./tools/proxy\n", "tools/proxy"},
+        {"[filter \"x\"]\n\tclean = python3 tools/clean.py %f\n", "tools/clean.py"},
+        {"[diff \"x\"]\n\ttextconv = sh -c './tools/conv \\\"$0\\\"'\n", "tools/conv"},
+        {"[merge \"x\"]\n\tdriver = tools/merge %A %O %B\n", "tools/merge"},
+        {"[alias]\n\tlint = !./tools/lint\n", "tools/lint"},
+        {"[credential]\n\thelper = !tools/helper\n", "tools/helper"},
+        {"[include]\n\tpath = more\n", "tools/more"},
+    };
+    home_.write("more", "[core]\n\teditor = tools/more --wait\n");
+    for (const Row& row : rows) {
+        set(row.settings);
+        project_.write(row.file, "old");
+        (void)found();
+        start_session();
+        EXPECT_EQ(found(), "") << row.settings;
+        start_session();
+        project_.write(row.file, "new");
+        EXPECT_TRUE(found().starts_with(row.file + ": your git settings run it ("))
+            << row.settings << found();
+    }
+}
+
+TEST_F(GitProgramsTest, OrdinaryFilesAndHarmlessSettingsAreNot) {
+    set("[core]\n\tfsmonitor = true\n\tpager = less\n[alias]\n\tst = status\n[user]\n\tname = notes\n");
+    start_session();
+    for (const char* file : {"less", "status", "notes", "true"}) project_.write(file, "x");
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(GitProgramsTest, ALinkAndItsTargetAreNamed) {
+    set("[core]\n\tfsmonitor = ./watch\n");
+    project_.write("real", "old");
+    std::filesystem::create_symlink("real", project_ / "watch");
+    (void)found();
+    start_session();
+    project_.write("real", "new");
+    EXPECT_EQ(found(), std::string("real: ") + kFsmonitor);
+    project_.write("other", "old");
+    (void)found();
+    start_session();
+    std::filesystem::remove(project_ / "watch");
+    std::filesystem::create_symlink("other", project_ / "watch");
+    EXPECT_NE(found().find(std::string("watch: ") + kFsmonitor), std::string::npos);
+}
+
+TEST_F(GitProgramsTest, AnOlderFileThatARenamedDirectoryBringsIsNamed) {
+    set("[core]\n\tfsmonitor = ./tools/watch\n");
+    project_.write("tools/watch", "of the user");
+    project_.write("other/watch", "planted");
+    (void)found();
+    start_session();
+    EXPECT_EQ(found(), "");
+    start_session();
+    std::filesystem::rename(project_ / "tools", project_ / "aside");
+    std::filesystem::rename(project_ / "other", project_ / "tools");
+    EXPECT_EQ(found(), std::string("tools/watch: ") + kFsmonitor);
+    start_session();
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(GitProgramsTest, WhatTheUserWritesBetweenSessionsIsNotNamed) {
+    set("[core]\n\tfsmonitor = ./tools/watch\n");
+    project_.write("tools/watch", "old");
+    (void)found();
+    start_session();
+    project_.write("tools/watch", "new");
+    start_session();
+    EXPECT_EQ(found(), "");
+}
+
+TEST_F(GitProgramsTest, SettingsOfANestedRepositoryCount) {
+    for (const char* part : {"HEAD", "objects/x", "refs/x"})
+        project_.write("sub/.git/" + std::string(part), "");
+    project_.write("sub/.git/config", "[core]\n\tfsmonitor = ./watch\n");
+    project_.write("sub/watch", "old");
+    (void)found();
+    start_session();
+    project_.write("sub/watch", "new");
+    EXPECT_EQ(found(), std::string("sub/watch: ") + kFsmonitor);
+}
+
+TEST_F(GitProgramsTest, ARunWithoutAReviewIsCoveredByTheNext) {
+    start_session();
+    project_.write("Makefile", "all:");
+    review::leave_to_next_review(session_);
+    start_session();
+    project_.write("own.mk", "all:");  // of the user, between the runs
+    start_session();
+    project_.write("sub/Makefile", "all:");
+    EXPECT_NE(found().find("Makefile: "), std::string::npos);
+    EXPECT_EQ(review_.earlier_runs, 1u);
+    EXPECT_EQ(
+        review::describe(review_, session_.project)[0],
+        "look at these before you go on, new or changed since the last review and run outside the jail:");
+    EXPECT_EQ(found().find("own.mk"), std::string::npos);
+    start_session();
+    EXPECT_EQ(found(), "");
+    EXPECT_EQ(review_.earlier_runs, 0u);
+}
+
+TEST_F(GitProgramsTest, RunsOfOtherProjectsStayInTheFile) {
+    const std::string other = state_.path() + "/reviewed/other";
+    start_session();
+    review::add_unreviewed(other, session_.started);
+    review::add_unreviewed(session_.record, session_.started);
+    EXPECT_EQ(review::take_unreviewed(session_.record).size(), 1u);
+    EXPECT_EQ(review::take_unreviewed(session_.record).size(), 0u);
+    EXPECT_EQ(review::take_unreviewed(other).size(), 1u);
+}
+
+TEST_F(GitProgramsTest, TheFileOfRunsStaysSmall) {
+    start_session();
+    std::string lines;
+    while (lines.size() < (300u << 10)) lines += "other 1.0 2.0\n";
+    state_.write("reviewed/runs", lines);
+    review::add_unreviewed(session_.record, session_.started);
+    EXPECT_LT(std::filesystem::file_size(state_ / "reviewed/runs"), 200u << 10);
+    EXPECT_EQ(review::take_unreviewed(session_.record).size(), 1u);
+    state_.write("reviewed/runs", "project x y\nproject 1 2\nproject\n\n");
+    EXPECT_EQ(review::take_unreviewed(session_.record).size(), 0u);
+}
+
+}  // namespace
