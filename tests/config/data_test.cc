@@ -68,6 +68,7 @@ constexpr std::string_view kLists[] = {"environment/pass",
                                        "sockets/dangerous",
                                        "devices/never",
                                        "home/start_up",
+                                       "home/start_up_programs",
                                        "home/filtered"};
 
 TEST(Data, EveryListIsThereWithoutDuplicatesAndWithReasons) {
@@ -236,8 +237,8 @@ TEST(Data, NothingReadableOrWritableInTheHomeDirectoryIsACredential) {
 }
 
 TEST(Data, WildcardsStandInTheLastPartOnly) {
-    for (std::string_view list :
-         {"home/credentials", "home/start_up", "project/protect", "project/mask", "project/unmask"}) {
+    for (std::string_view list : {"home/credentials", "home/start_up", "home/start_up_programs",
+                                  "project/protect", "project/mask", "project/unmask"}) {
         for (const DataRow& row : data_list(list)) {
             std::string_view parent = row.entry.substr(0, row.entry.rfind('/', row.entry.size() - 2));
             bool has_parent = parent != row.entry;

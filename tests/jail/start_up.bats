@@ -33,6 +33,27 @@ expect_unplanted() {
     works in_jail touch "$HOME/ordinary"
 }
 
+@test "write: start-up files of desktops, mail, terminals and editors can be neither changed nor made" {
+    JAIL=(--home write)
+    for file in .config/openbox/autostart .config/awesome/rc.lua .config/sway/config .xinitrc .xsession .forward .procmailrc .mailcap \
+        .config/VSCodium/User/settings.json .config/Cursor/User/settings.json .local/share/gnome-shell/extensions/x/extension.js \
+        .local/share/thumbnailers/x.thumbnailer .config/pipewire/pipewire.conf .config/mpv/scripts/x.lua .psqlrc .lesskey; do
+        expect_unplanted "$file"
+    done
+}
+
+@test "write: programs that start-up files lead to can't be changed, and a missing one can be installed" {
+    local file
+    JAIL=(--home write)
+    for file in .nvm/nvm.sh .fzf.bash .fzf/bin/fzf .asdf/asdf.sh .opam/opam-init/init.sh .pyenv/shims/python .rbenv/shims/ruby \
+        .rustup/toolchains/x/bin/rustc .local/share/nvim/lazy/x/plugin/x.lua miniconda3/etc/profile.d/conda.sh .sdkman/bin/sdkman-init.sh; do
+        works in_jail_sh 'mkdir -p "$(dirname "$1")" && echo "# installed" >"$1"' "$HOME/$file"
+        prints "# installed" cat "$HOME/$file"
+        expect_unplanted "$file"
+        fails "" in_jail mv "$HOME/${file%%/*}" "$HOME/aside"
+    done
+}
+
 @test "write: programs on the PATH can be neither changed nor made" {
     JAIL=(--home write)
     for file in bin/ls .local/bin/ls tools/ls later/ls; do expect_unplanted "$file"; done

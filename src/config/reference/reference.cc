@@ -215,6 +215,8 @@ constexpr ListTitle kLists[] = {
     {"home/start_up",
      "Paths in the home directory that run on the host unasked: read-only in every mode until "
      "`home.unprotect` names them."},
+    {"home/start_up_programs",
+     "Likewise, where they exist: programs that those files and the `PATH` lead to."},
     {"home/filtered", "Files of the home directory that are shown without the lines that hold a secret."},
     {"home/credentials_from_environment", "Variables that lead to credentials in other places."},
     {"project/protect", "Built-in entries of `project.protect`."},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Start-up files of the home directory (share/home/start_up.list) and directories on the caller's PATH stay
 // read-only where something around them is writable: --home write, or a parent of theirs in home.writable.
-// The host runs them automatically. A missing one is held by a placeholder.
+// The host runs them automatically. A missing one is held by a placeholder. Programs that they lead to
+// (share/home/start_up_programs.list) stay read-only if they exist.
 //
 // Threat: a line in ~/.bashrc, or a program `ls` in ~/bin, runs at the user's next log-in
 // (tests/jail/start_up.bats).
@@ -66,6 +67,10 @@ class StartUp {
             if (is_directory) entry.remove_suffix(1);
             consider(draft_.home / entry, placeholder_content(entry, is_directory), row.reason);
         }
+        for (const config::DataRow& row : config::data_list("home/start_up_programs")) {
+            if (draft_.home_names.may_exist(row.entry))
+                consider_existing(draft_.home / row.entry, row.reason);
+        }
         for (std::string_view variable : draft_.inputs.request.environment) {
             if (variable.starts_with("PATH=")) consider_search_path(variable.substr(5));
         }
@@ -73,6 +78,11 @@ class StartUp {
     }
 
   private:
+    void consider_existing(const base::Path& literal, std::string_view why) {
+        base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(literal);
+        if (resolved && resolved->exists) consider(literal, std::nullopt, why);
+    }
+
     void consider_search_path(std::string_view search_path) {
         for (std::string_view entry : base::split(search_path, ':')) {
             base::Result<base::Path> path = base::Path::parse(entry);
