@@ -16,7 +16,8 @@ namespace {
 
 constexpr int kDeepest = 10;  // MAX_INCLUDE_DEPTH of git's config.c
 constexpr size_t kLargest = 1u << 20;
-constexpr size_t kMostWords = 64;  // of one setting
+constexpr size_t kMostWords = 64;    // of one setting
+constexpr size_t kMostNames = 1000;  // of one configuration with those that it includes
 
 // The words of a command line, for a shell or not: everything between blanks, quotes and operators.
 std::vector<std::string> words_of(std::string_view value) {
@@ -38,15 +39,24 @@ std::optional<base::Path> physical(const base::Path& path) {
     return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
 }
 
+// The caller's own may be a symbolic link.
+std::optional<std::string> content_of_own(const base::Path& file) {
+    struct stat status;
+    if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+    base::Result<std::string> text = base::read_file(file.str(), kLargest);
+    return text ? std::optional(*std::move(text)) : std::nullopt;
+}
+
 class Programs {
   public:
-    Programs(const base::Path& working_tree, const Session& session, Known& known,
+    Programs(const Configuration& configuration, const Session& session, Known& known,
              std::vector<Finding>& findings)
-        : bases_{working_tree, session.project}, session_(session), known_(known), findings_(findings) {}
+        : configuration_(configuration), session_(session), known_(known), findings_(findings) {}
 
     void look_into(const base::Path& file, int depth = 0) {
-        if (depth > kDeepest || !seen_.insert(file).second) return;
-        base::Result<std::string> text = base::read_file(file.str(), kLargest);
+        if (depth > kDeepest || !may_open(file) || !seen_.insert(file).second) return;
+        std::optional<std::string> text =
+            file.is_within(session_.project) ? content_of(file) : content_of_own(file);
         if (!text) return;
         for (const plan::GitSetting& setting : plan::parse_git_config(*text)) {
             if (plan::program_row(setting) == nullptr || setting.key == "core.worktree") continue;
@@ -60,6 +70,11 @@ class Programs {
     }
 
   private:
+    // Threat: a configuration that the session wrote could name a FIFO, or a path that mounts a server.
+    bool may_open(const base::Path& path) const {
+        return configuration_.is_callers || path.is_strictly_within(session_.project);
+    }
+
     base::Path meant(std::string_view word, const base::Path& from) const {
         for (std::string_view home : {"~/", "$HOME/", "${HOME}/"}) {
             if (word.starts_with(home)) return session_.home / word.substr(home.size());
@@ -75,11 +90,13 @@ class Programs {
             // The shell finds a first word without a slash on the PATH.
             bool is_on_path = i == 0 && words[i].find('/') == std::string::npos && !names_directory;
             if (is_on_path) continue;
-            for (const base::Path& from : bases_) {
-                std::optional<base::Path> path = physical(meant(words[i], from));
+            for (const base::Path& from : {configuration_.working_tree, session_.project}) {
+                const base::Path named = meant(words[i], from);
+                if (!may_open(named) || ++names_ > kMostNames) continue;
+                std::optional<base::Path> path = physical(named);
                 if (!path || !path->is_strictly_within(session_.project)) continue;
                 names_directory ? look_at_directory(*path, setting) : look_at_file(*path, setting);
-                look_at_file(meant(words[i], from), setting);  // a link
+                look_at_file(named, setting);  // a link
             }
         }
     }
@@ -105,18 +122,19 @@ class Programs {
         return "your git settings run it (" + setting.key + ")";
     }
 
-    const base::Path bases_[2];
+    const Configuration& configuration_;
     const Session& session_;
     Known& known_;
     std::vector<Finding>& findings_;
     std::set<base::Path> seen_;
+    size_t names_ = 0;
 };
 
 }  // namespace
 
-void look_at_programs(const base::Path& configuration, const base::Path& working_tree, const Session& session,
-                      Known& known, std::vector<Finding>& findings) {
-    Programs(working_tree, session, known, findings).look_into(configuration);
+void look_at_programs(const Configuration& configuration, const Session& session, Known& known,
+                      std::vector<Finding>& findings) {
+    Programs(configuration, session, known, findings).look_into(configuration.file);
 }
 
 }  // namespace review

@@ -10,9 +10,15 @@
 
 namespace review {
 
+struct Configuration {
+    base::Path file;
+    base::Path working_tree;
+    bool is_callers = false;  // no session could write it
+};
+
 // Adds the changed files that the words of this configuration name. A relative name is looked for in the
-// project and in `working_tree`. Names that a shell would compute are not found.
-void look_at_programs(const base::Path& configuration, const base::Path& working_tree, const Session& session,
-                      Known& known, std::vector<Finding>& findings);
+// project and in the working tree. Names that a shell would compute are not found.
+void look_at_programs(const Configuration& configuration, const Session& session, Known& known,
+                      std::vector<Finding>& findings);
 
 }  // namespace review

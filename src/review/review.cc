@@ -46,7 +46,7 @@ class Walk {
         }
         for (const base::Path& directory : session_.search_path) look_for_programs(directory);
         for (const base::Path& file : session_.git_configurations)
-            look_at_programs(file, session_.project, session_, known_, review_.findings);
+            look_at_programs({file, session_.project, true}, session_, known_, review_.findings);
         review_.earlier_runs = known_.earlier_runs();
         known_.save(review_.unseen.empty());
         return sorted();
@@ -71,7 +71,7 @@ class Walk {
         if (is_git) {
             next.resize(first);
             look_into_repository(directory, known_, review_.findings);
-            return look_at_programs(directory / "config", directory.parent(), session_, known_,
+            return look_at_programs({directory / "config", directory.parent(), false}, session_, known_,
                                     review_.findings);
         }
         if (!is_read || is_cut) review_.unseen.push_back(directory);

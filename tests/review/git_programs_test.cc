@@ -139,6 +139,19 @@ TEST_F(GitProgramsTest, SettingsOfANestedRepositoryCount) {
     EXPECT_EQ(found(), std::string("sub/watch: ") + kFsmonitor);
 }
 
+TEST_F(GitProgramsTest, AConfigurationThatTheSessionWroteOpensNothingOutside) {
+    ASSERT_EQ(::mkfifo((home_ / "pipe").c_str(), 0600), 0);
+    ASSERT_EQ(::mkfifo((project_ / "pipe").c_str(), 0600), 0);
+    for (const char* part : {"HEAD", "objects/x", "refs/x"})
+        project_.write("sub/.git/" + std::string(part), "");
+    project_.write("sub/.git/config", "[include]\n\tpath = " + home_.path() +
+                                          "/pipe\n[include]\n\tpath = " + project_.path() +
+                                          "/pipe\n[core]\n\teditor = " + home_.path() + "/pipe\n");
+    (void)found();  // does not wait for a writer
+    set("[include]\n\tpath = pipe\n");
+    (void)found();
+}
+
 TEST_F(GitProgramsTest, ARunWithoutAReviewIsCoveredByTheNext) {
     start_session();
     project_.write("Makefile", "all:");
