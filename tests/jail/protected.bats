@@ -162,6 +162,20 @@ refuses_to_create() {
     works in_jail touch inside
 }
 
+@test "a bare repository can't be the project, a worktree of it can" {
+    git clone -q --bare . "$HOME/bare.git"
+    cd "$HOME/bare.git"
+    works touch hooks/pre-push # the control
+    refused 125 "it is a bare git repository, with hooks that git runs; work in a clone" "$SBX_PROGRAM" --quiet -- touch hooks/pre-commit
+    [[ $stderr == *"run: rm -r $HOME/bare.git/HEAD" ]] || report "no command: $stderr"
+    fails "" test -e hooks/pre-commit
+    works "$SBX_PROGRAM" --quiet --read-only -- git log
+    git worktree add -q "$HOME/tree"
+    cd "$HOME/tree"
+    works in_jail git commit -q --allow-empty -m inside
+    fails "" in_jail touch "$HOME/bare.git/hooks/pre-commit"
+}
+
 @test "a repository in an agent's directory is a project of its own" {
     mkdir .claude
     git worktree add -q .claude/worktrees/one

@@ -75,6 +75,14 @@ TEST(Project, MayStartWhereALinkAtACredentialLeadsToTheSystemOrAboveTheHome) {
     }
 }
 
+TEST(Project, ALinkAtACredentialToAClosedFileOfTheSystemStillHidesIt) {
+    Case example{.tree = std::string(kLaptop) +
+                         "l /home/ann/.config/hub /opt/site/netrc\nf /opt/site/netrc 0640\n"};
+    auto plan = planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_EQ(access(*plan, "/opt/site/netrc"), "hidden");
+}
+
 struct InsideProtected {
     const char* path;
     const char* root;  // nothing: it may be a project
@@ -116,6 +124,21 @@ INSTANTIATE_TEST_SUITE_P(Places, ProtectedPlace,
                                          InsideProtected{"/home/ann/app/.other", nullptr},
                                          InsideProtected{"/home/ann/.codex/worktrees/x", nullptr},
                                          InsideProtected{"/home/ann/app/keys", nullptr}));
+
+TEST(Project, MayNotBeABareRepository) {
+    Case example{.tree = std::string(kLaptop) +
+                         "d /home/ann/r.git/objects\nd /home/ann/r.git/refs\nf /home/ann/r.git/HEAD\n",
+                 .project = "/home/ann/r.git"};
+    EXPECT_FALSE(planned(example));
+    example.toml.user = "[project]\nread_only = true";
+    EXPECT_TRUE(planned(example));
+    example.toml.user = "[project]\nunprotect = [\".git\"]";
+    EXPECT_TRUE(planned(example));
+    // Names alone do not make a repository.
+    example.toml.user = "";
+    example.tree.replace(example.tree.find("d /home/ann/r.git/refs"), 22, "d /home/ann/r.git/rest");
+    EXPECT_TRUE(planned(example));
+}
 
 TEST(Project, MayNotBeWhatTheUserProtects) {
     Case example{.toml = {.user = "[project]\nprotect = [\"deploy/keys\"]"},

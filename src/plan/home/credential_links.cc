@@ -29,8 +29,10 @@ bool may_be_credential(const Draft& draft, const host::Tree::Resolved& credentia
     if (!link_to_credential(draft, credential)) return true;
     if (draft.home.is_within(credential.path)) return false;
     if (!is_in_system(credential.path)) return true;
+    constexpr uint32_t kEveryoneReads = 0004;
     std::optional<host::Node> node = draft.tree().look(credential.path);
-    return node && node->owner == draft.inputs.facts.identity.uid && node->owner != 0;
+    bool is_users = node && node->owner == draft.inputs.facts.identity.uid && node->owner != 0;
+    return is_users || (node && (node->mode & kEveryoneReads) == 0);
 }
 
 std::string how_to_remove(const base::Path& link) {

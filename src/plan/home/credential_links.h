@@ -15,8 +15,9 @@ namespace plan {
 std::optional<base::Path> link_to_credential(const Draft& draft, const host::Tree::Resolved& credential);
 
 // Whether hiding this place hides a credential. Not where a link leads to a directory that contains the home
-// directory, or to a file of the system: the user's secrets are not there, and the jail needs both. Threat: a
-// planted ~/.netrc -> /usr/bin would keep every command from starting (tests/jail/planted_links.bats).
+// directory, or to a file of the system that everyone reads: no secret is there, and the jail needs both.
+// Threat: a planted ~/.netrc -> /usr/bin would keep every command from starting
+// (tests/jail/planted_links.bats).
 bool may_be_credential(const Draft& draft, const host::Tree::Resolved& credential);
 
 std::string how_to_remove(const base::Path& link);

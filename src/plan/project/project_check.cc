@@ -76,6 +76,14 @@ base::Status check_credentials(const Draft& draft) {
 
 base::Status check_protected(const Draft& draft) {
     std::optional<ProtectedPlace> place = protected_place(draft);
+    if (!place && is_bare_repository(draft)) {
+        base::Error error = refuse(draft, "it is a bare git repository, with hooks that git runs");
+        // A session can make its project one, if the project has no ".git".
+        error.advice =
+            "work in a clone or a worktree of it, use --read-only, or, if you did not make it, run: rm -r " +
+            base::printable(base::shell_word((draft.project / "HEAD").str()));
+        return error;
+    }
     if (!place) return base::success();
     base::Error error = refuse(draft, base::printable(place->path.str()) + " is protected in the project " +
                                           base::printable(place->root.str()) + " (" + place->why + ")");

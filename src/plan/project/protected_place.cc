@@ -77,4 +77,15 @@ std::optional<ProtectedPlace> protected_place(const Draft& draft) {
     return std::nullopt;
 }
 
+bool is_bare_repository(const Draft& draft) {
+    auto is_protected = [&](const config::Item& item) {
+        return item.text.starts_with(".git/") && !is_lifted(draft.policy(), item);
+    };
+    auto is_there = [&](std::string_view name) {
+        return draft.tree().look(draft.project / name).has_value();
+    };
+    return !draft.policy().project.read_only && is_there("HEAD") && is_there("objects") && is_there("refs") &&
+           !is_there(kGit) && std::ranges::any_of(draft.policy().project.protect, is_protected);
+}
+
 }  // namespace plan

@@ -23,4 +23,7 @@ struct ProtectedPlace {
 // directory with a ".git" of its own is another project: agents put worktrees into their directories.
 std::optional<ProtectedPlace> protected_place(const Draft& draft);
 
+// Whether the project is a bare repository: its hooks and its configuration would be writable.
+bool is_bare_repository(const Draft& draft);
+
 }  // namespace plan
