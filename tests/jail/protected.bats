@@ -172,7 +172,7 @@ refuses_to_create() {
     works "$SBX_PROGRAM" --quiet --read-only -- git log
     git worktree add -q "$HOME/tree"
     cd "$HOME/tree"
-    works in_jail git commit -q --allow-empty -m inside
+    works in_jail git -c user.name=Tester -c user.email=tester@example.org commit -q --allow-empty -m inside
     fails "" in_jail touch "$HOME/bare.git/hooks/pre-commit"
 }
 
