@@ -2,9 +2,9 @@
 #include "tracer/executions.h"
 
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/process/pidfd.h"
 #include "tracer/files.h"
 
 namespace tracer {
@@ -35,7 +35,7 @@ std::optional<SeenExecution> look_at_execution(const Target& target, const secco
     if (words->empty()) words->push_back(path->str());
     pid_t process = target.process();
     if (process <= 0) return std::nullopt;
-    base::Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+    base::Fd pidfd = base::open_pidfd(process);
     if (!pidfd) return std::nullopt;
     return SeenExecution{
         .process = process,

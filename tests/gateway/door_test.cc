@@ -269,8 +269,8 @@ TEST(Door, AcceptsFromAListenerAndPausesWithoutDescriptors) {
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
     // A loop that spins would run thousands of turns in this time; one that waits has only a few turns.
     int turns = 0;
-    for (auto start = Loop::Clock::now(); Loop::Clock::now() - start < std::chrono::milliseconds(75);
-         ++turns) {
+    for (auto start = base::EventLoop::Clock::now();
+         base::EventLoop::Clock::now() - start < std::chrono::milliseconds(75); ++turns) {
         world.loop().turn(std::chrono::milliseconds(15));
     }
     EXPECT_LT(turns, 25) << "it spins";

@@ -12,18 +12,18 @@
 #include <string>
 #include <vector>
 
-#include "network/gateway/loop.h"
+#include "base/process/event_loop.h"
 #include "network/gateway/socket_address.h"
 #include "network/wire/dns/dns_answer.h"
 
 namespace network::gateway {
 
 // Turns the loop until the condition is true. Bounded, so that a bug fails the test instead of hanging it.
-inline bool run_until(Loop& loop, const std::function<bool()>& is_so,
+inline bool run_until(base::EventLoop& loop, const std::function<bool()>& is_so,
                       std::chrono::milliseconds most = std::chrono::seconds(60)) {
-    auto end = Loop::Clock::now() + most;
+    auto end = base::EventLoop::Clock::now() + most;
     while (!is_so()) {
-        if (Loop::Clock::now() > end) return false;
+        if (base::EventLoop::Clock::now() > end) return false;
         loop.turn(std::chrono::milliseconds(20));
     }
     return true;
@@ -44,7 +44,7 @@ inline base::Fd bound_socket(int type, const std::string& address, uint16_t port
     return socket;
 }
 
-class FakeDns : public Watcher {
+class FakeDns : public base::Watcher {
   public:
     struct Question {
         std::string name;
@@ -55,7 +55,8 @@ class FakeDns : public Watcher {
     using Handler = std::function<std::vector<std::string>(const wire::DnsQuery&, bool is_tcp)>;
 
     // Port 0: selects one that is free for UDP and TCP.
-    FakeDns(Loop& loop, Handler handler, const std::string& address = "127.0.0.1", uint16_t port = 0)
+    FakeDns(base::EventLoop& loop, Handler handler, const std::string& address = "127.0.0.1",
+            uint16_t port = 0)
         : loop_(loop), handler_(std::move(handler)) {
         for (int i = 0; i < 50 && !tcp_; ++i) {
             udp_ = bound_socket(SOCK_DGRAM, address, port);
@@ -122,13 +123,13 @@ class FakeDns : public Watcher {
 
     struct Client {
         base::Fd socket;
-        Loop::Slot slot;
+        base::EventLoop::Slot slot;
     };
-    Loop& loop_;
+    base::EventLoop& loop_;
     Handler handler_;
     base::Fd udp_, tcp_;
     std::map<int, Client> clients_;  // by descriptor, which is greater than 1
-    Loop::Slot udp_slot_ = nullptr, tcp_slot_ = nullptr;
+    base::EventLoop::Slot udp_slot_ = nullptr, tcp_slot_ = nullptr;
     std::vector<Question> asked_;
     SocketAddress asker_;
 };

@@ -312,7 +312,7 @@ TEST(NameServer, RecordsEachNameOnceAndRefusalsOncePerSecond) {
 
 // ---- Over UDP, in a network in which every address is local
 
-std::string exchange(Loop& loop, const std::string& server, const std::string& query) {
+std::string exchange(base::EventLoop& loop, const std::string& server, const std::string& query) {
     SocketAddress to(Endpoint{*Address::parse(server), 53});
     base::Fd client(::socket(to.family(), SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     // Connected: an answer from another address would not arrive.

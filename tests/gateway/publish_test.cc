@@ -136,8 +136,8 @@ TEST_F(PublishTest, WaitsWhenThereAreNoDescriptors) {
     struct rlimit none = {.rlim_cur = 3, .rlim_max = before.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
     int rounds = 0;
-    auto end = Loop::Clock::now() + std::chrono::milliseconds(60);
-    while (Loop::Clock::now() < end) {
+    auto end = base::EventLoop::Clock::now() + std::chrono::milliseconds(60);
+    while (base::EventLoop::Clock::now() < end) {
         world_.loop.turn(std::chrono::milliseconds(60));
         ++rounds;
     }

@@ -12,9 +12,9 @@ using std::chrono::milliseconds;
 
 void expect_at_once(milliseconds limit, const std::function<void()>& act) {
     expect_within(limit, [&] {
-        auto start = Loop::Clock::now();
+        auto start = base::EventLoop::Clock::now();
         act();
-        return Loop::Clock::now() - start;
+        return base::EventLoop::Clock::now() - start;
     });
 }
 

@@ -31,7 +31,7 @@ struct RelayTest : testing::Test {
         return run_until(loop, [&] { return relay == nullptr; });
     }
 
-    Loop loop;
+    base::EventLoop loop;
     PipePool pipes;
     Peer client, server;
     std::unique_ptr<Relay> relay;

@@ -62,7 +62,7 @@ class ResolverTest : public ::testing::Test {
         return resolution.addresses.empty() ? "none" : resolution.addresses.front().str();
     }
 
-    Loop loop_;
+    base::EventLoop loop_;
     std::unique_ptr<Resolver> resolver_;
 };
 
@@ -167,9 +167,10 @@ TEST_F(ResolverTest, GoesToTheNextServerAtOnceWhereNobodyListensOrOneRefuses) {
     FakeDns good(loop_, only_v4({192, 0, 2, 1}), "127.0.0.3");
     FakeDns refusing(loop_, failing_with(DnsCode::refused), "127.0.0.2", good.port());
     start(good, "nameserver 127.0.0.4\nnameserver 127.0.0.2\nnameserver 127.0.0.3\n");
-    auto begin = Loop::Clock::now();
+    auto begin = base::EventLoop::Clock::now();
     EXPECT_EQ(first(look_up("a.example.org")), "192.0.2.1");
-    EXPECT_LT(Loop::Clock::now() - begin, std::chrono::seconds(5)) << "the time that a silent one is given";
+    EXPECT_LT(base::EventLoop::Clock::now() - begin, std::chrono::seconds(5))
+        << "the time that a silent one is given";
     EXPECT_EQ(refusing.asked().size(), 2u);
 }
 

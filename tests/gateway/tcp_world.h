@@ -35,8 +35,8 @@ inline size_t open_descriptors() {
 
 // `act` returns how long it took. The best of many tries counts, because the processors may be busy.
 inline void expect_within(std::chrono::milliseconds limit,
-                          const std::function<Loop::Clock::duration()>& act) {
-    auto least = Loop::Clock::duration::max();
+                          const std::function<base::EventLoop::Clock::duration()>& act) {
+    auto least = base::EventLoop::Clock::duration::max();
     for (int tries = 0; tries < 50 && least >= limit; ++tries) least = std::min(least, act());
     EXPECT_LT(least, limit);
 }
@@ -132,7 +132,7 @@ class TcpWorld {
                "2001:db8::10 twin.example\n";
     }
 
-    Loop& loop() { return loop_; }
+    base::EventLoop& loop() { return loop_; }
     Desk& desk() { return *desk_; }
     Door& door() { return *door_; }
     void close_door() { door_.reset(); }
@@ -248,7 +248,7 @@ class TcpWorld {
 
     Egress egress_;
     Engine engine_;
-    Loop loop_;
+    base::EventLoop loop_;
     base::Fd server_, listener_, journal_file_, silent_, queue_[3];
     std::vector<Endpoint> dialled_;
     Names names_;

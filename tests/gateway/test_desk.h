@@ -54,7 +54,7 @@ struct TestDesk {
     Engine engine;
     base::Fd file;
     Journal journal;
-    Loop loop;
+    base::EventLoop loop;
     Names names;
     Questions questions{loop, engine, egress, journal};
     std::unique_ptr<Resolver> resolver;

@@ -3,9 +3,9 @@
 // reference sees the new ones. No decision uses a verdict from an earlier turn of the loop.
 #pragma once
 
+#include "base/process/event_loop.h"
 #include "network/gateway/control/approvals.h"
 #include "network/gateway/control/journal.h"
-#include "network/gateway/loop.h"
 #include "network/gateway/names/names.h"
 #include "network/gateway/names/resolver.h"
 #include "rules/egress.h"
@@ -14,7 +14,7 @@
 namespace network::gateway {
 
 struct Desk {
-    Loop& loop;
+    base::EventLoop& loop;
     const Engine& engine;
     const Egress& egress;
     Names& names;

@@ -105,7 +105,8 @@ base::Result<Prepared> prepare(const Egress& egress, const Surroundings& surroun
                     std::move(early->files)};
 }
 
-int serve(Egress egress, Prepared prepared, Surroundings surroundings, bool has_landlock, Loop& loop) {
+int serve(Egress egress, Prepared prepared, Surroundings surroundings, bool has_landlock,
+          base::EventLoop& loop) {
     Names names;
     Resolver resolver(loop, prepared.files);
     Journal journal(std::move(surroundings.record));
@@ -166,7 +167,7 @@ netns::Wanted wanted_of(const Egress& egress) {
 int run(const Egress& egress, Surroundings surroundings) {
     base::Result<Prepared> prepared = prepare(egress, surroundings);
     if (!prepared) return give_up(surroundings.control.get(), prepared.error());
-    Loop loop;
+    base::EventLoop loop;
     if (base::Status opened = loop.open(); !opened)
         return give_up(surroundings.control.get(), opened.error());
     base::Result<Confinement> confinement = confine();

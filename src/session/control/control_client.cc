@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/process/pidfd.h"
 
 namespace session {
 namespace {
@@ -121,9 +121,8 @@ base::Result<base::Json> ask_session(const Known& known, const base::Json& reque
 bool kill_session(const Known& known) {
     int64_t process = known.metadata.number("pid", -1);
     if (known.state != Known::State::running || process <= 0 || process > INT32_MAX) return false;
-    base::Fd descriptor(static_cast<int>(::syscall(SYS_pidfd_open, static_cast<pid_t>(process), 0)));
-    return descriptor && is_process_of(known.metadata) &&
-           ::syscall(SYS_pidfd_send_signal, descriptor.get(), SIGKILL, nullptr, 0) == 0;
+    base::Fd descriptor = base::open_pidfd(static_cast<pid_t>(process));
+    return descriptor && is_process_of(known.metadata) && base::send_signal(descriptor, SIGKILL);
 }
 
 }  // namespace session

@@ -8,7 +8,6 @@
 #include "session/guard/stale_bwrap.h"
 
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -19,6 +18,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/paths_inside.h"
+#include "base/process/pidfd.h"
 #include "base/text.h"
 #include "inner/stage.h"
 
@@ -71,12 +71,12 @@ void end_left_builders() {
         int process = base::leading_number<int>(name).value_or(0);
         if (process <= 0 || base::trim(file_of(name, "comm")) != kBubblewrap) return true;
         // Open the pidfd before the checks: the pid can't be reused unnoticed.
-        base::Fd descriptor(static_cast<int>(::syscall(SYS_pidfd_open, process, 0)));
+        base::Fd descriptor = base::open_pidfd(process);
         std::string status = file_of(name, "status");
         std::string parent = file_of(first(field(status, "PPid")), "comm");
         if (descriptor && field(status, "Uid") == user &&
             is_left_builder(file_of(name, "cmdline"), status, own_numbers, base::trim(parent)))
-            ::syscall(SYS_pidfd_send_signal, descriptor.get(), SIGKILL, nullptr, 0);
+            (void)base::send_signal(descriptor, SIGKILL);
         return true;
     });
 }

@@ -40,8 +40,8 @@ struct Door::State {
     struct Listener {
         base::Fd socket;
         Origin origin;
-        Loop::Slot slot;
-        Loop::TimerId pause = 0;
+        base::EventLoop::Slot slot;
+        base::EventLoop::TimerId pause = 0;
     };
 
     State(Desk& desk, NameServer& name_server, Connect connect)
@@ -56,7 +56,7 @@ struct Door::State {
     std::vector<Listener> listeners;
     std::unordered_map<Connection*, std::unique_ptr<Connection>> connections;
     OncePerSecond limit_lines;
-    Loop::TimerId sweep = 0;
+    base::EventLoop::TimerId sweep = 0;
 };
 
 Door::Door(Desk& desk, NameServer& name_server, Connect connect)
@@ -77,7 +77,7 @@ void Door::read_services() {
 }
 
 Door::~Door() {
-    Loop& loop = state_->hall.desk.loop;
+    base::EventLoop& loop = state_->hall.desk.loop;
     for (State::Listener& listener : state_->listeners) {
         loop.forget(listener.slot, listener.socket.get());
         loop.cancel(listener.pause);
@@ -91,7 +91,7 @@ void Door::listen(base::Fd listener, Origin origin) {
     int yes = 1;
     ::setsockopt(listener.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     int index = static_cast<int>(state_->listeners.size());
-    Loop::Slot slot = state_->hall.desk.loop.watch(listener.get(), EPOLLIN, *this, index);
+    base::EventLoop::Slot slot = state_->hall.desk.loop.watch(listener.get(), EPOLLIN, *this, index);
     state_->listeners.push_back({std::move(listener), origin, slot});
 }
 
@@ -119,10 +119,10 @@ void Door::accept_from(size_t index) {
 
 // Out of descriptors. The listener would stay ready, and accept(2) would fail each time.
 void Door::pause(size_t index) {
-    Loop& loop = state_->hall.desk.loop;
+    base::EventLoop& loop = state_->hall.desk.loop;
     State::Listener& listener = state_->listeners[index];
     if (listener.pause != 0) return;
-    if (state_->limit_lines.admits("descriptors", Loop::Clock::now())) {
+    if (state_->limit_lines.admits("descriptors", base::EventLoop::Clock::now())) {
         state_->hall.desk.journal.record(
             {.kind = "connection",
              .protocol = "tcp",
@@ -151,7 +151,7 @@ void Door::admit(base::Fd client, const Endpoint& destination) {
 void Door::turn_away(base::Fd client) {
     Desk& desk = state_->hall.desk;
     Stream(desk.loop, std::move(client)).reset();
-    if (!state_->limit_lines.admits("connections", Loop::Clock::now())) return;
+    if (!state_->limit_lines.admits("connections", base::EventLoop::Clock::now())) return;
     desk.journal.record(
         {.kind = "connection",
          .protocol = "tcp",
@@ -161,7 +161,7 @@ void Door::turn_away(base::Fd client) {
 
 void Door::sweep() {
     state_->sweep = 0;
-    Loop::Clock::time_point now = Loop::Clock::now();
+    base::EventLoop::Clock::time_point now = base::EventLoop::Clock::now();
     for (Connection* connection : all()) connection->sweep(now);
     if (!state_->connections.empty()) {
         state_->sweep = state_->hall.desk.loop.after(kSweep, [this] { sweep(); });

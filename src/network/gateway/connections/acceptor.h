@@ -15,7 +15,7 @@ namespace network::gateway {
 
 class Connection;
 
-class Door : public Watcher {
+class Door : public base::Watcher {
   public:
     // Only tests pass another function than connect(2).
     Door(Desk& desk, NameServer& name_server, Connect connect = connect_socket);

@@ -73,7 +73,7 @@ Connection::Connection(Hall& hall, Stream client, const Endpoint& destination)
       loop_(hall.desk.loop),
       client_(std::move(client)),
       destination_(destination),
-      began_(Loop::Clock::now()),
+      began_(base::EventLoop::Clock::now()),
       id_(++hall.last_id),
       waiting_since_(began_) {}
 
@@ -270,7 +270,7 @@ std::optional<ConnectionFacts> Connection::facts() const {
         facts.sent = relay_->counts().from_first;
         facts.received = relay_->counts().from_second;
     }
-    facts.age = std::chrono::duration_cast<std::chrono::milliseconds>(Loop::Clock::now() - began_);
+    facts.age = std::chrono::duration_cast<std::chrono::milliseconds>(base::EventLoop::Clock::now() - began_);
     return facts;
 }
 
@@ -334,7 +334,7 @@ void Connection::answer(RefusalWords words, wire::Socks5Code code) {
     speak(std::make_unique<Refusal>(loop_, std::move(client_), last_words, done));
 }
 
-void Connection::sweep(Loop::Clock::time_point now) {
+void Connection::sweep(base::EventLoop::Clock::time_point now) {
     if (names_) return names_->sweep(now);
     if (proxy_) {
         if (now - began_ >= (proxy_->has_begun() ? kFirstFlight : kProxyIdle)) proxy_->expire();
@@ -374,7 +374,8 @@ void Connection::record(Entry entry) const {
         entry.address = (literal != nullptr ? *literal : destination_.address).str();
     }
     entry.port = target_ ? target_->port : destination_.port;
-    entry.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Loop::Clock::now() - began_);
+    entry.duration =
+        std::chrono::duration_cast<std::chrono::milliseconds>(base::EventLoop::Clock::now() - began_);
     hall_.desk.journal.record(entry);
 }
 

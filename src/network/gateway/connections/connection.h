@@ -48,7 +48,7 @@ struct Translation {
 };
 Translation translate(const Names& names, const Host& host, uint16_t port);
 
-class Connection : public Watcher {
+class Connection : public base::Watcher {
   public:
     Connection(Hall& hall, Stream client, const Endpoint& destination);
     void start();
@@ -56,7 +56,7 @@ class Connection : public Watcher {
     // While the route is being made: detects that the client has left.
     void on_ready(uint32_t events, int which) override;
     // Once a second: ends a connection that waits too long.
-    void sweep(Loop::Clock::time_point now);
+    void sweep(base::EventLoop::Clock::time_point now);
     // The session ends while the connection is open: writes its line now.
     void record_unfinished();
 
@@ -90,10 +90,10 @@ class Connection : public Watcher {
     void record(Entry entry) const;
 
     Hall& hall_;
-    Loop& loop_;
+    base::EventLoop& loop_;
     Stream client_;  // empty while one of the steps below owns it
     Endpoint destination_;
-    Loop::Clock::time_point began_;
+    base::EventLoop::Clock::time_point began_;
     uint64_t id_;
 
     Face face_ = Face::transparent;
@@ -112,7 +112,7 @@ class Connection : public Watcher {
     std::unique_ptr<Relay> relay_;
     std::unique_ptr<Refusal> refusal_;
 
-    Loop::Clock::time_point waiting_since_;
+    base::EventLoop::Clock::time_point waiting_since_;
     bool is_waiting_ = false;
     unsigned verdicts_ = 0;  // at the start of the wait
 };

@@ -33,7 +33,7 @@ int connect_socket(int socket, const Endpoint& endpoint) {
     return ::connect(socket, &address.any, address.length);
 }
 
-Dial::Dial(Loop& loop, const Connect& connect, std::vector<Endpoint> endpoints, Done done)
+Dial::Dial(base::EventLoop& loop, const Connect& connect, std::vector<Endpoint> endpoints, Done done)
     : loop_(loop),
       connect_(connect),
       endpoints_(endpoints.size() > 1 ? alternate(endpoints) : std::move(endpoints)),
@@ -44,7 +44,7 @@ Dial::~Dial() {
 }
 
 void Dial::start() {
-    began_ = Loop::Clock::now();
+    began_ = base::EventLoop::Clock::now();
     begin_next();
     if (!is_finished_) timer_ = loop_.after(kNextBeside, [this] { tick(); });
 }
@@ -64,7 +64,7 @@ bool Dial::begin(const Endpoint& endpoint) {
         error_ = errno;
         return false;
     }
-    attempts_.push_back({Stream(loop_, std::move(socket)), endpoint, Loop::Clock::now()});
+    attempts_.push_back({Stream(loop_, std::move(socket)), endpoint, base::EventLoop::Clock::now()});
     if (is_connected) {
         succeed(attempts_.back());
     } else {
@@ -96,7 +96,7 @@ void Dial::on_ready(uint32_t events, int which) {
 
 void Dial::tick() {
     timer_ = 0;
-    Loop::Clock::time_point now = Loop::Clock::now();
+    base::EventLoop::Clock::time_point now = base::EventLoop::Clock::now();
     size_t before = attempts_.size();
     std::erase_if(attempts_, [&](const Attempt& attempt) { return now - attempt.began >= kEach; });
     if (attempts_.size() < before) error_ = ETIMEDOUT;

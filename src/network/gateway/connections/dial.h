@@ -8,7 +8,7 @@
 #include <functional>
 #include <vector>
 
-#include "network/gateway/loop.h"
+#include "base/process/event_loop.h"
 #include "network/gateway/relay/stream.h"
 #include "network/gateway/socket_address.h"
 
@@ -18,7 +18,7 @@ namespace network::gateway {
 using Connect = std::function<int(int socket, const Endpoint& endpoint)>;
 int connect_socket(int socket, const Endpoint& endpoint);
 
-class Dial : public Watcher {
+class Dial : public base::Watcher {
   public:
     static constexpr std::chrono::milliseconds kNextBeside{250};
     static constexpr std::chrono::milliseconds kEach{5'000};
@@ -30,10 +30,10 @@ class Dial : public Watcher {
         Endpoint endpoint;
         int error = 0;  // of the last attempt
     };
-    // Called once, from start() or later. The callback must bury the dial (Loop::bury), not destroy it.
+    // Called once, from start() or later. The callback must bury the dial (EventLoop::bury), not destroy it.
     using Done = std::function<void(Result)>;
 
-    Dial(Loop& loop, const Connect& connect, std::vector<Endpoint> endpoints, Done done);
+    Dial(base::EventLoop& loop, const Connect& connect, std::vector<Endpoint> endpoints, Done done);
     ~Dial() override;
     void start();
     void on_ready(uint32_t events, int which) override;
@@ -42,7 +42,7 @@ class Dial : public Watcher {
     struct Attempt {
         Stream stream;
         Endpoint endpoint;
-        Loop::Clock::time_point began;
+        base::EventLoop::Clock::time_point began;
     };
     // False: the attempt failed at once.
     bool begin(const Endpoint& endpoint);
@@ -51,7 +51,7 @@ class Dial : public Watcher {
     void succeed(Attempt& attempt);
     void finish(Result result);
 
-    Loop& loop_;
+    base::EventLoop& loop_;
     const Connect& connect_;
     std::vector<Endpoint> endpoints_;
     Done done_;
@@ -59,8 +59,8 @@ class Dial : public Watcher {
     std::vector<Attempt> attempts_;
     int error_ = 0;
     bool is_finished_ = false;
-    Loop::Clock::time_point began_;
-    Loop::TimerId timer_ = 0;
+    base::EventLoop::Clock::time_point began_;
+    base::EventLoop::TimerId timer_ = 0;
 };
 
 }  // namespace network::gateway

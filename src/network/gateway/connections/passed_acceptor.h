@@ -9,7 +9,7 @@
 
 namespace network::gateway {
 
-class HandedDoor : public Watcher {
+class HandedDoor : public base::Watcher {
   public:
     HandedDoor(Desk& desk, Door& door, base::Fd stage);
     ~HandedDoor() override;
@@ -24,7 +24,7 @@ class HandedDoor : public Watcher {
     Desk& desk_;
     Door& door_;
     base::Fd stage_;
-    Loop::Slot slot_ = nullptr;
+    base::EventLoop::Slot slot_ = nullptr;
 };
 
 }  // namespace network::gateway

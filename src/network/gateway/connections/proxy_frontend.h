@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "network/gateway/loop.h"
+#include "base/process/event_loop.h"
 #include "network/gateway/relay/stream.h"
 #include "network/wire/http/http_head.h"
 #include "network/wire/socks5.h"
@@ -38,10 +38,10 @@ struct ProxyFault {
     std::string last_words;  // empty: a reset
 };
 
-class ProxyFace : public Watcher {
+class ProxyFace : public base::Watcher {
   public:
-    // One of them is called, once, now or later. The callback must bury the face (Loop::bury), not destroy
-    // it.
+    // One of them is called, once, now or later. The callback must bury the face (EventLoop::bury), not
+    // destroy it.
     struct Calls {
         std::function<void(Stream client, const std::string& subject, bool answers_head)> about;
         std::function<void(Stream client, ProxyRequest request)> asked;

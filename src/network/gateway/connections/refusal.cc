@@ -43,7 +43,7 @@ std::string refusal_text(std::string_view reason, std::string_view target) {
            ". This is policy, not a fault: do not retry.";
 }
 
-Refusal::Refusal(Loop& loop, Stream client, RefusalWords words, uint16_t port, Done done)
+Refusal::Refusal(base::EventLoop& loop, Stream client, RefusalWords words, uint16_t port, Done done)
     : loop_(loop), client_(std::move(client)), words_(std::move(words)), done_(std::move(done)) {
     client_.watch(*this);
     if (port == kShellPort) {
@@ -60,7 +60,7 @@ Refusal::Refusal(Loop& loop, Stream client, RefusalWords words, uint16_t port, D
     listen();
 }
 
-Refusal::Refusal(Loop& loop, Stream client, const std::string& last_words, Done done)
+Refusal::Refusal(base::EventLoop& loop, Stream client, const std::string& last_words, Done done)
     : loop_(loop), client_(std::move(client)), done_(std::move(done)) {
     if (last_words.empty() || !client_) {
         reset();

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "network/gateway/loop.h"
+#include "base/process/event_loop.h"
 #include "network/gateway/relay/stream.h"
 #include "network/wire/client_hello.h"
 #include "network/wire/smtp.h"
@@ -35,15 +35,15 @@ struct RefusalWords {
     wire::TlsAlert alert = wire::TlsAlert::access_denied;
 };
 
-class Refusal : public Watcher {
+class Refusal : public base::Watcher {
   public:
     // Called once, from the loop's deferred calls.
     using Done = std::function<void()>;
 
     // In the protocol of the port, or in the one that the client uses.
-    Refusal(Loop& loop, Stream client, RefusalWords words, uint16_t port, Done done);
+    Refusal(base::EventLoop& loop, Stream client, RefusalWords words, uint16_t port, Done done);
     // With a known text. Empty: a reset.
-    Refusal(Loop& loop, Stream client, const std::string& last_words, Done done);
+    Refusal(base::EventLoop& loop, Stream client, const std::string& last_words, Done done);
     ~Refusal() override;
 
     void on_ready(uint32_t events, int which) override;
@@ -57,7 +57,7 @@ class Refusal : public Watcher {
     void reset();
     void finish();
 
-    Loop& loop_;
+    base::EventLoop& loop_;
     Stream client_;
     RefusalWords words_;
     Done done_;
@@ -68,7 +68,7 @@ class Refusal : public Watcher {
     bool is_last_said_ = false;
     bool has_ended_writing_ = false;
     bool is_finished_ = false;
-    Loop::TimerId timer_ = 0;
+    base::EventLoop::TimerId timer_ = 0;
     std::shared_ptr<char> token_;
 };
 

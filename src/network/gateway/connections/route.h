@@ -49,7 +49,7 @@ struct RouteFailure {
 
 class Route {
   public:
-    // Exactly one is set. Called once, now or later. The callback must bury the route (Loop::bury), not
+    // Exactly one is set. Called once, now or later. The callback must bury the route (EventLoop::bury), not
     // destroy it.
     using Done = std::function<void(std::optional<Arrival>, const RouteFailure&)>;
 

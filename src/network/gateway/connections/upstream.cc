@@ -9,7 +9,7 @@
 
 namespace network::gateway {
 
-UpstreamTunnel::UpstreamTunnel(Loop& loop, Stream proxy, const UpstreamProxy& upstream,
+UpstreamTunnel::UpstreamTunnel(base::EventLoop& loop, Stream proxy, const UpstreamProxy& upstream,
                                const std::string& authority, Done done)
     : loop_(loop),
       proxy_(std::move(proxy)),

@@ -60,7 +60,7 @@ Questions::Ticket Questions::hold(const HostName& name, uint16_t port, Done done
     uint64_t id = target->second;
     if (is_new) {
         ++last_id_;
-        Question question{.name = name, .port = port, .since = Loop::Clock::now(), .waiting = {}};
+        Question question{.name = name, .port = port, .since = base::EventLoop::Clock::now(), .waiting = {}};
         question.timer = loop_.after(egress_.ask_time, [this, id] { expire(id); });
         questions_.emplace(id, std::move(question));
         journal_.record_ask({.id = id, .name = name.str(), .port = port, .reason = {}});
@@ -135,7 +135,7 @@ void Questions::answer(uint64_t id, bool is_allowed, const std::string& reason,
 }
 
 std::vector<Questions::Pending> Questions::pending() const {
-    Loop::Clock::time_point now = Loop::Clock::now();
+    base::EventLoop::Clock::time_point now = base::EventLoop::Clock::now();
     std::vector<Pending> all;
     for (const auto& [id, question] : questions_) {
         auto age = std::chrono::duration_cast<milliseconds>(now - question.since);

@@ -19,8 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/process/event_loop.h"
 #include "network/gateway/control/journal.h"
-#include "network/gateway/loop.h"
 #include "rules/egress.h"
 
 namespace network::gateway {
@@ -35,7 +35,7 @@ class Questions {
     // A verdict that refuses, or nothing: there are rules about the host now. Called once, not from hold().
     using Done = std::function<void(const std::optional<Verdict>& refusal)>;
 
-    Questions(Loop& loop, const Engine& engine, const Egress& egress, Journal& journal)
+    Questions(base::EventLoop& loop, const Engine& engine, const Egress& egress, Journal& journal)
         : loop_(loop), engine_(engine), egress_(egress), journal_(journal) {}
     ~Questions();
     Questions(const Questions&) = delete;
@@ -69,8 +69,8 @@ class Questions {
     struct Question {
         HostName name;
         uint16_t port = 0;
-        Loop::Clock::time_point since;
-        Loop::TimerId timer = 0;
+        base::EventLoop::Clock::time_point since;
+        base::EventLoop::TimerId timer = 0;
         std::map<Ticket, Done> waiting;
     };
     void expire(uint64_t id);
@@ -78,7 +78,7 @@ class Questions {
                 const std::optional<Verdict>& refusal);
     Verdict refused(const HostName& name, std::string reason, std::string advice) const;
 
-    Loop& loop_;
+    base::EventLoop& loop_;
     const Engine& engine_;
     const Egress& egress_;
     Journal& journal_;

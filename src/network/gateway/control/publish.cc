@@ -54,13 +54,13 @@ base::Result<base::Fd> listen_on_loopback(const Published& published) {
 }  // namespace
 
 // One visitor, from the accept until both ends are closed.
-class Publish::Visit : public Watcher {
+class Publish::Visit : public base::Watcher {
   public:
     Visit(Publish& owner, base::Fd visitor, Published published)
         : owner_(owner),
           visitor_(std::move(visitor)),
           published_(std::move(published)),
-          started_(Loop::Clock::now()) {}
+          started_(base::EventLoop::Clock::now()) {}
     ~Visit() override {
         if (inside_) owner_.desk_.loop.forget(slot_, inside_.get());
     }
@@ -116,20 +116,20 @@ class Publish::Visit : public Watcher {
         if (!was_connected) entry.reason = "nothing listens on that port in the jail";
         entry.sent = counts.from_second;
         entry.received = counts.from_first;
-        entry.duration = duration_cast<std::chrono::milliseconds>(Loop::Clock::now() - started_);
+        entry.duration = duration_cast<std::chrono::milliseconds>(base::EventLoop::Clock::now() - started_);
         owner_.desk_.journal.record(entry);
     }
 
     Publish& owner_;
     base::Fd visitor_, inside_;
     Published published_;
-    Loop::Clock::time_point started_;
-    Loop::Slot slot_ = nullptr;
+    base::EventLoop::Clock::time_point started_;
+    base::EventLoop::Slot slot_ = nullptr;
     bool is_v6_ = false;
     std::unique_ptr<Relay> relay_;
 };
 
-class Publish::Port : public Watcher {
+class Publish::Port : public base::Watcher {
   public:
     Port(Publish& owner, base::Fd listener, Published published)
         : owner_(owner), listener_(std::move(listener)), published_(std::move(published)) {
@@ -154,7 +154,7 @@ class Publish::Port : public Watcher {
   private:
     // Out of descriptors. The listener would stay ready, and accept(2) would fail each time.
     void pause() {
-        Loop& loop = owner_.desk_.loop;
+        base::EventLoop& loop = owner_.desk_.loop;
         loop.change(slot_, listener_.get(), 0);
         pause_ = loop.after(kBetweenReports, [this] {
             pause_ = 0;
@@ -165,8 +165,8 @@ class Publish::Port : public Watcher {
     Publish& owner_;
     base::Fd listener_;
     Published published_;
-    Loop::Slot slot_;
-    Loop::TimerId pause_ = 0;
+    base::EventLoop::Slot slot_;
+    base::EventLoop::TimerId pause_ = 0;
 };
 
 Publish::Publish(Desk& desk, PipePool& pipes, base::Fd connector)

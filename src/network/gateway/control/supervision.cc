@@ -28,7 +28,7 @@ void Supervision::say(std::string_view message) const {
 
 void Supervision::ask_for_files() {
     constexpr std::chrono::seconds kPause{2};
-    Loop::Clock::time_point now = Loop::Clock::now();
+    base::EventLoop::Clock::time_point now = base::EventLoop::Clock::now();
     if (now < next_request_) return;
     next_request_ = now + kPause;
     say(kAskForFiles);

@@ -12,7 +12,7 @@
 
 namespace network::gateway {
 
-class Supervision : public Watcher {
+class Supervision : public base::Watcher {
   public:
     Supervision(Desk& desk, base::Fd control);
     ~Supervision() override;
@@ -37,10 +37,10 @@ class Supervision : public Watcher {
 
     Desk& desk_;
     base::Fd control_;
-    Loop::Slot slot_;
+    base::EventLoop::Slot slot_;
     Steering* steering_ = nullptr;
     bool is_asked_ = false;
-    Loop::Clock::time_point next_request_;
+    base::EventLoop::Clock::time_point next_request_;
 };
 
 }  // namespace network::gateway

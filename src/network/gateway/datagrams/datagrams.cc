@@ -64,7 +64,7 @@ struct Datagrams::State {
 
 // ---- A flow
 
-class Datagrams::Flow : public Watcher {
+class Datagrams::Flow : public base::Watcher {
   public:
     Flow(State& state, const FlowKey& key, int listener, const SocketAddress& client, const HostName* name)
         : state_(state), key_(key), listener_(listener), client_(client), name_(name), id_(++state.last_id) {}
@@ -81,7 +81,7 @@ class Datagrams::Flow : public Watcher {
     void end_for(const Verdict& verdict);
     ConnectionFacts facts() const;
 
-    Loop::Clock::time_point last_use() const { return last_use_; }
+    base::EventLoop::Clock::time_point last_use() const { return last_use_; }
 
   private:
     Verdict verdict_on(const Address& address) const;
@@ -104,10 +104,10 @@ class Datagrams::Flow : public Watcher {
     std::vector<std::string> queue_;
     Resolver::Ticket ticket_ = 0;
     base::Fd socket_;
-    Loop::Slot slot_ = nullptr;
-    Loop::TimerId timer_ = 0;
-    Loop::Clock::time_point begun_ = Loop::Clock::now();
-    Loop::Clock::time_point last_use_ = begun_;
+    base::EventLoop::Slot slot_ = nullptr;
+    base::EventLoop::TimerId timer_ = 0;
+    base::EventLoop::Clock::time_point begun_ = base::EventLoop::Clock::now();
+    base::EventLoop::Clock::time_point last_use_ = begun_;
 };
 
 void Datagrams::Flow::begin(const Verdict& verdict, std::string_view first) {
@@ -170,7 +170,7 @@ Datagrams::Flow::Way Datagrams::Flow::connect_socket(const Address& address) {
 }
 
 void Datagrams::Flow::send(std::string_view payload) {
-    last_use_ = Loop::Clock::now();
+    last_use_ = base::EventLoop::Clock::now();
     if (!socket_) {
         if (queue_.size() < kMostQueued) queue_.emplace_back(payload);
         return;
@@ -188,7 +188,7 @@ void Datagrams::Flow::on_ready(uint32_t, int) {
         ssize_t count = ::recv(socket_.get(), state_.buffer.data(), state_.buffer.size(), 0);
         if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return;
         if (count < 0) return end("unreachable", "no program listens there, or there is no route");
-        last_use_ = Loop::Clock::now();
+        last_use_ = base::EventLoop::Clock::now();
         std::string_view payload(state_.buffer.data(), static_cast<size_t>(count));
         if (send_datagram(listener_, payload, client_, key_.destination.address))
             entry_.received += payload.size();
@@ -198,7 +198,7 @@ void Datagrams::Flow::on_ready(uint32_t, int) {
 void Datagrams::Flow::watch_for_silence(std::chrono::milliseconds delay) {
     timer_ = state_.desk.loop.after(delay, [this] {
         timer_ = 0;
-        auto silent = std::chrono::ceil<std::chrono::milliseconds>(Loop::Clock::now() - last_use_);
+        auto silent = std::chrono::ceil<std::chrono::milliseconds>(base::EventLoop::Clock::now() - last_use_);
         if (silent >= kIdle) return end({}, {});
         watch_for_silence(kIdle - silent);
     });
@@ -221,7 +221,8 @@ void Datagrams::Flow::end(std::string_view cause, std::string reason) {
     entry_.port = key_.destination.port;
     if (!cause.empty()) entry_.cause = cause;
     if (!reason.empty()) entry_.reason = std::move(reason);
-    entry_.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Loop::Clock::now() - begun_);
+    entry_.duration =
+        std::chrono::duration_cast<std::chrono::milliseconds>(base::EventLoop::Clock::now() - begun_);
     state_.desk.journal.record(entry_);
     state_.remove(key_);
 }
@@ -245,14 +246,15 @@ void Datagrams::Flow::end_for(const Verdict& verdict) {
 }
 
 ConnectionFacts Datagrams::Flow::facts() const {
-    return {.id = id_,
-            .name = name_ ? name_->str() : std::string(),
-            .address = real_address_.value_or(key_.destination.address).str(),
-            .port = key_.destination.port,
-            .protocol = "udp",
-            .sent = entry_.sent,
-            .received = entry_.received,
-            .age = std::chrono::duration_cast<std::chrono::milliseconds>(Loop::Clock::now() - begun_)};
+    return {
+        .id = id_,
+        .name = name_ ? name_->str() : std::string(),
+        .address = real_address_.value_or(key_.destination.address).str(),
+        .port = key_.destination.port,
+        .protocol = "udp",
+        .sent = entry_.sent,
+        .received = entry_.received,
+        .age = std::chrono::duration_cast<std::chrono::milliseconds>(base::EventLoop::Clock::now() - begun_)};
 }
 
 void Datagrams::Flow::refuse(Entry entry) {
@@ -263,7 +265,7 @@ void Datagrams::Flow::refuse(Entry entry) {
 
 // ---- Datagrams from the jail
 
-class Datagrams::Listener : public Watcher {
+class Datagrams::Listener : public base::Watcher {
   public:
     Listener(State& state, base::Fd socket, uint16_t port)
         : state_(state), socket_(std::move(socket)), port_(port) {
@@ -284,7 +286,7 @@ class Datagrams::Listener : public Watcher {
     State& state_;
     base::Fd socket_;
     uint16_t port_;
-    Loop::Slot slot_ = nullptr;
+    base::EventLoop::Slot slot_ = nullptr;
 };
 
 void Datagrams::State::take(int listener, uint16_t port, const ReceivedDatagram& datagram) {
@@ -315,7 +317,7 @@ bool Datagrams::State::make_room() {
     if (flows.size() < kMostFlows) return true;
     auto quietest =
         std::ranges::min_element(flows, {}, [](const auto& entry) { return entry.second->last_use(); });
-    if (Loop::Clock::now() - quietest->second->last_use() < kGivesWay) return false;
+    if (base::EventLoop::Clock::now() - quietest->second->last_use() < kGivesWay) return false;
     std::shared_ptr<Flow>(quietest->second)->end({}, {});
     return true;
 }
@@ -330,7 +332,7 @@ void Datagrams::State::remove(const FlowKey& key) {
 void Datagrams::State::record_refused(const HostName* name, const Endpoint& destination, Entry entry) {
     std::string target =
         (name ? name->str() : destination.address.str()) + " " + std::to_string(destination.port);
-    if (!refusals.admits(target, Loop::Clock::now())) return;
+    if (!refusals.admits(target, base::EventLoop::Clock::now())) return;
     entry.kind = "datagrams";
     entry.protocol = "udp";
     if (name) entry.name = name->str();

@@ -11,12 +11,12 @@
 
 namespace network::gateway {
 
-DnsStream::DnsStream(Loop& loop, NameServer& name_server, Stream client, Done done)
+DnsStream::DnsStream(base::EventLoop& loop, NameServer& name_server, Stream client, Done done)
     : loop_(loop),
       name_server_(name_server),
       client_(std::move(client)),
       done_(std::move(done)),
-      last_heard_(Loop::Clock::now()) {
+      last_heard_(base::EventLoop::Clock::now()) {
     client_.watch(*this);
 }
 
@@ -36,7 +36,7 @@ void DnsStream::read() {
         if (count < 0 && (errno == EAGAIN || errno == EINTR)) break;
         if (count < 0) return finish();
         has_ended_ = count == 0;
-        last_heard_ = Loop::Clock::now();
+        last_heard_ = base::EventLoop::Clock::now();
         received_.append(bytes, static_cast<size_t>(count));
         serve();
     }
@@ -83,7 +83,7 @@ void DnsStream::send() {
     if (sent < 0 && errno != EAGAIN && errno != EINTR) finish();
 }
 
-void DnsStream::sweep(Loop::Clock::time_point now) {
+void DnsStream::sweep(base::EventLoop::Clock::time_point now) {
     if (!is_finished_ && now - last_heard_ >= kIdle) finish();
 }
 

@@ -6,13 +6,13 @@
 #include <memory>
 #include <string>
 
-#include "network/gateway/loop.h"
+#include "base/process/event_loop.h"
 #include "network/gateway/names/name_server.h"
 #include "network/gateway/relay/stream.h"
 
 namespace network::gateway {
 
-class DnsStream : public Watcher {
+class DnsStream : public base::Watcher {
   public:
     static constexpr std::chrono::seconds kIdle{10};
     static constexpr size_t kMostOutstanding = 32;
@@ -21,10 +21,10 @@ class DnsStream : public Watcher {
     // Called once, from the loop's deferred calls.
     using Done = std::function<void()>;
 
-    DnsStream(Loop& loop, NameServer& name_server, Stream client, Done done);
+    DnsStream(base::EventLoop& loop, NameServer& name_server, Stream client, Done done);
     ~DnsStream() override;
     void on_ready(uint32_t events, int which) override;
-    void sweep(Loop::Clock::time_point now);
+    void sweep(base::EventLoop::Clock::time_point now);
 
   private:
     void read();
@@ -33,7 +33,7 @@ class DnsStream : public Watcher {
     void send();
     void finish();
 
-    Loop& loop_;
+    base::EventLoop& loop_;
     NameServer& name_server_;
     Stream client_;
     Done done_;
@@ -42,7 +42,7 @@ class DnsStream : public Watcher {
     size_t outstanding_ = 0;
     bool has_ended_ = false;
     bool is_finished_ = false;
-    Loop::Clock::time_point last_heard_;
+    base::EventLoop::Clock::time_point last_heard_;
     std::shared_ptr<char> token_ = std::make_shared<char>();  // answers may outlive this object
 };
 

@@ -112,7 +112,7 @@ void deny(std::string& reply) {
     reply[kCodeByte] = static_cast<char>((byte & ~kCodeBits) | static_cast<unsigned>(DnsCode::no_such_name));
 }
 
-class NameServer::Socket : public Watcher {
+class NameServer::Socket : public base::Watcher {
   public:
     Socket(State& state, base::Fd socket)
         : state_(state), socket_(std::make_shared<base::Fd>(std::move(socket))) {
@@ -150,7 +150,7 @@ class NameServer::Socket : public Watcher {
 
     State& state_;
     std::shared_ptr<base::Fd> socket_;  // a pending reply checks whether it is still open
-    Loop::Slot slot_ = nullptr;
+    base::EventLoop::Slot slot_ = nullptr;
 };
 
 NameServer::NameServer(Desk& desk) : state_(std::make_shared<State>(desk)) {}
@@ -337,7 +337,7 @@ void NameServer::State::refuse(const Asked& asked, const Verdict& verdict) {
 }
 
 void NameServer::State::record_refused(const std::string& name, Entry entry) {
-    if (!refusals.admits(name, Loop::Clock::now())) return;
+    if (!refusals.admits(name, base::EventLoop::Clock::now())) return;
     entry.kind = "lookup";
     entry.protocol = "dns";
     entry.name = name;

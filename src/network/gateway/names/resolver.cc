@@ -79,9 +79,9 @@ struct Resolver::State {
         uint16_t id = 0;
     };
 
-    explicit State(Loop& its_loop) : loop(its_loop) {}
+    explicit State(base::EventLoop& its_loop) : loop(its_loop) {}
 
-    Loop& loop;
+    base::EventLoop& loop;
     HostsTable hosts;
     std::shared_ptr<const ServerSettings> settings;
     uint64_t generation = 0;
@@ -125,7 +125,7 @@ std::optional<Resolution> Resolver::State::known(const HostName& name) {
     if (is_localhost(name)) return Resolution{.outcome = Resolution::Outcome::no_such_name};
     if (auto listed = hosts.find(name); listed != hosts.end())
         return Resolution{.outcome = Resolution::Outcome::found, .addresses = listed->second, .reason = {}};
-    const Resolution* kept = cache.find(name, Loop::Clock::now());
+    const Resolution* kept = cache.find(name, base::EventLoop::Clock::now());
     return kept ? std::optional(*kept) : std::nullopt;
 }
 
@@ -198,7 +198,7 @@ void Resolver::State::tell(const WorkPointer& work, const std::function<void(Ask
 void Resolver::State::end_lookup(const WorkPointer& work) {
     Conclusion conclusion = conclude(*work->v4, *work->v6);
     if (conclusion.lifetime && work->generation == generation)
-        cache.keep(*work->name, conclusion.resolution, *conclusion.lifetime, Loop::Clock::now());
+        cache.keep(*work->name, conclusion.resolution, *conclusion.lifetime, base::EventLoop::Clock::now());
     close(work);
     tell(work, [&](Asker& asker) { asker.done(conclusion.resolution); });
     if (conclusion.resolution.outcome == Resolution::Outcome::failed && when_unanswered) when_unanswered();
@@ -216,7 +216,8 @@ void Resolver::State::end_question(const WorkPointer& work, const Outcome& outco
     if (!outcome.is_answered && when_unanswered) when_unanswered();
 }
 
-Resolver::Resolver(Loop& loop, const ResolverFiles& files) : state_(std::make_unique<State>(loop)) {
+Resolver::Resolver(base::EventLoop& loop, const ResolverFiles& files)
+    : state_(std::make_unique<State>(loop)) {
     state_->take(files);
 }
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "network/gateway/loop.h"
+#include "base/process/event_loop.h"
 #include "network/wire/dns/dns.h"
 #include "rules/address.h"
 #include "rules/names/name.h"
@@ -44,7 +44,7 @@ class Resolver {
     using Done = std::function<void(const Resolution&)>;
     using DoneRaw = std::function<void(std::string_view reply)>;  // empty: no answer
 
-    Resolver(Loop& loop, const ResolverFiles& files);
+    Resolver(base::EventLoop& loop, const ResolverFiles& files);
     ~Resolver();
     Resolver(const Resolver&) = delete;
     Resolver& operator=(const Resolver&) = delete;

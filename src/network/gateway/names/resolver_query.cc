@@ -42,7 +42,7 @@ std::string_view words_for(wire::DnsCode code) {
 
 }  // namespace
 
-ResolverQuery::ResolverQuery(Loop& loop, std::shared_ptr<const ServerSettings> settings,
+ResolverQuery::ResolverQuery(base::EventLoop& loop, std::shared_ptr<const ServerSettings> settings,
                              wire::DnsQuestion question, bool has_edns, Done done)
     : loop_(loop),
       settings_(std::move(settings)),

@@ -14,13 +14,13 @@
 #include <string>
 
 #include "base/file.h"
-#include "network/gateway/loop.h"
+#include "base/process/event_loop.h"
 #include "network/gateway/names/resolver_files.h"
 #include "network/wire/dns/dns_lookup.h"
 
 namespace network::gateway {
 
-class ResolverQuery : public Watcher {
+class ResolverQuery : public base::Watcher {
   public:
     static constexpr std::chrono::milliseconds kLongest{10'000};
 
@@ -34,8 +34,8 @@ class ResolverQuery : public Watcher {
     // in it.
     using Done = std::function<void(Outcome)>;
 
-    ResolverQuery(Loop& loop, std::shared_ptr<const ServerSettings> settings, wire::DnsQuestion question,
-                  bool has_edns, Done done);
+    ResolverQuery(base::EventLoop& loop, std::shared_ptr<const ServerSettings> settings,
+                  wire::DnsQuestion question, bool has_edns, Done done);
     ~ResolverQuery() override;
     ResolverQuery(const ResolverQuery&) = delete;
     ResolverQuery& operator=(const ResolverQuery&) = delete;
@@ -60,7 +60,7 @@ class ResolverQuery : public Watcher {
     void restart_timer();
     void finish(Outcome outcome);
 
-    Loop& loop_;
+    base::EventLoop& loop_;
     std::shared_ptr<const ServerSettings> settings_;
     wire::DnsQuestion question_;
     bool has_edns_;
@@ -71,9 +71,9 @@ class ResolverQuery : public Watcher {
     size_t tries_ = 0;
     uint16_t id_ = 0;
     base::Fd socket_;
-    Loop::Slot slot_ = nullptr;
-    Loop::TimerId try_timer_ = 0;
-    Loop::TimerId whole_timer_ = 0;
+    base::EventLoop::Slot slot_ = nullptr;
+    base::EventLoop::TimerId try_timer_ = 0;
+    base::EventLoop::TimerId whole_timer_ = 0;
     std::string received_;  // over TCP
     std::string reason_;    // why the last server did not help
 };

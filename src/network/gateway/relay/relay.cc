@@ -39,8 +39,8 @@ class Relay::ReplyFilter : public Pump::Filter {
     Pump& to_server_;
 };
 
-Relay::Relay(Loop& loop, PipePool& pipes, Stream first, Stream second, const Pending& pending, Done done,
-             std::unique_ptr<Guard> guard)
+Relay::Relay(base::EventLoop& loop, PipePool& pipes, Stream first, Stream second, const Pending& pending,
+             Done done, std::unique_ptr<Guard> guard)
     : loop_(loop),
       pipes_(pipes),
       ends_{std::move(first), std::move(second)},
@@ -62,7 +62,8 @@ Relay::Relay(Loop& loop, PipePool& pipes, Stream first, Stream second, const Pen
     if (!is_finished_) run(0);
 }
 
-Relay::Relay(Loop& loop, PipePool& pipes, base::Fd first, base::Fd second, const Pending& pending, Done done)
+Relay::Relay(base::EventLoop& loop, PipePool& pipes, base::Fd first, base::Fd second, const Pending& pending,
+             Done done)
     : Relay(loop, pipes, Stream(loop, std::move(first)), Stream(loop, std::move(second)), pending,
             std::move(done)) {}
 

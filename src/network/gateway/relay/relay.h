@@ -12,8 +12,8 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/process/event_loop.h"
 #include "network/gateway/connections/client_filter.h"
-#include "network/gateway/loop.h"
 #include "network/gateway/relay/pump.h"
 #include "network/gateway/relay/stream.h"
 
@@ -27,7 +27,7 @@ struct Pending {
     std::string to_second;  // with a guard, it passes the guard first
 };
 
-class Relay : public Watcher {
+class Relay : public base::Watcher {
   public:
     struct Counts {
         uint64_t from_first = 0;
@@ -37,10 +37,11 @@ class Relay : public Watcher {
     using Done = std::function<void(const Counts&)>;
 
     // The sockets must be non-blocking.
-    Relay(Loop& loop, PipePool& pipes, Stream first, Stream second, const Pending& pending, Done done,
-          std::unique_ptr<Guard> guard = nullptr);
+    Relay(base::EventLoop& loop, PipePool& pipes, Stream first, Stream second, const Pending& pending,
+          Done done, std::unique_ptr<Guard> guard = nullptr);
     // For descriptors that have no watcher yet.
-    Relay(Loop& loop, PipePool& pipes, base::Fd first, base::Fd second, const Pending& pending, Done done);
+    Relay(base::EventLoop& loop, PipePool& pipes, base::Fd first, base::Fd second, const Pending& pending,
+          Done done);
     ~Relay() override;
     void on_ready(uint32_t events, int which) override;
 
@@ -67,7 +68,7 @@ class Relay : public Watcher {
     void finish();
     void fail();
 
-    Loop& loop_;
+    base::EventLoop& loop_;
     PipePool& pipes_;
     Stream ends_[2];
     Pump pumps_[2];  // by the end that is read from

@@ -20,7 +20,7 @@ Stream& Stream::operator=(Stream&& other) noexcept {
     return *this;
 }
 
-void Stream::watch(Watcher& watcher, int which) {
+void Stream::watch(base::Watcher& watcher, int which) {
     if (slot_ != nullptr) {
         loop_->hand_over(slot_, watcher, which);
     } else {

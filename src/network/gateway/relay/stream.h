@@ -4,7 +4,7 @@
 #pragma once
 
 #include "base/file.h"
-#include "network/gateway/loop.h"
+#include "base/process/event_loop.h"
 
 namespace network::gateway {
 
@@ -12,7 +12,7 @@ class Stream {
   public:
     Stream() = default;
     // The socket must be non-blocking.
-    Stream(Loop& loop, base::Fd socket) : loop_(&loop), socket_(std::move(socket)) {}
+    Stream(base::EventLoop& loop, base::Fd socket) : loop_(&loop), socket_(std::move(socket)) {}
     Stream(Stream&& other) noexcept;
     Stream& operator=(Stream&& other) noexcept;
     ~Stream() { close(); }
@@ -22,16 +22,16 @@ class Stream {
 
     // If the stream had a watcher before, the new one gets no event for bytes that arrived earlier: it must
     // read once.
-    void watch(Watcher& watcher, int which = 0);
+    void watch(base::Watcher& watcher, int which = 0);
 
     void close();
     // The peer sees a reset instead of an end of file.
     void reset();
 
   private:
-    Loop* loop_ = nullptr;
+    base::EventLoop* loop_ = nullptr;
     base::Fd socket_;
-    Loop::Slot slot_ = nullptr;
+    base::EventLoop::Slot slot_ = nullptr;
 };
 
 }  // namespace network::gateway

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT
-// One thread, one epoll. Every part of the gateway is a watcher of this loop, and none of them blocks.
+// The event loop of a process: one thread, in which no part may block. It waits in one of two ways:
+//
+//   add()             poll(2), for a few descriptors, as in the supervisor. The loop needs no descriptor and
+//   one
+//                     system call a turn. It serves ready sources in the order in which they were added.
+//   open(), watch()   epoll(7), for thousands of descriptors, as in the gateway. The loop serves them in the
+//                     order in which the kernel reports them.
 #pragma once
+
+#include <poll.h>
 
 #include <chrono>
 #include <cstdint>
@@ -13,7 +21,9 @@
 #include "base/file.h"
 #include "base/result.h"
 
-namespace network::gateway {
+struct signalfd_siginfo;
+
+namespace base {
 
 class Watcher {
   public:
@@ -22,16 +32,35 @@ class Watcher {
     virtual void on_ready(uint32_t events, int which) = 0;
 };
 
-class Loop {
+// A part of the process that waits for one descriptor, which it opens and closes by itself.
+struct Source {
+    std::function<int()> descriptor;     // called before each wait; negative: nothing to wait for now
+    std::function<void()> serve;         // it is readable, or the other end is closed
+    std::function<int()> patience = {};  // milliseconds until `descriptor` may change by itself; -1: never
+};
+
+// Reads all signals that a non-blocking signalfd has.
+Source signal_source(int descriptor, std::function<void(const struct signalfd_siginfo&)> act);
+
+class EventLoop {
   public:
     using Clock = std::chrono::steady_clock;
     using TimerId = uint64_t;  // 0: no timer
 
-    Loop() = default;
-    Loop(const Loop&) = delete;
-    Loop& operator=(const Loop&) = delete;
+    EventLoop() = default;
+    EventLoop(const EventLoop&) = delete;
+    EventLoop& operator=(const EventLoop&) = delete;
 
-    base::Status open();
+    // Call it before the first turn, in a loop that is not opened.
+    void add(Source source) { sources_.push_back(std::move(source)); }
+    // The same for work that depends on the clock. `act` runs after each wait, before ready sources are
+    // served. `patience`: milliseconds until it is due without an event; -1: never.
+    void add_check(std::function<int()> patience, std::function<void()> act) {
+        checks_.push_back({std::move(patience), std::move(act)});
+    }
+
+    // Makes the epoll instance.
+    Status open();
 
     // The slot ties a descriptor to a watcher until forget(). Call forget() before the descriptor is closed.
     // The caller adds EPOLLET.
@@ -55,19 +84,29 @@ class Loop {
 
     void run();
     void stop() { is_stopped_ = true; }
-    // One turn, for tests. Waits at most this long.
-    void turn(std::chrono::milliseconds longest);
+    // One turn. Waits at most this long; -1: without a limit.
+    void turn(std::chrono::milliseconds longest = std::chrono::milliseconds(-1));
 
   private:
     struct Watched {
         Watcher* watcher;
         int which;
     };
+    struct Check {
+        std::function<int()> patience;
+        std::function<void()> act;
+    };
+    void serve_sources(int timeout);
+    void serve_watchers(int timeout);
     void run_timers();
     void run_deferred();
     int wait_time(std::chrono::milliseconds longest) const;
 
-    base::Fd epoll_;
+    std::vector<Source> sources_;
+    std::vector<Check> checks_;
+    std::vector<struct pollfd> polled_;  // of sources_, in the same order
+    bool has_rested_ = false;
+    Fd epoll_;
     std::map<std::pair<Clock::time_point, TimerId>, std::function<void()>> timers_;
     std::map<TimerId, Clock::time_point> due_;
     TimerId last_timer_ = 0;
@@ -77,4 +116,4 @@ class Loop {
     bool is_stopped_ = false;
 };
 
-}  // namespace network::gateway
+}  // namespace base
