@@ -1,23 +1,34 @@
 // SPDX-License-Identifier: MIT
-// The order matters. Signals are blocked before anything is made that must be removed again. Nothing is
-// removed before the jail is dead, because removing a mount point would uncover what it protects.
+// Theory of operation. A session has four phases. Their order, and the order within them, is part of the
+// protection: signals are blocked before anything is made that must be removed again, the command waits until
+// every helper is ready, and nothing is removed before the jail is dead, because removing a mount point would
+// uncover what it protects.
+//
+//   phase     what it does                              after an error       after a kill of the supervisor
+//   -------   ---------------------------------------   ------------------   ------------------------------
+//   prepare   makes what the jail needs on the host:    the destructors      the next launch removes it
+//             placeholders, limits, sockets, record     remove it
+//   launch    starts the jail and, while it is built,   the jail is killed   the kernel kills the jail; the
+//             its helpers; the keeper is the last one   before code of the   keeper or the next launch
+//                                                       user runs            cleans up
+//   serve     lets the command run when all is ready,   the same             the kernel kills the jail; the
+//             handles events until the jail is dead                          keeper cleans up
+//   wind up   removes what prepare made, collects       continues            the keeper cleans up
+//             reports, closes the record
+//
+// The members of Session are in the order in which they are made. The destructors run in the reverse order.
 #include "session/session.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
+#include <optional>
+#include <utility>
 
 #include "backends/channels.h"
 #include "base/backend.h"
 #include "base/paths_inside.h"
 #include "base/process/descriptors.h"
-#include "base/text.h"
 #include "network/gateway/gateway.h"
 #include "plan/backend.h"
 #include "plan/print/summary.h"
@@ -39,10 +50,10 @@
 #include "session/helpers/tracer.h"
 #include "session/inherited.h"
 #include "session/limits/limits.h"
-#include "session/limits/usage.h"
 #include "session/private_directory.h"
 #include "session/search/search_guard.h"
 #include "session/standard_files.h"
+#include "session/steps.h"
 #include "session/supervise.h"
 #include "session/terminal.h"
 
@@ -69,142 +80,302 @@ class RaisedOpenFiles {
     struct rlimit before_ = {};
 };
 
-base::Result<Placeholders> acquire_placeholders(const plan::Plan& plan, const Surroundings& surroundings) {
-    std::vector<base::Path> wanted;
-    Placeholders::Contents contents;
-    for (const plan::Placeholder& placeholder : plan.placeholders) {
-        wanted.push_back(placeholder.path);
-        if (placeholder.content) contents.emplace(placeholder.path, *placeholder.content);
-    }
-    return Placeholders::acquire(surroundings.state_directory, std::move(wanted), contents, plan.project);
-}
+class Session {
+  public:
+    Session(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings);
 
-// The command had the terminal, so only it got the SIGINT of Ctrl-C. Send it to our whole process group, for
-// instance to a script that started us, as it would get it without a jail.
-void share_interrupt(const Terminal& terminal, const Outcome& outcome) {
-    bool was_interrupted = outcome.ending && outcome.ending->by_signal && outcome.ending->number == SIGINT;
-    if (was_interrupted && terminal.is_given()) ::kill(0, SIGINT);
-}
+    base::Result<Ending> run();
 
-void start_watch(Watch& watch, const plan::Plan& plan, pid_t stage) {
-    Watch::Source source;
-    if (watch.bounds().needs_meter()) {
-        Meter meter(stage, memory_file_systems(plan));
-        source.memory = [meter, limit = watch.bounds().memory] { return meter.memory(limit); };
-        source.processor_ticks = [meter] { return meter.processor_ticks(); };
-    }
-    watch.start(Watch::Clock::now(), std::move(source));
-}
+  private:
+    base::Status prepare();
+    base::Status launch();
+    Outcome serve();
+    base::Result<Ending> wind_up(Outcome outcome);
 
-std::map<std::string, std::string> sockets_of(const Notices& notices, const Chaperon& chaperon) {
-    std::map<std::string, std::string> sockets;
-    std::string_view inside = notices.rings() ? base::kNotifySocket : base::kMailSocket;
-    if (!notices.path().empty()) sockets[std::string(inside)] = notices.path();
-    if (!chaperon.path().empty()) sockets["slurm"] = chaperon.path();
-    return sockets;
-}
+    base::Status open_sockets();
+    base::Status start_jail();
+    base::Status start_helpers();
+    base::Status start_gateway();
+    void open_control();
+    base::Status make_ready(Supervisor::Stage stage);
+    backends::Caller state_of_caller() const;
+    bool has_namespaces() const { return plan::traits_of(plan_.backend).has_namespaces; }
+    bool needs_gateway() const { return plan_.network.egress.needs_gateway(); }
 
-struct SocketName {
-    std::string directory;
-    std::string name;
+    const plan::Plan& plan_;
+    const host::Facts& facts_;
+    const Surroundings& surroundings_;
+    HeldSignals signals_;
+    RaisedOpenFiles open_files_;
+    Terminal terminal_;
+    Keeper keeper_;
+    const Clock::time_point began_ = Clock::now();
+    SearchProgress progress_;
+
+    // Prepare
+    std::optional<Placeholders> placeholders_;
+    Enforcement limits_;
+    Place place_;
+    Notices notices_;
+    Chaperon chaperon_;
+    doorman::Orders answers_;
+    SocketFactory factory_;
+    Door door_, listeners_;
+    Record record_;
+    std::string policy_;  // its digest
+
+    // Launch
+    std::optional<Orphans> orphans_;
+    std::optional<CoverWatch> covers_;
+    StandardFiles files_;
+    backends::Launched launched_;
+    std::string unrecorded_;  // why there is no record
+    Gateway gateway_;
+    SessionDirectory directory_;
+    Control control_;
+    std::optional<LiveRules> live_;
+    std::optional<Steering> steering_;
+    Tracer tracer_;
+    SearchGuard search_;
+    bool is_watched_ = false;  // a change of a covered name is an event
+
+    // Serve
+    std::optional<Supervisor> supervisor_;
 };
 
-// The name of a helper's socket on the host: in the session's own directory, if it has one.
-SocketName socket_name(const plan::Plan& plan, const Surroundings& surroundings, std::string_view inside,
-                       std::string_view outside) {
-    if (!plan.place.directory.is_root()) return {plan.place.directory.str(), std::string(inside)};
-    return {surroundings.state_directory + "/" + std::string(outside), surroundings.session};
+Session::Session(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings)
+    : plan_(plan),
+      facts_(facts),
+      surroundings_(surroundings),
+      keeper_(surroundings.state_directory, surroundings.record.keep),
+      tracer_(plan, record_, answers_),
+      search_(plan, surroundings.state_directory, progress_) {
+    if (plan.backend == base::Backend::bwrap) keeper_.look_for_builders();
 }
 
-// Notices are datagrams, which a jail without namespaces can't send (src/doorman).
-bool can_be_notified(const plan::Plan& plan) {
-    return plan::traits_of(plan.backend).has_namespaces;
+base::Result<Ending> Session::run() {
+    if (base::Status done = prepare(); !done) return done.error();
+    if (base::Status done = launch(); !done) return done.error();
+    Outcome outcome = serve();
+    return wind_up(std::move(outcome));
 }
 
-// The socket through which the jail's doorman passes connections to the gateway.
-struct Door {
-    base::Fd jails, gateways;
-};
+// ---- Prepare: no process of the jail exists
 
-base::Result<Door> make_door() {
-    int ends[2];
-    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return base::system_error("make a socket", errno);
-    return Door{base::Fd(ends[0]), base::Fd(ends[1])};
+base::Status Session::prepare() {
+    if (base::Status made = make_new_directories(plan_); !made) return made;
+    remove_planted_links(plan_);
+    if (base::Status made = make_kept_files(plan_); !made) return made;
+    base::Result<Placeholders> placeholders = acquire_placeholders(plan_, surroundings_);
+    if (!placeholders) return placeholders.error();
+    placeholders_ = *std::move(placeholders);
+    base::Result<Enforcement> limits = enforce(plan_.limits, facts_);
+    if (!limits) return limits.error();
+    limits_ = *std::move(limits);
+    if (base::Status made = place_.make(plan_.place); !made) return made;
+    if (base::Status opened = open_sockets(); !opened) return opened;
+    policy_ = plan::policy_digest(plan_);
+    // Threat: a command that must be recorded would run for a moment if its record can't be made
+    // (tests/admin/resource_faults.bats).
+    return surroundings_.record.is_required ? begin_record(record_, plan_, surroundings_, policy_)
+                                            : base::success();
 }
 
-base::Result<Door> open_door(const plan::Plan& plan) {
-    bool is_needed = plan::traits_of(plan.backend).hands_connections && plan.network.egress.needs_gateway();
-    return is_needed ? make_door() : Door{};
+base::Status Session::open_sockets() {
+    SocketName notify = socket_name(plan_, surroundings_, base::kNotifySocket, "notify");
+    if (can_be_notified(plan_)) notices_.open(notify.directory, notify.name);
+    if (plan_.slurm.is_open) {
+        SocketName name = socket_name(plan_, surroundings_, base::kSlurmSocket, "slurm/sockets");
+        if (base::Status opened = chaperon_.open(name.directory, name.name); !opened) return opened;
+    }
+    answers_ = outside_answers(plan_, facts_, bool(terminal_));
+    if (base::Status started = factory_.start(answers_, surroundings_.socket_namespaces); !started)
+        return started;
+    base::Result<Door> door = open_door(plan_);
+    if (!door) return door.error();
+    door_ = *std::move(door);
+    base::Result<Door> listeners = open_listeners_way(plan_);
+    if (!listeners) return listeners.error();
+    listeners_ = *std::move(listeners);
+    return base::success();
 }
 
-// The socket through which the jail's own child passes its listeners to the gateway.
-base::Result<Door> open_listeners_way(const plan::Plan& plan) {
-    if (!sets_up_network(plan.backend) || !plan.network.egress.needs_gateway()) return Door{};
-    return make_door();
+// ---- Launch: the jail is built and waits
+
+base::Status Session::launch() {
+    if (base::Status started = start_jail(); !started) return started;
+    base::Status started = start_helpers();
+    return started ? started : abandon(launched_, *orphans_, started.error());
 }
 
-// Reads what the kernel did for a limit. When memory runs out, the kernel kills the whole cgroup at once.
-void look_back(const Cgroup& cgroup, Outcome& outcome) {
-    Cgroup::Events events = cgroup.events();
-    outcome.refused_processes = events.refused_processes;
-    if (events.ran_out_of_memory && !outcome.ending) outcome.reached = "limits.memory";
+base::Status Session::start_jail() {
+    orphans_.emplace();
+    orphans_->spare(factory_.process());
+    covers_.emplace(plan_);
+    if (base::Status replaced = files_.replace(); !replaced) return replaced;
+    base::Result<backends::Launched> launched = session::launch(plan_, facts_, state_of_caller());
+    if (!launched) return launched.error();
+    launched_ = *std::move(launched);
+    return base::success();
 }
 
-// Opens the record and writes its first line. On a full disk the file may be made, but not written.
-base::Status begin_record(Record& record, const plan::Plan& plan, const Surroundings& surroundings,
-                          const std::string& policy) {
-    if (!surroundings.record.is_wanted) return base::success();
-    base::Status opened =
-        record.open(surroundings.state_directory + "/sessions", surroundings.session, surroundings.record);
-    if (opened) record_start(record.writer(), plan, surroundings, policy);
-    bool is_lost = opened && record.writer().lost() > 0;
-    if (opened && !(is_lost && surroundings.record.is_required)) return opened;
-    if (is_lost) ::unlink(record.path().c_str());
-    base::Error error =
-        is_lost ? base::Error{.what = "cannot write the record " + record.path()} : opened.error();
-    error.advice = "make room there, or set XDG_STATE_HOME to a directory that you can write";
-    return error;
+backends::Caller Session::state_of_caller() const {
+    backends::Caller caller{.signals = signals_.before(),
+                            .open_files = open_files_.before(),
+                            .limits = limits_.resources,
+                            .cgroup = limits_.cgroup ? limits_.cgroup->entrance() : -1,
+                            .terminal = terminal_.descriptor(),
+                            .takes_terminal = terminal_.is_given(),
+                            .namespaces = surroundings_.namespaces,
+                            .sockets = sockets_of(notices_, chaperon_),
+                            .door = door_.jails.get(),
+                            .answers = answers_};
+    if (needs_gateway()) caller.network = network::gateway::wanted_of(plan_.network.egress);
+    caller.listeners = listeners_.jails.get();
+    return caller;
 }
 
-Gateway::Record shared_with_gateway(const Record& record) {
-    if (!record.is_open()) return {};
-    Record::Share share = record.share();
-    return {std::move(share.file), share.is_chained, std::move(share.seed), share.part_size};
+// The jail is being built meanwhile. Work that ends before it is ready does not delay the command.
+base::Status Session::start_helpers() {
+    if (base::Status copied = files_.give_back(); !copied) return copied;
+    orphans_->spare(files_.relay());
+    door_.jails.reset();
+    listeners_.jails.reset();
+    if (!surroundings_.record.is_required) {
+        base::Status begun = begin_record(record_, plan_, surroundings_, policy_);
+        if (!begun) unrecorded_ = begun.error().line();
+    }
+    if (base::Status started = start_gateway(); !started) return started;
+    open_control();
+    is_watched_ = search_.open_watch() && covers_->is_watching();
+    // The last one: it gets what all others have made.
+    base::Status kept = keeper_.start({*placeholders_, terminal_, limits_.cgroup, place_, directory_,
+                                       *std::move(covers_), search_, answers_});
+    if (kept) orphans_->spare(keeper_.process());
+    return kept;
 }
 
-// The jail's mount namespace: passed by the stage, or opened in /proc if a backend's own program built the
-// jail.
-base::Result<base::Fd> mounts_of(pid_t stage, base::Fd handed_out) {
-    if (handed_out) return handed_out;
-    base::Fd found = backends::mount_namespace_of(stage);
-    // EACCES: a set-uid program made the namespace. ENOENT: the jail may be dead already.
-    bool is_out_of_reach = errno == EACCES || errno == ENOENT;
-    if (!found && !is_out_of_reach) return base::system_error("watch over the mounts of the jail", errno);
-    return found;
+base::Status Session::start_gateway() {
+    if (!needs_gateway()) return base::success();
+    base::Status started = gateway_.start(
+        plan_.network.egress,
+        {std::move(launched_.information), std::move(listeners_.gateways), std::move(door_.gateways)},
+        shared_with_gateway(record_));
+    if (started) orphans_->spare(gateway_.process());
+    return started;
 }
 
-// The command has not started yet.
-void tell_unwatched(Record& record, const base::Path& project) {
-    (void)base::write_all(STDERR_FILENO, "agent-sandbox: " + std::string(kUnwatched) +
-                                             "; end programs that watch files, or let the administrator "
-                                             "raise the limits\n");
-    record_unwatched(record.writer(), project);
+void Session::open_control() {
+    if (!surroundings_.runtime_place.empty()) {
+        // Without it the session runs, but is not listed.
+        (void)directory_.make(surroundings_.runtime_place, surroundings_.session,
+                              description_of(plan_, surroundings_), record_.path());
+    }
+    live_.emplace(surroundings_.replan, policy_, control_, gateway_, record_.writer());
+    control_.open(directory_.control(),
+                  [this](pid_t asker) { return is_outside_of_jail(asker, supervisor_->stage_process()); });
+    steering_.emplace(control_,
+                      Steering::Parts{.plan = plan_,
+                                      .directory = directory_,
+                                      .gateway = gateway_,
+                                      .live = *live_,
+                                      .stage = [this] { return supervisor_->stage_process(); },
+                                      .stop = [this](bool at_once) { supervisor_->stop(at_once); }});
 }
 
-// The command may have exited with 0, because a pipe accepted the output that the file could not.
-void tell_lost_output(const base::Error& error, Ending& ending) {
-    if (ending.exit_code == 0) ending.exit_code = 1;
-    ending.by_limit = true;
-    ending.reason = (ending.reason.empty() ? "" : ending.reason + "; ") + error.line();
+// ---- Serve: the command runs
+
+Outcome Session::serve() {
+    supervisor_.emplace(Supervisor::Parts{
+        .launched = launched_,
+        .signals = signals_,
+        .orphans = *orphans_,
+        .terminal = terminal_,
+        .watch = limits_.watch,
+        .gateway = gateway_,
+        .notices = notices_,
+        .chaperon = chaperon_,
+        .control = control_,
+        .record = record_,
+        .tracer = plan_.trace.is_wanted() ? &tracer_ : nullptr,
+        .keeper = keeper_,
+        .on_built = [this](Supervisor::Stage stage) { return make_ready(std::move(stage)); }});
+    Outcome outcome = supervisor_->attend();
+    orphans_->spare(chaperon_.process());
+    if (!has_namespaces()) orphans_->end_all();
+    return outcome;
 }
 
-// Launch failed after fork: kill the half-built jail before any user code runs.
-base::Error abandon(const backends::Launched& launched, const Orphans& orphans, const base::Error& error) {
-    ::kill(launched.process, SIGKILL);
-    while (::waitpid(launched.process, nullptr, 0) < 0 && errno == EINTR) continue;
-    orphans.end();
-    return error;
+// The jail is built. The command runs when this has succeeded and the gateway serves.
+base::Status Session::make_ready(Supervisor::Stage stage) {
+    // A mount keeps the sockets alive. In a directory of the session the names are needed to reach them.
+    if (place_.is_empty()) {
+        notices_.forget_name();
+        chaperon_.forget_name();
+    }
+    base::Result<base::Fd> mounts =
+        has_namespaces() ? mounts_of(stage.process, std::move(stage.mounts)) : base::Fd();
+    if (!mounts) return mounts.error();
+    limit_watches(plan_.backend, *mounts);
+    if (base::Status ready = factory_.await(); !ready) return ready;
+    tell_shared_sockets(plan_, answers_, bool(stage.listener));
+    if (base::Status guarded = keeper_.guard(stage.descriptor, *mounts, stage.listener); !guarded)
+        return guarded;
+    if (!is_watched_) tell_unwatched(record_, plan_.project);
+    start_watch(limits_.watch, plan_, stage.process);
+    if (plan_.slurm.is_open)
+        chaperon_.get_ready(plan_, facts_, surroundings_, open_files_.before(), &record_);
+    return base::success();
+}
+
+// ---- Wind up: the jail is dead
+
+base::Result<Ending> Session::wind_up(Outcome outcome) {
+    base::Status copied = files_.finish();
+    control_.close();
+    const bool has_used_slurm = chaperon_.process() > 0;
+    chaperon_.end();
+    if (limits_.cgroup) look_back(*limits_.cgroup, outcome);
+    factory_.tell_if_lost(keeper_.was_lost());
+    share_interrupt(terminal_, outcome);
+    terminal_.recover();
+
+    std::vector<backends::Uncovered> uncovered = keeper_.uncovered();
+    const std::string_view lost_reports = keeper_.lost_reports();
+    if (!uncovered.empty() || !lost_reports.empty()) placeholders_->expect_content();
+    placeholders_->release();
+    place_.remove();
+    record_uncovered(record_.writer(), uncovered);
+    if (!lost_reports.empty()) record_lost_reports(record_.writer(), plan_.project, lost_reports);
+    progress_.wait_until_written();
+    SearchProgress::Report found = progress_.report();
+    record_search(record_.writer(), found);
+    keeper_.dismiss(has_used_slurm);
+
+    network::gateway::Summary refusals = gateway_.finish();
+    tracer::Summary trace = tracer_.finish();
+    base::Result<Ending> ending = conclude(plan_, outcome);
+    if (ending) {
+        ending->landlock_abi = outcome.landlock_abi;
+        ending->network = refusals;
+        ending->trace = trace;
+        // If the whole jail was killed, the gateway was only the first process to die.
+        ending->has_lost_network = gateway_.was_lost() && outcome.ending;
+        ending->refused_mails = outcome.refused_mails;
+        ending->uncovered = std::move(uncovered);
+        ending->lost_reports = lost_reports;
+        ending->search = std::move(found);
+        ending->has_used_slurm = has_used_slurm;
+        ending->record = record_.path();
+        ending->unrecorded = unrecorded_;
+        if (!copied) tell_lost_output(copied.error(), *ending);
+    }
+    auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began_);
+    record_end(record_.writer(), ending,
+               {.gateway = {refusals.lines, refusals.hash}, .tracer = {trace.lines, trace.hash}}, duration);
+    if (ending) ending->head = record_.writer().head();
+    if (ending) ending->lost_lines = record_.writer().lost();
+    return ending;
 }
 
 }  // namespace
@@ -212,181 +383,7 @@ base::Error abandon(const backends::Launched& launched, const Orphans& orphans, 
 base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings) {
     base::fill_standard_descriptors();
     if (base::Status checked = check_inherited(plan); !checked) return checked.error();
-    HeldSignals signals;
-    RaisedOpenFiles open_files;
-    Terminal terminal;
-    Keeper keeper(surroundings.state_directory, surroundings.record.keep);
-    if (plan.backend == base::Backend::bwrap) keeper.look_for_builders();
-    const Clock::time_point began = Clock::now();
-    SearchProgress progress;
-
-    if (base::Status made = make_new_directories(plan); !made) return made.error();
-    remove_planted_links(plan);
-    if (base::Status made = make_kept_files(plan); !made) return made.error();
-    base::Result<Placeholders> placeholders = acquire_placeholders(plan, surroundings);
-    if (!placeholders) return placeholders.error();
-
-    base::Result<Enforcement> limits = enforce(plan.limits, facts);
-    if (!limits) return limits.error();
-
-    Place place;
-    if (base::Status made = place.make(plan.place); !made) return made.error();
-    Notices notices;
-    SocketName notify = socket_name(plan, surroundings, base::kNotifySocket, "notify");
-    if (can_be_notified(plan)) notices.open(notify.directory, notify.name);
-    Chaperon chaperon;
-    if (plan.slurm.is_open) {
-        SocketName name = socket_name(plan, surroundings, base::kSlurmSocket, "slurm/sockets");
-        if (base::Status opened = chaperon.open(name.directory, name.name); !opened) return opened.error();
-    }
-    doorman::Orders answers = outside_answers(plan, facts, bool(terminal));
-    SocketFactory factory;
-    if (base::Status started = factory.start(answers, surroundings.socket_namespaces); !started)
-        return started.error();
-    base::Result<Door> door = open_door(plan);
-    if (!door) return door.error();
-    base::Result<Door> listeners = open_listeners_way(plan);
-    if (!listeners) return listeners.error();
-    backends::Caller caller{.signals = signals.before(),
-                            .open_files = open_files.before(),
-                            .limits = limits->resources,
-                            .cgroup = limits->cgroup ? limits->cgroup->entrance() : -1,
-                            .terminal = terminal.descriptor(),
-                            .takes_terminal = terminal.is_given(),
-                            .namespaces = surroundings.namespaces,
-                            .sockets = sockets_of(notices, chaperon),
-                            .door = door->jails.get(),
-                            .answers = answers};
-    if (plan.network.egress.needs_gateway())
-        caller.network = network::gateway::wanted_of(plan.network.egress);
-    caller.listeners = listeners->jails.get();
-    Record record;
-    std::string policy = plan::policy_digest(plan);
-    // Threat: a command that must be recorded would run for a moment if its record can't be made
-    // (tests/admin/resource_faults.bats).
-    if (surroundings.record.is_required) {
-        if (base::Status begun = begin_record(record, plan, surroundings, policy); !begun)
-            return begun.error();
-    }
-    Orphans orphans;
-    orphans.spare(factory.process());
-    CoverWatch covers(plan);
-    StandardFiles files;
-    if (base::Status replaced = files.replace(); !replaced) return replaced.error();
-    base::Result<backends::Launched> launched = launch(plan, facts, caller);
-    if (!launched) return launched.error();
-    if (base::Status copied = files.give_back(); !copied) return abandon(*launched, orphans, copied.error());
-    orphans.spare(files.relay());
-    door->jails.reset();
-    listeners->jails.reset();
-
-    // From here on the jail is being built. Work that ends before it is ready does not delay the command.
-    std::string unrecorded;
-    if (!surroundings.record.is_required) {
-        base::Status begun = begin_record(record, plan, surroundings, policy);
-        if (!begun) unrecorded = begun.error().line();
-    }
-    Gateway gateway;
-    if (plan.network.egress.needs_gateway()) {
-        base::Status started = gateway.start(
-            plan.network.egress,
-            {std::move(launched->information), std::move(listeners->gateways), std::move(door->gateways)},
-            shared_with_gateway(record));
-        if (!started) return abandon(*launched, orphans, started.error());
-        orphans.spare(gateway.process());
-    }
-    Supervisor supervisor(*launched, signals, orphans, terminal, limits->watch, gateway, notices, chaperon);
-    SessionDirectory directory;
-    if (!surroundings.runtime_place.empty()) {
-        // Without it the session runs, but is not listed.
-        (void)directory.make(surroundings.runtime_place, surroundings.session,
-                             description_of(plan, surroundings), record.path());
-    }
-    Control control;
-    LiveRules live(surroundings.replan, policy, control, gateway, record.writer());
-    control.open(directory.control(),
-                 [&](pid_t asker) { return is_outside_of_jail(asker, supervisor.stage_process()); });
-    Steering steering(control, {.plan = plan,
-                                .directory = directory,
-                                .gateway = gateway,
-                                .live = live,
-                                .stage = [&] { return supervisor.stage_process(); },
-                                .stop = [&](bool at_once) { supervisor.stop(at_once); }});
-    supervisor.listen_to(control, record);
-    Tracer tracer(plan, record, answers);
-    if (plan.trace.is_wanted()) supervisor.trace_with(tracer);
-    SearchGuard search(plan, surroundings.state_directory, progress);
-    const bool needs_mounts = plan::traits_of(plan.backend).has_namespaces;
-    const bool is_watched = search.open_watch() && covers.is_watching();
-    base::Status kept = keeper.start(
-        {*placeholders, terminal, limits->cgroup, place, directory, std::move(covers), search, answers});
-    if (!kept) return abandon(*launched, orphans, kept.error());
-    orphans.spare(keeper.process());
-    supervisor.listen_to(keeper);
-    Outcome outcome = supervisor.attend([&](Supervisor::Stage stage) -> base::Status {
-        // A mount keeps the sockets alive. In a directory of the session the names are needed to reach them.
-        if (place.is_empty()) {
-            notices.forget_name();
-            chaperon.forget_name();
-        }
-        base::Result<base::Fd> mounts =
-            needs_mounts ? mounts_of(stage.process, std::move(stage.mounts)) : base::Fd();
-        if (!mounts) return mounts.error();
-        limit_watches(plan.backend, *mounts);
-        if (base::Status ready = factory.await(); !ready) return ready.error();
-        tell_shared_sockets(plan, answers, bool(stage.listener));
-        if (base::Status guarded = keeper.guard(stage.descriptor, *mounts, stage.listener); !guarded)
-            return guarded.error();
-        if (!is_watched) tell_unwatched(record, plan.project);
-        start_watch(limits->watch, plan, stage.process);
-        if (plan.slurm.is_open) chaperon.get_ready(plan, facts, surroundings, open_files.before(), &record);
-        return base::success();
-    });
-    orphans.spare(chaperon.process());
-    if (!plan::traits_of(plan.backend).has_namespaces) orphans.end_all();
-    base::Status copied = files.finish();
-    control.close();
-    bool has_used_slurm = chaperon.process() > 0;
-    chaperon.end();
-    if (limits->cgroup) look_back(*limits->cgroup, outcome);
-    factory.tell_if_lost(keeper.was_lost());
-    share_interrupt(terminal, outcome);
-    terminal.recover();
-    std::vector<backends::Uncovered> uncovered = keeper.uncovered();
-    const std::string_view lost_reports = keeper.lost_reports();
-    if (!uncovered.empty() || !lost_reports.empty()) placeholders->expect_content();
-    placeholders->release();
-    place.remove();
-    record_uncovered(record.writer(), uncovered);
-    if (!lost_reports.empty()) record_lost_reports(record.writer(), plan.project, lost_reports);
-    progress.wait_until_written();
-    SearchProgress::Report found = progress.report();
-    record_search(record.writer(), found);
-    keeper.dismiss(has_used_slurm);
-    network::gateway::Summary refusals = gateway.finish();
-    tracer::Summary trace = tracer.finish();
-    base::Result<Ending> ending = conclude(plan, outcome);
-    if (ending) {
-        ending->landlock_abi = outcome.landlock_abi;
-        ending->network = refusals;
-        ending->trace = trace;
-        // If the whole jail was killed, the gateway was only the first process to die.
-        ending->has_lost_network = gateway.was_lost() && outcome.ending;
-        ending->refused_mails = outcome.refused_mails;
-        ending->uncovered = std::move(uncovered);
-        ending->lost_reports = lost_reports;
-        ending->search = std::move(found);
-        ending->has_used_slurm = has_used_slurm;
-        ending->record = record.path();
-        ending->unrecorded = unrecorded;
-        if (!copied) tell_lost_output(copied.error(), *ending);
-    }
-    auto duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
-    record_end(record.writer(), ending,
-               {.gateway = {refusals.lines, refusals.hash}, .tracer = {trace.lines, trace.hash}}, duration);
-    if (ending) ending->head = record.writer().head();
-    if (ending) ending->lost_lines = record.writer().lost();
-    return ending;
+    return Session(plan, facts, surroundings).run();
 }
 
 }  // namespace session

@@ -14,7 +14,6 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +22,7 @@
 #include <chrono>
 #include <utility>
 
-#include "base/process/release_memory.h"
+#include "base/process/pidfd.h"
 #include "base/text.h"
 #include "inner/report.h"
 #include "session/control/history.h"
@@ -31,12 +30,6 @@
 
 namespace session {
 namespace {
-
-constexpr int kPassedOn[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGTSTP};
-constexpr int kOurs[] = {SIGCHLD, SIGCONT};
-// Blocked and not read: using the terminal from the background must not stop us, and a write to a closed pipe
-// or to a record at its size limit (ulimit -f) must not kill us.
-constexpr int kUnwanted[] = {SIGTTIN, SIGTTOU, SIGPIPE, SIGXFSZ};
 
 constexpr int kLongestDeath = 10'000;  // milliseconds
 // How long the end of a session waits for the keeper's last report. A keeper that a file system blocks, or
@@ -79,73 +72,45 @@ std::string read_what_is_there(int fd) {
 
 }  // namespace
 
-HeldSignals::HeldSignals() : before_(inner::current_signals()) {
-    uint64_t read = inner::signal_bits(kPassedOn) | inner::signal_bits(kOurs);
-    sigset_t readable = inner::signal_set(read);
-    sigset_t blocked = inner::signal_set(read | inner::signal_bits(kUnwanted) | before_.blocked);
-    sigprocmask(SIG_SETMASK, &blocked, nullptr);
-    // An ignored SIGCHLD, inherited from the caller, would make the kernel reap our child.
-    std::signal(SIGCHLD, SIG_DFL);
-    events_ = base::Fd(::signalfd(-1, &readable, SFD_CLOEXEC | SFD_NONBLOCK));
+Supervisor::Supervisor(Parts parts)
+    : parts_(std::move(parts)), is_network_ready_(parts_.gateway.process() < 0) {
+    register_sources();
 }
 
-HeldSignals::~HeldSignals() {
-    // Drain signals still pending for the command that just exited.
-    struct signalfd_siginfo information;
-    while (::read(events_.get(), &information, sizeof information) > 0) continue;
-    // Also drain signals of our own failed writes; their errors are handled already.
-    sigset_t unwanted = inner::signal_set(inner::signal_bits(kUnwanted));
-    struct timespec now = {};
-    while (sigtimedwait(&unwanted, nullptr, &now) > 0) continue;
-    if (before_.ignored & inner::signal_bits(std::span(&kOurs[0], 1))) std::signal(SIGCHLD, SIG_IGN);
-    sigset_t blocked = inner::signal_set(before_.blocked);
-    sigprocmask(SIG_SETMASK, &blocked, nullptr);
+// One row for each thing that the supervisor waits for, in the order in which ready ones are served. The
+// reports of the stage come first: they give the reason for its death, which the next row and SIGCHLD
+// announce.
+void Supervisor::register_sources() {
+    using Clock = Watch::Clock;
+    constexpr int kUntilTold = static_cast<int>(kBeforeTelling.count());
+    loop_.add_check([this] { return parts_.watch.wait(Clock::now()); }, [this] { hold_limits(); });
+    loop_.add_check([this] { return network_lost_ ? kUntilTold : -1; }, [this] { tell_lost_network(); });
+
+    // A closed connection would always be ready.
+    loop_.add(
+        {[this] { return is_connected_ ? parts_.launched.control.get() : -1; }, [this] { take_reports(); }});
+    loop_.add({[this] { return is_stage_gone_ ? -1 : stage_.get(); }, [this] { lose_stage(); }});
+    loop_.add({[this] { return parts_.gateway.events(); }, [this] { hear_gateway(); }});
+    loop_.add({[this] { return parts_.notices.events(Clock::now()); },
+               [this] { record_mail(parts_.notices.take(Clock::now())); },
+               [this] { return parts_.notices.wait(Clock::now()); }});
+    loop_.add({[this] { return parts_.chaperon.events(); }, [this] { parts_.chaperon.start(); }});
+    loop_.add(
+        base::signal_source(parts_.signals.events(), [this](const auto& signal) { take_signal(signal); }));
+    loop_.add({[this] { return parts_.control.events(); }, [this] { parts_.control.take(); }});
+    if (parts_.tracer != nullptr)
+        loop_.add({[this] { return parts_.tracer->events(); }, [this] { hear_tracer(); }});
+    loop_.add({[this] { return parts_.keeper.events(); }, [this] { take_keeper_reports(); }});
 }
 
-Outcome Supervisor::attend(const OnBuilt& on_built) {
-    struct pollfd watched[] = {
-        {signals_.events(), POLLIN, 0}, {launched_.control.get(), POLLIN, 0}, {}, {}, {}, {}, {}, {}, {}};
-    bool has_rested = false;
-    while (is_running_ || is_connected_) {
-        // poll ignores a negative descriptor; a closed connection would always be ready.
-        watched[1].fd = is_connected_ ? launched_.control.get() : -1;
-        watched[2] = {gateway_.events(), POLLIN, 0};
-        watched[3] = {notices_.events(Notices::Clock::now()), POLLIN, 0};
-        watched[4] = {is_stage_gone_ ? -1 : stage_.get(), POLLIN, 0};
-        watched[5] = {chaperon_.events(), POLLIN, 0};
-        watched[6] = {control_ != nullptr ? control_->events() : -1, POLLIN, 0};
-        watched[7] = {tracer_ != nullptr ? tracer_->events() : -1, POLLIN, 0};
-        watched[8] = {keeper_ != nullptr ? keeper_->events() : -1, POLLIN, 0};
-        int ready = base::poll_and_rest(watched, std::size(watched), patience(), has_rested);
-        hold_limits();
-        tell_lost_network();
-        if (ready <= 0) continue;
-        if (watched[1].revents) take_reports(on_built);
-        if (watched[4].revents) lose_stage(on_built);
-        if (watched[2].revents) hear_gateway();
-        if (watched[3].revents) record_mail(notices_.take(Notices::Clock::now()));
-        if (watched[5].revents) chaperon_.start();
-        if (watched[0].revents) take_signals();
-        if (watched[6].revents) control_->take();
-        if (watched[7].revents) hear_tracer();
-        if (watched[8].revents) take_keeper_reports();
-    }
+Outcome Supervisor::attend() {
+    while (is_running_ || is_connected_) loop_.turn();
     await_death();
     take_last_keeper_reports();
-    record_mail(notices_.finish());
-    outcome_.reached = watch_.reached();
-    outcome_.diagnostics = read_what_is_there(launched_.diagnostics.get());
+    record_mail(parts_.notices.finish());
+    outcome_.reached = parts_.watch.reached();
+    outcome_.diagnostics = read_what_is_there(parts_.launched.diagnostics.get());
     return std::move(outcome_);
-}
-
-// Milliseconds until something without an event is due; -1: never.
-int Supervisor::patience() const {
-    int shortest = -1;
-    for (int wait : {watch_.wait(Watch::Clock::now()), notices_.wait(Notices::Clock::now()),
-                     network_lost_ ? static_cast<int>(kBeforeTelling.count()) : -1}) {
-        if (wait >= 0) shortest = shortest < 0 ? wait : std::min(shortest, wait);
-    }
-    return shortest;
 }
 
 void Supervisor::tell_lost_network() {
@@ -161,33 +126,26 @@ void Supervisor::await_death() const {
     if (stage_) (void)::poll(&watched, 1, kLongestDeath);
 }
 
-void Supervisor::take_signals() {
-    struct signalfd_siginfo information;
-    while (::read(signals_.events(), &information, sizeof information) == sizeof information) {
-        int signal = static_cast<int>(information.ssi_signo);
-        if (signal == SIGCHLD) {
-            int status = 0;
-            if (is_running_ && ::waitpid(launched_.process, &status, WNOHANG) == launched_.process) {
-                is_running_ = false;
-                // If the stage outlives the backend's process, nothing else supervises the jail.
-                if (stage_process_ < 0) {
-                    orphans_.end();
-                } else {
-                    end_jail();
-                }
-            }
-        } else if (signal == SIGCONT) {
-            continue_command();
-        } else {
-            send({.signal = signal, .to_group = is_for_group(information)});
-        }
+void Supervisor::take_signal(const struct signalfd_siginfo& information) {
+    int signal = static_cast<int>(information.ssi_signo);
+    if (signal == SIGCONT) return continue_command();
+    if (signal != SIGCHLD) return send({.signal = signal, .to_group = is_for_group(information)});
+    int status = 0;
+    pid_t builder = parts_.launched.process;
+    if (!is_running_ || ::waitpid(builder, &status, WNOHANG) != builder) return;
+    is_running_ = false;
+    // If the stage outlives the backend's process, nothing else supervises the jail.
+    if (stage_process_ < 0) {
+        parts_.orphans.end();
+    } else {
+        end_jail();
     }
 }
 
 // The stage waits for the ready message. If the gateway fails, it is never sent, and the jail ends before the
 // command runs.
 void Supervisor::hear_gateway() {
-    switch (gateway_.take()) {
+    switch (parts_.gateway.take()) {
         case Gateway::News::none:
             return;
         case Gateway::News::serves:
@@ -197,8 +155,8 @@ void Supervisor::hear_gateway() {
         case Gateway::News::failed:
             // Do not kill bubblewrap: killed while it makes its namespaces, it leaves a child that waits for
             // ever. The stage exits by itself when the connection is closed.
-            outcome_.gateway_failure = gateway_.failure();
-            ::shutdown(launched_.control.get(), SHUT_RDWR);
+            outcome_.gateway_failure = parts_.gateway.failure();
+            ::shutdown(parts_.launched.control.get(), SHUT_RDWR);
             is_connected_ = false;
             return;
         case Gateway::News::journal_full:
@@ -212,16 +170,16 @@ void Supervisor::hear_gateway() {
 
 // All writers change to the same new part, so that lines of about the same time are in one file.
 void Supervisor::go_on_recording() {
-    if (record_ == nullptr) return;
-    base::Fd part = record_->next_part();
-    if (tracer_ != nullptr) tracer_->pass_journal(base::Fd(::fcntl(part.get(), F_DUPFD_CLOEXEC, 0)));
-    gateway_.pass_journal(std::move(part));
+    base::Fd part = parts_.record.next_part();
+    if (parts_.tracer != nullptr)
+        parts_.tracer->pass_journal(base::Fd(::fcntl(part.get(), F_DUPFD_CLOEXEC, 0)));
+    parts_.gateway.pass_journal(std::move(part));
 }
 
 // The first exec of the command waits for the tracer.
 void Supervisor::start_tracer(base::Fd listener) {
-    if (tracer_ == nullptr || tracer_->process() > 0) return;
-    base::Status started = listener ? tracer_->start(std::move(listener))
+    if (parts_.tracer == nullptr || parts_.tracer->process() > 0) return;
+    base::Status started = listener ? parts_.tracer->start(std::move(listener))
                                     : base::system_error("take the listener of its calls", EMFILE);
     if (started) return;
     outcome_.tracer_failure = started.error().line();
@@ -231,14 +189,14 @@ void Supervisor::start_tracer(base::Fd listener) {
 // Threat: without its tracer a jail would continue half broken, or untraced while its user relies on the
 // trace (tests/jail/trace.bats: a killed tracer).
 void Supervisor::hear_tracer() {
-    switch (tracer_->take()) {
+    switch (parts_.tracer->take()) {
         case Tracer::News::none:
             return;
         case Tracer::News::journal_full:
             go_on_recording();
             return;
         case Tracer::News::lost:
-            outcome_.tracer_failure = tracer_->failure();
+            outcome_.tracer_failure = parts_.tracer->failure();
             end_jail();
             return;
     }
@@ -247,12 +205,11 @@ void Supervisor::hear_tracer() {
 // Threat: a process that opened a protected file while it was uncovered could change it unnoticed
 // (tests/jail/holders.bats).
 void Supervisor::take_keeper_reports() {
-    if (keeper_ == nullptr) return;
-    for (const BareName& name : keeper_->take_reports()) {
+    for (const BareName& name : parts_.keeper.take_reports()) {
         std::string line = base::printable(name.path.str()) +
                            " was replaced outside and open inside for a moment: " + name.detail;
         (void)base::write_all(STDERR_FILENO, "agent-sandbox: " + line + "; check the file\n");
-        if (record_ != nullptr) record_held(record_->writer(), name);
+        record_held(parts_.record.writer(), name);
         if (!name.may_be_held) continue;
         outcome_.held_file = name.path.str();
         end_jail();
@@ -262,37 +219,35 @@ void Supervisor::take_keeper_reports() {
 // Threat: the process that opened the file is the command itself. The keeper kills it, the jail ends, and the
 // session would end before the keeper's report arrives (tests/jail/holders.bats: the main command …).
 void Supervisor::take_last_keeper_reports() {
-    if (keeper_ == nullptr) return;
     const auto latest = std::chrono::steady_clock::now() + kLongestReporting;
     do {
         take_keeper_reports();
-    } while (keeper_->await_reports(latest));
+    } while (parts_.keeper.await_reports(latest));
 }
 
 void Supervisor::record_mail(const std::vector<std::string>& mailers) {
     for (const std::string& mailer : mailers) {
-        if (record_ == nullptr || ++outcome_.refused_mails > kMostMailLines) return;
+        if (++outcome_.refused_mails > kMostMailLines) return;
         audit::Line line("mail");
         line.text("verdict", "deny").text("name", mailer).text("reason", "mail is closed in the jail");
-        record_->writer().write(std::move(line));
+        parts_.record.writer().write(std::move(line));
     }
 }
 
 void Supervisor::record_refused_name(const std::string& name) {
-    if (record_ == nullptr) return;
     audit::Line line("socket");
     line.text("verdict", "deny")
         .text("name", name)
         .text("reason", "programs outside could connect to an abstract name of the jail");
-    record_->writer().write(std::move(line));
+    parts_.record.writer().write(std::move(line));
 }
 
 void Supervisor::stop(bool at_once) {
-    watch_.stop(Watch::Clock::now(), at_once);
+    parts_.watch.stop(Watch::Clock::now(), at_once);
     hold_limits();
 }
 
-void Supervisor::take_reports(const OnBuilt& on_built) {
+void Supervisor::take_reports() {
     char bytes[1024];
     struct iovec place = {bytes, sizeof bytes};
     alignas(struct cmsghdr) char
@@ -302,7 +257,7 @@ void Supervisor::take_reports(const OnBuilt& on_built) {
     message.msg_iovlen = 1;
     message.msg_control = extra;
     message.msg_controllen = sizeof extra;
-    ssize_t got = ::recvmsg(launched_.control.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+    ssize_t got = ::recvmsg(parts_.launched.control.get(), &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (got <= 0) {
         is_connected_ = false;
@@ -321,19 +276,18 @@ void Supervisor::take_reports(const OnBuilt& on_built) {
     received_.append(bytes, static_cast<size_t>(got));
     // One recvmsg returns nothing after the first report with descriptors. So they belong to the last report.
     for (inner::Report report; inner::take_report(received_, report);)
-        obey(report, received_.empty() ? std::exchange(descriptors, {}) : Descriptors(), on_built);
+        obey(report, received_.empty() ? std::exchange(descriptors, {}) : Descriptors());
 }
 
 void Supervisor::remember_stage(pid_t pid) {
     if (stage_process_ > 0 || pid <= 0) return;
     stage_process_ = pid;
-    auto descriptor = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
-    stage_ = base::Fd(descriptor < 0 ? -errno : descriptor);
+    stage_ = base::open_pidfd(pid);
 }
 
 void Supervisor::hold_limits() {
-    if (watch_.wait(Watch::Clock::now()) < 0) return;
-    switch (watch_.look(Watch::Clock::now())) {
+    if (parts_.watch.wait(Watch::Clock::now()) < 0) return;
+    switch (parts_.watch.look(Watch::Clock::now())) {
         case Watch::Verdict::go_on:
             return;
         case Watch::Verdict::ask_to_end:
@@ -348,33 +302,33 @@ void Supervisor::hold_limits() {
 
 // If the stage is not pid 1, the backend's own program may continue to run for processes that are left in the
 // jail. A stage that ended as it should has killed them, and that program then cleans up and exits.
-void Supervisor::lose_stage(const OnBuilt& on_built) {
+void Supervisor::lose_stage() {
     is_stage_gone_ = true;
-    if (is_connected_) take_reports(on_built);  // its last reports
+    if (is_connected_) take_reports();  // its last reports
     bool has_spoken = outcome_.ending || outcome_.failure;
-    if (is_running_ && !has_spoken) ::kill(launched_.process, SIGKILL);
+    if (is_running_ && !has_spoken) ::kill(parts_.launched.process, SIGKILL);
 }
 
 // When pid 1 or its parent dies, the kernel kills everything that is left. If the stage is dead already and
 // the backend's program still runs, it was stopped: kill it.
 void Supervisor::end_jail() const {
     if (stage_ && !is_stage_gone_) {
-        ::syscall(SYS_pidfd_send_signal, stage_.get(), SIGKILL, nullptr, 0);
+        (void)base::send_signal(stage_, SIGKILL);
     } else if (is_running_) {
-        ::kill(launched_.process, SIGKILL);
+        ::kill(parts_.launched.process, SIGKILL);
     }
 }
 
 // Threat: a jail without a guard shows files that are replaced outside (tests/jail/covers.bats: what is
 // replaced at any moment of a launch is covered).
-void Supervisor::get_ready(const inner::Report& report, Descriptors descriptors, const OnBuilt& on_built) {
+void Supervisor::get_ready(const inner::Report& report, Descriptors descriptors) {
     outcome_.landlock_abi = report.number;
     Stage stage{.process = stage_process_, .descriptor = stage_.get(), .mounts = {}, .listener = {}};
     for (size_t i = 0; i < std::min(descriptors.size(), report.step.size()); ++i) {
         base::Fd& place = report.step[i] == inner::kListenerComes ? stage.listener : stage.mounts;
         place = std::move(descriptors[i]);
     }
-    base::Status ready = on_built(std::move(stage));
+    base::Status ready = parts_.on_built(std::move(stage));
     is_guarded_ = static_cast<bool>(ready);
     if (is_guarded_) {
         give_word();
@@ -390,10 +344,10 @@ void Supervisor::give_word() {
     send({.signal = 0});
 }
 
-void Supervisor::obey(const inner::Report& report, Descriptors descriptors, const OnBuilt& on_built) {
+void Supervisor::obey(const inner::Report& report, Descriptors descriptors) {
     switch (report.kind) {
         case inner::Report::Kind::built:
-            get_ready(report, std::move(descriptors), on_built);
+            get_ready(report, std::move(descriptors));
             return;
         case inner::Report::Kind::traced:
             start_tracer(descriptors.empty() ? base::Fd() : std::move(descriptors.front()));
@@ -412,8 +366,8 @@ void Supervisor::obey(const inner::Report& report, Descriptors descriptors, cons
             return;
         case inner::Report::Kind::ended:
             outcome_.ending = report;
-            gateway_.ask_to_end();
-            if (tracer_ != nullptr) tracer_->say_over();
+            parts_.gateway.ask_to_end();
+            if (parts_.tracer != nullptr) parts_.tracer->say_over();
             return;
     }
 }
@@ -421,25 +375,25 @@ void Supervisor::obey(const inner::Report& report, Descriptors descriptors, cons
 void Supervisor::send(const inner::Request& request) {
     std::string frame = inner::encode(request);
     // The stage may have exited: then there is nothing to signal.
-    (void)!::send(launched_.control.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
+    (void)!::send(parts_.launched.control.get(), frame.data(), frame.size(), MSG_NOSIGNAL);
 }
 
 void Supervisor::follow_stop(int signal) {
     // Without a terminal there is no job control, and a jail must not stop processes outside.
-    if (!terminal_) return;
+    if (!parts_.terminal) return;
     bool asks_for_terminal = signal == SIGTTIN || signal == SIGTTOU;
-    wants_terminal_ = wants_terminal_ || asks_for_terminal || terminal_.is_given();
-    bool can_have_it = asks_for_terminal && terminal_.is_ours();
+    wants_terminal_ = wants_terminal_ || asks_for_terminal || parts_.terminal.is_given();
+    bool can_have_it = asks_for_terminal && parts_.terminal.is_ours();
     if (!can_have_it) {
-        terminal_.take_back();
+        parts_.terminal.take_back();
         stop_job();
     }
     continue_command();
 }
 
 void Supervisor::continue_command() {
-    bool takes_terminal = wants_terminal_ && terminal_.is_ours();
-    if (takes_terminal) terminal_.give();
+    bool takes_terminal = wants_terminal_ && parts_.terminal.is_ours();
+    if (takes_terminal) parts_.terminal.give();
     send({.signal = SIGCONT, .to_group = true, .takes_terminal = takes_terminal});
 }
 

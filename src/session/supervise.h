@@ -10,12 +10,13 @@
 
 #include "backends/backend.h"
 #include "base/file.h"
-#include "inner/command/signals.h"
+#include "base/process/event_loop.h"
 #include "inner/messages.h"
 #include "session/control/control.h"
 #include "session/control/record.h"
 #include "session/guard/keeper.h"
 #include "session/guard/orphans.h"
+#include "session/held_signals.h"
 #include "session/helpers/chaperon.h"
 #include "session/helpers/gateway.h"
 #include "session/helpers/notices.h"
@@ -24,23 +25,6 @@
 #include "session/terminal.h"
 
 namespace session {
-
-// Blocks the signals that would end or stop the supervisor, and makes them readable as events instead. The
-// destructor restores the caller's state.
-class HeldSignals {
-  public:
-    HeldSignals();
-    ~HeldSignals();
-    HeldSignals(const HeldSignals&) = delete;
-    HeldSignals& operator=(const HeldSignals&) = delete;
-
-    const inner::SignalState& before() const { return before_; }
-    int events() const { return events_.get(); }
-
-  private:
-    inner::SignalState before_;
-    base::Fd events_;
-};
 
 // Everything that was observed about a run; exit_status.h interprets it.
 struct Outcome {
@@ -68,55 +52,53 @@ class Supervisor {
         base::Fd mounts;      // the jail's mount namespace, if the stage sent it
         base::Fd listener;    // of calls that a process outside answers
     };
-    using OnBuilt = std::function<base::Status(Stage)>;
+    // The jail, and what runs or waits beside it.
+    struct Parts {
+        backends::Launched& launched;
+        const HeldSignals& signals;
+        const Orphans& orphans;
+        Terminal& terminal;
+        Watch& watch;
+        Gateway& gateway;
+        Notices& notices;
+        Chaperon& chaperon;
+        Control& control;  // receives the user's requests
+        Record& record;    // receives what the jail did
+        Tracer* tracer;    // null: the plan wants no trace
+        Keeper& keeper;
+        // Called before any code of the user runs; if it fails, none will run.
+        std::function<base::Status(Stage)> on_built;
+    };
+    explicit Supervisor(Parts parts);
+    Supervisor(const Supervisor&) = delete;
+    Supervisor& operator=(const Supervisor&) = delete;
 
-    Supervisor(backends::Launched& launched, const HeldSignals& signals, const Orphans& orphans,
-               Terminal& terminal, Watch& watch, Gateway& gateway, Notices& notices, Chaperon& chaperon)
-        : launched_(launched),
-          signals_(signals),
-          orphans_(orphans),
-          terminal_(terminal),
-          watch_(watch),
-          gateway_(gateway),
-          notices_(notices),
-          chaperon_(chaperon),
-          is_network_ready_(gateway.process() < 0) {}
+    // Returns when the jail is dead.
+    Outcome attend();
 
-    // Returns when the jail is dead. `on_built` is called before any code of the user runs; if it fails, none
-    // will run.
-    Outcome attend(const OnBuilt& on_built);
-
-    // `control` receives the user's requests meanwhile; `record` receives what the jail did.
-    void listen_to(Control& control, Record& record) {
-        control_ = &control;
-        record_ = &record;
-    }
-    // Call it if the plan wants a trace.
-    void trace_with(Tracer& tracer) { tracer_ = &tracer; }
-    void listen_to(Keeper& keeper) { keeper_ = &keeper; }
     // Ends the jail for its user: with SIGTERM first, or at once.
     void stop(bool at_once);
     pid_t stage_process() const { return stage_process_; }
 
   private:
-    void take_signals();
+    void register_sources();
+    void take_signal(const struct signalfd_siginfo& information);
     void hear_gateway();
     void hear_tracer();
     void take_keeper_reports();
     void take_last_keeper_reports();
     void start_tracer(base::Fd listener);
-    void take_reports(const OnBuilt& on_built);
+    void take_reports();
     using Descriptors = std::vector<base::Fd>;
-    void obey(const inner::Report& report, Descriptors descriptors, const OnBuilt& on_built);
-    void get_ready(const inner::Report& report, Descriptors descriptors, const OnBuilt& on_built);
+    void obey(const inner::Report& report, Descriptors descriptors);
+    void get_ready(const inner::Report& report, Descriptors descriptors);
     void record_refused_name(const std::string& name);
     void give_word();
-    int patience() const;
     void hold_limits();
     void tell_lost_network();
     void go_on_recording();
     void record_mail(const std::vector<std::string>& mailers);
-    void lose_stage(const OnBuilt& on_built);
+    void lose_stage();
     void end_jail() const;
     void send(const inner::Request& request);
     void follow_stop(int signal);
@@ -124,18 +106,8 @@ class Supervisor {
     void remember_stage(pid_t pid);
     void await_death() const;
 
-    backends::Launched& launched_;
-    const HeldSignals& signals_;
-    const Orphans& orphans_;
-    Terminal& terminal_;
-    Watch& watch_;
-    Gateway& gateway_;
-    Notices& notices_;
-    Chaperon& chaperon_;
-    Control* control_ = nullptr;
-    Record* record_ = nullptr;
-    Tracer* tracer_ = nullptr;
-    Keeper* keeper_ = nullptr;
+    Parts parts_;
+    base::EventLoop loop_;
     Outcome outcome_;
     std::string received_;
     base::Fd stage_;

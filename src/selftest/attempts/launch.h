@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "selftest/planted/planted.h"
 #include "selftest/selftest.h"
-#include "session/supervise.h"
+#include "session/held_signals.h"
 
 namespace selftest {
 

@@ -18,11 +18,11 @@ constexpr int kUnheard[] = {SIGPIPE, SIGHUP,  SIGINT,  SIGQUIT, SIGTERM, SIGUSR1
 
 }  // namespace
 
-void step_aside(pid_t supervisor, const char* name, std::vector<int> kept, Session session) {
+void step_aside(pid_t supervisor, const char* name, std::vector<int> kept, ProcessSession session) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != supervisor) ::_exit(0);
     ::prctl(PR_SET_NAME, name);
-    if (session == Session::own) {
+    if (session == ProcessSession::own) {
         ::setsid();
     } else {
         ::setpgid(0, 0);

@@ -45,7 +45,7 @@ base::Status Tracer::start(base::Fd listener) {
     control_.release();
     step_aside(supervisor, "asb-tracer",
                {theirs.get(), listener_.get(), share.file.get(), answers_.socket_factory},
-               answers_.guards_terminal_size ? Session::of_terminal : Session::own);
+               answers_.guards_terminal_size ? ProcessSession::of_terminal : ProcessSession::own);
     // The tracer reads untrusted data of the jail and never needs another program.
     base::forget_environment();
     if (seccomp::forbid_execution_by_name() != 0) ::_exit(1);
