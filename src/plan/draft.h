@@ -95,7 +95,7 @@ const config::DataRow* matching_row(std::string_view list, const base::Path& pat
 // Whether a physical path is below an entry of project.parents.
 bool is_below_parents(const Draft& draft, const base::Path& path);
 
-// ---- The steps. make_plan() shows the order of the calls.
+// ---- The steps. The table in make_plan() has their order.
 base::Status choose_backend(Draft& draft);  // backend_choice.cc
 base::Status check_project(Draft& draft);   // project_check.cc
 void add_system(Draft& draft);              // system.cc: system trees, /tmp, /run, /dev, the program itself
@@ -129,7 +129,7 @@ void set_limits(Draft& draft);                   // limits.cc
 void add_environment(Draft& draft);              // environment.cc
 base::Status add_controls(Draft& draft);         // controls.cc
 void pin_rules(Draft& draft);                    // pins.cc, when the rules and single files are known
-base::Status finish_mounts(Draft& draft);        // make_plan.cc
+void finish_mounts(Draft& draft);                // make_plan.cc
 void lay_place(Draft& draft);                    // private_directory.cc, when the mounts are finished
 
 }  // namespace plan

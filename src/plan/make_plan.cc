@@ -27,15 +27,6 @@ bool is_shown(const PathRule* rule) {
     return rule != nullptr && (rule->access == Access::readonly || rule->access == Access::writable);
 }
 
-// The directory in which the command starts: the caller's where the jail has it, else the project.
-base::Path inner_directory(const Draft& draft) {
-    base::Result<host::Tree::Resolved> here = draft.tree().resolve(draft.inputs.request.working_directory);
-    if (!here) return draft.project;
-    const PathRule* rule = draft.rules.decide(here->path);
-    bool is_there = is_shown(rule) && (rule->backing == Backing::host || rule->path == here->path);
-    return is_there ? here->path : draft.project;
-}
-
 // A link must be created where its directory is not a view of the host, which already contains it.
 bool is_link_missing(const Draft& draft, const host::Tree::Link& link) {
     const PathRule* rule = draft.rules.decide(link.path);
@@ -44,40 +35,63 @@ bool is_link_missing(const Draft& draft, const host::Tree::Link& link) {
     return rule->backing == Backing::ephemeral;
 }
 
-void add_links(Draft& draft) {
+// The order of mounting. Whatever is mounted comes before the seal of the directory that it is mounted in.
+enum class Rank { assembled, rules, single_files, links, rule_seals, assembled_seals, root_seal };
+
+class RankedMounts {
+  public:
+    void add(Rank rank, Mount mount) { mounts_.push_back({rank, std::move(mount)}); }
+    // Seals of the same part come later than its other mounts.
+    void add(Rank rank, Rank seals, std::vector<Mount> mounts) {
+        for (Mount& mount : mounts) add(mount.kind == MountKind::seal ? seals : rank, std::move(mount));
+    }
+    // Over what the rules show at its path, and before what they show within it.
+    void insert_cache(Mount cache) {
+        auto place = std::ranges::find_if(mounts_, [&](const Ranked& each) {
+            return each.rank > Rank::rules || each.mount.target.is_strictly_within(cache.target);
+        });
+        mounts_.insert(place, {Rank::rules, std::move(cache)});
+    }
+    // Keeps the order within a rank.
+    void sort() { std::ranges::stable_sort(mounts_, {}, &Ranked::rank); }
+    std::vector<Mount> take() {
+        std::vector<Mount> mounts;
+        mounts.reserve(mounts_.size());
+        for (Ranked& each : mounts_) mounts.push_back(std::move(each.mount));
+        return mounts;
+    }
+
+  private:
+    struct Ranked {
+        Rank rank;
+        Mount mount;
+    };
+    std::vector<Ranked> mounts_;
+};
+
+void add_links(const Draft& draft, RankedMounts& mounts) {
     std::vector<base::Path> made;
     for (const host::Tree::Link& link : draft.links) {
         if (!is_link_missing(draft, link) || std::ranges::find(made, link.path) != made.end()) continue;
         made.push_back(link.path);
-        draft.plan.mounts.push_back(
-            Mount{.kind = MountKind::symlink,
-                  .target = link.path,
-                  .source = link.text,
-                  .reason = {"a link of the host that leads to something visible", {}}});
-    }
-}
-
-// Mounts each cache over what the rules show at its path, and before what they show within it.
-void lay_caches(Draft& draft) {
-    std::vector<Mount>& mounts = draft.plan.mounts;
-    for (Mount& cache : draft.caches) {
-        auto place = std::ranges::find_if(mounts, [&](const Mount& mount) {
-            return mount.kind == MountKind::seal || mount.target.is_strictly_within(cache.target);
-        });
-        mounts.insert(place, std::move(cache));
+        mounts.add(Rank::links, Mount{.kind = MountKind::symlink,
+                                      .target = link.path,
+                                      .source = link.text,
+                                      .reason = {"a link of the host that leads to something visible", {}}});
     }
 }
 
 // What the jail may read about itself, mounted beside the program that reads it.
-void add_summary(Plan& plan, const base::Path& own) {
+void add_summary(Draft& draft) {
+    Plan& plan = draft.plan;
     if (!plan.place.directory.is_root()) {
         plan.place.files.push_back({std::string(base::kSummary), encode_summary(plan)});
         return;
     }
-    auto program = std::ranges::find(plan.mounts, own / base::kOwnProgram, &Mount::target);
+    auto program = std::ranges::find(plan.mounts, draft.own_program(), &Mount::target);
     if (program == plan.mounts.end()) return;
     plan.mounts.insert(program + 1, Mount{.kind = MountKind::file,
-                                          .target = own / base::kSummary,
+                                          .target = draft.own / base::kSummary,
                                           .source = encode_summary(plan),
                                           .reason = {"agent-sandbox why, inside", {}}});
 }
@@ -87,6 +101,18 @@ void name_own_program(Draft& draft) {
     std::vector<std::string>& command = draft.plan.command;
     if (!command.empty() && command.front() == base::kOwnProgramPath)
         command.front() = draft.own_program().str();
+}
+
+base::Status settle_rules(Draft& draft) {
+    return draft.rules.settle();
+}
+
+// The directory in which the command starts: the caller's where the jail has it, else the project.
+void choose_directory(Draft& draft) {
+    base::Result<host::Tree::Resolved> here = draft.tree().resolve(draft.inputs.request.working_directory);
+    const PathRule* rule = here ? draft.rules.decide(here->path) : nullptr;
+    bool is_there = is_shown(rule) && (rule->backing == Backing::host || rule->path == here->path);
+    draft.plan.working_directory = is_there ? here->path : draft.project;
 }
 
 // The caller can write there, and so can a jail: a bind below these paths is pinned (Mount::is_pinned).
@@ -127,38 +153,99 @@ std::string reason_for(std::string_view list, std::string_view setting, const co
     return std::string(setting);
 }
 
-base::Status finish_mounts(Draft& draft) {
-    Plan& plan = draft.plan;
-    plan.mounts = std::move(draft.assembled);
-    std::vector<Mount> seals;
-    std::erase_if(plan.mounts, [&](const Mount& mount) {
-        if (mount.kind != MountKind::seal) return false;
-        seals.push_back(mount);
-        return true;
-    });
-    for (Mount& mount : render_rules(draft.rules, draft.tree())) {
+void finish_mounts(Draft& draft) {
+    RankedMounts mounts;
+    mounts.add(Rank::assembled, Rank::assembled_seals, std::move(draft.assembled));
+    std::vector<Mount> shown = render_rules(draft.rules, draft.tree());
+    for (Mount& mount : shown) {
         bool is_bind = mount.kind == MountKind::bind_readonly || mount.kind == MountKind::bind_writable;
         mount.is_pinned = is_bind && is_below_the_callers_hand(draft, mount.target);
-        plan.mounts.push_back(std::move(mount));
     }
-    lay_caches(draft);
-    // The rules' seals are already at the end of their list; insert the links before them.
-    auto first_seal = std::ranges::find(plan.mounts, MountKind::seal, &Mount::kind);
-    std::vector<Mount> rule_seals(std::make_move_iterator(first_seal),
-                                  std::make_move_iterator(plan.mounts.end()));
-    plan.mounts.erase(first_seal, plan.mounts.end());
-    std::ranges::move(draft.after_rules, std::back_inserter(plan.mounts));
-    add_links(draft);
-    std::ranges::move(rule_seals, std::back_inserter(plan.mounts));
-    std::ranges::move(seals, std::back_inserter(plan.mounts));
-    plan.mounts.push_back(Mount{.kind = MountKind::seal,
-                                .target = base::Path(),
-                                .reason = {"nothing can be added beside what the rules show", {}}});
-    plan.rules = draft.rules.sorted();
-    return base::success();
+    mounts.add(Rank::rules, Rank::rule_seals, std::move(shown));
+    mounts.add(Rank::single_files, Rank::single_files, std::move(draft.after_rules));
+    add_links(draft, mounts);
+    mounts.add(Rank::root_seal, Mount{.kind = MountKind::seal,
+                                      .target = base::Path(),
+                                      .reason = {"nothing can be added beside what the rules show", {}}});
+    mounts.sort();
+    for (Mount& cache : draft.caches) mounts.insert_cache(std::move(cache));
+    draft.plan.mounts = mounts.take();
+    draft.plan.rules = draft.rules.sorted();
 }
 
+namespace {
+
+// What the steps of a phase may rely on.
+enum class Phase {
+    choose,   // nothing: they decide which jail it is
+    rules,    // backend, project and network mode: they collect rules; a stricter rule wins in any order
+    guard,    // every rule of the settings: they restrict what these show
+    settle,   // all rules: it drops those that a stricter one overrules
+    content,  // settled rules: they add files, and mounts over what the rules show
+    mounts,   // every mount: they put them in order and add what depends on it
+    rest,     // the finished view: what is enforced beside it, and what the plan reports
+};
+
+// A row of the table of steps. A step that can't fail returns nothing.
+struct Step {
+    constexpr Step(Phase its_phase, base::Status (*act)(Draft&)) : phase(its_phase), may_fail(act) {}
+    constexpr Step(Phase its_phase, void (*act)(Draft&)) : phase(its_phase), always(act) {}
+
+    base::Status take(Draft& draft) const {
+        if (may_fail != nullptr) return may_fail(draft);
+        always(draft);
+        return base::success();
+    }
+
+    Phase phase;
+    base::Status (*may_fail)(Draft&) = nullptr;
+    void (*always)(Draft&) = nullptr;
+};
+
+}  // namespace
+
 base::Result<Plan> make_plan(const Inputs& inputs) {
+    static constexpr Step kSteps[] = {
+        {Phase::choose, choose_backend},         // what the machine can enforce
+        {Phase::choose, name_own_program},       // its path depends on the backend
+        {Phase::choose, check_project},          // may this directory be a project?
+        {Phase::choose, choose_network},         // the mode that the backend reaches
+        {Phase::rules, add_system},              // system trees, /tmp, /run, /dev, the program itself
+        {Phase::rules, add_home},                // access mode, lists, credentials
+        {Phase::rules, add_agent},               // the agent's state and its protected parts
+        {Phase::rules, add_mounts},              // mounts.*, sockets
+        {Phase::rules, add_devices},             // devices.*, graphics processors
+        {Phase::rules, add_project},             // the project, git, protected and masked paths
+        {Phase::guard, apply_deny_writable},     // over every writable path
+        {Phase::guard, protect_start_up},        // files that run outside later, below every writable path
+        {Phase::guard, filter_start_up_files},   // copies without the lines that hold a secret
+        {Phase::guard, hide_named_credentials},  // files that variables name, wherever they are
+        {Phase::guard, hide_slurm},              // the cluster's own sockets and keys
+        {Phase::guard, add_rank_directories},    // of a job, which its ranks share
+        {Phase::guard, hold_own_places},         // the last: no rule may open the sandbox's own state
+        {Phase::settle, settle_rules},
+        {Phase::content, add_late_names},    // names to cover if they appear later
+        {Phase::content, set_egress},        // the rules of the network
+        {Phase::content, add_seeded_files},  // copies of the user's files in the home directory
+        {Phase::content, add_caches},        // of package managers
+        {Phase::content, lay_agent_files},   // the sandbox's settings for the agent
+        {Phase::content, close_mail},        // stubs in place of mailers
+        {Phase::content, open_slurm},        // stubs in place of Slurm's commands
+        {Phase::content, add_job},           // what a job passes to its steps
+        {Phase::content, assemble_etc},      // with the files that the steps above added
+        {Phase::content, choose_directory},  // in which the command starts
+        {Phase::mounts, pin_rules},          // names that the jail must not rename or replace
+        {Phase::mounts, finish_mounts},      // the order of all mounts
+        {Phase::mounts, lay_place},          // a directory instead of mounts, for a backend without them
+        {Phase::rest, raise_walls},          // seccomp and Landlock
+        {Phase::rest, set_trace},            // the walls report what it observes
+        {Phase::rest, set_limits},
+        {Phase::rest, add_environment},
+        {Phase::rest, add_controls},  // the level that each control reaches
+        {Phase::rest, add_summary},   // the last: it contains the plan
+    };
+    static_assert(std::ranges::is_sorted(kSteps, {}, &Step::phase));
+
     base::Result<host::Tree::Resolved> home = inputs.tree.resolve(inputs.facts.identity.home);
     if (!home) return home.error();
     Draft draft{.inputs = inputs, .home = home->path, .home_names = HomeNames(inputs.tree, home->path)};
@@ -167,44 +254,9 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
                          inputs.policy.home.access == policy::HomeAccess::write;
     draft.plan.command = inputs.request.command;
     if (inputs.agent != nullptr) draft.plan.agent = inputs.agent->name;
-
-    if (base::Status done = choose_backend(draft); !done) return done.error();
-    name_own_program(draft);
-    if (base::Status done = check_project(draft); !done) return done.error();
-    if (base::Status done = choose_network(draft); !done) return done.error();
-    add_system(draft);
-    if (base::Status done = add_home(draft); !done) return done.error();
-    add_agent(draft);
-    if (base::Status done = add_mounts(draft); !done) return done.error();
-    if (base::Status done = add_devices(draft); !done) return done.error();
-    if (base::Status done = add_project(draft); !done) return done.error();
-    if (base::Status done = apply_deny_writable(draft); !done) return done.error();
-    if (base::Status done = protect_start_up(draft); !done) return done.error();
-    filter_start_up_files(draft);
-    hide_named_credentials(draft);
-    hide_slurm(draft);
-    add_rank_directories(draft);
-    if (base::Status done = hold_own_places(draft); !done) return done.error();
-    if (base::Status done = draft.rules.settle(); !done) return done.error();
-    add_late_names(draft);
-    if (base::Status done = set_egress(draft); !done) return done.error();
-    add_seeded_files(draft);
-    add_caches(draft);
-    lay_agent_files(draft);
-    close_mail(draft);
-    open_slurm(draft);
-    add_job(draft);
-    assemble_etc(draft);
-    draft.plan.working_directory = inner_directory(draft);
-    pin_rules(draft);
-    if (base::Status done = finish_mounts(draft); !done) return done.error();
-    lay_place(draft);
-    raise_walls(draft);
-    if (base::Status done = set_trace(draft); !done) return done.error();
-    set_limits(draft);
-    add_environment(draft);
-    if (base::Status done = add_controls(draft); !done) return done.error();
-    add_summary(draft.plan, draft.own);
+    for (const Step& step : kSteps) {
+        if (base::Status done = step.take(draft); !done) return done.error();
+    }
     return std::move(draft.plan);
 }
 
