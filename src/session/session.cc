@@ -16,6 +16,8 @@
 //   wind up   removes what prepare made, collects       continues            the keeper cleans up
 //             reports, closes the record
 //
+// tests/jail/phase_faults.bats kills the supervisor or a helper after each phase.
+//
 // The members of Session are in the order in which they are made. The destructors run in the reverse order.
 #include "session/session.h"
 
