@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # The tests kill or stop each process of a session, at each stage of it, with each backend: no process keeps running, nothing is
 # lost in the project, nothing is left behind, and the message names the cause. tests/egress/process_faults.bats and
-# tests/slurm/process_faults.bats do the same for the network and for Slurm; native_faults.bats kills at
-# single system calls, phase_faults.bats between the phases of a session.
+# tests/slurm/process_faults.bats do the same for the network and for Slurm. native_faults.bats kills at single system calls,
+# phase_faults.bats between the phases of a session.
 
 load helper
 load process_faults
