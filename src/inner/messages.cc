@@ -1,46 +1,26 @@
 // SPDX-License-Identifier: MIT
-// A report has four fields that each end with a NUL: its kind and whether a signal ended the command, the
-// number, the step, the object. A request is three bytes.
+// A request is three bytes: the stage reads the first ones without a buffer that could hold more.
 #include "inner/messages.h"
 
-#include <algorithm>
+#include "base/encoding/codec.h"
 
-#include "base/parse.h"
+template <>
+inline constexpr inner::Report::Kind base::kLast<inner::Report::Kind> = inner::Report::Kind::ended;
+template <>
+inline constexpr auto base::kFields<inner::Report> = std::tuple(&inner::Report::kind, &inner::Report::number,
+                                                                &inner::Report::by_signal,
+                                                                &inner::Report::step, &inner::Report::object);
 
 namespace inner {
-namespace {
-
-constexpr size_t kReportFields = 4;
-
-}  // namespace
 
 std::string encode(const Report& report) {
-    std::string frame(1, static_cast<char>(report.kind));
-    frame += report.by_signal ? '1' : '0';
-    frame += '\0';
-    frame += std::to_string(report.number) + '\0';
-    frame += report.step + '\0';
-    frame += report.object + '\0';
-    return frame;
+    base::FieldWriter writer;
+    base::write(writer, report);
+    return writer.take();
 }
 
 bool take_report(std::string& buffer, Report& report) {
-    std::string_view fields[kReportFields];
-    std::string_view rest = buffer;
-    for (std::string_view& field : fields) {
-        size_t end = rest.find('\0');
-        if (end == std::string_view::npos) return false;
-        field = rest.substr(0, end);
-        rest.remove_prefix(end + 1);
-    }
-    if (fields[0].size() != 2) return false;
-    report.kind = static_cast<Report::Kind>(fields[0][0]);
-    report.by_signal = fields[0][1] == '1';
-    report.number = base::leading_number<int>(fields[1]).value_or(0);
-    report.step = fields[2];
-    report.object = fields[3];
-    buffer.erase(0, buffer.size() - rest.size());
-    return true;
+    return base::take(buffer, report);
 }
 
 std::string encode(const Request& request) {

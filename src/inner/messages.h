@@ -14,15 +14,7 @@ namespace inner {
 // with a trace: carries the listener of the command's calls as a descriptor. `started`: the command is
 // executed. `stopped` and `refused`, any number of times. `ended`. `failed` may replace the first ones.
 struct Report {
-    enum class Kind : char {
-        built = 'P',
-        traced = 'L',
-        started = 'S',
-        failed = 'F',
-        stopped = 'T',
-        refused = 'R',
-        ended = 'E'
-    };
+    enum class Kind { built, traced, started, failed, stopped, refused, ended };
     Kind kind = Kind::built;
     // built: the version of Landlock that is used, 0: none; failed: errno; stopped: the signal; ended: exit
     // status, or signal

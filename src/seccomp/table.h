@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/encoding/field_list.h"
+
 namespace seccomp {
 
 // Rows that a user may lift, each by a setting isolation.allow_… (setting_of).
@@ -65,3 +67,8 @@ std::vector<const Row*> rows_for(std::string_view name);
 std::string_view error_name(int error);
 
 }  // namespace seccomp
+
+template <>
+inline constexpr auto base::kFields<seccomp::Switches> =
+    std::tuple(&seccomp::Switches::allow_nested_namespaces, &seccomp::Switches::allow_ptrace,
+               &seccomp::Switches::allow_perf, &seccomp::Switches::allow_keyrings);

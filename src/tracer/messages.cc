@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/messages.h"
 
-#include "base/encoding/fields.h"
+#include "base/encoding/codec.h"
+
+template <>
+inline constexpr auto base::kFields<tracer::Summary> = std::tuple(&tracer::Summary::files,
+                                                                  &tracer::Summary::system_calls,
+                                                                  &tracer::Summary::commands,
+                                                                  &tracer::Summary::lines,
+                                                                  &tracer::Summary::hash);
 
 namespace tracer {
 namespace {
@@ -9,40 +16,29 @@ namespace {
 constexpr std::string_view kSummary = "summary";
 constexpr std::string_view kFailed = "failed";
 
+template <typename Type>
+std::optional<Type> decode(std::string_view name, std::string_view note) {
+    Type value;
+    bool is_well = base::decode_message(name, note, value) == base::Decoded::well;
+    return is_well ? std::optional(std::move(value)) : std::nullopt;
+}
+
 }  // namespace
 
 std::string encode(const Summary& summary) {
-    base::FieldWriter writer;
-    writer.add(kSummary);
-    for (uint64_t number : {summary.files, summary.system_calls, summary.commands, summary.lines})
-        writer.add(number);
-    writer.add(std::string_view(summary.hash));
-    return writer.take();
+    return base::encode_message(kSummary, summary);
 }
 
 std::optional<Summary> decode_summary(std::string_view note) {
-    base::FieldReader reader(note);
-    if (reader.next() != kSummary) return std::nullopt;
-    Summary summary;
-    for (uint64_t* number : {&summary.files, &summary.system_calls, &summary.commands, &summary.lines})
-        reader.get(*number);
-    reader.get(summary.hash);
-    return reader.is_complete() ? std::optional(summary) : std::nullopt;
+    return decode<Summary>(kSummary, note);
 }
 
 std::string encode_failure(std::string_view why) {
-    base::FieldWriter writer;
-    writer.add(kFailed);
-    writer.add(why);
-    return writer.take();
+    return base::encode_message(kFailed, std::string(why));
 }
 
 std::optional<std::string> decode_failure(std::string_view note) {
-    base::FieldReader reader(note);
-    if (reader.next() != kFailed) return std::nullopt;
-    std::string why;
-    reader.get(why);
-    return reader.is_complete() ? std::optional(why) : std::nullopt;
+    return decode<std::string>(kFailed, note);
 }
 
 }  // namespace tracer

@@ -19,8 +19,7 @@ inline const char* broken_for_messages(std::string_view bytes) {
         std::optional<Start> again = decode_start(encode(*start));
         bool is_same = again && again->failure == start->failure && again->capture == start->capture &&
                        again->has_landlock == start->has_landlock;
-        if (!is_same && !(start->failure.empty() && bytes.starts_with("failed")))
-            return "a first word is the same after a journey";
+        if (!is_same) return "a first word is the same after a journey";
     }
     if (std::optional<Order> order = decode_order(bytes)) {
         std::optional<Order> again = decode_order(encode(*order));
@@ -29,11 +28,10 @@ inline const char* broken_for_messages(std::string_view bytes) {
             return "an order is the same after a journey";
     }
     if (std::optional<Reply> reply = decode_reply(bytes)) {
-        std::optional<Reply> again = decode_reply(encode(Order::Kind::rules, *reply));
+        std::optional<Reply> again = decode_reply(encode(*reply));
         if (!again || again->ticket != reply->ticket || again->text != reply->text ||
             again->failure != reply->failure)
             return "a reply is the same after a journey";
-        if (!reply->text.empty() && !reply->failure.empty()) return "a reply is one of both";
     }
     if (std::optional<Summary> summary = decode_summary(bytes)) {
         std::string text = encode(*summary);

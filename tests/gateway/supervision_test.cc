@@ -26,9 +26,14 @@ class Supervised : public ::testing::Test {
         EXPECT_TRUE(base::send_descriptors(supervisor_.get(), encode(order), passed));
         world.turn(2);
     }
-    std::string heard() {
+    std::string received_note() {
         base::Result<base::PassedDescriptors> passed = base::receive_descriptors(supervisor_.get());
         return passed ? passed->note : "";
+    }
+    Reply received_reply() {
+        std::optional<Reply> reply = decode_reply(received_note());
+        EXPECT_TRUE(reply);
+        return reply.value_or(Reply{});
     }
     static base::Fd rules(const EngineSettings& settings) {
         return *base::memory_file("rules", encode_settings(settings, {15}));
@@ -47,24 +52,31 @@ TEST_F(Supervised, TakesRules) {
     Peer server = world.accept();
     base::Fd file = rules({.block = items({"example.org"})});
     order({.kind = Order::Kind::rules, .number = 7}, file.get());
-    EXPECT_EQ(heard(), "rules 7 ok 1");
+    Reply reply = received_reply();
+    EXPECT_EQ(reply.ticket, 7u);
+    EXPECT_EQ(reply.text, "1");
+    EXPECT_EQ(reply.failure, "");
     EXPECT_EQ(world.desk().egress.passed_types, std::vector<uint16_t>{15});
 }
 
 TEST_F(Supervised, SaysWhyRulesAreNotTaken) {
     base::Fd file = rules({.block = items({"not an entry"})});
     order({.kind = Order::Kind::rules, .number = 8}, file.get());
-    std::string reply = heard();
-    EXPECT_TRUE(reply.starts_with("rules 8 failed ")) << reply;
-    EXPECT_NE(reply.find("not an entry"), std::string::npos) << reply;
+    Reply reply = received_reply();
+    EXPECT_EQ(reply.ticket, 8u);
+    EXPECT_NE(reply.failure.find("not an entry"), std::string::npos) << reply.failure;
     order({.kind = Order::Kind::rules, .number = 9});
-    EXPECT_EQ(heard(), "rules 9 failed the rules did not arrive");
+    reply = received_reply();
+    EXPECT_EQ(reply.ticket, 9u);
+    EXPECT_EQ(reply.failure, "the rules did not arrive");
 }
 
 TEST_F(Supervised, WritesItsState) {
     base::Fd file(::memfd_create("state", MFD_CLOEXEC));
     order({.kind = Order::Kind::state, .number = 3}, file.get());
-    EXPECT_EQ(heard(), "state 3 ok");
+    Reply reply = received_reply();
+    EXPECT_EQ(reply.ticket, 3u);
+    EXPECT_EQ(reply.failure, "");
     ::lseek(file.get(), 0, SEEK_SET);
     base::Result<base::Json> state = base::Json::parse(*base::read_descriptor(file.get()));
     ASSERT_TRUE(state);
@@ -84,7 +96,7 @@ TEST_F(Supervised, HandsTheUsersAnswerOn) {
     EngineSettings settings{.is_asking = true};
     base::Fd file = rules(settings);
     order({.kind = Order::Kind::rules, .number = 1}, file.get());
-    EXPECT_EQ(heard(), "rules 1 ok 0");
+    EXPECT_EQ(received_reply().text, "0");
     Peer client = world.connect(world.inside("example.org", 80));
     client.send(get("example.org"));
     world.turn();

@@ -13,4 +13,13 @@ TEST(InnerProperties, HoldForEverySeed) {
     fuzz::expect_unbroken("inner/corpus/requests", inner::broken_for_requests);
 }
 
+TEST(InnerProperties, SeedsAreOfThisVersion) {
+    EXPECT_TRUE(inner::decode(fuzz::seed("inner/corpus/orders/full")));
+    std::string stream = fuzz::seed("inner/corpus/reports/run");
+    inner::Report report;
+    while (inner::take_report(stream, report)) continue;
+    EXPECT_EQ(stream, "");
+    EXPECT_EQ(report.kind, inner::Report::Kind::ended);
+}
+
 }  // namespace

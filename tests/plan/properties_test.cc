@@ -15,4 +15,9 @@ TEST(PlanProperties, HoldForEverySeed) {
     fuzz::expect_unbroken("plan/corpus/summary", plan::broken_for_summary);
 }
 
+TEST(PlanProperties, SeedsAreOfThisVersion) {
+    EXPECT_TRUE(plan::decode_summary(fuzz::seed("plan/corpus/summary/full")));
+    EXPECT_FALSE(plan::decode_summary(fuzz::seed("plan/corpus/summary/no-mode")));
+}
+
 }  // namespace

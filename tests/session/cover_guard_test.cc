@@ -35,9 +35,19 @@ TEST(BareNames, ArriveAsTheyWereSent) {
 TEST(BareNames, SkipWhatIsNoReport) {
     using std::string_literals::operator""s;
     EXPECT_TRUE(session::decode_bare_names("").empty());
-    EXPECT_TRUE(session::decode_bare_names("+/p").empty());
-    EXPECT_TRUE(session::decode_bare_names("+relative\0\0"s).empty());
+    EXPECT_TRUE(session::decode_bare_names("/p").empty());
+    EXPECT_TRUE(session::decode_bare_names("/p\0"
+                                           "1\0"
+                                           "0"s)
+                    .empty());
+    EXPECT_TRUE(session::decode_bare_names("relative\0"
+                                           "1\0"
+                                           "0\0"
+                                           "\0"s)
+                    .empty());
     EXPECT_TRUE(session::decode_bare_names("\0\0"s).empty());
+    const std::string whole = session::encode(name("/p/.env", true));
+    EXPECT_EQ(session::decode_bare_names(whole + "/p\0"s).size(), 1u) << "what came before a damaged one";
 }
 
 class GitOrdersTest : public testing::Test {

@@ -18,49 +18,46 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/encoding/fields.h"
+#include "base/encoding/codec.h"
 #include "base/parse.h"
 #include "base/process/descriptors.h"
 #include "base/text.h"
 #include "rules/text/settings_text.h"
+
+template <>
+inline constexpr auto base::kFields<base::Error> = std::tuple(&base::Error::what, &base::Error::advice,
+                                                              &base::Error::where);
+// The rules of the network follow as a message of their own (rules/text/settings_text.h).
+template <>
+inline constexpr auto base::kFields<session::Replanned> = std::tuple(&session::Replanned::policy,
+                                                                     &session::Replanned::restart);
 
 namespace session {
 namespace {
 
 constexpr size_t kMostChanges = 64;
 constexpr std::string_view kMade = "made";
+constexpr std::string_view kFailed = "failed";
 
 // From the forked planner to its parent, which is the same program.
 std::string encode_replanned(const base::Result<Replanned>& replanned) {
-    base::FieldWriter writer;
-    if (!replanned) {
-        const base::Error& error = replanned.error();
-        for (const std::string* part : {&error.what, &error.advice, &error.where})
-            writer.add(std::string_view(*part));
-        return "failed" + std::string(1, '\0') + writer.take();
-    }
-    writer.add(kMade);
-    writer.add(std::string_view(replanned->policy));
-    writer.add(replanned->restart);
-    return writer.take() + network::encode_settings(replanned->egress.rules, replanned->egress.passed_types);
+    if (!replanned) return base::encode_message(kFailed, replanned.error());
+    return base::encode_message(kMade, *replanned) +
+           network::encode_settings(replanned->egress.rules, replanned->egress.passed_types);
 }
 
-base::Result<Replanned> decode(const std::string& text) {
-    base::FieldReader reader(text);
-    std::string_view what = reader.next();
-    if (what != kMade) {
-        base::Error error;
-        reader.get(error.what);
-        reader.get(error.advice);
-        reader.get(error.where);
-        if (!reader.is_good() || error.what.empty()) error.what = "the policy could not be read again";
-        return error;
-    }
+base::Result<Replanned> decode_replanned(const std::string& text) {
+    base::Error error;
+    base::Decoded failure = base::decode_message(kFailed, text, error);
+    if (failure == base::Decoded::well && !error.what.empty()) return error;
+    if (failure != base::Decoded::other) return base::Error{.what = "the policy could not be read again"};
+
     Replanned replanned;
-    reader.get(replanned.policy);
-    reader.get(replanned.restart);
+    base::FieldReader reader(text);
+    bool is_made = reader.next() == kMade;
+    base::read(reader, replanned);
     base::Result<network::LiveSettings> settings = network::decode_settings(reader.rest());
-    if (!reader.is_good() || !settings) return base::Error{.what = "the new rules came damaged"};
+    if (!is_made || !reader.is_good() || !settings) return base::Error{.what = "the new rules came damaged"};
     replanned.egress.rules = std::move(settings->rules);
     replanned.egress.passed_types = std::move(settings->passed_types);
     return replanned;
@@ -144,7 +141,7 @@ void LiveRules::hear_planner() {
     answer_.reset();
     while (::waitpid(planner_, nullptr, 0) < 0 && errno == EINTR) continue;
     planner_ = -1;
-    apply(decode(received_));
+    apply(decode_replanned(received_));
 }
 
 void LiveRules::apply(base::Result<Replanned> replanned) {

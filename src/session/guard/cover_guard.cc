@@ -12,8 +12,15 @@
 #include <utility>
 
 #include "backends/cover_again.h"
+#include "base/encoding/codec.h"
 #include "base/file.h"
 #include "base/text.h"
+
+template <>
+inline constexpr auto base::kFields<session::BareName> = std::tuple(&session::BareName::path,
+                                                                    &session::BareName::is_covered_again,
+                                                                    &session::BareName::may_be_held,
+                                                                    &session::BareName::detail);
 
 namespace session {
 namespace {
@@ -24,10 +31,6 @@ constexpr int kBetweenLooks = 1000;  // milliseconds
 constexpr std::chrono::milliseconds kBeforeRenewal{20};
 // Most reports of one name with a detail; the record would fill up otherwise.
 constexpr int kMostReports = 20;
-
-constexpr char kCovered = '+';
-constexpr char kBare = '-';
-constexpr char kHeld = '!';
 
 // Runs in a child, because a process that enters the jail's namespaces to mount there can't leave them again.
 // If pipe2 fails, the names are covered but not reported.
@@ -62,19 +65,18 @@ bool has_another_name(const base::Path& path) {
 }  // namespace
 
 std::string encode(const BareName& name) {
-    char sign = name.may_be_held ? kHeld : name.is_covered_again ? kCovered : kBare;
-    return sign + name.path.str() + '\0' + name.detail + '\0';
+    base::FieldWriter writer;
+    base::write(writer, name);
+    return writer.take();
 }
 
 std::vector<BareName> decode_bare_names(std::string_view bytes) {
     std::vector<BareName> names;
-    std::vector<std::string_view> fields = base::split(bytes, '\0');
-    for (size_t i = 0; i + 1 < fields.size(); i += 2) {
-        if (fields[i].empty()) continue;
-        base::Result<base::Path> path = base::Path::parse(fields[i].substr(1));
-        if (!path) continue;
-        char sign = fields[i].front();
-        names.push_back({*std::move(path), sign != kBare, sign == kHeld, std::string(fields[i + 1])});
+    base::FieldReader reader(bytes);
+    while (reader.is_good() && !reader.is_at_end()) {
+        BareName name;
+        base::read(reader, name);
+        if (reader.is_good()) names.push_back(std::move(name));
     }
     return names;
 }

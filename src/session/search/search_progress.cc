@@ -7,8 +7,25 @@
 #include <algorithm>
 #include <new>
 
-#include "base/parse.h"
-#include "base/text.h"
+#include "base/encoding/codec.h"
+
+template <>
+struct base::OwnEncoding<std::chrono::milliseconds> {
+    static void write(FieldWriter& writer, std::chrono::milliseconds time) { writer.add(time.count()); }
+    static void read(FieldReader& reader, std::chrono::milliseconds& time) {
+        int64_t count = 0;
+        reader.get(count);
+        time = std::chrono::milliseconds(count);
+    }
+};
+
+template <>
+inline constexpr session::LateFinding::Kind base::kLast<session::LateFinding::Kind> =
+    session::LateFinding::Kind::held;
+template <>
+inline constexpr auto base::kFields<session::LateFinding> = std::tuple(&session::LateFinding::kind,
+                                                                       &session::LateFinding::after,
+                                                                       &session::LateFinding::path);
 
 namespace session {
 
@@ -71,8 +88,9 @@ void SearchProgress::add(Kind kind, const base::Path& path) {
             ++shared_->held;
             break;
     }
-    const std::string line =
-        static_cast<char>(kind) + std::to_string(elapsed().count()) + " " + path.str() + '\0';
+    base::FieldWriter writer;
+    base::write(writer, LateFinding{.kind = kind, .after = elapsed(), .path = path});
+    const std::string line = writer.take();
     const uint32_t used = shared_->used;
     if (line.size() > kText - used) return;
     std::ranges::copy(line, shared_->text + used);
@@ -109,16 +127,11 @@ SearchProgress::Report SearchProgress::report() const {
     report.held = shared_->held;
     report.appeared = shared_->appeared;
     report.replaced = shared_->replaced;
-    const std::string_view text(shared_->text, shared_->used);
-    for (std::string_view line : base::split(text, '\0')) {
-        size_t blank = line.find(' ');
-        if (blank == std::string_view::npos) continue;
-        LateFinding finding{.kind = static_cast<Kind>(line[0])};
-        finding.after = std::chrono::milliseconds(base::leading_number<int64_t>(line.substr(1)).value_or(0));
-        if (base::Result<base::Path> path = base::Path::parse(line.substr(blank + 1))) {
-            finding.path = *std::move(path);
-            report.findings.push_back(std::move(finding));
-        }
+    base::FieldReader reader({shared_->text, shared_->used});
+    while (reader.is_good() && !reader.is_at_end()) {
+        LateFinding finding;
+        base::read(reader, finding);
+        if (reader.is_good()) report.findings.push_back(std::move(finding));
     }
     return report;
 }

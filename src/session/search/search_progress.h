@@ -19,15 +19,7 @@ namespace session {
 inline constexpr std::chrono::milliseconds kLongestSearchEnd{500};
 
 struct LateFinding {
-    enum class Kind : char {
-        masked = 'm',
-        appeared = 'a',
-        repository = 'g',
-        closed = 'c',
-        replaced = 'r',
-        open = 'o',
-        held = 'h'
-    };
+    enum class Kind { masked, appeared, repository, closed, replaced, open, held };
     Kind kind = Kind::masked;
     std::chrono::milliseconds after{0};  // since the start of the session
     base::Path path;

@@ -9,13 +9,28 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/encoding/fields.h"
+#include "base/encoding/codec.h"
+
+namespace slurm::chaperon {
+
+// What a worker hands on.
+struct CallNote {
+    std::string verdict, command, option, reason;
+};
+
+}  // namespace slurm::chaperon
+
+template <>
+inline constexpr auto base::kFields<slurm::chaperon::CallNote> =
+    std::tuple(&slurm::chaperon::CallNote::verdict, &slurm::chaperon::CallNote::command,
+               &slurm::chaperon::CallNote::option, &slurm::chaperon::CallNote::reason);
 
 namespace slurm::chaperon {
 namespace {
 
 constexpr size_t kLongestField = 512;
-constexpr size_t kLongestNote = 4 * (kLongestField + 1);
+constexpr std::string_view kCall = "call";
+constexpr size_t kLongestNote = 5 * (kLongestField + 1);
 constexpr int kMostAtOnce = 64;          // then the caller continues
 constexpr uint64_t kMostLines = 50'000;  // repeated refused calls must not fill a disk
 
@@ -48,13 +63,9 @@ std::string reason_of(const std::map<std::string, std::string>& facts) {
 }
 
 void write_note(std::string_view note, audit::Writer& record) {
-    base::FieldReader reader(note);
-    std::string verdict, command, option, reason;
-    reader.get(verdict);
-    reader.get(command);
-    reader.get(option);
-    reader.get(reason);
-    if (!reader.is_complete() || (verdict != "allow" && verdict != "deny")) return;
+    CallNote call;
+    bool is_well = base::decode_message(kCall, note, call) == base::Decoded::well;
+    if (!is_well || (call.verdict != "allow" && call.verdict != "deny")) return;
     if (record.head().lines >= kMostLines) {
         audit::Line line("journal");
         line.text("reason", "there are too many calls of Slurm's commands: the others are not recorded");
@@ -62,7 +73,10 @@ void write_note(std::string_view note, audit::Writer& record) {
         return record.close();
     }
     audit::Line line("slurm");
-    line.text("verdict", verdict).text("command", command).text("option", option).text("reason", reason);
+    line.text("verdict", call.verdict)
+        .text("command", call.command)
+        .text("option", call.option)
+        .text("reason", call.reason);
     record.write(std::move(line));
 }
 
@@ -72,16 +86,14 @@ void hand_on(int desk, std::string_view command, std::string_view event,
              const std::map<std::string, std::string>& facts) {
     const auto* row = std::ranges::find(kRows, event, &Row::event);
     if (row == std::end(kRows)) return;
-    base::FieldWriter writer;
-    writer.add(row->verdict);
     std::string what = fact(facts, "what");
-    std::string reason = reason_of(facts);
-    for (std::string_view field : {command, option_in(what), std::string_view(reason)}) {
+    CallNote call{std::string(row->verdict), std::string(command), std::string(option_in(what)),
+                  reason_of(facts)};
+    for (std::string* field : {&call.command, &call.option, &call.reason}) {
         // Text after a NUL would become another field.
-        field = field.substr(0, std::min(field.find('\0'), kLongestField));
-        writer.add(field);
+        field->resize(std::min({field->size(), field->find('\0'), kLongestField}));
     }
-    std::string note = writer.take();
+    std::string note = base::encode_message(kCall, call);
     while (::send(desk, note.data(), note.size(), MSG_NOSIGNAL) < 0 && errno == EINTR) continue;
 }
 

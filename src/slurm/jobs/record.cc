@@ -7,10 +7,16 @@
 
 #include <algorithm>
 
-#include "base/encoding/fields.h"
+#include "base/encoding/codec.h"
 #include "base/entries.h"
 #include "base/file.h"
 #include "base/parse.h"
+
+template <>
+inline constexpr auto base::kFields<slurm::Record> = std::tuple(&slurm::Record::command,
+                                                                &slurm::Record::directory,
+                                                                &slurm::Record::output, &slurm::Record::error,
+                                                                &slurm::Record::input);
 
 namespace slurm {
 namespace {
@@ -24,9 +30,6 @@ std::string place_of(const std::string& state_directory) {
     return state_directory + "/slurm/jobs";
 }
 
-constexpr std::string Record::*kFields[] = {&Record::command, &Record::directory, &Record::output,
-                                            &Record::error, &Record::input};
-
 }  // namespace
 
 bool is_job_number(std::string_view job) {
@@ -36,21 +39,16 @@ bool is_job_number(std::string_view job) {
 base::Status keep_record(const std::string& state_directory, const std::string& job, const Record& record) {
     if (!is_job_number(job)) return base::Error{.what = "'" + job + "' is not a job"};
     if (base::Status made = base::make_directories(place_of(state_directory)); !made) return made;
-    base::FieldWriter writer;
-    writer.add(kRecordVersion);
-    for (auto field : kFields) writer.add(std::string_view(record.*field));
-    return base::write_file_atomically(place_of(state_directory) + "/" + job, writer.take());
+    return base::write_file_atomically(place_of(state_directory) + "/" + job,
+                                       base::encode_message(kRecordVersion, record));
 }
 
 std::optional<Record> find_record(const std::string& state_directory, const std::string& job) {
     if (!is_job_number(job)) return std::nullopt;
     base::Result<std::string> text = base::read_file(place_of(state_directory) + "/" + job, kLargest);
     if (!text) return std::nullopt;
-    base::FieldReader reader(*text);
-    if (reader.next() != kRecordVersion) return std::nullopt;
     Record record;
-    for (auto field : kFields) reader.get(record.*field);
-    if (!reader.is_complete()) return std::nullopt;
+    if (base::decode_message(kRecordVersion, *text, record) != base::Decoded::well) return std::nullopt;
     return record;
 }
 

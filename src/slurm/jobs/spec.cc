@@ -5,8 +5,15 @@
 #include <cctype>
 
 #include "base/encoding/base64.h"
-#include "base/encoding/fields.h"
+#include "base/encoding/codec.h"
 #include "base/text.h"
+
+template <>
+inline constexpr auto base::kFields<slurm::Spec> = std::tuple(
+    &slurm::Spec::project, &slurm::Spec::project_inode, &slurm::Spec::options, &slurm::Spec::variables,
+    &slurm::Spec::session, &slurm::Spec::is_batch, &slurm::Spec::script, &slurm::Spec::command,
+    &slurm::Spec::environment, &slurm::Spec::directory, &slurm::Spec::submitted_from, &slurm::Spec::output,
+    &slurm::Spec::error, &slurm::Spec::input, &slurm::Spec::appends);
 
 namespace slurm {
 namespace {
@@ -20,39 +27,6 @@ constexpr std::string_view kVariable = "AGENT_SANDBOX_STEP_";
 constexpr size_t kVariableLength = 96 << 10;  // below MAX_ARG_STRLEN
 constexpr size_t kMostVariables = 16;
 
-// The single list of fields, for both directions.
-template <typename Coder, typename Of>
-void code(Coder& coder, Of& spec) {
-    coder(spec.project);
-    coder(spec.project_inode);
-    coder(spec.options);
-    coder(spec.variables);
-    coder(spec.session);
-    coder(spec.is_batch);
-    coder(spec.script);
-    coder(spec.command);
-    coder(spec.environment);
-    coder(spec.directory);
-    coder(spec.submitted_from);
-    coder(spec.output);
-    coder(spec.error);
-    coder(spec.input);
-    coder(spec.appends);
-}
-
-struct Encoder {
-    base::FieldWriter writer;
-    void operator()(const std::string& text) { writer.add(std::string_view(text)); }
-    void operator()(const std::vector<std::string>& list) { writer.add(list); }
-    void operator()(bool truth) { writer.add(int{truth}); }
-    void operator()(uint64_t number) { writer.add(number); }
-};
-
-struct Decoder {
-    base::FieldReader reader;
-    void operator()(auto& field) { reader.get(field); }
-};
-
 base::Error damaged() {
     return {.what = "the job's description is damaged or of another version of agent-sandbox",
             .advice = "submit the job again"};
@@ -65,18 +39,12 @@ std::string name_of(size_t number) {
 }  // namespace
 
 std::string encode(const Spec& spec) {
-    Encoder encoder;
-    encoder(std::string(kSpecVersion));
-    code(encoder, spec);
-    return encoder.writer.take();
+    return base::encode_message(kSpecVersion, spec);
 }
 
 base::Result<Spec> decode_spec(std::string_view text) {
-    Decoder decoder{base::FieldReader(text)};
-    if (decoder.reader.next() != kSpecVersion) return damaged();
     Spec spec;
-    code(decoder, spec);
-    if (!decoder.reader.is_complete()) return damaged();
+    if (base::decode_message(kSpecVersion, text, spec) != base::Decoded::well) return damaged();
     return spec;
 }
 

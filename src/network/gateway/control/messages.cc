@@ -4,111 +4,93 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/parse.h"
+#include "base/encoding/codec.h"
 #include "base/process/pass_descriptors.h"
 #include "base/text.h"
 
 namespace network::gateway {
 namespace {
 
-constexpr std::string_view kServes = "serves ";
-constexpr std::string_view kFailed = "failed ";
-constexpr std::string_view kRefused = "refused ";
+constexpr std::string_view kStart = "start";
+constexpr std::string_view kOrder = "order";
+constexpr std::string_view kReply = "reply";
+constexpr std::string_view kSummary = "summary";
 constexpr size_t kMostTargets = 8;
+// Leaves room for the other fields of a message, which are numbers and a hash.
+constexpr size_t kLongestText = base::kLongestNote - 256;
 
-constexpr std::string_view kWell = "ok";
-constexpr std::string_view kBadly = "failed";
+}  // namespace
+}  // namespace network::gateway
 
-struct OrderRow {
-    std::string_view word;
-    Order::Kind kind;
-    bool has_number;
-    bool has_reason;
-};
-constexpr OrderRow kOrders[] = {
-    {"end", Order::Kind::end, false, false},    {"files", Order::Kind::files, false, false},
-    {"rules", Order::Kind::rules, true, false}, {"state", Order::Kind::state, true, false},
-    {"deny", Order::Kind::deny, true, true},    {"journal", Order::Kind::journal, false, false},
-};
+template <>
+inline constexpr network::netns::Capture base::kLast<network::netns::Capture> =
+    network::netns::Capture::listeners;
+template <>
+inline constexpr auto base::kFields<network::gateway::Start> =
+    std::tuple(&network::gateway::Start::failure, &network::gateway::Start::capture,
+               &network::gateway::Start::has_landlock);
 
-const OrderRow* row_of(Order::Kind kind) {
-    return std::ranges::find(kOrders, kind, &OrderRow::kind);
+template <>
+inline constexpr network::gateway::Order::Kind base::kLast<network::gateway::Order::Kind> =
+    network::gateway::Order::Kind::journal;
+template <>
+inline constexpr auto base::kFields<network::gateway::Order> = std::tuple(&network::gateway::Order::kind,
+                                                                          &network::gateway::Order::number,
+                                                                          &network::gateway::Order::reason);
+
+template <>
+inline constexpr auto base::kFields<network::gateway::Reply> = std::tuple(&network::gateway::Reply::ticket,
+                                                                          &network::gateway::Reply::text,
+                                                                          &network::gateway::Reply::failure);
+
+template <>
+inline constexpr auto base::kFields<network::gateway::Summary> =
+    std::tuple(&network::gateway::Summary::refused, &network::gateway::Summary::targets,
+               &network::gateway::Summary::lines, &network::gateway::Summary::hash);
+
+namespace network::gateway {
+namespace {
+
+// A field can't contain a NUL, and a message has a largest size.
+void shorten(std::string& text, size_t room = kLongestText) {
+    text.resize(std::min({text.size(), text.find('\0'), room}));
 }
 
-uint64_t number_of(std::string_view text) {
-    return base::leading_number<uint64_t>(text).value_or(0);
-}
-
-// Returns the text before the next space, and removes both.
-std::string_view next_word(std::string_view& text) {
-    size_t blank = std::min(text.find(' '), text.size());
-    std::string_view word = text.substr(0, blank);
-    text.remove_prefix(std::min(blank + 1, text.size()));
-    return word;
+template <typename Type>
+std::optional<Type> decode(std::string_view name, std::string_view message) {
+    Type value;
+    bool is_well = base::decode_message(name, message, value) == base::Decoded::well;
+    return is_well ? std::optional(std::move(value)) : std::nullopt;
 }
 
 }  // namespace
 
-std::string encode(const Start& start) {
-    if (!start.failure.empty()) {
-        return std::string(kFailed) + start.failure.substr(0, base::kLongestNote - kFailed.size());
-    }
-    return std::string(kServes) + std::to_string(static_cast<int>(start.capture)) + " " +
-           (start.has_landlock ? "1" : "0");
+std::string encode(Start start) {
+    shorten(start.failure);
+    return base::encode_message(kStart, start);
 }
 
 std::optional<Start> decode_start(std::string_view message) {
-    if (message.starts_with(kFailed)) return Start{.failure = std::string(message.substr(kFailed.size()))};
-    if (!message.starts_with(kServes) || message.size() != kServes.size() + 3) return std::nullopt;
-    int capture = message[kServes.size()] - '0';
-    if (capture < 0 || capture > static_cast<int>(netns::Capture::listeners)) return std::nullopt;
-    return Start{.capture = static_cast<netns::Capture>(capture), .has_landlock = message.back() == '1'};
+    return decode<Start>(kStart, message);
 }
 
-std::string encode(const Order& order) {
-    const OrderRow& row = *row_of(order.kind);
-    std::string text(row.word);
-    if (row.has_number) text += " " + std::to_string(order.number);
-    if (row.has_reason) text += " " + order.reason;
-    return text.substr(0, base::kLongestNote);
+std::string encode(Order order) {
+    shorten(order.reason);
+    return base::encode_message(kOrder, order);
 }
 
 std::optional<Order> decode_order(std::string_view message) {
-    std::string_view word = next_word(message);
-    const auto* row = std::ranges::find(kOrders, word, &OrderRow::word);
-    if (row == std::end(kOrders)) return std::nullopt;
-    Order order{.kind = row->kind};
-    if (row->has_number) {
-        std::optional<uint64_t> number = base::parse_number<uint64_t>(next_word(message));
-        if (!number) return std::nullopt;
-        order.number = *number;
-    }
-    if (row->has_reason) order.reason = std::exchange(message, {});
-    return message.empty() ? std::optional(std::move(order)) : std::nullopt;
+    return decode<Order>(kOrder, message);
 }
 
-std::string encode(Order::Kind kind, const Reply& reply) {
-    std::string text = std::string(row_of(kind)->word) + " " + std::to_string(reply.ticket) + " ";
-    text += reply.failure.empty() ? kWell : kBadly;
-    const std::string& rest = reply.failure.empty() ? reply.text : reply.failure;
-    if (!rest.empty()) text += " " + rest;
-    return text.substr(0, base::kLongestNote);
+std::string encode(Reply reply) {
+    shorten(reply.failure);
+    shorten(reply.text, kLongestText - reply.failure.size());
+    return base::encode_message(kReply, reply);
 }
 
 std::optional<Reply> decode_reply(std::string_view message) {
-    std::string_view word = next_word(message);
-    if (word != row_of(Order::Kind::rules)->word && word != row_of(Order::Kind::state)->word)
-        return std::nullopt;
-    std::optional<uint64_t> ticket = base::parse_number<uint64_t>(next_word(message));
-    std::string_view outcome = next_word(message);
-    if (!ticket || (outcome != kWell && outcome != kBadly)) return std::nullopt;
-    Reply reply{.ticket = *ticket};
-    if (outcome == kWell) {
-        reply.text = message;
-    } else {
-        reply.failure = message.empty() ? std::string_view("the gateway said no reason") : message;
-    }
-    return reply;
+    return decode<Reply>(kReply, message);
 }
 
 Summary summary_of(const Journal::Refusals& refusals, const audit::Head& head) {
@@ -120,28 +102,20 @@ Summary summary_of(const Journal::Refusals& refusals, const audit::Head& head) {
     return summary;
 }
 
-std::string encode(const Summary& summary) {
-    std::string text = std::string(kRefused) + std::to_string(summary.refused) + " " +
-                       std::to_string(summary.lines) + " " + summary.hash;
-    for (const auto& [target, count] : summary.targets) {
-        text += "\n" + std::to_string(count) + " " + base::printable(target);
+std::string encode(Summary summary) {
+    size_t room = kLongestText;
+    for (auto& [target, count] : summary.targets) {
+        constexpr size_t kLongestCount = 21;  // with the ends of both fields
+        target = base::printable(target);
+        shorten(target, room - std::min(room, kLongestCount));
+        room -= std::min(room, target.size() + kLongestCount);
     }
-    return text.substr(0, base::kLongestNote);
+    std::erase_if(summary.targets, [](const auto& row) { return row.first.empty(); });
+    return base::encode_message(kSummary, summary);
 }
 
 std::optional<Summary> decode_summary(std::string_view message) {
-    if (!message.starts_with(kRefused)) return std::nullopt;
-    std::vector<std::string_view> lines = base::split(message.substr(kRefused.size()), '\n');
-    std::string_view numbers = lines.front();
-    Summary summary{.refused = number_of(next_word(numbers))};
-    summary.lines = number_of(next_word(numbers));
-    summary.hash = numbers;
-    for (size_t i = 1; i < lines.size(); ++i) {
-        size_t blank = lines[i].find(' ');
-        if (blank == std::string_view::npos) return std::nullopt;
-        summary.targets.emplace_back(lines[i].substr(blank + 1), number_of(lines[i]));
-    }
-    return summary;
+    return decode<Summary>(kSummary, message);
 }
 
 }  // namespace network::gateway

@@ -66,18 +66,17 @@ struct Reply {
 inline constexpr std::string_view kAskForFiles = "files?";      // the host's files may have changed
 inline constexpr std::string_view kAskForJournal = "journal?";  // requests the next part
 
-std::string encode(const Start& start);
+std::string encode(Start start);
 std::optional<Start> decode_start(std::string_view message);
 
-std::string encode(const Order& order);
+std::string encode(Order order);
 std::optional<Order> decode_order(std::string_view message);
 
-// `kind` is rules or state.
-std::string encode(Order::Kind kind, const Reply& reply);
+std::string encode(Reply reply);
 std::optional<Reply> decode_reply(std::string_view message);
 
 Summary summary_of(const Journal::Refusals& refusals, const audit::Head& head);
-std::string encode(const Summary& summary);
+std::string encode(Summary summary);
 std::optional<Summary> decode_summary(std::string_view message);
 
 }  // namespace network::gateway

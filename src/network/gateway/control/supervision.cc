@@ -50,9 +50,9 @@ void Supervision::obey(const Order& order, std::vector<base::Fd>& descriptors) {
         case Order::Kind::files:
             return renew_files(descriptors);
         case Order::Kind::rules:
-            return say(encode(order.kind, renew_rules(order.number, has_one ? descriptors[0].get() : -1)));
+            return say(encode(renew_rules(order.number, has_one ? descriptors[0].get() : -1)));
         case Order::Kind::state:
-            return say(encode(order.kind, write_state(order.number, has_one ? descriptors[0].get() : -1)));
+            return say(encode(write_state(order.number, has_one ? descriptors[0].get() : -1)));
         case Order::Kind::deny:
             return desk_.questions.deny(order.number, order.reason);
         case Order::Kind::journal:
