@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 
@@ -67,12 +68,13 @@ Status make_directories_without_links(const Path& path, unsigned mode) {
 std::optional<Path> shut_directory(const Path& path) {
     std::vector<Path> way{path};
     while (!way.back().is_root()) way.push_back(way.back().parent());
-    for (auto next = way.rbegin(); next != way.rend(); ++next) {
+    std::ranges::reverse(way);
+    for (const Path& directory : way) {
         struct stat status;
-        if (::stat(next->c_str(), &status) != 0) return std::nullopt;
+        if (::stat(directory.c_str(), &status) != 0) return std::nullopt;
         bool is_shut =
             S_ISDIR(status.st_mode) && status.st_uid == ::geteuid() && (status.st_mode & S_IRWXU) != S_IRWXU;
-        if (is_shut) return *next;
+        if (is_shut) return directory;
     }
     return std::nullopt;
 }
