@@ -14,8 +14,8 @@
 namespace review {
 namespace {
 
-constexpr int kDeepest = 10;  // MAX_INCLUDE_DEPTH of git's config.c
-constexpr size_t kLargest = 1u << 20;
+constexpr int kDeepestInclude = 10;  // MAX_INCLUDE_DEPTH of git's config.c
+constexpr size_t kLargestConfiguration = 1u << 20;
 constexpr size_t kMostWords = 64;    // of one setting
 constexpr size_t kMostNames = 1000;  // of one configuration with those that it includes
 
@@ -43,7 +43,7 @@ std::optional<base::Path> physical(const base::Path& path) {
 std::optional<std::string> content_of_own(const base::Path& file) {
     struct stat status;
     if (::stat(file.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-    base::Result<std::string> text = base::read_file(file.str(), kLargest);
+    base::Result<std::string> text = base::read_file(file.str(), kLargestConfiguration);
     return text ? std::optional(*std::move(text)) : std::nullopt;
 }
 
@@ -54,7 +54,7 @@ class Programs {
         : configuration_(configuration), session_(session), known_(known), findings_(findings) {}
 
     void look_into(const base::Path& file, int depth = 0) {
-        if (depth > kDeepest || !may_open(file) || !seen_.insert(file).second) return;
+        if (depth > kDeepestInclude || !may_open(file) || !seen_.insert(file).second) return;
         std::optional<std::string> text =
             file.is_within(session_.project) ? content_of(file) : content_of_own(file);
         if (!text) return;

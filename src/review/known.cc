@@ -16,7 +16,7 @@ namespace review {
 namespace {
 
 constexpr size_t kDigits = 20;
-constexpr size_t kLargest = 64u << 20;
+constexpr size_t kLargestRecord = 64u << 20;
 
 std::string digest_of(const base::Path& path) {
     return base::sha256(path.str()).substr(0, kDigits);
@@ -44,7 +44,7 @@ std::optional<timespec> parse_time(std::string_view text) {
 Known::Known(std::string file, const timespec& started)
     : file_(std::move(file)), started_(started), runs_(take_unreviewed(file_)) {
     if (file_.empty()) return;
-    base::Result<std::string> text = base::read_file(file_, kLargest);
+    base::Result<std::string> text = base::read_file(file_, kLargestRecord);
     if (!text) return;
     std::string_view rest = *text;
     std::string_view head = rest.substr(0, rest.find('\n'));

@@ -17,7 +17,7 @@
 namespace review {
 namespace {
 
-constexpr size_t kLargest = 256u << 10;  // about four thousand runs
+constexpr size_t kMostBytes = 256u << 10;  // about four thousand runs
 
 struct Place {
     std::string file;
@@ -61,7 +61,7 @@ void add_unreviewed(const std::string& record, const timespec& started) {
     timespec now = {};
     ::clock_gettime(CLOCK_REALTIME, &now);
     struct stat status;
-    if (::fstat(fd.get(), &status) == 0 && static_cast<size_t>(status.st_size) > kLargest) {
+    if (::fstat(fd.get(), &status) == 0 && static_cast<size_t>(status.st_size) > kMostBytes) {
         base::Result<std::string> text = base::read_descriptor(fd.get());
         size_t half = text ? text->find('\n', text->size() / 2) : std::string::npos;
         replace(fd,

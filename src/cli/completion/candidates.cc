@@ -35,11 +35,11 @@ Candidates probe_groups() {
 }
 
 Candidates limit_keys() {
-    constexpr std::string_view kLimits = "limits.";
+    constexpr std::string_view kLimitKeys = "limits.";
     Candidates found;
     for (const config::Setting& setting : config::settings()) {
-        if (!setting.key.starts_with(kLimits)) continue;
-        std::string_view name = setting.key.substr(kLimits.size());
+        if (!setting.key.starts_with(kLimitKeys)) continue;
+        std::string_view name = setting.key.substr(kLimitKeys.size());
         found.push_back({base::format("{}=", name), std::string(setting.help)});
     }
     return found;

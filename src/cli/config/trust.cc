@@ -49,9 +49,9 @@ bool widens(policy::Layers layers, const config::ProjectFile& file, const std::s
 
 std::string describe(const policy::Layers& layers, const config::ProjectFile& file,
                      const policy::PathMeaning& paths, bool is_coloured) {
-    using Line = std::pair<std::string, config::Value>;
-    std::vector<Line> lines(file.layer.values.begin(), file.layer.values.end());
-    std::ranges::stable_sort(lines, {}, [](const Line& line) { return line.second.origin.line; });
+    using SettingLine = std::pair<std::string, config::Value>;
+    std::vector<SettingLine> lines(file.layer.values.begin(), file.layer.values.end());
+    std::ranges::stable_sort(lines, {}, [](const SettingLine& line) { return line.second.origin.line; });
     base::Table table;
     for (const auto& [key, value] : lines) {
         bool is_wider = widens(layers, file, key, paths);

@@ -47,14 +47,22 @@ struct Family {
     std::string_view gateway;
 };
 
-constexpr char kLoopbackV4[] = {127};
-constexpr char kLoopbackV6[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+constexpr char kLoopbackPrefixV4[] = {127};
+constexpr char kLoopbackPrefixV6[] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
 
 Family family_v4() {
-    return {NFPROTO_IPV4, 16, bytes_of(kJailV4), {kLoopbackV4, sizeof kLoopbackV4}, bytes_of(kGatewayV4)};
+    return {NFPROTO_IPV4,
+            16,
+            bytes_of(kJailV4),
+            {kLoopbackPrefixV4, sizeof kLoopbackPrefixV4},
+            bytes_of(kGatewayV4)};
 }
 Family family_v6() {
-    return {NFPROTO_IPV6, 24, bytes_of(kJailV6), {kLoopbackV6, sizeof kLoopbackV6}, bytes_of(kGatewayV6)};
+    return {NFPROTO_IPV6,
+            24,
+            bytes_of(kJailV6),
+            {kLoopbackPrefixV6, sizeof kLoopbackPrefixV6},
+            bytes_of(kGatewayV6)};
 }
 
 class Batch {

@@ -66,7 +66,7 @@ class StartUp {
             bool is_directory = entry.ends_with('/');
             if (is_directory) entry.remove_suffix(1);
             // firejail hides it itself, and the check of our mounts would find another one there.
-            if (draft_.plan.backend == "firejail" && entry == ".config/pipewire") continue;
+            if (draft_.plan.backend == base::Backend::firejail && entry == ".config/pipewire") continue;
             consider(draft_.home / entry, placeholder_content(entry, is_directory), row.reason);
         }
         for (const config::DataRow& row : config::data_list("home/start_up_programs")) {

@@ -139,13 +139,13 @@ class GitProtection {
     // configurations.
     void follow(const base::Path& file, const Bases& bases, int depth = 0) {
         // MAX_INCLUDE_DEPTH of git's config.c: git refuses to run with a deeper one.
-        constexpr int kDeepest = 10;
+        constexpr int kDeepestInclude = 10;
         // Threat: configurations that include each other would be read again and again.
         auto [followed, is_new] = followed_.try_emplace({file, bases.working_tree}, depth);
         if (!is_new && followed->second <= depth) return;
         followed->second = depth;
         base::Result<std::string> text = draft_.tree().read(file, kLargeConfiguration);
-        if (!text || depth > kDeepest) return;
+        if (!text || depth > kDeepestInclude) return;
         for (const GitSetting& setting : parse_git_config(*text)) {
             bool is_include = setting.key == "include.path" ||
                               (setting.key.starts_with("includeif.") && setting.key.ends_with(".path"));

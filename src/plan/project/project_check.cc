@@ -56,7 +56,7 @@ base::Error refuse_credential(const Draft& draft, const host::Tree::Resolved& cr
     if (!link) return refuse(draft, (is_inside ? "it contains " : "it lies in ") + place + why);
     base::Error error =
         refuse(draft, "the symbolic link " + base::printable(link->str()) + why + " leads to " + place);
-    error.advice = std::string(kAdvice) + ", or, " + how_to_remove(*link);
+    error.advice = std::string(kStartElsewhere) + ", or, " + how_to_remove(*link);
     return error;
 }
 

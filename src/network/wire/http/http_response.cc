@@ -6,9 +6,9 @@ namespace {
 
 // "HTTP/1.x NNN", then a blank and a phrase or the end of the line. 0 for other text.
 int parse_status(std::string_view line) {
-    constexpr std::string_view kVersion = "HTTP/1.";
-    constexpr size_t kCode = kVersion.size() + 2;
-    if (line.size() < kCode + 3 || !line.starts_with(kVersion)) return 0;
+    constexpr std::string_view kVersionPrefix = "HTTP/1.";
+    constexpr size_t kCode = kVersionPrefix.size() + 2;
+    if (line.size() < kCode + 3 || !line.starts_with(kVersionPrefix)) return 0;
     if ((line[kCode - 2] != '0' && line[kCode - 2] != '1') || line[kCode - 1] != ' ') return 0;
     if (line.size() > kCode + 3 && line[kCode + 3] != ' ') return 0;
     int status = 0;
