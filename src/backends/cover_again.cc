@@ -21,8 +21,8 @@
 #include "backends/holders.h"
 #include "backends/native/mount_calls.h"
 #include "base/file.h"
+#include "base/inside/paths_inside.h"
 #include "base/no_links.h"
-#include "base/paths_inside.h"
 #include "base/text.h"
 
 namespace backends {

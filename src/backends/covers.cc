@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "backends/layers.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 
 namespace backends {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/network/mail.h"

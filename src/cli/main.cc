@@ -3,7 +3,7 @@
 // one.
 #include <sys/auxv.h>
 
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/process/own_arguments.h"
 #include "cli/mail_stub.h"
 #include "cli/program.h"

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 
 namespace host {
 namespace {

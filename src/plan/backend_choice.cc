@@ -3,7 +3,7 @@
 // never falls back to another. With "auto" it is the best that works on this machine, and a note reports a
 // weaker one. Native comes before bubblewrap because it builds the same jail in half the time, and needs no
 // other program.
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "plan/backend.h"
 #include "plan/draft.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/result.h"
 #include "config/data.h"
 #include "plan/backend.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/glob.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"

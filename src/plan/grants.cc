@@ -20,7 +20,7 @@
 #include <algorithm>
 
 #include "base/inside/devices.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "plan/rules.h"
 

@@ -13,7 +13,7 @@
 
 #include <algorithm>
 
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "base/backend.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "inner/stage.h"
 #include "plan/backend.h"
 #include "selftest/attempts/launch.h"

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/entries.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/remove_tree.h"
 
 namespace session {

@@ -29,7 +29,7 @@
 
 #include "backends/channels.h"
 #include "base/backend.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/process/descriptors.h"
 #include "network/gateway/gateway.h"
 #include "plan/backend.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backends/channels.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "plan/backend.h"
 #include "session/control/history.h"
 #include "session/guard/cover_watch.h"

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "inner/stage.h"
 
 namespace differential {

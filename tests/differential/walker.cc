@@ -14,7 +14,7 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "differential/compare.h"
 #include "differential/report.h"
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 
 namespace {
 

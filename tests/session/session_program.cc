@@ -16,7 +16,7 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "inner/stage.h"
 #include "session/session.h"
 

@@ -16,7 +16,7 @@
 #include "backends/bubblewrap/render.h"
 #include "backends/channels.h"
 #include "backends/watch_limits_after_clone.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "inner/launch_spec.h"
 #include "inner/stage.h"
 

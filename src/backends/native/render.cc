@@ -13,7 +13,7 @@
 
 #include "backends/layers.h"
 #include "base/inside/devices.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "inner/stage.h"
 
 namespace backends::native {

@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "base/file.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/output.h"

@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/format.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "cli/arguments.h"
 
 namespace cli {

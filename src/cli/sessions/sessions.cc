@@ -2,7 +2,7 @@
 #include "cli/sessions/sessions.h"
 
 #include "base/file.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/output.h"

@@ -13,8 +13,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include "base/inside/paths_inside.h"
 #include "base/parse.h"
-#include "base/paths_inside.h"
 #include "base/process/descriptors.h"
 #include "base/text.h"
 #include "cli/arguments.h"

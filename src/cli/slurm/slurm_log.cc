@@ -2,7 +2,7 @@
 // `slurm-log`: inside a jail, lists the Slurm requests of its session. The log is outside, where the jail
 // can't write it.
 #include "base/file.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "cli/arguments.h"
 #include "cli/output.h"
 #include "cli/verbs.h"

@@ -9,7 +9,7 @@
 
 #include "base/backend.h"
 #include "base/format.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/find_program.h"

@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/format.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/ask_gateway.h"

@@ -3,7 +3,7 @@
 // that switch off the agent's own sandbox, which can't work inside ours.
 #include <algorithm>
 
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/agent/agent.h"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "base/inside/paths_inside.h"
 #include "base/parse.h"
-#include "base/paths_inside.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"

@@ -4,7 +4,7 @@
 #include "base/backend.h"
 #include "base/encoding/codec.h"
 #include "base/encoding/sha256.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "rules/text/settings_text.h"
 
 template <>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The jail of a Slurm job or step. Outside a jail, Slurm's step manager prepares the command; here a process
 // inside the jail does it, and reads these files.
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "plan/draft.h"
 
 namespace plan {

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "plan/draft.h"
 #include "slurm/options/option.h"

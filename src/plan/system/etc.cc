@@ -41,7 +41,9 @@ class Assembly {
           has_own_names_(draft.plan.network.reached != policy::NetworkMode::open) {}
 
     void assemble() {
-        push({.kind = MountKind::tmpfs, .target = kEtcInside, .reason = {"assembled from the host's /etc", {}}});
+        push({.kind = MountKind::tmpfs,
+              .target = kEtcInside,
+              .reason = {"assembled from the host's /etc", {}}});
         push({.kind = MountKind::bind_readonly,
               .target = kHostEtc,
               .source = kEtcInside.str(),
@@ -189,8 +191,10 @@ class Assembly {
     void push_file(std::string_view name, std::string content, const Reason& reason) {
         const PathRule* rule = draft_.rules.decide(kEtcInside / name);
         if (rule != nullptr && rule->access == Access::hidden) return;
-        push(
-            {.kind = MountKind::file, .target = kEtcInside / name, .source = std::move(content), .reason = reason});
+        push({.kind = MountKind::file,
+              .target = kEtcInside / name,
+              .source = std::move(content),
+              .reason = reason});
     }
 
     void push(Mount mount) { draft_.assembled.push_back(std::move(mount)); }

@@ -9,7 +9,7 @@
 
 #include <cerrno>
 
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "selftest/attempt.h"
 #include "selftest/catalogue.h"

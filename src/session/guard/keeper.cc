@@ -17,8 +17,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/inside/paths_inside.h"
 #include "base/path.h"
-#include "base/paths_inside.h"
 #include "base/process/descriptors.h"
 #include "base/process/pass_descriptors.h"
 #include "base/process/release_memory.h"

@@ -16,8 +16,8 @@
 
 #include "base/entries.h"
 #include "base/file.h"
+#include "base/inside/paths_inside.h"
 #include "base/parse.h"
-#include "base/paths_inside.h"
 #include "base/process/pidfd.h"
 #include "base/text.h"
 #include "inner/stage.h"

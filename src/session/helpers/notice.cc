@@ -22,8 +22,8 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/inside/paths_inside.h"
 #include "base/parse.h"
-#include "base/paths_inside.h"
 #include "base/text.h"
 
 namespace session {

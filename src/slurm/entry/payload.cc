@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "slurm/jobs/environment.h"
 #include "slurm/jobs/patterns.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/paths_inside.h"
+#include "base/inside/paths_inside.h"
 
 #include <cstdlib>
 
