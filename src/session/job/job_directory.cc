@@ -107,8 +107,9 @@ base::Result<std::string> read_key(const std::string& path) {
 
 base::Result<std::string> job_key(const std::string& state_directory) {
     std::string path = state_directory + std::string(kKeyFile);
-    base::Result<std::string> known = read_key(path);
-    if (known || ::access(path.c_str(), F_OK) == 0) return known;
+    if (base::Result<std::string> known = read_key(path)) return known;
+    // Another rank may have set it since, so it is read again.
+    if (::access(path.c_str(), F_OK) == 0) return read_key(path);
     if (base::Status made = base::make_directories(state_directory); !made) return made.error();
     std::string key(kKeyBytes, '\0');
     if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
