@@ -27,7 +27,7 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
     works in_jail true
 }
 
-@test "where agent-sandbox builds the jail itself none is needed, and none is run" {
+@test "the native backend does not run bubblewrap" {
     stand_in "touch '$SBX_HOME/ran'; exit 1"
     prints native in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
     [[ ! -e $SBX_HOME/ran ]] || report "it was run"
@@ -37,7 +37,7 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
     rm -f "$SBX_HOME/ran"
 }
 
-@test "one that belongs to the caller is not run" {
+@test "a bubblewrap that belongs to the caller is not run" {
     JAIL=(--backend bwrap)
     stand_in "touch '$SBX_HOME/ran'; exit 1"
     chown "$SBX_USER" "$STAGE/bwrap"
@@ -45,7 +45,7 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
     [[ ! -e $SBX_HOME/ran ]]
 }
 
-@test "one that may not be run is passed over where the choice is open, and that is told" {
+@test "automatic selection skips a bubblewrap that may not be run, and a message reports it" {
     AROUND=(python3 "$SBX_STAGE/tests/admin/closed_namespaces.py" refuse)
     stand_in "touch '$SBX_HOME/ran'; exit 1"
     chown "$SBX_USER" "$STAGE/bwrap"
@@ -55,7 +55,7 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
     rm -f "$PROJECT/ran"
 }
 
-@test "one that others may write is not run" {
+@test "a bubblewrap that others may write is not run" {
     JAIL=(--backend bwrap)
     stand_in "touch '$SBX_HOME/ran'; exit 1"
     chmod 0777 "$STAGE/bwrap"
@@ -63,20 +63,20 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
     [[ ! -e $SBX_HOME/ran ]]
 }
 
-@test "one that can't be executed is named" {
+@test "a bubblewrap that can't be executed is named" {
     JAIL=(--backend bwrap)
     stand_in :
     chmod 0644 "$STAGE/bwrap"
     refuses bwrap
 }
 
-@test "one that is too old for an option is named with what it said" {
+@test "a bubblewrap that is too old for an option is an error that quotes its message" {
     JAIL=(--backend bwrap)
     stand_in 'echo "bwrap: Unknown option --argv0" >&2; exit 1'
     refuses "Unknown option"
 }
 
-@test "one that ends without a word is an error" {
+@test "a bubblewrap that exits without a message is an error" {
     JAIL=(--backend bwrap)
     stand_in 'exit 0'
     refuses "without a word"
@@ -84,26 +84,26 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
     refuses bubblewrap
 }
 
-@test "what it says can't drive the terminal" {
+@test "escape sequences in messages of bubblewrap do not reach the terminal" {
     JAIL=(--backend bwrap)
     stand_in 'printf "bad \033[31m news\n" >&2; exit 1'
     refuses news
     [[ $stderr != *$'\e'* ]] || report "an escape sequence came through"
 }
 
-@test "a pinned one that is missing is an error, not a fall to another" {
+@test "a pinned bubblewrap that is missing is an error, and no other backend is used" {
     pinned /usr/lib/no-such-bwrap
     refuses no-such-bwrap
 }
 
-@test "a pinned one of the caller is not run" {
+@test "a pinned bubblewrap of the caller is not run" {
     as_user cp /usr/bin/bwrap "$SBX_HOME/bwrap"
     pinned "$SBX_HOME/bwrap"
     refuses bwrap
     rm -f "$SBX_HOME/bwrap"
 }
 
-@test "a pinned one of root works, and is taken before agent-sandbox itself" {
+@test "a pinned bubblewrap of root works, and is preferred to the native backend" {
     install -m 0755 /usr/bin/bwrap "$STAGE/good-bwrap"
     pinned "$STAGE/good-bwrap"
     prints bwrap in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
@@ -113,7 +113,7 @@ pinned() { user_says '[isolation]' "bwrap = \"$1\""; }
     prints native in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
 }
 
-@test "a setuid one works or is refused with a sentence" {
+@test "a setuid bubblewrap works or is refused with a message" {
     JAIL=(--backend bwrap)
     install -m 4755 /usr/bin/bwrap "$STAGE/bwrap"
     PREPARE="mount --bind '$STAGE/bwrap' /usr/bin/bwrap"

@@ -12,7 +12,7 @@ refuses() {
 }
 
 # bats test_tags=smoke
-@test "control: with a good file, or none, a run works" {
+@test "control: a run works with a correct file and without a file" {
     works in_jail true
     admin_says '[home]' 'access = "restricted"'
     works in_jail true
@@ -24,12 +24,12 @@ refuses() {
     refuses "/etc/agent-sandbox/config.toml:2"
 }
 
-@test "malformed is refused" {
+@test "a malformed file is refused" {
     admin_says '[home'
     refuses "/etc/agent-sandbox/config.toml:1"
 }
 
-@test "unreadable is refused" {
+@test "an unreadable file is refused" {
     admin_says '[home]' 'access = "restricted"'
     chmod 0600 "$ADMIN/config.toml"
     refuses "/etc/agent-sandbox/config.toml"
@@ -41,7 +41,7 @@ refuses() {
     refuses "/etc/agent-sandbox"
 }
 
-@test "writable by others is refused" {
+@test "a file that others may write is refused" {
     admin_says '[home]' 'access = "restricted"'
     chmod 0666 "$ADMIN/config.toml"
     refuses "/etc/agent-sandbox/config.toml"
@@ -53,7 +53,7 @@ refuses() {
     refuses "/etc/agent-sandbox"
 }
 
-@test "not owned by root is refused" {
+@test "a file that root does not own is refused" {
     admin_says '[home]' 'access = "restricted"'
     chown "$SBX_USER" "$ADMIN/config.toml"
     refuses "/etc/agent-sandbox/config.toml"
@@ -113,7 +113,7 @@ refuses() {
 }
 
 # The administrator repeats a built-in entry, so that no user can lift it.
-@test "a built-in entry that the administrator writes is the administrator's" {
+@test "a user can't lift a built-in entry that the administrator repeats" {
     as_user sh -c "echo planted >'$PROJECT/.env'; mkdir -p '$PROJECT/.vscode'"
     as_user sh -c "mkdir -p '$SBX_HOME/.config/agent-sandbox'"
     printf '[project]\nunmask = [".env"]\nunprotect = [".vscode"]\n' >"$USER_CONFIG"

@@ -141,7 +141,7 @@ FLAGS
     is_refused data on_stage "$SBX_PROGRAM" --quiet -- printenv HOME
 }
 
-@test "what only an administrator may say is refused from a user" {
+@test "settings that only an administrator may use are refused in a user's file" {
     local line
     for line in 'lock = []' 'lock = ["home.access"]' $'[mounts]\ndeny_writable = []'; do
         user_says "$line"
@@ -190,7 +190,7 @@ FLAGS
     shows home.access tmpwrite env XDG_CONFIG_DIRS="$SBX_HOME/evil" SANDBOX_ADMIN_DIRECTORY="$SBX_HOME/evil/agent-sandbox"
 }
 
-@test "HOME elsewhere does not move what the administrator says of home directories" {
+@test "another HOME does not move the administrator's rules about home directories" {
     as_user mkdir -p "$SBX_HOME/other" "$SBX_HOME/data"
     echo planted | as_user_writes "$SBX_HOME/data/file"
     local program=(on_stage env HOME="$SBX_HOME/other" "$SBX_PROGRAM" --quiet)
@@ -204,7 +204,7 @@ FLAGS
     [[ ! -e $SBX_HOME/data/newer ]]
 }
 
-@test "a link of the user's leads around no rule about paths" {
+@test "a symbolic link of the user's avoids no rule about paths" {
     as_user mkdir -p "$SBX_HOME/data"
     echo planted | as_user_writes "$SBX_HOME/data/file"
     as_user ln -s data "$SBX_HOME/link"
@@ -237,7 +237,7 @@ FLAGS
     refuses "administrator"
 }
 
-@test "a directory of configuration that everybody may write is refused" {
+@test "a configuration directory that every user may write is refused" {
     works in_jail true
     chmod 0777 "${USER_CONFIG%/*}"
     refuses "written by others"
@@ -260,7 +260,7 @@ FLAGS
     [[ ! -e $PROJECT/ran ]]
 }
 
-@test "under the name of a command that it stands in for it runs nothing" {
+@test "the program runs nothing when it is called by the name of a stub" {
     as_user mkdir -p "$SBX_HOME/bin"
     local name
     for name in sbatch srun squeue scancel sendmail mail; do
@@ -290,7 +290,7 @@ FLAGS
     [[ ! -e $SBX_HOME/mark ]] || report "outside ran: $(cat "$SBX_HOME/mark")"
 }
 
-@test "what the dynamic loader is told reaches neither the program nor bubblewrap" {
+@test "variables of the dynamic loader affect neither the program nor bubblewrap" {
     cat >"$STAGE/evil.c" <<'C'
 #include <fcntl.h>
 __attribute__((constructor)) static void mark(void) { open(MARK, O_CREAT | O_WRONLY, 0644); }
@@ -325,7 +325,7 @@ C
 
 # A ceiling binds the program. A user who mounts other files over /etc in a namespace could also run the command without the
 # program. But the program must not ignore the ceiling by accident, because a user namespace shows another owner for its files.
-@test "in a user namespace of the user's own nothing is believed" {
+@test "in a user namespace that the user made, the administrator's file is refused" {
     works on_stage unshare --user --map-root-user true
     admin_says '[home]' 'access = "tmpwrite"'
     is_refused "owned by uid" on_stage unshare --user --map-root-user "$SBX_PROGRAM" --quiet -- touch "$PROJECT/ran"

@@ -46,25 +46,25 @@ link_to_the_users() {
     ln -s "$SBX_HOME/mine.toml" "$1"
 }
 
-@test "writable by a group" { for_each_place written_by_group; }
-@test "owned by the user" { for_each_place owned_by_group_member; }
-@test "unreadable" { for_each_place unreadable; }
-@test "empty, as a file is that is about to be written" { for_each_place empty; }
-@test "cut short" { for_each_place half; }
-@test "no text at all" { for_each_place binary; }
-@test "larger than any configuration" { for_each_place huge; }
-@test "claiming to be larger than the disk" { for_each_place sparse; }
-@test "a FIFO that nobody writes" { for_each_place fifo; }
-@test "a directory" { for_each_place directory; }
-@test "a device" { for_each_place device; }
-@test "a link to nowhere" { for_each_place link_to_nowhere; }
-@test "a link to itself" { for_each_place link_to_itself; }
-@test "a link to a file of the user's" {
+@test "a file that a group may write stops every start" { for_each_place written_by_group; }
+@test "a file that the user owns stops every start" { for_each_place owned_by_group_member; }
+@test "an unreadable file stops every start" { for_each_place unreadable; }
+@test "an empty file stops every start" { for_each_place empty; }
+@test "a file that was cut short stops every start" { for_each_place half; }
+@test "random bytes stop every start" { for_each_place binary; }
+@test "a file larger than any configuration stops every start" { for_each_place huge; }
+@test "a sparse file larger than the disk stops every start" { for_each_place sparse; }
+@test "a FIFO without a writer stops every start" { for_each_place fifo; }
+@test "a directory in place of a file stops every start" { for_each_place directory; }
+@test "a device in place of a file stops every start" { for_each_place device; }
+@test "a dangling link stops every start" { for_each_place link_to_nowhere; }
+@test "a link to itself stops every start" { for_each_place link_to_itself; }
+@test "a link to a file of the user's stops every start" {
     for_each_place link_to_the_users
     rm "$SBX_HOME/mine.toml"
 }
 
-@test "a directory that belongs to the user, or that a group may write" {
+@test "a directory that the user owns, or that a group may write, stops every start" {
     mkdir "$ADMIN/conf.d"
     strict >"$ADMIN/conf.d/10-site.toml"
     works in_jail true
@@ -79,7 +79,7 @@ link_to_the_users() {
     works in_jail true
 }
 
-@test "a directory that can be opened and not searched" {
+@test "a directory that can't be searched or listed stops every start" {
     mkdir "$ADMIN/conf.d"
     strict >"$ADMIN/conf.d/10-site.toml"
     works in_jail true
@@ -89,7 +89,7 @@ link_to_the_users() {
     refuses "/etc/agent-sandbox/conf.d"
 }
 
-@test "a file in place of the directory" {
+@test "a file in place of the directory stops every start" {
     rmdir "$ADMIN"
     strict >"$ADMIN"
     refuses "/etc/agent-sandbox"
@@ -108,7 +108,7 @@ link_to_the_users() {
 }
 
 # A run reads the old file or the new one, or fails with a message.
-@test "files that are replaced under way are read whole or not at all" {
+@test "files that are replaced during a start are read completely or not at all" {
     mkdir "$ADMIN/conf.d"
     strict >"$ADMIN/config.toml"
     { strict && printf '# %s\n' {1..2000}; } >"$STAGE/long"

@@ -17,7 +17,7 @@ next_says() { printf '%s\n' "$@" >"$NEXT"; }
     prints "no file of an administrator's in /etc/agent-sandbox: there is no ceiling" check
 }
 
-@test "the files in place, as they would be read" {
+@test "the files in /etc are checked as a start would read them" {
     mkdir "$ADMIN/conf.d"
     admin_says '[network]' 'mode = "filtered"'
     printf '[home]\naccess = "restricted"\n' >"$ADMIN/conf.d/10-home.toml"
@@ -35,7 +35,7 @@ next_says() { printf '%s\n' "$@" >"$NEXT"; }
     done
 }
 
-@test "owner and mode, in place: what would stop every start" {
+@test "a wrong owner or mode in /etc is a mistake, because it stops every start" {
     admin_says '[home]' 'access = "read"'
     works check
     chmod 0664 "$ADMIN/config.toml"
@@ -53,21 +53,21 @@ next_says() { printf '%s\n' "$@" >"$NEXT"; }
     refused 125 "can be written by others" in_jail true
 }
 
-@test "owner and mode, elsewhere: said, and no mistake" {
+@test "a wrong owner or mode elsewhere is a warning, not a mistake" {
     next_says '[home]' 'access = "read"'
     chown "$SBX_USER" "$NEXT"
     works check "$NEXT"
     [[ $output == *"next.toml is owned by uid"*"install -m 0644"*"no mistakes"* ]]
 }
 
-@test "it is read as an administrator's: what a user may not say passes, and the other way round" {
+@test "settings of administrators are accepted, settings of users alone are refused" {
     next_says 'lock = ["home.access"]' '[mounts]' 'deny_writable = ["/usr"]'
     works check "$NEXT"
     next_says '[match]' 'project = "/lab/**"'
     refused 1 "[match] has no meaning here" check "$NEXT"
 }
 
-@test "mistakes: a key, a lock, a value, an empty file" {
+@test "a wrong key, lock or value, and an empty file, are mistakes" {
     next_says '[network]' 'mod = "filtered"'
     refused 1 "next.toml:2:1: unknown setting 'network.mod'" check "$NEXT"
     next_says 'lock = ["netwrk.mode"]'
@@ -85,7 +85,7 @@ names_each_line() {
     done
 }
 
-@test "entries of the network are judged, in every layer" {
+@test "entries of the network are checked in every layer" {
     next_says '[network]' 'allow = ["*.com"]' 'block = ["https://example.org"]' 'publish = ["99999"]' 'host_services = ["127.0.0.1:80"]' \
         'udp = ["example.org"]' 'private = ["8.8.8.0/24"]' 'dns_types = ["HTTPS"]' 'upstream_proxy = "socks://proxy"'
     names_each_line check "$NEXT"
@@ -103,7 +103,7 @@ warns() {
     [[ $output == *"$1"* ]] || report "should warn: $1"
 }
 
-@test "rules that do nothing, or contradict each other" {
+@test "rules without effect and contradictions are reported" {
     next_says '[network]' 'allow = ["a.example.org", "b.example.org", "10.1.2.3"]' 'block = ["a.example.org", "*.example.org"]' \
         '[mounts]' 'writable = ["/usr/share"]' 'deny_writable = ["/usr"]' 'readonly = ["/opt"]' 'hidden = ["/opt", "/nowhere/at/all"]' \
         '[devices]' 'allow = ["/dev/nvidia0", "/dev/kvm"]' 'deny = ["/dev/nvidia*"]' \
@@ -130,7 +130,7 @@ warns() {
     done
 }
 
-@test "~ in a ceiling, where accounts come from a directory service" {
+@test "~ is reported where accounts come from a directory service" {
     next_says '[mounts]' 'hidden = ["~/.gnupg"]'
     sed -i 's/^passwd:.*/passwd: files systemd/' "$STAGE/etc/nsswitch.conf"
     works check "$NEXT"
@@ -140,7 +140,7 @@ warns() {
     warns "for those that come from sss, ~ is what HOME says"
 }
 
-@test "what it leaves to users, in short" {
+@test "the output lists what users may and may not change" {
     next_says 'lock = ["isolation.backend"]' '[home]' 'access = "tmpwrite"' '[limits]' 'processes = 100' '[isolation]' 'private_tmp = true' \
         '[mounts]' 'hidden = ["/usr/games"]' '[project]' 'parents = ["/home"]'
     works check "$NEXT"
@@ -152,7 +152,7 @@ warns() {
     refused 125 "requires tmpwrite or stricter" in_jail true
 }
 
-@test "a file under a name that is not read" {
+@test "a file whose name is not read is reported" {
     mkdir "$ADMIN/conf.d"
     admin_says '[home]' 'access = "read"'
     : >"$ADMIN/conf.d/20.conf"

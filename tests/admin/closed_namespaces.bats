@@ -31,7 +31,7 @@ holds() {
     ((status == 0)) || { output=$(grep -E "ESCAPED|ERROR|agent-sandbox:" <<<"$output"); report "did not hold: $*"; }
 }
 
-@test "control: bubblewrap works here, and in none of the closed ways" {
+@test "control: bubblewrap works here, and fails where namespaces are closed" {
     works on_stage bwrap --ro-bind / / true
     closed limit
     fails "ENOSPC" on_stage bwrap --ro-bind / / true
@@ -45,7 +45,7 @@ holds() {
 }
 
 # Only agent-sandbox needs this call, bubblewrap does not: the jail is the same, and --verbose and doctor print the reason.
-@test "bubblewrap is next where only a call is missing, and the jail is the same" {
+@test "bubblewrap builds the same jail where only a system call is missing" {
     closed call
     prints bwrap in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
     run --separate-stderr on_stage "$SBX_PROGRAM" --verbose -- true
@@ -59,7 +59,7 @@ holds() {
 }
 
 # Without privileges the program can't find out beforehand whether it may move a mount.
-@test "what only the launch finds out leads to bubblewrap as well" {
+@test "bubblewrap builds the jail after a failure that only the launch finds" {
     closed moves
     JAIL=(--backend native)
     refused 125 "" in_jail touch ran
@@ -73,13 +73,13 @@ holds() {
     [[ $output =~ bwrap\ +taken ]] || report "doctor says otherwise"
 }
 
-@test "firejail is next, it is told, and nothing breaks out of its jail" {
+@test "firejail builds the jail without user namespaces, a message reports it, and no attack escapes" {
     closed refuse
     takes firejail "the kernel answers: Operation not permitted"
     holds --backend firejail --in-home
 }
 
-@test "without firejail it is Landlock, it is told, and nothing breaks out" {
+@test "Landlock builds the jail without firejail, a message reports it, and no attack escapes" {
     without_firejail
     closed refuse
     takes landlock "the kernel answers: Operation not permitted"
@@ -89,7 +89,7 @@ holds() {
 }
 
 # Set-user-ID programs exist, and can't do their work.
-@test "where firejail can't build a jail it is Landlock too" {
+@test "Landlock also builds the jail where firejail can't" {
     closed nothing
     takes landlock "the kernel answers: Operation not permitted"
     holds --backend landlock --in-home
@@ -129,7 +129,7 @@ holds() {
     works in_jail touch ran
 }
 
-@test "doctor says why, what is had instead, and the narrowest remedy first" {
+@test "doctor names the cause, the backend in use, and the narrowest remedy first" {
     closed limit
     works on_stage "$SBX_PROGRAM" doctor
     [[ $output == *"user.max_user_namespaces is 0"* ]] || report "no cause"
@@ -147,7 +147,7 @@ holds() {
     [[ $output == *"A jail can be built here, by agent-sandbox itself."* ]] || report "should need nothing"
 }
 
-@test "a set-user-ID bubblewrap works without them, and gives nobody its power" {
+@test "a set-user-ID bubblewrap works without user namespaces, and no other program gets its privileges" {
     with_setuid_bwrap
     closed limit
     local secret=/srv/agent-sandbox-test.$SBX_TAG/secret mode
@@ -167,7 +167,7 @@ holds() {
     holds files environment processes ipc terminal system-calls persistence network
 }
 
-@test "with it, a network that can't be had becomes a stricter one, or ends the launch" {
+@test "with a set-user-ID bubblewrap, a network mode that is not available becomes a stricter one, or ends the launch" {
     with_setuid_bwrap
     closed limit
     run --separate-stderr on_stage "$SBX_PROGRAM" --verbose --network filtered -- sh -c 'echo "$AGENT_SANDBOX_NETWORK"'

@@ -23,7 +23,7 @@ firejail_says() { printf '%s\n' "$@" >>"$STAGE/etc/firejail/firejail.config"; }
     fails "No such file" in_jail cat "$SECRET"
 }
 
-@test "profiles of the site add nothing to what is shown" {
+@test "firejail profiles of the site show no more files" {
     local name
     for name in globals.local default.local default.profile agent-sandbox.profile; do
         printf 'whitelist %s\nignore whitelist\nignore blacklist\nnoblacklist /\nallusers\n' "$SECRET" >"$STAGE/etc/firejail/$name"
@@ -39,14 +39,14 @@ firejail_says() { printf '%s\n' "$@" >>"$STAGE/etc/firejail/firejail.config"; }
     refuses /srv
 }
 
-@test "who may not use firejail is told so" {
+@test "a user who may not use firejail gets a message" {
     echo root >"$STAGE/etc/firejail/firejail.users"
     refuses "not for everybody"
 }
 
 # firejail looks for kernel threads among the first processes. If it finds none, it assumes that it is inside a sandbox and runs the
 # program without a jail.
-@test "where firejail builds no jail, nothing runs" {
+@test "nothing runs where firejail can't build a jail" {
     in_jail() {
         unshare --mount --pid --fork --mount-proc --propagation private \
             runuser -u "$SBX_USER" -- env HOME="$SBX_HOME" USER="$SBX_USER" sh -c 'cd "$1" && shift && exec "$@"' sh "$PROJECT" \

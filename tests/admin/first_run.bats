@@ -8,7 +8,7 @@ teardown() { end_admin_test; }
 
 overview() { on_stage "$SBX_PROGRAM"; }
 
-@test "a ceiling that can't be read: nothing would start, where the mistake is, and what to try" {
+@test "with a ceiling that can't be read, the overview names the mistake and what to try" {
     works overview
     [[ $output == *"(writable)"* ]] || report "control: no overview"
     admin_says '[network]' 'mode = "closed"'
@@ -19,7 +19,7 @@ overview() { on_stage "$SBX_PROGRAM"; }
     [[ $output == *"tell the administrator: nothing starts until it is mended"* ]] || report "nobody to tell"
 }
 
-@test "a ceiling that closes the network is what the overview tells" {
+@test "the overview reports a ceiling that closes the network" {
     admin_says '[network]' 'mode = "isolated"'
     works overview
     [[ $output == *"isolated: nothing but its own loopback"* ]] || report "not said"

@@ -15,7 +15,7 @@ install_to() {
     (umask 077 && make -s -C "$SBX_STAGE" install DESTDIR="$STAGE/root" PREFIX="$1")
 }
 
-@test "everything belongs to root, nobody else may write it, nothing is set-user-ID" {
+@test "everything belongs to root, only root may write it, nothing is set-user-ID" {
     install_to /opt/site
     prints "" find "$STAGE/root/opt" '(' ! -user root -o ! -group root -o -perm /6022 ')'
     prints 755 stat -c %a "$STAGE/root/opt/site/bin/agent-sandbox"
@@ -24,7 +24,7 @@ install_to() {
     works as_user cat "$STAGE/root/opt/site/share/agent-sandbox/admin/login-node.toml"
 }
 
-@test "what was installed goes away again, and the administrator's files stay" {
+@test "uninstalling removes everything except the administrator's files" {
     install_to /opt/site
     works make -s -C "$SBX_STAGE" uninstall DESTDIR="$STAGE/root" PREFIX=/opt/site
     prints "" find "$STAGE/root" -type f
@@ -59,7 +59,7 @@ install_to() {
     works on_stage env AGENT_SANDBOX_ISOLATION_PRIVATE_TMP=false "$SBX_PROGRAM" --quiet --home write --network open -- touch "$PROJECT/ran"
 }
 
-@test "a sample that is in force is shown with its place" {
+@test "settings of a sample are shown with their file" {
     cp "$SBX_STAGE/share/admin/login-node.toml" "$ADMIN/config.toml"
     works on_stage "$SBX_PROGRAM" config show --origin
     [[ $output =~ home.access\ +tmpwrite\ +/etc/agent-sandbox/config.toml:[0-9]+ ]] || report "no place"

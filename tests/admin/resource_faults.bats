@@ -56,7 +56,7 @@ in_probe() { in_jail "${PROBE[@]}"; }
 
 # ---- Full ------------------------------------------------------------------------------------------------------------
 
-@test "a state directory on a full disk: a session that needs it fails in one line, one that does not runs and says what is lost" {
+@test "a state directory on a full disk: a session that needs it fails with one line, another runs and reports what is lost" {
     ran_whole in_probe
     rm -rf "$SBX_HOME/.local"
     PREPARE=$(filled "$SBX_HOME/.local" 4k)
@@ -77,7 +77,7 @@ in_probe() { in_jail "${PROBE[@]}"; }
     ran_and_said "this session is not recorded"
 }
 
-@test "an administrator who wants records: what can't be recorded does not run, not even for a moment" {
+@test "a session that must be recorded and can't be does not run" {
     local place
     admin_says '[audit]' 'enabled = true'
     JAIL+=(--read-only --rw "$PLACE")
@@ -105,7 +105,7 @@ in_probe() { in_jail "${PROBE[@]}"; }
     done
 }
 
-@test "a full, read-only or closed /tmp: jails that do not need it work, one that does says so" {
+@test "a full, read-only or closed /tmp: jails that do not need it work, one that does names it" {
     local place
     for place in 'mount -t tmpfs -o size=4k,mode=1777 full /tmp && { head -c 1M /dev/zero >/tmp/filler || :; } 2>/dev/null' \
         'mount -t tmpfs -o ro,mode=1777 closed /tmp' 'mount -t tmpfs -o mode=0000 closed /tmp'; do
@@ -121,7 +121,7 @@ in_probe() { in_jail "${PROBE[@]}"; }
     done
 }
 
-@test "what verbs write is whole or as it was" {
+@test "a verb that can't write a complete file leaves the old one" {
     local before
     as_user mkdir -p "$STATE"
     as_user env -C "$PROJECT" "$SBX_PROGRAM" digest --not-needed one.example
@@ -144,7 +144,7 @@ in_probe() { in_jail "${PROBE[@]}"; }
 
 # ---- Closed ----------------------------------------------------------------------------------------------------------
 
-@test "a read-only home: one line that says so; a place elsewhere will do" {
+@test "a read-only home: one line reports it, and a state directory elsewhere works" {
     PREPARE='mount --bind "$home" "$home" && mount -o remount,bind,ro "$home" &&
         mount --bind "$project" "$project" && mount -o remount,bind,rw "$project"'
     as_user touch "$SBX_HOME/x" && rm "$SBX_HOME/x"
@@ -154,7 +154,7 @@ in_probe() { in_jail "${PROBE[@]}"; }
     [[ -e $PLACE/agent-sandbox/sessions ]]
 }
 
-@test "a home that is not there, is another's, or is closed: one line; a place elsewhere will do where settings can be read" {
+@test "a home that is missing, closed or another user's: one line; a state directory elsewhere works where settings can be read" {
     local place
     PROJECT=$PLACE/project
     cp -a "$SBX_HOME/project" "$PROJECT"
@@ -235,7 +235,7 @@ silent() { # POINT
     done
 }
 
-@test "a mount whose server has died: launches work, one that needs it says so" {
+@test "a mount whose server has died: launches work, and one that needs it names it" {
     local point=$SBX_HOME/remote
     silent "$point"
     PREPARE+='; touch "$point.end"; while ls "$point" 2>&1 | grep -q . && ! ls "$point" 2>&1 | grep -q endpoint; do sleep 0.02; done'

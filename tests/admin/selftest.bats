@@ -8,20 +8,20 @@ teardown() { end_admin_test; }
 
 selftest() { on_stage "$SBX_PROGRAM" selftest "$@"; }
 
-@test "what the administrator opens is permitted, with the place where that was written" {
+@test "a probe that the administrator permits is reported with the file that permits it" {
     admin_says '[isolation]' 'private_tmp = false'
     works selftest files/temporary-file ipc/temporary-socket
     [[ $output == *"permitted"*"isolation.private_tmp = false, /etc/agent-sandbox/config.toml:2"* ]] || report "not told"
     [[ $output == *"2 permitted by settings"* ]] || report "not counted"
 }
 
-@test "a jail that the administrator forbids is not tried" {
+@test "a probe for a jail that the administrator forbids is not tried" {
     admin_says '[network]' 'mode = "isolated"'
     works selftest ipc/abstract-socket ipc/abstract-socket-open-network
     [[ $output == *"not tried"*"/etc/agent-sandbox/config.toml:2"* && $output == *"1 held"* ]] || report "not told"
 }
 
-@test "it finds a place below project.parents, or says that it needs one" {
+@test "selftest finds a project below project.parents, or reports that it needs one" {
     admin_says '[project]' 'parents = ["/var/tmp"]'
     works selftest files/key-by-path
     admin_says '[project]' "parents = [\"$SBX_HOME/project\"]"
@@ -29,6 +29,6 @@ selftest() { on_stage "$SBX_PROGRAM" selftest "$@"; }
     works selftest --project "$SBX_HOME/project" files/key-by-path
 }
 
-@test "run by root it holds as well" {
+@test "every attempt is held when root runs selftest" {
     works env -i PATH="$PATH" HOME=/root "$SBX_PROGRAM" selftest
 }

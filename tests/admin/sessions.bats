@@ -57,7 +57,7 @@ start() {
     fails "no answer" as_neighbour "${ASK[@]}" "$socket" '{"do":"status"}'
 }
 
-@test "no live rule and no observation lifts what the administrator closes" {
+@test "neither a live rule nor --observe lifts the administrator's rules" {
     cd "$PROJECT"
     admin_says '[network]' 'block = ["closed.example"]' 'observe = false'
     start on_stage "$PROJECT"
@@ -67,7 +67,7 @@ start() {
     fails "network.observe" on_stage "$SBX_PROGRAM" --observe -- true
 }
 
-@test "a record that the administrator asks for is kept, or nothing runs" {
+@test "nothing runs without a record that the administrator requires" {
     cd "$PROJECT"
     works in_jail true
     local state=$SBX_HOME/.local/state/agent-sandbox/sessions
@@ -91,7 +91,7 @@ start() {
 }
 
 # Threat: every user can write /tmp; another user who creates the name first would own the directory of the victim's sessions.
-@test "a place in /tmp that somebody else has made is not used" {
+@test "a directory in /tmp that another user made is not used" {
     as_user mkdir -m 0777 "$OTHER_PLACE" "$OTHER_PLACE/sessions"
     as_neighbour mkdir "$SBX_NEIGHBOUR_HOME/project"
     start as_neighbour "$SBX_NEIGHBOUR_HOME/project"

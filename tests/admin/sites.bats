@@ -103,7 +103,7 @@ own() { prepare "mkdir -p $1 && chown '$SBX_USER' $1"; }
     fails "Read-only file system" in_jail sh -c 'echo x >>/srv/lustre/scratch/ann/origin/.git/config'
 }
 
-@test "directories above that the caller may not list" {
+@test "a project works below directories that the caller may not list" {
     own /srv/closed/ann/work
     prepare 'chmod 0711 /srv/closed && mkdir /srv/closed/bob && chmod 0700 /srv/closed/bob && project=/srv/closed/ann/work'
     fails "Permission denied" on_stage ls /srv/closed
@@ -111,7 +111,7 @@ own() { prepare "mkdir -p $1 && chown '$SBX_USER' $1"; }
     prints ann in_jail ls /srv/closed
 }
 
-@test "what the caller may not even look at is said with its name" {
+@test "a path that the caller may not reach is refused with its name" {
     prepare 'mkdir -p /srv/closed/data && chmod 0700 /srv/closed'
     fails "Permission denied" on_stage ls /srv/closed/data
     JAIL=(--ro /srv/closed/data)
@@ -120,7 +120,7 @@ own() { prepare "mkdir -p $1 && chown '$SBX_USER' $1"; }
 
 # ---- Mounts that appear ----------------------------------------------------------------------------------------------
 
-@test "an automounted project is mounted, never the empty directory below" {
+@test "an automounted project is mounted, and the empty directory below it is never shown" {
     automounter
     own /srv/export/lab
     prepare 'echo content >/srv/export/lab/file && project=/srv'
@@ -142,7 +142,7 @@ own() { prepare "mkdir -p $1 && chown '$SBX_USER' $1"; }
     fails "No such file" in_jail cat /srv/auto/ann/.ssh/key
 }
 
-@test "an automounted directory that was let in to be read" {
+@test "an automounted directory that --ro shows can be read, not written" {
     automounter
     prepare 'mkdir /srv/export/data && chmod 0777 /srv/export/data && echo data >/srv/export/data/file'
     works on_stage touch /srv/auto/data/made
@@ -152,7 +152,7 @@ own() { prepare "mkdir -p $1 && chown '$SBX_USER' $1"; }
 }
 
 # Threat: a mount that appears after the start propagates into the jail as it is outside: writable, below a tree that is read-only.
-@test "what is mounted later below a read-only tree is seen and can't be written" {
+@test "a later mount below a read-only tree can be read, not written" {
     automounter
     prepare 'mkdir /srv/export/data && chmod 0777 /srv/export/data && echo data >/srv/export/data/file'
     works on_stage touch /srv/auto/data/made
@@ -162,7 +162,7 @@ own() { prepare "mkdir -p $1 && chown '$SBX_USER' $1"; }
     ((status != 0)) && [[ $output == data*denied* || $output == data*Read-only* ]] || report "should be seen and not written"
 }
 
-@test "what is mounted later does not uncover what is hidden" {
+@test "a later mount does not uncover hidden files" {
     automounter
     prepare 'mkdir -p /srv/export/data /srv/export/secret && chmod 0755 /srv/export/* && echo secret >/srv/export/secret/file'
     prints secret on_stage cat /srv/auto/secret/file
@@ -183,7 +183,7 @@ software() {
         export MODULEPATH=/srv/modules"
 }
 
-@test "the software of a loaded module is seen, its neighbours are not" {
+@test "the software of a loaded module is visible, other software is not" {
     software
     fails "not found" in_jail tool
     JAIL=(--module tool)
@@ -201,7 +201,7 @@ software() {
     fails "No such file" in_jail cat /srv/sw/tool/1.0/share/data
 }
 
-@test "the administrator may vouch for a module command of another owner, a user may not" {
+@test "the administrator may choose a module command that root does not own, a user may not" {
     software
     # shellcheck disable=SC2016
     prepare 'cp -r /usr/share/lmod/lmod/. /srv/lmod && chown -R nobody /srv/lmod'
