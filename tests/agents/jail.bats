@@ -88,7 +88,7 @@ knows_where_it_is() {
 @test "opencode: the user's instructions and the notice reach the model, the file stays as it was" { knows_where_it_is; }
 @test "pi: the user's instructions and the notice reach the model, the file stays as it was" { knows_where_it_is; }
 
-@test "opencode: settings of the project's own are no hindrance, and no more can be made" {
+@test "opencode: works beside the project's own settings, and can't add more" {
     for_the_jail
     mkdir -p .opencode/command
     echo "Say hello." >.opencode/command/hello.md

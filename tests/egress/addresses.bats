@@ -23,7 +23,7 @@ answers_outside_only() {
     done
 }
 
-@test "the host's loopback" {
+@test "the host's loopback can't be reached" {
     JAIL=(--network filtered --allow-host 127.0.0.0/8 --allow-host ::1)
     run as_user "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- true
     ((status == 0)) || filtered
@@ -31,28 +31,28 @@ answers_outside_only() {
         "[::1]" "[::ffff:127.0.0.1]" "[::ffff:7f00:1]" "[0:0:0:0:0:0:0:1]"
 }
 
-@test "the host's other loopback addresses and its own address" {
+@test "the host's other loopback addresses and its own address can't be reached" {
     filtered
     answers_outside_only "a service of the host" 8002 127.9.9.9 192.0.2.2 3221225986 "[2001:db8:1::2]" "[::ffff:192.0.2.2]"
 }
 
-@test "metadata" {
+@test "metadata services can't be reached" {
     filtered
     answers_outside_only "here" 80 169.254.169.254 2852039166 0xa9fea9fe 0251.0376.0251.0376 169.254.43518 "[::ffff:169.254.169.254]" \
         "[::ffff:a9fe:a9fe]" "[64:ff9b::a9fe:a9fe]" "[2002:a9fe:a9fe::1]" "[fd00:ec2::254]" 100.100.100.200
 }
 
-@test "private networks" {
+@test "private networks can't be reached" {
     filtered
     answers_outside_only "here" 80 10.1.2.3 167838211 0xa010203 10.66051 172.16.9.9 192.168.1.1 0300.0250.1.1 100.64.0.9 "[::ffff:10.1.2.3]" "[fd12:3456::9]"
 }
 
-@test "public addresses without a name" {
+@test "public addresses without a name are refused" {
     filtered
     answers_outside_only "here" 80 203.0.113.66 198.51.100.7 3405803842 "[2001:db8:66::66]" "[2001:db8:51::7]" "[::ffff:203.0.113.66]"
 }
 
-@test "even with addresses open, none below the floor" {
+@test "addresses below the floor stay closed when addresses are open" {
     user_says '[network]' 'literals = "allow"'
     JAIL=(--network filtered)
     says "198.51.100.7 here" in_jail curl -sS --max-time 30 http://198.51.100.7/
@@ -60,7 +60,7 @@ answers_outside_only() {
     answers_outside_only "a service of the host" 8002 192.0.2.2 "[2001:db8:1::2]" 127.0.0.1 "[::ffff:127.0.0.1]"
 }
 
-@test "the address of a permitted name, written out, is not the name" {
+@test "a permitted name does not permit its literal address" {
     proxied
     answers_outside_only "here" 80 203.0.113.10 "[2001:db8:10::10]"
 }

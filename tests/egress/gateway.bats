@@ -15,7 +15,7 @@ listeners() { ss --no-header --listening --numeric --tcp | sort; }
 # reports of its helpers inside the jail.
 unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5 }' | grep -vE '/(control|[0-9a-f]{32})$' | sort; }
 
-@test "no listener on the host: nobody else can use it" {
+@test "the gateway listens on no socket of the host" {
     local tcp unix
     # Where the host has Slurm, the chaperon listens too, on a socket whose name is already removed.
     JAIL+=(--slurm off)
@@ -31,7 +31,7 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
     ((status != 0))
 }
 
-@test "it is confined: no new privileges, a filter, nothing to read of it" {
+@test "the gateway has no new privileges, a seccomp filter, and can't be read by its user" {
     start_obedient_jail
     grep -qE '^NoNewPrivs:\s+1$' "/proc/$GATEWAY/status"
     grep -qE '^Seccomp:\s+2$' "/proc/$GATEWAY/status"
@@ -46,7 +46,7 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
     ((status != 124)) && [[ $output == *"not permitted"* ]] || report "it should not be traceable"
 }
 
-@test "it holds no descriptor of the caller" {
+@test "the gateway has no descriptor of the caller" {
     as_user touch secret-file
     exec 7<secret-file
     start_obedient_jail
@@ -54,7 +54,7 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
     run -1 grep secret-file <(ls -l "/proc/$GATEWAY/fd")
 }
 
-@test "when it is killed, the jail has no network, nothing hangs, and the user is told" {
+@test "when the gateway is killed, the jail has no network, nothing hangs, and the user gets a message" {
     start_obedient_jail
     tell_jail "curl -sS --max-time 30 http://good.example/"
     [[ $output == *"good.example here"* ]]
@@ -70,7 +70,7 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
     wait_until grep -qiE 'gateway|network' "$BATS_TEST_TMPDIR/jail.out" || report "the user should be told: $(cat "$BATS_TEST_TMPDIR/jail.out")"
 }
 
-@test "it ends with the session" {
+@test "the gateway ends with the session" {
     start_obedient_jail
     # No answer comes: the order kills the shell that would answer.
     echo 'kill $PPID' >orders
@@ -78,7 +78,7 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
     wait_until is_gone "$GATEWAY"
 }
 
-@test "it ends when the supervisor is killed" {
+@test "the gateway ends when the supervisor is killed" {
     start_obedient_jail
     kill -KILL "$SUPERVISOR"
     wait_until is_gone "$GATEWAY"
@@ -103,7 +103,7 @@ no_connection_to_the_web() { ! ss --no-header --numeric --tcp state established 
     [[ -d /proc/$first ]]
 }
 
-@test "a refusal is written down, with its rule, and what was sent is not" {
+@test "a refusal is recorded with its rule, and without what was sent" {
     local log
     # The record contains the command line, so the secret is in a file.
     echo "http://good.example/?a-secret-query" >address

@@ -42,7 +42,7 @@ web_inside() { # PORT [ADDRESS]
     ((status == 125)) && [[ $output == *"take another: --publish 8080:80"* ]] || report "root's port should name another"
 }
 
-@test "without --publish nothing of the jail is seen" {
+@test "without --publish no port of the jail can be reached" {
     filtered
     start_obedient_jail
     web_inside 8099

@@ -17,7 +17,7 @@ fetch_later() {
 is_pending() { [[ $(control pending --json) == *"\"$1\""* ]]; }
 question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9]*$' | head -n 1; }
 
-@test "a host that is blocked is closed at once, for connections that stand as well" {
+@test "a host that is blocked is closed at once, for open connections as well" {
     JAIL=(--network filtered)
     start_obedient_jail
     fetch http://good.example/
@@ -55,7 +55,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     [[ $status != 0 && $output == *closed* ]] || report "why, inside, should know: $output"
 }
 
-@test "a host that is asked about waits, and nothing leaves before the answer" {
+@test "a connection waits for the user's answer, and nothing leaves before it" {
     JAIL=(--network proxied --ask)
     start_obedient_jail
     log_mark
@@ -73,7 +73,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     [[ $output == *"good.example here"* ]] || report "should not be asked again"
 }
 
-@test "the user's no reaches the agent with its reason" {
+@test "the user's denial reaches the agent with its reason" {
     JAIL=(--network proxied --ask)
     start_obedient_jail
     fetch_later http://good.example/
@@ -87,7 +87,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     [[ $output == *"use the mirror"* ]] || report "why, inside, should say it"
 }
 
-@test "a client that gives up takes its question with it" {
+@test "a client that disconnects removes its question" {
     JAIL=(--network proxied --ask)
     start_obedient_jail
     tell_jail "curl -sS --max-time 1 http://good.example/"
@@ -96,7 +96,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     wait_until is_gone_question
 }
 
-@test "nobody is asked about addresses, mail and what a list closes" {
+@test "addresses, mail and blocked hosts raise no question" {
     JAIL=(--network filtered --ask --block-host evil.example)
     start_obedient_jail
     local url
@@ -106,7 +106,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     done
 }
 
-@test "what is only observed passes and stands in the record as a refusal would" {
+@test "with --observe a connection passes and is recorded with the rule that would refuse it" {
     JAIL=(--network proxied --observe)
     start_obedient_jail
     fetch http://good.example/
@@ -127,7 +127,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     [[ $output == *"good.example here"* ]] || report "should be as before"
 }
 
-@test "files are read again as a whole or not at all, and what needs a restart is named" {
+@test "reload reads all files or changes nothing, and names what needs a restart" {
     user_says '[network]' 'mode = "proxied"' 'allow = ["also.example"]'
     JAIL=()
     start_obedient_jail
@@ -151,7 +151,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
 }
 
 # There the jail does not have its own network; it passes its connections to the gateway one by one.
-@test "the same where Landlock alone builds the jail" {
+@test "questions and live rules work where Landlock alone builds the jail" {
     JAIL=(--backend landlock --network proxied --ask --allow-host also.example)
     start_obedient_jail
     fetch_later http://good.example/

@@ -34,14 +34,14 @@ is_as_before() {
     is_as_before
 }
 
-@test "1,000 at once" {
+@test "1,000 connections at once" {
     tell_jail "ulimit -n 4096; python3 load.py at-once 1000 good.example 8080"
     [[ $output == 1000 ]] || report "all should come through"
     grew_by_at_most 40000
     wait_until is_back || report "descriptors should be given back"
 }
 
-@test "more at once than a session may have: the rest is refused, those before go on" {
+@test "connections beyond the session's limit are refused, earlier ones go on" {
     tell_jail "ulimit -n 10000; python3 load.py at-once 4000 good.example 8080 2>&1 | tail -n 1"
     grew_by_at_most 120000
     wait_until is_back || report "descriptors should be given back"
@@ -49,7 +49,7 @@ is_as_before() {
     [[ $output == quiet ]] || report "should serve as before"
 }
 
-@test "500 heads that never end do not disturb others, and none reaches the server" {
+@test "500 HTTP heads without an end do not disturb others, and none reaches the server" {
     log_mark
     # In less than ten seconds: then the gateway closes a connection whose head has not ended.
     tell_jail "python3 load.py loris 500 good.example 80 >loris.out 2>&1 & until [ -e loris.up ]; do sleep 0.05; done; curl -sS --max-time 9 http://good.example/quiet; touch loris.end; wait; cat loris.out"
@@ -71,14 +71,14 @@ is_as_before() {
     is_as_before
 }
 
-@test "a peer that never reads: what is held is bounded" {
+@test "buffers for a server that never reads are bounded" {
     tell_jail "for i in 1 2 3 4 5 6 7 8; do python3 load.py unread echo.example 9002 & done; wait"
     grew_by_at_most 30000
     tell_jail "curl -sS --max-time 30 http://good.example/quiet"
     [[ $output == quiet ]] || report "others should be served"
 }
 
-@test "a jail that never reads: what is held is bounded" {
+@test "buffers for a jail that never reads are bounded" {
     tell_jail "for i in 1 2 3 4 5 6 7 8; do python3 load.py unread echo.example 9004 & done; sleep 1; curl -sS --max-time 30 http://good.example/quiet; wait"
     [[ $output == *quiet* ]] || report "others should be served"
     grew_by_at_most 30000

@@ -29,7 +29,7 @@ teardown() { end_egress_test; }
     unseen dns secret-inside
 }
 
-@test "proxied: a name on no list is never asked outside" {
+@test "proxied: a name on no list is never looked up outside" {
     proxied
     log_mark
     run in_jail getent ahosts secret-inside.trick.example
@@ -40,7 +40,7 @@ teardown() { end_egress_test; }
     seen dns good.example
 }
 
-@test "a resolver of one's own choice is answered by the gateway" {
+@test "the gateway answers queries to any other resolver" {
     says "203.0.113.10" outside dig +short @8.8.8.8 good.example
     says "198.18." in_jail dig +short @8.8.8.8 good.example
     [[ $output != *203.0.113.10* ]]
@@ -58,7 +58,7 @@ teardown() { end_egress_test; }
     everywhere "an answer over HTTPS" curl -sS --max-time 30 --fail "https://dns.google/dns-query?dns=AAAA"
 }
 
-@test "other types: TXT, MX, SRV, ANY have no answer unless opened, and the reason is told" {
+@test "TXT, MX, SRV and ANY queries get an empty answer with the reason, unless a setting permits them" {
     local type
     log_mark
     says a-text-of-good outside dig +short TXT good.example
@@ -73,12 +73,12 @@ teardown() { end_egress_test; }
     run -1 grep -E 'query\[(SRV|NULL|CNAME|NS|SOA)' <(since_mark dns)
 }
 
-@test "HTTPS and SVCB questions are answered politely: no error, no answer" {
+@test "HTTPS and SVCB queries get an empty answer at once" {
     works in_jail dig +time=15 +tries=1 HTTPS good.example
     [[ $output != *"timed out"* ]]
 }
 
-@test "reverse lookups know only our own addresses" {
+@test "reverse lookups answer synthetic addresses only" {
     says good.example in_jail_sh 'dig +short +time=15 +tries=1 -x "$(getent ahostsv4 good.example | head -n 1 | cut -d" " -f1)"'
     log_mark
     run in_jail dig +time=15 +tries=1 -x 203.0.113.10
@@ -118,7 +118,7 @@ teardown() { end_egress_test; }
     says "EDE: " in_jail dig +time=15 +tries=1 to-10-1-2-3.trick.example
 }
 
-@test "of several addresses only the good ones are dialled" {
+@test "of several addresses only the permitted ones are connected to" {
     log_mark
     everywhere "here" curl -sS --max-time 30 http://to-203-0-113-10-and-10-1-2-3.trick.example/
     log_mark
@@ -127,28 +127,28 @@ teardown() { end_egress_test; }
     seen web "203.0.113.10:80"
 }
 
-@test "a name that resolves to this host's own address is refused: the gateway is no way in" {
+@test "a name that resolves to this host's own address is refused" {
     JAIL=(--network filtered --allow-host host.example --allow-host "*.trick.example")
     only_outside "a service of the host" curl -sS --fail --max-time 30 http://host.example:8002/
     only_outside "a service of the host" curl -sS --fail --max-time 30 http://six-20010db8000100000000000000000002.trick.example:8002/
 }
 
-@test "a silent name server costs a time-out of ours, not a hang" {
+@test "a lookup fails with SERVFAIL if the name server does not answer" {
     run in_jail dig +time=20 +tries=1 silent.trick.example
     [[ $output == *SERVFAIL* ]] || report "should be told that nobody answered"
 }
 
-@test "synthetic addresses: one for each name, the first is kept, none is shared" {
+@test "each name keeps its first synthetic address and shares it with no other name" {
     prints "distinct kept" in_jail python3 load.py names 300
 }
 
-@test "a synthetic address that was never given out is refused" {
+@test "a synthetic address that was never assigned is refused" {
     run in_jail curl -sS --max-time 30 http://198.18.200.200/
     [[ $output != *here* ]]
     ((status != 28)) || report "should not wait"
 }
 
-@test "names in strange clothes: case, dots at the end, IDN, bytes that are none" {
+@test "other spellings of a name (case, final dots) get the same verdict" {
     run in_jail curl -sS --max-time 30 http://EVIL.example/
     [[ $output != *here* ]]
     run in_jail curl -sS --max-time 30 http://evil.example./

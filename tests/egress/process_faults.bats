@@ -51,7 +51,7 @@ end_obedient_jail() {
     rm -f orders reply* transfer* ready
 }
 
-@test "the gateway is killed under a connection: the jail goes on without a network, and says so" {
+@test "the gateway is killed during a connection: the jail goes on without a network, and a message reports it" {
     local backend
     for backend in native bwrap landlock; do
         use "$backend"
@@ -69,7 +69,7 @@ end_obedient_jail() {
     done
 }
 
-@test "the gateway is stopped under a connection: nothing gets out, and after it is continued all goes on" {
+@test "the gateway is stopped during a connection: nothing gets out, and traffic goes on after SIGCONT" {
     local backend
     for backend in native landlock; do
         use "$backend"
@@ -95,7 +95,7 @@ end_obedient_jail() {
     done
 }
 
-@test "who answers for the jail is stopped under a connection: nothing opens, and after it is continued all goes on" {
+@test "the stage is stopped during a connection: nothing opens, and traffic goes on after SIGCONT" {
     local backend
     for backend in native landlock; do
         use "$backend"
@@ -119,7 +119,7 @@ end_obedient_jail() {
     done
 }
 
-@test "all of ours are killed under a connection: no connection is left, and nobody to make one" {
+@test "all our processes are killed during a connection: no connection is left, and none can be made" {
     local backend name processes=()
     RANDOM=4713
     for backend in native bwrap landlock; do

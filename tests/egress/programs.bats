@@ -46,7 +46,7 @@ is_kept_from() {
     is_kept_from curl-plain "[2001:db8:66::66] here" "[2001:db8:66::66]"
 }
 
-@test "curl reads what comes in chunks, and names that have one family only" {
+@test "curl reads chunked bodies, and reaches names with one address family" {
     filtered
     everywhere "chunk 3" bash programs.sh curl good.example /chunked
     everywhere "v4only.example here" bash programs.sh curl v4only.example

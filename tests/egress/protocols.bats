@@ -13,7 +13,7 @@ teardown() { end_egress_test; }
 
 # ---- TLS ---------------------------------------------------------------------------------------------------------------
 
-@test "TLS: another name in the ClientHello than the one that was looked up" {
+@test "TLS: a ClientHello with another name than the one that was looked up is refused" {
     only_outside "evil.example here" python3 tls.py good.example 443 evil.example
     only_outside "also.example here" python3 tls.py good.example 443 also.example
     only_outside "evil.example here" curl -sS --max-time 30 --connect-to evil.example:443:good.example:443 https://evil.example/
@@ -22,7 +22,7 @@ teardown() { end_egress_test; }
     everywhere "CN = example" bash -c 'openssl s_client -brief -connect good.example:443 -servername good.example -CAfile authority.crt </dev/null 2>&1 | grep -o "CN = example"'
 }
 
-@test "TLS: no name at all" {
+@test "TLS: a ClientHello without a name is refused" {
     only_outside "good.example here" python3 tls.py good.example 443 -
 }
 
@@ -61,7 +61,7 @@ hides() {
     unseen web "/smuggled" || report "a smuggled request came through: $*"
 }
 
-@test "HTTP: another Host than the name" {
+@test "HTTP: a Host other than the name is refused" {
     log_mark
     works outside python3 talk.py good.example 80 --wait 1 "$REQUEST_FOR_EVIL"
     seen web "|evil.example|"
@@ -87,7 +87,7 @@ hides() {
     [[ $output == *"good.example here"*taken*"good.example here"* ]] || report "honest requests should all be answered"
 }
 
-@test "HTTP: smuggling shapes" {
+@test "HTTP: no smuggled request gets through" {
     local evil=$REQUEST_FOR_EVIL head='POST /post HTTP/1.1\r\nHost: good.example\r\n'
     hides "$head"'Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'"$evil"
     hides "$head"'Content-Length: 300\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'"$evil"
@@ -115,7 +115,7 @@ hides() {
     hides 'CONNECT evil.example:80 HTTP/1.1\r\nHost: good.example\r\n\r\n'"$evil"
 }
 
-@test "HTTP: names that are two, or none, or broken" {
+@test "HTTP: a request with two names, no name or a broken name does not get through" {
     hides 'GET /smuggled HTTP/1.1\r\nHost: good.example\r\nHost: evil.example\r\n\r\n'
     hides 'GET /smuggled HTTP/1.1\r\nHost: evil.example\r\nHost: good.example\r\n\r\n'
     hides 'GET http://evil.example/smuggled HTTP/1.1\r\nHost: good.example\r\n\r\n'

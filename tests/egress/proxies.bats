@@ -19,7 +19,7 @@ PROXY=198.18.0.1
     says "good.example here" in_jail curl -sS --max-time 30 --proxy "http://[fd61:6765:6e74::1]:3128" http://good.example/
 }
 
-@test "CONNECT to a forbidden name, to addresses, to the floor: 403 that says why" {
+@test "CONNECT to a forbidden name, an address or below the floor: 403 with the reason" {
     local target
     for target in evil.example:443 203.0.113.66:443 "[2001:db8:66::66]:443" 127.0.0.1:8001 "[::1]:8001" 169.254.169.254:80 10.1.2.3:80 mail.example:25 \
         2130706433:8001 0x7f.1:8001 "[::ffff:127.0.0.1]:8001" good.example:853 host.example:8002; do
@@ -30,7 +30,7 @@ PROXY=198.18.0.1
     [[ $output != *here* ]]
 }
 
-@test "what goes through CONNECT is judged like the rest" {
+@test "TLS and HTTP inside CONNECT are checked as outside it" {
     log_mark
     works outside python3 talk.py good.example 80 --wait 1 'GET /smuggled HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n'
     seen web /smuggled
@@ -45,7 +45,7 @@ PROXY=198.18.0.1
     unseen web "|evil.example|"
 }
 
-@test "CONNECT with CR, LF, NUL and other bytes in the name" {
+@test "CONNECT with CR, LF, NUL or other bytes in the name is refused" {
     local target
     log_mark
     for target in 'good.example\r\nX: evil.example:80' 'evil.example\x00.good.example:80' 'good.example\n:80' 'good.example:80\x00' 'good.example@evil.example:80' \
@@ -67,7 +67,7 @@ PROXY=198.18.0.1
     ((status == 97)) || report "should be refused by SOCKS"
 }
 
-@test "SOCKS5: addresses below the floor, broken names, BIND and UDP" {
+@test "SOCKS5: addresses below the floor, broken names, BIND and UDP are refused" {
     local target
     for target in 127.0.0.1 169.254.169.254 10.1.2.3 203.0.113.66 192.0.2.2 0.0.0.0; do
         fails "reply 2" in_jail python3 socks.py connect v4 $target 80

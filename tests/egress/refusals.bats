@@ -21,7 +21,7 @@ quick() { # COMMAND that prints "after N ms" at the end of a line, or curl's sec
 }
 TIMED=(curl -sS --max-time 30 -w '\ntime=%{time_total}\n')
 
-@test "HTTP: 403 with a body that says the rule, the reason and not to try again" {
+@test "HTTP: a 403 body names the rule and the reason, and advises against another attempt" {
     JAIL=(--network proxied --allow-host good.example:443)
     says "good.example here" outside curl -sS http://good.example/
     works in_jail curl -sS --max-time 30 -i http://good.example/
@@ -31,7 +31,7 @@ TIMED=(curl -sS --max-time 30 -w '\ntime=%{time_total}\n')
     quick "${TIMED[@]}" http://good.example/
 }
 
-@test "HTTP to an address without a name: 403 says that addresses are closed" {
+@test "HTTP to an address without a name: a 403 body reports that addresses are closed" {
     filtered
     says "203.0.113.66 here" outside curl -sS http://203.0.113.66/
     works in_jail curl -sS --max-time 30 -i http://203.0.113.66/
@@ -40,7 +40,7 @@ TIMED=(curl -sS --max-time 30 -w '\ntime=%{time_total}\n')
     quick "${TIMED[@]}" "http://[2001:db8:66::66]/"
 }
 
-@test "TLS: an alert" {
+@test "TLS: a refusal is an alert" {
     filtered
     says "203.0.113.66 here" outside curl -sS https://203.0.113.66/
     run in_jail curl -sS --max-time 30 https://203.0.113.66/
@@ -48,7 +48,7 @@ TIMED=(curl -sS --max-time 30 -w '\ntime=%{time_total}\n')
     quick "${TIMED[@]}" https://203.0.113.66/
 }
 
-@test "ssh: a disconnect with the reason" {
+@test "ssh: a refusal is a disconnect with the reason" {
     filtered
     says "over ssh" outside bash programs.sh ssh 203.0.113.66
     run in_jail bash programs.sh ssh 203.0.113.66
@@ -85,7 +85,7 @@ TIMED=(curl -sS --max-time 30 -w '\ntime=%{time_total}\n')
     everywhere "port 9000 is open" python3 talk.py good.example 9000 --wait 1
 }
 
-@test "names: REFUSED with an extended error" {
+@test "names: a refusal is REFUSED with an extended error" {
     filtered
     says "203.0.113.66" outside dig +short evil.example
     works in_jail dig +time=15 +tries=1 evil.example
@@ -98,7 +98,7 @@ TIMED=(curl -sS --max-time 30 -w '\ntime=%{time_total}\n')
     quick bash -c 'dig +time=15 +tries=1 evil.example | sed -n "s/^;; Query time: \([0-9]*\) msec/x after \1 ms/p"'
 }
 
-@test "names: those that do not exist, and those that fail, are told as they are" {
+@test "names: NXDOMAIN and SERVFAIL are passed on" {
     filtered
     works in_jail dig +time=15 +tries=1 nx.example
     [[ $output == *"status: NXDOMAIN"* ]] || report "should not exist"
@@ -115,7 +115,7 @@ TIMED=(curl -sS --max-time 30 -w '\ntime=%{time_total}\n')
     quick python3 sockets.py udp 2001:db8:10::10 443
 }
 
-@test "an unreachable server is told as unreachable, not as forbidden" {
+@test "an unreachable server is reported as unreachable, not as forbidden" {
     filtered
     run outside curl -sS --max-time 30 http://good.example:4444/
     ((status == 7))

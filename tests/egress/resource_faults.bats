@@ -26,7 +26,7 @@ closed_hosts_are_closed() {
     done
 }
 
-@test "no descriptors left: nothing gets through that should not, and what is allowed does again when there are some" {
+@test "a gateway without free descriptors permits nothing forbidden, and works again when it has some" {
     local limits more failed=0
     DESCRIPTORS=$(descriptors_of "$GATEWAY")
     says " here" outside curl -sS --max-time 30 http://evil.example/

@@ -16,7 +16,7 @@ still_in_force() {
 }
 AFTER='echo "AFTER: $(curl -sS --max-time 30 http://good.example/)"; curl -sS --max-time 30 http://evil.example/; curl -sS --max-time 30 http://203.0.113.66/; true'
 
-@test "UDP to any address or name" {
+@test "UDP reaches no address or name" {
     local target
     for target in "203.0.113.10 7" "203.0.113.10 123" "198.51.100.7 9000" "2001:db8:10::10 7" "echo.example 7" "10.1.2.3 7"; do
         only_outside "echo of hello" python3 sockets.py udp $target
@@ -27,13 +27,13 @@ AFTER='echo "AFTER: $(curl -sS --max-time 30 http://good.example/)"; curl -sS --
     unseen world "udp 9000"
 }
 
-@test "ping" {
+@test "ping gets no answer" {
     says "1 received" outside ping -c 1 -W 2 203.0.113.66
     run in_jail ping -c 1 -W 2 203.0.113.66
     [[ $output != *"1 received"* ]] || report "should not be answered"
 }
 
-@test "raw, packet and vsock sockets, transparent sockets and marks" {
+@test "raw, packet, vsock and transparent sockets and socket marks are refused" {
     works python3 sockets.py raw
     works python3 sockets.py packet
     works python3 sockets.py transparent
@@ -46,7 +46,7 @@ AFTER='echo "AFTER: $(curl -sS --max-time 30 http://good.example/)"; curl -sS --
     run in_jail python3 sockets.py vsock && ((status != 0))
 }
 
-@test "TCP Fast Open carries no request past the judge" {
+@test "a TCP Fast Open request does not avoid the gateway's rules" {
     says "evil.example here" outside python3 sockets.py fastopen 203.0.113.66 80
     run in_jail python3 sockets.py fastopen 203.0.113.66 80
     [[ $output != *"evil.example here"* ]]
@@ -82,7 +82,7 @@ AFTER='echo "AFTER: $(curl -sS --max-time 30 http://good.example/)"; curl -sS --
     [[ $output != *"203.0.113.66 here"* ]]
 }
 
-@test "sockets of the host: abstract, another user's file, loopback of both families" {
+@test "no abstract, file or loopback socket of the host can be reached" {
     says "a service of the host" outside python3 sockets.py abstract agent-sandbox-host-service
     run in_jail python3 sockets.py abstract agent-sandbox-host-service
     [[ $output != *"a service of the host"* ]]
@@ -98,7 +98,7 @@ AFTER='echo "AFTER: $(curl -sS --max-time 30 http://good.example/)"; curl -sS --
         for try in $(seq 500); do curl -sS --max-time 30 "http://[::1]:8001/" 2>/dev/null && break; sleep 0.1; done; kill %1'
 }
 
-@test "isolated: nothing at all" {
+@test "isolated: no host, name or proxy can be reached" {
     JAIL=(--network isolated --allow-host good.example)
     only_outside "good.example here" curl -sS --max-time 30 https://good.example/
     only_outside "203.0.113.10" dig +short +time=1 +tries=1 good.example
