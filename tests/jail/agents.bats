@@ -35,7 +35,7 @@ teardown() { end_test; }
 tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
 
 # bats test_tags=smoke
-@test "an agent's state is kept, and the log-in is written through" {
+@test "an agent's state is kept, and a renewed log-in reaches the user's file" {
     mkdir "$HOME/.tiny"
     echo old >"$HOME/.tiny/login.json"
     works tiny 'echo first >>~/.tiny/history; echo new >~/.tiny/login.json'
@@ -48,7 +48,7 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     [[ $status != 0 ]]
 }
 
-@test "what would run outside later can be neither changed nor made" {
+@test "files that would run outside later can be neither changed nor made" {
     mkdir "$HOME/.tiny"
     echo '{"mine":1}' >"$HOME/.tiny/settings.json"
     run tiny 'echo planted >~/.tiny/settings.json'
@@ -70,7 +70,7 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     done
 }
 
-@test "what is protected and private is the user's where it has content, else the session's own" {
+@test "a protected private directory shows the user's files, or is the session's own if it is empty" {
     sed -i 's|^protect = .*|protect = [".tiny/bin"]\nprivate = [".tiny/bin"]|' "$HOME/.config/agent-sandbox/agents/tiny.toml"
     works tiny 'echo mine >~/.tiny/bin/tool && cat ~/.tiny/bin/tool'
     [[ ! -e $HOME/.tiny/bin/tool ]] || report "planted"
@@ -95,14 +95,14 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     done
 }
 
-@test "a first-time user gets a state directory, and no ghost files stay in it" {
+@test "a first-time user gets a state directory without leftover files" {
     works tiny 'cat ~/.tiny/settings.json; echo kept >~/.tiny/history'
     [[ $output == '{}' ]]
     [[ $(ls -A "$HOME/.tiny") == history ]]
     [[ ! -e $HOME/.tiny.json ]]
 }
 
-@test "a file that holds both is a copy, kept from session to session, and the user's is untouched" {
+@test "a file with settings and state is a copy, kept between sessions, and the user's file stays unchanged" {
     echo '{"servers":["mine"]}' >"$HOME/.tiny.json"
     works tiny 'cat ~/.tiny.json; echo "{\"servers\":[\"planted\"]}" >~/.tiny.json'
     [[ $output == '{"servers":["mine"]}' ]]
@@ -111,13 +111,13 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     [[ $output == '{"servers":["planted"]}' ]]
 }
 
-@test "a file of the user's that is no valid JSON is passed on and left as it is" {
+@test "a user's file that is not valid JSON is shown and stays unchanged" {
     echo '{"servers":' >"$HOME/.tiny.json"
     works tiny 'cat ~/.tiny.json'
     [[ $output == '{"servers":' && $(<"$HOME/.tiny.json") == '{"servers":' ]]
 }
 
-@test "the notice stands in front of the user's own instructions, whose file is untouched" {
+@test "the notice precedes the user's own instructions, and their file stays unchanged" {
     mkdir "$HOME/.tiny"
     echo "always use tabs" >"$HOME/.tiny/TINY.md"
     works tiny 'cat ~/.tiny/TINY.md'
@@ -147,7 +147,7 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     done
 }
 
-@test "projects keep apart what an agent remembers, where that is wanted" {
+@test "with agents.per_project_state each project has its own history" {
     export AGENT_SANDBOX_AGENTS_PER_PROJECT_STATE=true
     mkdir -p "$HOME/.tiny" "$HOME/second"
     echo '{"mine":1}' >"$HOME/.tiny/settings.json"
@@ -162,7 +162,7 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     [[ $status != 0 ]] || report "the second project reads the first one's history"
 }
 
-@test "a broken profile is one clear line, and nothing runs" {
+@test "a broken profile is reported in one line, and nothing runs" {
     echo 'staet = [".x"]' >>"$HOME/.config/agent-sandbox/agents/tiny.toml"
     run tiny 'echo ran'
     [[ $status == 125 && $output == *tiny.toml:* && $output != *ran* ]] || report "a broken profile"
@@ -171,7 +171,7 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     [[ $status == 125 && $output == *"no profile"* ]] || report "an unknown profile"
 }
 
-@test "an agent that is not installed is said to be missing" {
+@test "an agent that is not installed is reported as missing" {
     run -127 "$SBX_PROGRAM" --quiet --agent claude -- claude-that-is-not-there
     [[ $output == *"not found"* || $output == *"was not found"* ]] || report "a missing agent"
 }
@@ -185,7 +185,7 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     [[ $output == *'protect = [".tiny/settings.json"'* ]]
 }
 
-@test "why answers inside as it does outside" {
+@test "why answers the same inside and outside" {
     mkdir "$HOME/.ssh"
     for question in "path $HOME/.ssh" "path $PROJECT" "host pastebin.com" "host 10.0.0.1:22" "env SSH_AUTH_SOCK" "syscall io_uring_setup"; do
         # shellcheck disable=SC2086

@@ -66,7 +66,7 @@ covers_stay() {
     covers_stay native
 }
 
-@test "by bubblewrap as well" {
+@test "bubblewrap: a file that is replaced outside, and a placeholder that is removed, are covered again" {
     covers_stay bwrap
 }
 
@@ -90,7 +90,7 @@ keeper_of_jail() {
 }
 
 # The control: without a process that mounts the covers again, all of these files are open.
-@test "without the keeper they lie open" {
+@test "control: without the keeper the replaced files are uncovered" {
     JAIL=(--backend native)
     in_covers "$TRIES"
     local keeper
@@ -102,7 +102,7 @@ keeper_of_jail() {
     [[ $output == *planted* && $output == *config-written* && $output == *envrc-made* ]] || report "something was covered all the same"
 }
 
-@test "again and again, and in directories that are replaced themselves" {
+@test "files that are replaced repeatedly, also with their directories, are covered again" {
     mkdir -p services/api && echo "KEY=planted" >services/api/.env
     in_covers 'cat services/api/.env .env; echo 2>/dev/null >.git/hooks/post-commit && echo hook-made; echo tried' services/api/.env .env .git/hooks
     local round
@@ -117,7 +117,7 @@ keeper_of_jail() {
     [[ ! -e .git/hooks/post-commit ]] || report "a hook was made"
 }
 
-@test "credentials in a home that is shown as a whole, files and directories" {
+@test "credentials that are replaced in a visible home are covered again" {
     mkdir "$HOME/.ssh" && echo planted >"$HOME/.ssh/id_rsa" && echo planted >"$HOME/.netrc"
     local home
     for home in read write; do
@@ -131,7 +131,7 @@ keeper_of_jail() {
     done
 }
 
-@test "it is told at the end and recorded; a placeholder that came back leaves nothing to tell" {
+@test "a replaced file is reported at the end and recorded, a restored placeholder is not" {
     in_covers : .env .git/config .envrc
     replace_outside
     go_on
@@ -141,7 +141,7 @@ keeper_of_jail() {
     [[ $output == *cover*"/project/.env"* ]] || report "not recorded"
 }
 
-@test "a file that is replaced all day does not keep others from being told of" {
+@test "a file that is replaced very often does not suppress reports of others" {
     in_covers : .env .git/config
     python3 -c 'import os, time
 for _ in range(600):
@@ -155,7 +155,7 @@ for _ in range(600):
     [[ $(grep -c replaced <<<"$output") == 2 ]] || report "told more than once"
 }
 
-@test "what is replaced at any moment of a launch is covered" {
+@test "a file that is replaced at any moment of a launch is covered" {
     local round writer
     for round in $(seq 20); do
         touch going
@@ -176,7 +176,7 @@ while os.path.exists("going"):
 }
 
 # The jail is already built, and not dumpable any more, before the supervisor continues.
-@test "by a supervisor that loses the processor when it has made the jail as well" {
+@test "a file that is replaced is covered also if the supervisor is delayed after it made the jail" {
     JAIL=(--backend native)
     local program=$SBX_PROGRAM
     SBX_PROGRAM=$BATS_TEST_TMPDIR/late
@@ -192,7 +192,7 @@ while os.path.exists("going"):
 
 # The process that mounts the covers again, its pidfd of the jail and the message with the descriptors must exist before the command
 # starts.
-@test "a jail that nobody can look after runs nothing" {
+@test "a jail without a working keeper runs nothing" {
     JAIL=(--backend native --network isolated)
     local fault
     for fault in clone:error=EAGAIN pidfd_open:error=EMFILE sendmsg:error=EPIPE; do
@@ -204,7 +204,7 @@ while os.path.exists("going"):
 }
 
 # The kernel limits the number of inotify watches per user. Without watches the keeper polls every second.
-@test "without watches it takes a moment longer" {
+@test "without inotify a replaced file is covered a moment later" {
     JAIL=(--backend native)
     local program=$SBX_PROGRAM inotify_init1=294
     [[ $(uname -m) == x86_64 ]] || inotify_init1=26

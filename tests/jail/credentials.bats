@@ -83,7 +83,7 @@ PROBE='for file; do cat "$HOME/$file" 2>/dev/null | grep -q planted && echo "rea
     done
 }
 
-@test "a single file below a credential directory comes in only when it is named, and alone" {
+@test "a file below a credential directory is shown only when a rule names it, and alone" {
     echo "host keys" >"$HOME/.ssh/known_hosts"
     expect_hidden "$HOME/.ssh/known_hosts"
     JAIL=(--ro "$HOME/.ssh/known_hosts")

@@ -13,7 +13,7 @@ teardown() { end_test; }
     fails "No space left" in_jail sh -c 'head -c 4 /dev/zero >/dev/full'
 }
 
-@test "no other node of the host is there" {
+@test "no other device node of the host is visible" {
     local node inside
     inside=$(in_jail find /dev -type b -o -type c | sort)
     for node in $inside; do
@@ -24,13 +24,13 @@ teardown() { end_test; }
     done
 }
 
-@test "no node can be added, and none can be made" {
+@test "no device node can be added or made" {
     fails "Read-only file system" in_jail touch /dev/new
     fails "" in_jail mknod sda b 8 0
     fails "" in_jail mknod /tmp/sda b 8 0
 }
 
-@test "--device lets one in" {
+@test "--device shows one device" {
     local node
     for node in /dev/vga_arbiter /dev/rfkill /dev/hwrng; do
         [[ -c $node ]] || continue
@@ -42,7 +42,7 @@ teardown() { end_test; }
     skip "no harmless device on this machine"
 }
 
-@test "what is never let in is refused by name and by pattern" {
+@test "forbidden devices are refused by name and by pattern" {
     refused 125 "is never let in" "$SBX_PROGRAM" --device /dev/kmsg -- true
     refused 125 "is never let in" "$SBX_PROGRAM" --device '/dev/km*' -- true
     refused 125 "is not below /dev" "$SBX_PROGRAM" --device /etc/passwd -- true
@@ -71,7 +71,7 @@ with_gpu() {
 }
 
 # tests/gpu/try.sh shows the same with real programs.
-@test "a GPU comes in with its part of /sys, or there is none and --gpu on is refused" {
+@test "a GPU is shown with its part of /sys; on a machine without one, --gpu on is refused" {
     local node
     node=$(gpu_node)
     if [[ -n $node ]]; then with_gpu "$node"; else without_gpu; fi

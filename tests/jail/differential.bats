@@ -19,7 +19,7 @@ teardown() { end_test; }
     (($(wc -l <"$REPORTS/first") > 1500)) || { wc -l "$REPORTS/first" >&2; return 1; }
 }
 
-@test "control: a small change of the jail is found, each in the line that tells it" {
+@test "control: each small change of the jail is found in its line of the report" {
     echo one >file
     walk bwrap first
     local row subject options change rows
@@ -181,7 +181,7 @@ TABLE
 
 # ---- Properties of both backends -------------------------------------------------------------------------------------
 
-@test "what the jail knows of itself differs in the backend's name alone" {
+@test "the summary and the notice inside differ only in the backend's name" {
     local file backend
     # The first session makes ~/.local/state, in which some names are hidden where it exists.
     works in_jail true
@@ -195,7 +195,7 @@ TABLE
     done
 }
 
-@test "of the launcher's arguments and variables nothing is seen inside, and no mount sends anything to the host" {
+@test "the launcher's arguments and variables are not visible inside, and no mount propagates to the host" {
     local secret=walker-secret-$RANDOM backend
     mkdir "$HOME/$secret"
     for backend in bwrap native; do

@@ -56,7 +56,7 @@ removed() {
     prints "$PROJECT" in_jail printenv PWD
 }
 
-@test "secrets under innocent names are removed by their value" {
+@test "secrets in variables with harmless names are removed by their value" {
     export AGENT_SANDBOX_ENV_MODE=inherit
     passes INNOCENT harmless
     removed INNOCENT "https://user:planted@example.org/"
@@ -73,7 +73,7 @@ removed() {
     removed https_proxy http://user:planted@proxy.example.org:3128
 }
 
-@test "injection into our own helpers is removed, in both modes" {
+@test "variables that inject code into our own helpers are removed, in both modes" {
     for AGENT_SANDBOX_ENV_MODE in clean inherit; do
         export AGENT_SANDBOX_ENV_MODE
         removed LD_PRELOAD "$(native_libm)"
@@ -127,7 +127,7 @@ removed() {
     [[ ${lines[-1]} == 0 ]] || report "found"
 }
 
-@test "nothing of a removed variable is in the dry run" {
+@test "the dry run shows no part of a removed variable" {
     run env MY_TOKEN=planted-secret "$SBX_PROGRAM" --dry-run --json -- true
     [[ $status == 0 && $output != *planted-secret* && $output == *MY_TOKEN* ]] || report "the value is there, or the name is not"
 }

@@ -48,7 +48,7 @@ none_of_firejail() { ! of_firejail >/dev/null; }
     prints "" in_jail_sh 'ls -A /run/user 2>/dev/null || true'
 }
 
-@test "the project is written, nothing else is" {
+@test "only the project can be written" {
     echo old >file
     expect_writable "$PROJECT/file"
     works in_jail_sh 'echo new >"$HOME/left"'
@@ -71,7 +71,7 @@ none_of_firejail() { ! of_firejail >/dev/null; }
     cd / && rm -r "$other"
 }
 
-@test "protected and masked paths of the project" {
+@test "protected paths can't be written, masked ones can't be read" {
     make_repository "$PROJECT"
     echo "TOKEN=secret" >.env
     mkdir .vscode
@@ -108,7 +108,7 @@ none_of_firejail() { ! of_firejail >/dev/null; }
 }
 
 # Threat: a firejail profile that the user or a jailed process wrote opens paths that the plan closes.
-@test "no profile of the user's adds to what is shown" {
+@test "firejail profiles of the user show no more files" {
     echo secret >"$HOME/file"
     mkdir -p "$HOME/.config/firejail"
     local name
@@ -133,7 +133,7 @@ none_of_firejail() { ! of_firejail >/dev/null; }
     prints 0 in_jail_sh 'tr "\0" "\n" </proc/self/environ | grep -c container= || true'
 }
 
-@test "neither the shared memory nor the objects of the host" {
+@test "shared memory and System V objects of the host are out of reach" {
     echo secret >"/dev/shm/agent-sandbox-test.$SBX_TAG"
     expect_hidden "/dev/shm/agent-sandbox-test.$SBX_TAG"
     rm "/dev/shm/agent-sandbox-test.$SBX_TAG"
@@ -161,20 +161,20 @@ none_of_firejail() { ! of_firejail >/dev/null; }
     prints 0000000000000000 in_jail_sh "sed -n 's/^CapBnd:[[:space:]]*//p' /proc/self/status"
 }
 
-@test "isolated: there is a loopback device and nobody else on it" {
+@test "isolated: the jail has its own loopback, and services of the host do not answer on it" {
     start_service
     local ask='import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])))'
     works python3 -c "$ask" "$PORT"
     fails "Connection refused" in_jail python3 -c "$ask" "$PORT"
 }
 
-@test "the second wall and the filter stand in it" {
+@test "Landlock and the seccomp filter apply inside firejail's jail" {
     fails "" in_jail unshare -U true
     fails "" in_jail_sh 'echo new >/run/agent-sandbox-test'
     prints 2 in_jail_sh "sed -n 's/^Seccomp:[[:space:]]*//p' /proc/self/status"
 }
 
-@test "projects with odd names are exactly themselves, or refused" {
+@test "a project with an unusual name shows itself alone, or is refused" {
     local name
     for name in 'a b' 'a  b' 'C#' 'a*b' 'a?b' 'a[b]c' '~x' '$HOME' "a'b" 'a(b)' 'ü'; do
         mkdir -p "$HOME/odd/$name/.vscode"
@@ -211,13 +211,13 @@ none_of_firejail() { ! of_firejail >/dev/null; }
     prints "got it" cat trapped
 }
 
-@test "what the command leaves behind ends with it" {
+@test "background processes end with the command" {
     works in_jail_sh 'trap "" TERM; (trap "" TERM; sleep 301) & echo $! >child'
     wait_until none_of_firejail
     fails "" pgrep -u "$SBX_USER" -xf "sleep 301"
 }
 
-@test "nothing stays when the supervisor is killed, or firejail" {
+@test "nothing stays when the supervisor or firejail is killed" {
     start_jail 'sleep 302 & touch ready; sleep 303'
     works of_firejail
     kill -KILL "$SUPERVISOR"

@@ -33,7 +33,7 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -na
     works of_jail
 }
 
-@test "what firejail keeps about its jails is closed" {
+@test "files that firejail keeps about its jails can't be read" {
     start_jail 'touch ready; sleep 701'
     works grep -rqs . /run/firejail/profile
     local place
@@ -77,7 +77,7 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -na
     [[ ${lines[*]} == "0 1 2 3" ]] || report "more descriptors than expected"
 }
 
-@test "whoever is killed, nothing stays: no process, no directory, no name in the project" {
+@test "after any process is killed, no process, directory or placeholder stays" {
     make_repository "$PROJECT"
     filtered
     local victim before
@@ -100,7 +100,7 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -na
 
 # ---- Files -----------------------------------------------------------------------------------------------------------
 
-@test "no link of the project leads out, and a project may be reached by one" {
+@test "no symbolic link in the project leads out, and a link to a project works" {
     echo secret >"$HOME/secret"
     ln -s "$HOME/secret" soft
     ln -s "$HOME" above
@@ -117,7 +117,7 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -na
     fails "No such file" in_jail cat "$HOME/secret"
 }
 
-@test "names that firejail takes for more than a name" {
+@test "a project name with firejail syntax shows no more files" {
     local name
     mkdir -p "$HOME/odd/plain"
     for name in $'new\nline' $'new\nwhitelist ${HOME}' '${HOME}' 'a%b' 'a\b' 'include x' '..x' '-x' 'a=b' '~'; do
@@ -134,7 +134,7 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -na
     done
 }
 
-@test "the session's directory: stubs stay, and all of it goes" {
+@test "the session's directory can't be changed, and is removed at the end" {
     local place
     works in_jail_sh 'echo "$AGENT_SANDBOX_PLACE"'
     place=$output
@@ -159,7 +159,7 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -na
 
 # ---- Services --------------------------------------------------------------------------------------------------------
 
-@test "sockets wherever they lie, and without a place" {
+@test "no Unix socket of the host can be reached, by path or abstract name" {
     local place mode
     for place in "$HOME/sbx.sock" "/tmp/sbx-$SBX_TAG.sock" "/var/tmp/sbx-$SBX_TAG.sock" "/dev/shm/sbx-$SBX_TAG.sock" "@sbx-$SBX_TAG"; do
         start_listener "$place"
@@ -216,7 +216,7 @@ in_jail_traced() { "$SBX_PROGRAM" --quiet --backend firejail --network open --tr
 
 # ---- The kernel ------------------------------------------------------------------------------------------------------
 
-@test "kinds of sockets that the doorman does not judge can't be had" {
+@test "socket types that the doorman does not check can't be made" {
     filtered
     # UDP, TCP over several paths, UDP by IPv6; then types that an ordinary user can open outside only on some machines.
     local kind call=("${CALL[@]}" socket)
@@ -230,7 +230,7 @@ in_jail_traced() { "$SBX_PROGRAM" --quiet --backend firejail --network open --tr
     done
 }
 
-@test "the kernel's switches can't be turned" {
+@test "kernel settings can't be changed" {
     fails "" in_jail_sh 'echo x >/proc/sys/kernel/core_pattern'
     fails "" in_jail_sh 'echo x >/proc/sys/kernel/hostname'
     fails "" in_jail_sh 'echo h >/proc/sysrq-trigger'

@@ -105,7 +105,7 @@ v2" git tag
     prints again git -C "$HOME/origin.git" log -1 --format=%s one
 }
 
-@test "deleting a branch works; renaming one and setting options fail with git's own words" {
+@test "deleting a branch works; renaming one and setting options fail with git's own messages" {
     git branch gone
     works in_jail git branch -d gone
     fails "could not write config file" in_jail git config user.name Other
@@ -170,7 +170,7 @@ v2" git tag
     prints inside git -C apart log -1 --format=%s
 }
 
-@test "nothing of ours is left in any repository, and two sessions don't disturb each other" {
+@test "a session leaves no files in any repository, and two sessions don't disturb each other" {
     git worktree add -q tree
     find .git -not -path '*/objects/*' | sort >"$HOME/before"
     start_jail 'touch ready; until [ -e go ]; do sleep 0.02; done; rm go; git status >/dev/null || touch broken'
@@ -185,14 +185,14 @@ v2" git tag
 
 # ---- What must not work ----------------------------------------------------------------------------------------------
 
-@test "hooks: by file, by directory, by link" {
+@test "planted hooks do not run outside: by file, by directory, by link" {
     make_trap trap
     plant 'cp trap .git/hooks/pre-commit'
     plant 'mv .git/hooks .git/aside; mkdir .git/hooks; cp trap .git/hooks/pre-commit'
     plant 'rm -rf .git/hooks; mkdir evil; cp trap evil/pre-commit; ln -s ../evil .git/hooks'
 }
 
-@test "the configuration: with git, with an editor, by rename, through another file" {
+@test "a changed configuration runs nothing outside: with git, with an editor, by rename, through another file" {
     make_trap trap
     plant 'git config core.fsmonitor "$PWD/trap"'
     plant 'git config --file .git/config core.fsmonitor "$PWD/trap"'
@@ -204,7 +204,7 @@ v2" git tag
     plant 'cd .git && GIT_DIR=. git config core.fsmonitor "$OLDPWD/trap"'
 }
 
-@test "config.worktree, where worktrees have configurations" {
+@test "a planted config.worktree runs nothing outside where worktrees have configurations" {
     git config extensions.worktreeConfig true
     git worktree add -q tree
     make_trap trap
@@ -212,7 +212,7 @@ v2" git tag
     plant 'printf "[core]\nfsmonitor = %s/trap\n" "$PWD" >.git/worktrees/tree/config.worktree' tree
 }
 
-@test "config.worktree before worktrees have configurations: git sparse-checkout turns them on" {
+@test "a planted config.worktree runs nothing outside after git sparse-checkout turns it on" {
     local tree
     git worktree add -q tree
     make_trap trap
@@ -233,24 +233,24 @@ v2" git tag
     works test ! -e .git/worktrees/tree/config.worktree
 }
 
-@test "attributes need a filter, and no filter can be made" {
+@test "attributes run nothing, because no filter can be configured" {
     make_trap trap
     plant 'echo "* filter=evil" >.gitattributes; git config filter.evil.clean "$PWD/trap"'
     plant 'echo "* filter=evil" >.git/info/attributes; git config filter.evil.clean "$PWD/trap"'
 }
 
-@test "a common directory of the attacker's" {
+@test "a planted commondir runs nothing outside" {
     make_trap trap
     plant 'cp -r .git evil; printf "[core]\nfsmonitor = %s/trap\n" "$PWD" >>evil/config; echo ../evil >.git/commondir'
 }
 
-@test "the repository itself exchanged or renamed" {
+@test "a repository that is exchanged or renamed runs nothing outside" {
     make_trap trap
     plant 'cp -r .git evil; cp trap evil/hooks/pre-commit; mv .git aside; mv evil .git'
     plant 'cp -r .git evil; cp trap evil/hooks/pre-commit; mv .git aside; echo "gitdir: evil" >.git'
 }
 
-@test "a worktree's directory: its way to the repository, its link, its name" {
+@test "a worktree's changed link to its repository runs nothing outside" {
     git worktree add -q tree
     make_trap trap
     plant 'cp -r .git evil; cp trap evil/hooks/pre-commit; echo "$PWD/evil" >.git/worktrees/tree/commondir' tree
@@ -261,7 +261,7 @@ v2" git tag
         mv .git/worktrees gone; mv w .git/worktrees' tree
 }
 
-@test "a submodule's repository: hooks, configuration, common directory, name" {
+@test "a submodule's repository runs nothing outside: hooks, configuration, common directory, name" {
     make_repository "$HOME/library"
     git -C "$HOME/library" commit -q --allow-empty -m one
     git submodule --quiet add "$HOME/library" lib
@@ -277,7 +277,7 @@ v2" git tag
         git config -f evil/config core.worktree "$PWD/lib"; echo "gitdir: $PWD/evil" >lib/.git' lib
 }
 
-@test "a second repository in the project" {
+@test "hooks and configuration of a second repository in the project run nothing outside" {
     make_repository second
     git -C second commit -q --allow-empty -m start
     make_trap trap
@@ -286,7 +286,7 @@ v2" git tag
     plant 'cp -r second/.git evil; cp trap evil/hooks/pre-commit; echo "$PWD/evil" >second/.git/commondir' second
 }
 
-@test "files that the configuration already names: included ones and hooks elsewhere" {
+@test "files that the configuration names run nothing outside: included files and hooks elsewhere" {
     git config include.path ../shared.conf
     git config core.hooksPath tools/hooks
     mkdir -p tools/hooks
@@ -302,13 +302,13 @@ v2" git tag
     works test ! -e shared.conf -a ! -e tools
 }
 
-@test "hooks in the project that the user's own configuration names" {
+@test "hooks in the project that the user's own configuration names do not run outside" {
     git config --global core.hooksPath githooks-of-mine
     make_trap trap
     plant 'mkdir -p githooks-of-mine; cp trap githooks-of-mine/pre-commit'
 }
 
-@test "a link in the place of hooks is held, and project.unprotect lets it be" {
+@test "a symbolic link in place of the hooks directory is held, unless project.unprotect names it" {
     mkdir elsewhere
     rm -rf .git/hooks
     ln -s ../elsewhere .git/hooks

@@ -60,7 +60,7 @@ for line in lines:
     connection.sendall(line.encode() + b"\r\n\r\n")
 print(connection.makefile().readline() or "closed")'
 
-@test "a service of the host is reached by its name when its port is named, and no other way" {
+@test "a service of the host can be reached only by its name, and only if its port is permitted" {
     start_service
     prints "the service" "${FETCH[@]}" "http://127.0.0.1:$PORT/"
     only_by_name() {
@@ -91,7 +91,7 @@ print(connection.makefile().readline() or "closed")'
     each_backend only_by_name
 }
 
-@test "names are looked up through the gateway, and a blocked one is not" {
+@test "names are looked up through the gateway, and a blocked name is refused" {
     lookups() {
         network filtered --host-port 9
         says "$HOST" in_jail getent hosts "$HOST"
@@ -108,7 +108,7 @@ print(connection.makefile().readline() or "closed")'
     each_backend lookups
 }
 
-@test "literal addresses, and mail at any of them" {
+@test "literal addresses, and mail to any address, are refused" {
     literals() {
         network filtered
         says "403" in_jail python3 -c "$TALK" 10.0.0.1 80 "GET / HTTP/1.0"
@@ -156,7 +156,7 @@ print("sent")'
 }
 
 # A socket that is disconnected from the gateway must not be free to connect elsewhere.
-@test "a connection that is taken back and made again is judged again" {
+@test "a socket that is disconnected and connected again is checked again" {
     start_service
     local again='import ctypes, socket, sys
 address, first, second = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])

@@ -56,50 +56,50 @@ is_taken_back() { # KIND FILE REPLACE
     [[ $(grep -c fsmonitor .git/config) == 0 ]] || report "the configuration was changed"
 }
 
-@test "a descriptor that was opened in that moment costs the process its life, at once" {
+@test "a process that opens the file while it is uncovered is killed at once" {
     JAIL=(--backend native)
     is_taken_back keep .git/config replace_config
     works "$SBX_PROGRAM" log
     [[ $output == *cover*".git/config"*"opened inside"* ]] || report "not recorded"
 }
 
-@test "by bubblewrap as well" {
+@test "bubblewrap: a process that opens the file while it is uncovered is killed at once" {
     JAIL=(--backend bwrap)
     is_taken_back keep .git/config replace_config
 }
 
-@test "a descriptor that waits in a socket" { is_taken_back socket .git/config replace_config; }
+@test "a descriptor in a socket's queue is found, and the process is killed" { is_taken_back socket .git/config replace_config; }
 
 # While descriptors move all the time, the guard may not become certain: it then ends the session, which is as good.
-@test "a descriptor that moves from socket to socket" {
+@test "a descriptor that moves from socket to socket is found" {
     start_holders sockets .git/config
     replace_until ".git/config was replaced outside and open inside for a moment: .*was killed" replace_config
     end_holders
 }
 
-@test "a mapping of a thread whose process has no first thread any more" { is_taken_back ended .git/config replace_config; }
+@test "a mapping is found in a process whose main thread has ended" { is_taken_back ended .git/config replace_config; }
 
-@test "a descriptor in the table of one thread" { is_taken_back thread .git/config replace_config; }
+@test "a descriptor in the table of a single thread is found" { is_taken_back thread .git/config replace_config; }
 
-@test "a mapping whose descriptor is closed" { is_taken_back mapping .git/config replace_config; }
+@test "a mapping whose descriptor is closed is found" { is_taken_back mapping .git/config replace_config; }
 
-@test "a descriptor for reading, which can be opened again for writing" { is_taken_back again .git/config replace_config; }
+@test "a read-only descriptor is found, because it can be opened again for writing" { is_taken_back again .git/config replace_config; }
 
-@test "a masked file that is read in that moment" { is_taken_back masked .env replace_env; }
+@test "a process that reads a masked file while it is uncovered is killed" { is_taken_back masked .env replace_env; }
 
-@test "a directory: by descriptor and as a working directory" {
+@test "a directory is found as a descriptor and as a working directory" {
     is_taken_back directory .git/hooks replace_hooks
     is_taken_back enter .git/hooks replace_hooks
 }
 
-@test "what is written and closed in that moment is reported with the settings that run programs" {
+@test "a file that is written and closed while uncovered is reported with the settings that run programs" {
     start_holders write .git/config
     replace_until "new settings in it run programs: core.fsmonitor" replace_config
     is_reported "it was written inside" || report "the writing was not reported"
     end_holders
 }
 
-@test "a hard link that is made in that moment is reported" {
+@test "a hard link that is made while the file is uncovered is reported" {
     start_holders link .env
     replace_until "project/.env was replaced outside and open inside for a moment: .*it has another name (a hard link)" replace_env
     end_holders
@@ -184,7 +184,7 @@ keeper_of_jail() {
     ! is_reported "fsmonitor\|user.name" || { cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
 }
 
-@test "a process that reads a protected file as it may is left alone" {
+@test "a process that reads a protected file is not killed" {
     start_holders cover .git/config
     wait_until test -e reading
     local before
@@ -202,7 +202,7 @@ is_covered_again() {
 }
 
 # Our own process, before it executes the command, can't be examined.
-@test "a command that is slow to start is not taken for one that holds the file" {
+@test "a command that starts slowly is not treated as a holder of the file" {
     JAIL=(--backend native)
     local program=$SBX_PROGRAM
     SBX_PROGRAM=$BATS_TEST_TMPDIR/slow
@@ -220,7 +220,7 @@ is_covered_again() {
 }
 
 # The control: with the keeper killed the same loop changes the host's file.
-@test "without the keeper the loop wins" {
+@test "control: without the keeper the process changes the file" {
     JAIL=(--backend native)
     start_holders write .git/config
     kill -KILL "$(keeper_of_jail)"

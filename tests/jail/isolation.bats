@@ -8,7 +8,7 @@ teardown() { end_test; }
 
 # With this limit (1 byte) the kernel neither writes a core file nor starts the host's crash handler. No other value does both.
 # bats test_tags=smoke
-@test "no crash is written or handed to the host, and the limit can't be changed" {
+@test "no core dump is written or passed to the host, and its limit can't be changed" {
     prints $'1\n1' in_jail_sh 'awk "/core file size/ { print \$5; print \$6 }" /proc/self/limits'
     prints $'1\n1' in_jail_sh 'ulimit -c 0; awk "/core file size/ { print \$5; print \$6 }" /proc/self/limits'
     prints $'1\n1' in_jail bash -c 'ulimit -c unlimited; awk "/core file size/ { print \$5; print \$6 }" /proc/self/limits'
@@ -17,7 +17,7 @@ teardown() { end_test; }
     [[ $output != *core* ]] || report "a core file was written"
 }
 
-@test "the session keyring is one of the jail's own" {
+@test "the jail has its own session keyring" {
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[isolation]\nallow_keyrings = true\n' >"$HOME/.config/agent-sandbox/config.toml"
     # A key of the caller's session is found outside and not inside, even where the calls are allowed.
@@ -58,7 +58,7 @@ PYTHON
     fails "" in_jail "${CONNECT[@]}" "@planted-$SBX_TAG"
 }
 
-@test "settings of the kernel can't be written and its switches are not there" {
+@test "kernel settings can't be written, and /sys/kernel and /dev/mem are absent" {
     local file
     for file in /proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/sysrq-trigger /proc/sys/vm/drop_caches; do
         fails "" in_jail_sh 'echo x >"$1"' "$file"

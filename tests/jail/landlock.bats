@@ -47,7 +47,7 @@ expect_denied() {
     expect_denied "$HOME/.ssh/id_ed25519"
 }
 
-@test "in a home that can be written, the sandbox's own configuration can't" {
+@test "in a writable home, the sandbox's own configuration can't be written" {
     JAIL+=(--home write)
     mkdir -p "$HOME/.config/agent-sandbox" "$HOME/other"
     echo '# mine' >"$HOME/.config/agent-sandbox/config.toml"
@@ -104,7 +104,7 @@ expect_denied() {
     works in_jail_sh 'touch -d 2003-03-03 here && chmod 0700 here'
 }
 
-@test "system files can be read and executed, and no terminal but the own one is there" {
+@test "system files can be read and executed, and no other terminal can be opened" {
     works in_jail cat /etc/hosts /proc/self/status
     works in_jail python3 -c "print(1)"
     works in_jail_sh 'echo x >/dev/null && head -c 1 /dev/urandom >/dev/null'
@@ -121,7 +121,7 @@ start_outside() {
     wait_until grep -q sleep "/proc/$OUTSIDE/cmdline"
 }
 
-@test "of a process outside neither environment nor memory nor files can be read" {
+@test "environment, memory and files of a process outside can't be read" {
     start_outside
     works grep -q planted "/proc/$OUTSIDE/environ"
     works ls "/proc/$OUTSIDE/root/" "/proc/$OUTSIDE/fd/"
@@ -169,7 +169,7 @@ if libc.process_vm_readv(process, here, 1, there, 1, 0) < 0:
     kill -0 "$OUTSIDE"
 }
 
-@test "no group and no crowd outside is signalled" {
+@test "kill 0 and kill -1 reach no process outside" {
     start_outside
     works in_jail_sh 'trap "" TERM; kill -TERM 0; kill -TERM -1 2>/dev/null; true'
     kill -0 "$OUTSIDE"
@@ -185,7 +185,7 @@ if libc.process_vm_readv(process, here, 1, there, 1, 0) < 0:
     kill -0 "$SUPERVISOR"
 }
 
-@test "no power: no capability, no_new_privs, no gain by a setuid program" {
+@test "the command has no capability, has no_new_privs, and gains nothing from a setuid program" {
     works in_jail grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status
     [[ $(grep -c $'\t0000000000000000$' <<<"$output") == 4 ]] || report "capabilities are left"
     works in_jail grep $'^NoNewPrivs:\t1' /proc/self/status
@@ -306,14 +306,14 @@ DAEMON="setsid -f sh -c 'env --ignore-signal=HUP,INT,TERM sleep \$0 &'"
     wait_until is_gone 4010
 }
 
-@test "a supervisor that is killed takes everything along" {
+@test "when the supervisor is killed, every process ends" {
     start_jail "$DAEMON 4020; sleep 4021 & touch ready; wait"
     wait_until is_there 4020
     kill -KILL "$SUPERVISOR"
     for number in 4020 4021; do wait_until is_gone "$number" || report "left: $number"; done
 }
 
-@test "a killed stage or warden takes everything along" {
+@test "when the stage or the warden is killed, every process ends" {
     local victim
     for victim in warden stage; do
         start_jail "$DAEMON 4030; sleep 4031 & touch ready; wait"

@@ -40,14 +40,14 @@ start_outside() {
 
 # ---- Sockets and the network -----------------------------------------------------------------------------------------
 
-@test "however its path is written, no Unix socket of the host is reached" {
+@test "no Unix socket of the host is reached by any spelling of its path" {
     mkdir "$HOME/service"
     start_listener "$HOME/service/its.sock"
     expect_no_way ".*" sockets "$HOME/service" its.sock
     ((${#WAYS[@]} >= 14)) || report "the control found less than it should"
 }
 
-@test "neither a datagram nor a pair of datagram sockets can be had" {
+@test "no datagram socket and no pair of them can be made" {
     local make='import socket, sys
 getattr(socket, sys.argv[1])(socket.AF_UNIX, int(sys.argv[2]))'
     for type in 2 3; do
@@ -65,7 +65,7 @@ getattr(socket, sys.argv[1])(socket.AF_UNIX, int(sys.argv[2]))'
     ((${#WAYS[@]} >= 7)) || report "the control found less than it should"
 }
 
-@test "a connection that was not handed over does not go on asking at a free port" {
+@test "a connection that was not handed over does not keep sending SYN to a free port" {
     start_service
     expect_no_way "asking" asking "$PORT"
 }
@@ -121,7 +121,7 @@ getattr(socket, sys.argv[1])(socket.AF_UNIX, int(sys.argv[2]))'
 is_gone() { ! pgrep -u "$SBX_USER" -f "(sleep|remain) $1" >/dev/null; }
 is_there() { ! is_gone "$1"; }
 
-@test "neither adoption inside, nor being stopped, nor another group escapes the end" {
+@test "orphaned, stopped and regrouped processes end with the session" {
     works in_jail_sh 'python3 "$1" remain 4110 "$2"; sleep 0.3' "${ATTACK[1]}" "$(ps -o pgid= -p $$)"
     wait_until is_gone 4110 || report "left: $(pgrep -u "$SBX_USER" -af '(sleep|remain) 4110')"
     "${ATTACK[@]}" remain 4111 "$(ps -o pgid= -p $$)" 3>&-
@@ -129,7 +129,7 @@ is_there() { ! is_gone "$1"; }
     mapfile -t -O "${#CHILDREN[@]}" CHILDREN < <(pgrep -u "$SBX_USER" -f "(sleep|remain) 4111")
 }
 
-@test "a signal that kills the group of the session's processes takes everything along" {
+@test "a signal that kills the session's process group ends every process" {
     rm -f ready
     setsid "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- sh -c \
         'setsid sleep 4120 & sleep 4120 & (sleep 4120 &); echo "$AGENT_SANDBOX_PLACE" >place; touch ready; wait' </dev/null >/dev/null 2>&1 3>&- &
@@ -148,7 +148,7 @@ is_there() { ! is_gone "$1"; }
 
 # ---- Files -----------------------------------------------------------------------------------------------------------
 
-@test "no path of /proc, no link of a readable file and no rename leads out" {
+@test "no path of /proc, hard link or rename leads out" {
     mkdir "$HOME/other"
     echo secret >"$HOME/other/secret"
     echo '# mine' >"$HOME/.bashrc"
@@ -168,7 +168,7 @@ is_there() { ! is_gone "$1"; }
     works sh -c 'mv "$HOME/.bashrc" . && mkfifo "$HOME/new" && mv "$HOME/other" .'
 }
 
-@test "no lease makes others wait for a file that can be read" {
+@test "no file lease can be taken on a readable file" {
     echo '# mine' >"$HOME/.bashrc"
     local lease='import fcntl, sys
 file = open(sys.argv[1])
@@ -180,7 +180,7 @@ except OSError as error:
     fails "lease: Operation not permitted" in_jail python3 -c "$lease" "$HOME/.bashrc"
 }
 
-@test "the session's directory is its owner's alone, and its stubs and summary stay what they are" {
+@test "only its owner can read the session's directory, and its stubs and summary can't be changed" {
     works in_jail_sh 'stat -c %a "$AGENT_SANDBOX_PLACE" "$TMPDIR"'
     [[ ${lines[0]} == 700 && ${lines[1]} == 700 ]] || report "others can look into it"
     works in_jail_sh 'test -s "$AGENT_SANDBOX_PLACE/summary" && test -L "$AGENT_SANDBOX_PLACE/stubs/sendmail"'
@@ -190,7 +190,7 @@ except OSError as error:
     done
 }
 
-@test "what the command makes of its temporary directory is removed, and nothing beyond it" {
+@test "the command's temporary directory is removed with any content, and nothing outside it" {
     mkdir "$HOME/kept"
     touch "$HOME/kept/file"
     works in_jail_sh 'cd "$TMPDIR" && mkdir -p a/b && touch a/b/f && ln -s "$HOME/kept" link && mkfifo fifo && mkdir "$(printf "%0200d" 0)" &&

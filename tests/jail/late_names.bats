@@ -51,12 +51,12 @@ masks_late() {
     masks_late native
 }
 
-@test "by bubblewrap as well" {
+@test "bubblewrap: a masked name that is made outside is covered" {
     masks_late bwrap
 }
 
 # The control: without the keeper, no process covers the file.
-@test "without the keeper it lies open" {
+@test "control: without the keeper a masked name that is made outside is readable" {
     in_late 'sleep 0.5; cat .env; echo tried'
     kill_keeper
     echo "KEY=planted" >.env
@@ -64,7 +64,7 @@ masks_late() {
     [[ $output == *planted* ]] || report "it was covered all the same"
 }
 
-@test "names of mounts.hidden, also where their directories appear first" {
+@test "names of mounts.hidden are covered, also where their directories appear first" {
     mkdir -p "$HOME/data"
     JAIL=(--ro "$HOME/data" --hide "$HOME/data/raw" --hide "$HOME/data/deep/er/raw" --hide "$PROJECT/later")
     in_late 'covered later "$HOME/data/raw/x" "$HOME/data/deep/er/raw/x"; cat later "$HOME/data/raw/x" "$HOME/data/deep/er/raw/x"; echo tried'
@@ -75,7 +75,7 @@ masks_late() {
     [[ $output == *tried* && $output != *planted* ]] || report "open"
 }
 
-@test "credentials in a home that is shown as a whole" {
+@test "credentials that appear in a visible home are covered" {
     local home
     for home in read write; do
         JAIL=(--home "$home")
@@ -89,7 +89,7 @@ masks_late() {
     done
 }
 
-@test "protected names with a wildcard" {
+@test "names that match a protected wildcard are covered" {
     in_late 'until ! touch .husky/x 2>/dev/null && ! { echo x >>a.code-workspace; } 2>/dev/null; do sleep 0.02; done; echo inside 2>&1 >.husky/pre-commit; echo tried'
     mkdir .husky && echo outside >.husky/pre-commit
     echo '{}' >a.code-workspace
@@ -98,7 +98,7 @@ masks_late() {
     prints outside cat .husky/pre-commit
 }
 
-@test "why path tells inside what is true at that moment" {
+@test "why path answers inside with the current state" {
     echo "KEY=planted" >.env
     mkdir build && echo "KEY=planted" >build/.env
     local program=$SBX_PROGRAM
@@ -109,7 +109,7 @@ masks_late() {
     [[ $(grep -c "reads as empty" <<<"$output") == 3 && $output != *hidden* ]] || report "not true"
 }
 
-@test "why path never says hidden for what can be read" {
+@test "why path never reports a readable file as hidden" {
     local program=$SBX_PROGRAM
     mkdir "$HOME/data"
     JAIL=(--ro "$SBX_PROGRAM" --ro "$HOME/data" --hide "$HOME/data/raw")
@@ -230,7 +230,7 @@ leaves_watches() { # BACKEND
 
 @test "a command that takes all inotify instances and watches leaves some for the guards" { leaves_watches native; }
 
-@test "by bubblewrap it leaves some as well" { leaves_watches bwrap; }
+@test "bubblewrap: a command that takes all inotify instances and watches leaves some for the guards" { leaves_watches bwrap; }
 
 @test "a session without an inotify instance reports it at the start" {
     take_outside 3000

@@ -17,7 +17,7 @@ stopped() {
 
 elapsed() { echo $(((${EPOCHREALTIME/./} - started) / 1000)); }
 
-@test "wall time ends the jail with 124, and what it left in the background too" {
+@test "wall time ends the jail with 124, with its background processes" {
     local length="1000.$RANDOM$RANDOM" started=${EPOCHREALTIME/./}
     JAIL=(--limit wall_time=1s)
     stopped 124 "stopped: limits.wall_time = 1s was reached (--limit)" in_jail_sh 'setsid sleep "$1" & sleep "$1"' "$length"
@@ -25,7 +25,7 @@ elapsed() { echo $(((${EPOCHREALTIME/./} - started) / 1000)); }
     fails "" pgrep -u "$SBX_USER" -xf "sleep $length"
 }
 
-@test "who is asked to end has a moment for it, who does not care is ended" {
+@test "a command has a moment to end after SIGTERM, and is killed if it ignores the signal" {
     JAIL=(--limit wall_time=1s)
     run -124 in_jail_sh 'trap "echo goodbye >said; exit 3" TERM; while :; do sleep 0.02; done'
     prints goodbye cat said
@@ -40,7 +40,7 @@ elapsed() { echo $(((${EPOCHREALTIME/./} - started) / 1000)); }
     [[ -z $stderr ]]
 }
 
-@test "idle time ends who waits, not who works" {
+@test "idle time ends a command that waits, not one that works" {
     JAIL=(--limit idle_time=2s)
     stopped 124 "stopped: limits.idle_time = 2s was reached (--limit)" in_jail sleep 50
     works in_jail bash -c 'while ((SECONDS < 4)); do :; done'
@@ -56,13 +56,13 @@ HOG='all = [b"a" * (1 << 20) for _ in range(600)]; print("all of it")'
     [[ -z $output ]]
 }
 
-@test "many processes that hog memory together are one jail" {
+@test "the memory of all processes counts together" {
     JAIL=(--limit memory=200M)
     stopped 137 "stopped: limits.memory = 200M was reached (--limit)" \
         in_jail_sh 'for _ in 1 2 3 4 5 6; do python3 -c "import time; x = b\"a\" * (50 << 20); time.sleep(10)" & done; wait'
 }
 
-@test "files in the jail's own /tmp and /dev/shm are memory" {
+@test "files in the jail's own /tmp and /dev/shm count as memory" {
     local place
     JAIL=(--limit memory=100M)
     for place in /tmp /dev/shm; do
@@ -129,7 +129,7 @@ print(started)'
     fails "" pgrep -u "$SBX_USER" -f '^bash -c bomb'
 }
 
-@test "one process is the command alone" {
+@test "with a limit of one process the command can't fork" {
     JAIL=(--limit processes=1)
     fails "Resource temporarily unavailable" in_jail python3 -c 'import os; os.fork()'
 }
@@ -149,14 +149,14 @@ print(started)'
     fails "Too many open files" in_jail python3 -c "$open"
 }
 
-@test "a file can't grow beyond its size, and who dies of it is told why" {
+@test "a file can't grow beyond the limit, and a message names the limit that ended the command" {
     works sh -c 'head -c 3M /dev/zero >file && rm file'
     JAIL=(--limit file_size=1M)
     stopped 153 "dd was ended: limits.file_size = 1M was reached (--limit)" in_jail dd if=/dev/zero of=file bs=1M count=3 status=none
     prints 1048576 stat -c %s file
 }
 
-@test "limits come from variables and from the project as well, and say so" {
+@test "limits also come from variables and from the project, and messages name the source" {
     AGENT_SANDBOX_LIMITS_WALL_TIME=1 stopped 124 "stopped: limits.wall_time = 1s was reached (AGENT_SANDBOX_LIMITS_WALL_TIME)" in_jail sleep 20
     printf '[limits]\nwall_time = "1s"\n' >.agent-sandbox.toml
     run -124 --separate-stderr in_jail sleep 20
@@ -168,7 +168,7 @@ print(started)'
     refused 125 "limits.memory" "$SBX_PROGRAM" --limit memory=lots true
 }
 
-@test "the plan shows them" {
+@test "the plan shows the limits" {
     works "$SBX_PROGRAM" --limit memory=1536M --limit wall_time=90s --dry-run true
     [[ $output == *"limits.memory"*"1536M"*"--limit"* && $output == *"limits.wall_time"*"90s"* ]]
     works "$SBX_PROGRAM" --dry-run true

@@ -54,7 +54,7 @@ add_submodule() {
     git commit -qm "with a submodule"
 }
 
-@test "a submodule and worktrees in the project, of it and of the project" {
+@test "a submodule and worktrees of both repositories don't stop the next start" {
     add_submodule
     git worktree add -q tree
     git -C lib worktree add -q "$PROJECT/lib-tree"
@@ -66,7 +66,7 @@ add_submodule() {
     done
 }
 
-@test "nested and bare repositories, alternates and broken links" {
+@test "nested and bare repositories, alternates and broken links don't stop the next start" {
     add_submodule
     git clone -q . nested
     git clone -q . nested/deeper
@@ -81,29 +81,29 @@ add_submodule() {
     starts
 }
 
-@test "links in the places of a nested repository" {
+@test "links in place of a nested repository's files don't stop the next start" {
     locks_out_nobody 'git init -q sub; rm -rf sub/.git/hooks; ln -s /tmp sub/.git/hooks'
     locks_out_nobody 'git init -q sub; mv sub/.git real; ln -s ../real sub/.git'
     locks_out_nobody 'git init -q sub; rm sub/.git/config; ln -s config sub/.git/config'
     locks_out_nobody 'mkdir -p sub; ln -s . sub/.git'
 }
 
-@test "links where the repository keeps submodules and worktrees" {
+@test "links in place of the submodule and worktree directories don't stop the next start" {
     locks_out_nobody 'git init -q other; ln -s ../other .git/modules; mkdir -p other/lib; touch other/lib/HEAD other/lib/config'
     locks_out_nobody 'mkdir -p elsewhere/w; ln -s ../elsewhere .git/worktrees; echo . >elsewhere/w/commondir'
     locks_out_nobody 'mkdir -p .git/modules; ln -s ../../src .git/modules/lib; mkdir -p src; touch src/HEAD'
 }
 
-@test "links at names that a wildcard protects" {
+@test "links at names that a wildcard protects don't stop the next start" {
     locks_out_nobody 'ln -s nowhere x.code-workspace; ln -s x.code-workspace y.code-workspace; ln -s . .zed'
     locks_out_nobody 'mkdir -p .hg; ln -s /etc/passwd .hg/hgrc; ln -s hgrc2 .hg/hgrc2'
 }
 
-@test "a masked name that is a link to the project, to nowhere or to itself" {
+@test "a masked name that is a link to the project, to nowhere or to itself does not stop the next start" {
     locks_out_nobody 'ln -s . .env; ln -s nowhere .env.local; ln -s .env.loop .env.loop; ln -s .. .env.up'
 }
 
-@test "a configuration that names what can't be held" {
+@test "a git configuration that names impossible paths does not stop the next start" {
     local long
     long=$(printf 'a%.0s' {1..300})
     locks_out_nobody "git init -q sub; touch file; git -C sub config core.hooksPath $long"
@@ -113,18 +113,18 @@ add_submodule() {
     locks_out_nobody 'git init -q sub; git -C sub config core.hooksPath ..; git -C sub config include.path config'
 }
 
-@test "files of other kinds, and large ones, in the places of git's" {
+@test "special and large files in place of git's files don't stop the next start" {
     locks_out_nobody 'mkdir sub other third; mkfifo sub/.git; git init -q other; rm other/.git/config; mkfifo other/.git/config other/.git/commondir
         git init -q third; head -c 3000000 /dev/zero | tr "\0" "\n" >>third/.git/config'
     locks_out_nobody 'git init -q sub; chmod 0 sub/.git; git init -q other; chmod 0 other/.git/hooks; chmod 0555 .git/info'
 }
 
-@test "submodules and worktrees without end" {
+@test "endless submodules and worktrees don't stop the next start" {
     locks_out_nobody 'for i in $(seq 300); do mkdir -p .git/worktrees/$i .git/modules/m$i; echo . >.git/worktrees/$i/commondir; touch .git/modules/m$i/HEAD; done'
     locks_out_nobody 'd=.git/modules; for i in $(seq 80); do d=$d/d; done; mkdir -p $d; touch $d/HEAD'
 }
 
-@test "a link in the place of hooks: held and protected, or its directory is read-only" {
+@test "a link in place of the hooks directory is held and protected, or its directory is read-only" {
     mkdir elsewhere
     rm -rf .git/hooks
     ln -s ../elsewhere .git/hooks
@@ -159,7 +159,7 @@ shuts() {
     done
 }
 
-@test "a directory that a session shuts by its mode is opened by the command that the next start names" {
+@test "the next start names the command that opens a directory without permissions" {
     local backend
     mkdir -p "$HOME/.claude" "$HOME/.config/git" "$HOME/.local/bin" "$HOME/.local/share"
     echo '{}' >"$HOME/.claude/settings.json"
@@ -177,13 +177,13 @@ shuts() {
     works sh -c 'echo outside >>.git/config && echo outside >.git/hooks/post-commit && echo outside >>"$HOME/.bashrc" && echo outside >>"$HOME/.claude/settings.json"'
 }
 
-@test "hiding a name where a session made a loop is no obstacle" {
+@test "--hide of a path in a loop of links does not stop the next start" {
     works in_jail ln -s data data
     JAIL=(--hide "$PROJECT/data/raw")
     works in_jail true
 }
 
-@test "a directory of Go without modules, also one that a session has made" {
+@test "a Go directory without modules does not stop a start, also if a session made it" {
     mkdir -p "$HOME/go/bin"
     works in_jail_sh 'touch "$HOME/go/pkg/module"'
     works test ! -e "$HOME/go/pkg"
