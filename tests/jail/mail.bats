@@ -31,7 +31,7 @@ says_closed() {
     done
 }
 
-@test "every name of the list is found" {
+@test "every mailer on the list is a stub" {
     works in_jail_sh 'for name in sendmail sendmail.sendmail sendmail.postfix rmail mail mailx Mail s-nail nail bsd-mailx \
         heirloom-mailx mutt neomutt msmtp ssmtp nullmailer-send smtp-cli postsuper postdrop postqueue mailq newaliases swaks mpack \
         metasend exim exim4 dma qmail-inject qmail-qmqpc qmail-remote; do
@@ -40,12 +40,12 @@ says_closed() {
     done'
 }
 
-@test "the stub is known by what was executed, whatever its first word says" {
+@test "the stub reports the name that was executed, whatever argv[0] contains" {
     run -77 in_jail bash -c 'exec -a harmless /usr/bin/msmtp --version'
     [[ $output == msmtp:* ]] || report "should know its name"
 }
 
-@test "nothing of the arguments is printed but their number" {
+@test "only the number of the arguments is printed" {
     says_closed sendmail -t secret-one@example.org 'secret two'
     [[ $output != *secret* ]] || report "should not print its arguments"
     [[ $output == *"arguments given: 3"* ]] || report "should count its arguments"
@@ -71,7 +71,7 @@ says_closed() {
     works in_jail /usr/bin/msmtp --version
 }
 
-@test "the mail ports are closed whatever is called: the plan says both" {
+@test "the plan lists the closed mail ports and the mailer stubs" {
     works "$SBX_PROGRAM" plan true
     [[ $output == *"the ports are closed, and mailers say so"* ]] || report "should be a control"
 }

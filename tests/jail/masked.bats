@@ -40,12 +40,12 @@ teardown() { end_test; }
     [[ $output != *planted* ]] || report "the content came out"
 }
 
-@test "hard and symbolic links show no more" {
+@test "hard and symbolic links do not show a masked file" {
     run in_jail_sh 'ln .env alias; cat alias; ln -s .env soft; cat soft'
     [[ $output != *planted* ]] || report "the content came out"
 }
 
-@test "project.mask adds files, project.unmask takes one out" {
+@test "project.mask adds files, project.unmask removes one" {
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[project]\nmask = ["*.pem"]\nunmask = [".env.production"]\n' >"$HOME/.config/agent-sandbox/config.toml"
     echo planted >key.pem
@@ -63,7 +63,7 @@ teardown() { end_test; }
 
 # Editors and useradd replace files like this. strace delays the call that covers the file, so that the rename comes after the call
 # that finds it.
-@test "a masked file that is replaced by rename just then stops no launch" {
+@test "a masked file that is replaced during a launch does not stop it" {
     local launch=("$SBX_PROGRAM" --quiet --backend native -- true) trace=$BATS_TEST_TMPDIR/trace number writer
     works "${launch[@]}" # the first launch in a home creates more files
     works strace -f -qq -o "$trace" -e trace=openat2,move_mount "${launch[@]}"

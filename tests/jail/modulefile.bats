@@ -30,25 +30,25 @@ with_modules() {
         bash -c '. /usr/share/lmod/lmod/init/bash; '"$1"
 }
 
-@test "one version, or the other, or none" {
+@test "either version can be loaded, and unloaded again" {
     prints 0.1.0 with_modules 'module load agent-sandbox/0.1.0; agent-sandbox'
     prints 0.2.0 with_modules 'module load agent-sandbox; agent-sandbox'
     prints none with_modules 'module load agent-sandbox; module unload agent-sandbox; command -v agent-sandbox || echo none'
 }
 
-@test "loading the other version takes the first one away" {
+@test "loading the other version unloads the first one" {
     prints $'0.2.0\n1' with_modules 'module load agent-sandbox/0.1.0; module load agent-sandbox/0.2.0 2>/dev/null
         agent-sandbox; tr : "\n" <<<"$PATH" | grep -c tree'
     prints 0.1.0 with_modules 'module load agent-sandbox/0.2.0; module switch agent-sandbox agent-sandbox/0.1.0 2>/dev/null; agent-sandbox'
 }
 
-@test "a version that is not installed is said, and nothing is loaded" {
+@test "a version that is not installed is reported, and nothing is loaded" {
     plant 0.3.0
     fails "agent-sandbox 0.3.0 is not installed" with_modules 'module load agent-sandbox/0.3.0'
     prints "" with_modules 'module load agent-sandbox/0.3.0 2>/dev/null; tr : "\n" <<<"$PATH" | grep tree || true'
 }
 
-@test "manuals and completions are found, and those of others still are" {
+@test "manuals and completions are found, beside those of other programs" {
     prints "$TREE/0.1.0/share:/usr/local/share:/usr/share" with_modules 'module load agent-sandbox/0.1.0; echo "$XDG_DATA_DIRS"'
     prints "/usr/local/share:/usr/share" with_modules 'module load agent-sandbox/0.1.0; module unload agent-sandbox; echo "$XDG_DATA_DIRS"'
     prints "" with_modules 'module load agent-sandbox/0.1.0; echo "$MANPATH"'
@@ -58,7 +58,7 @@ with_modules() {
     [[ $output == "$TREE/0.1.0/share/man:/site/man"* ]]
 }
 
-@test "help and whatis say what it is" {
+@test "help and whatis describe the program" {
     works with_modules 'module help agent-sandbox/0.1.0 2>&1; module whatis agent-sandbox/0.1.0 2>&1'
     [[ $output == *"agent-sandbox doctor"*"Version: 0.1.0"* ]]
 }

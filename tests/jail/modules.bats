@@ -59,7 +59,7 @@ plant_module() {
     prints "compiler/12:solver/2" in_jail printenv LOADEDMODULES
 }
 
-@test "an unknown module is one line and nothing runs" {
+@test "an unknown module is reported in one line, and nothing runs" {
     JAIL=(--module no-such-module)
     refused 125 'no-such-module' in_jail touch ran
     [[ ! -e ran ]]
@@ -75,13 +75,13 @@ plant_module() {
     refused 125 "not the name of a module" in_jail true
 }
 
-@test "what a module says can't drive the terminal" {
+@test "escape sequences in messages of a module do not reach the terminal" {
     JAIL=(--module broken)
     refused 125 "not on" in_jail true
     [[ $stderr != *$'\e'* && $stderr != *$'\a'* ]] || report "an escape sequence came through"
 }
 
-@test "an answer that is no assignment is not taken" {
+@test "output of the module command that is not an assignment is refused" {
     works /usr/share/lmod/lmod/libexec/lmod python load noisy
     JAIL=(--module noisy)
     refused 125 "not an assignment" in_jail true
@@ -108,7 +108,7 @@ plant_module() {
     [[ $output != *"network.upstream_proxy"* ]] || report "a module's proxy should not count"
 }
 
-@test "no shell start-up file of the user's has a say" {
+@test "no shell start-up file of the user's runs" {
     printf 'touch "$HOME/started"; export MODULEPATH=/nowhere\n' | tee ~/.bashrc ~/.profile ~/.bash_profile ~/.planted >/dev/null
     works bash -c 'BASH_ENV=~/.planted bash -c :' && [[ -e ~/started ]] && rm ~/started
     BASH_ENV=~/.planted ENV=~/.planted JAIL=(--module compiler)
@@ -177,7 +177,7 @@ plant_module() {
     prints solved in_jail bash -lc 'module load compiler solver && solver'
 }
 
-@test "a script that bash runs knows module" {
+@test "module works in a script that bash runs" {
     like_login
     printf '#!/bin/bash\nmodule load compiler solver\nsolver\n' >script && chmod +x script
     prints solved ./script
@@ -206,7 +206,7 @@ plant_module() {
     works in_jail bash -c 'module load compiler solver; module purge; ! command -v solver'
 }
 
-@test "a saved collection is read, and one that is saved inside goes with the jail" {
+@test "a saved collection is read, and one that is saved inside is discarded" {
     like_login
     works bash -c 'module load compiler solver; module save work'
     prints solved in_jail bash -c 'module restore work >/dev/null 2>&1; solver'

@@ -96,7 +96,7 @@ is_count() { [[ $(ids | wc -l) == "$1" ]]; }
     is_count 1
 }
 
-@test "every row fits a screen of 40x10, and a new size is drawn anew" {
+@test "every row fits a screen of 40x10, and a resize redraws the screen" {
     start_terminal 40 10
     start_jail "$SLEEP"
     start_monitor
@@ -159,7 +159,7 @@ is_count() { [[ $(ids | wc -l) == "$1" ]]; }
     keys q
 }
 
-@test "a session that does not answer says so and holds nothing up" {
+@test "a session that does not answer is marked, and delays nothing" {
     start_terminal 80 24
     start_jail "$SLEEP"
     local stopped=$SUPERVISOR
@@ -176,7 +176,7 @@ is_count() { [[ $(ids | wc -l) == "$1" ]]; }
     expect is alternate_on 0
 }
 
-@test "a command line that drives terminals is shown as text" {
+@test "a command line with escape sequences is shown as text" {
     start_terminal 80 24
     "$SBX_PROGRAM" --quiet -- sh -c 'touch ready; exec sleep 1000' $'\033[2Jowned\033]0;title\a' </dev/null >/dev/null 2>&1 3>&- &
     CHILDREN+=($!)
@@ -191,7 +191,7 @@ is_count() { [[ $(ids | wc -l) == "$1" ]]; }
     [[ $output != *$'\033'* ]] || report "prints no escapes"
 }
 
-@test "once, as text and as data, and only there without a terminal" {
+@test "monitor --once prints text or JSON, and is required without a terminal" {
     works "$SBX_PROGRAM" monitor --once
     [[ $output == "agent-sandbox: no session is running" ]] || report "says so"
     start_jail "$SLEEP"

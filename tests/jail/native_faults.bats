@@ -15,7 +15,7 @@ teardown() { end_test; }
 
 # ---- Death -----------------------------------------------------------------------------------------------------------
 
-@test "control: the calls of a launch are seen, and the launch works while it is watched" {
+@test "control: strace shows the calls of a launch, and the traced launch works" {
     local call
     for call in clone3 openat2 open_tree move_mount mount_setattr mount pivot_root umount2 unshare mkdirat capset; do
         (($(count_of "$call"))) || { echo "no $call in a launch:" >&2; cut -d' ' -f2- "$CALLS" | sort | uniq -c | sort -rn >&2; return 1; }
@@ -27,7 +27,7 @@ teardown() { end_test; }
 }
 
 # After the command has started, it may make the same calls itself.
-@test "whoever builds is killed, at the first and the last of each of its calls: nothing runs, nothing is left" {
+@test "the builder is killed at the first and the last of each of its calls: nothing runs, nothing is left" {
     local call number
     for call in $(calls_of_child); do
         for number in $(first_and_last "$call" "$(child_calls | grep -cx "$call")"); do
@@ -40,7 +40,7 @@ teardown() { end_test; }
     expect_untouched
 }
 
-@test "whoever builds is killed, in the middle of its mounts: nothing runs, nothing is left" {
+@test "the builder is killed in the middle of its mounts: nothing runs, nothing is left" {
     local call number
     for call in move_mount mount_setattr open_tree; do
         for number in $(sample "$call" 5); do
@@ -67,7 +67,7 @@ teardown() { end_test; }
 
 # ---- Errors ----------------------------------------------------------------------------------------------------------
 
-@test "each call that builds fails, at its first and its last: one line says what, nothing runs" {
+@test "each call of the builder fails, the first and the last time: one line names it, nothing runs" {
     local call error number
     declare -A texts=([EPERM]="Operation not permitted" [ENOMEM]="Cannot allocate memory" [ENOSPC]="No space left on device")
     for call in clone3 open_tree move_mount mount_setattr mount pivot_root umount2 unshare fsopen fsmount mkdirat symlinkat capset; do

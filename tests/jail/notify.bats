@@ -34,7 +34,7 @@ bells() { tr -cd '\a' <<<"$SEEN" | wc -c; }
 
 notice() { printf '\033]777;notify;agent-sandbox;%s\a\a' "$1"; }
 
-@test "outside, notify rings the terminal that it has" {
+@test "outside, notify rings its own terminal" {
     at_terminal "$SBX_PROGRAM" notify "the build" is done
     ((status == 0))
     sees "$(notice "the build is done")"
@@ -61,13 +61,13 @@ notice() { printf '\033]777;notify;agent-sandbox;%s\a\a' "$1"; }
     sees "$(notice "on the error stream")"
 }
 
-@test "without any terminal nobody is notified, and it says so" {
+@test "without a terminal notify fails with a message" {
     refused 1 "the jail has no terminal to ring; no notification was sent" \
         setsid -w "$SBX_PROGRAM" --quiet -- "$INSIDE" notify hello </dev/null
     refused 1 "no terminal to ring; no notification was sent" setsid -w "$SBX_PROGRAM" notify hello </dev/null
 }
 
-@test "nothing of a text but plain characters reaches the terminal" {
+@test "only plain characters of a text reach the terminal" {
     local hostile=$'\033[31mred\033]0;title\a\x9b31m\r\nsecond \xe2\x80\xaeline\xc2\x85 end'
     # The control: a terminal receives all of it.
     at_terminal printf '%s' "$hostile"
@@ -92,7 +92,7 @@ socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(os.fsencode(sys.argv[1])
     sees "$(notice "$(printf 'x%.0s' {1..200})")"
 }
 
-@test "a flood is one notice in a second, and the last one is told" {
+@test "a flood becomes one notice per second, and the last one is shown" {
     at_terminal "$SBX_PROGRAM" --quiet -- python3 -c '
 import contextlib, itertools, socket, time
 sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
@@ -146,6 +146,6 @@ has_no_bell() { [[ $(tmux -L "$SERVER" list-windows -F '#{window_name} #{window_
     prints "" find "$HOME/.local/state/agent-sandbox/notify" -type s
 }
 
-@test "it needs a text" {
+@test "notify without a text is refused" {
     refused 2 "usage: agent-sandbox notify TEXT" "$SBX_PROGRAM" notify
 }

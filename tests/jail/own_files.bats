@@ -40,7 +40,7 @@ expect_unplantable() {
 }
 
 # bats test_tags=smoke
-@test "in a home that can be written nothing above them can be moved" {
+@test "in a writable home no directory above the sandbox's own files can be moved" {
     JAIL=(--home write)
     mkdir -p ~/.config/agent-sandbox
     printf '# mine' >~/.config/agent-sandbox/config.toml
@@ -54,7 +54,7 @@ expect_unplantable() {
     works test -d ~/.config/another -a -s ~/.local/share/file
 }
 
-@test "in a home that can be written they can't be made by the first session" {
+@test "in a writable home the first session can't make the sandbox's own files" {
     works plants ~/.config/agent-sandbox
     works plants ~/.local/state/agent-sandbox/trust
     empty_home
@@ -70,7 +70,7 @@ expect_unplantable() {
     fails "" test -e ~/.config/agent-sandbox
 }
 
-@test "in directories that are shown for writing they are held too" {
+@test "the sandbox's own files are held in directories of --rw" {
     mkdir -p ~/.config/agent-sandbox ~/.local/share
     printf '# mine' >~/.config/agent-sandbox/config.toml
     JAIL=(--rw "$HOME/.config" --rw "$HOME/.local")
@@ -80,7 +80,7 @@ expect_unplantable() {
     expect_unplantable ~/.local/state/agent-sandbox/trust
 }
 
-@test "in the project they are held too" {
+@test "the sandbox's own files are held in the project" {
     export XDG_CONFIG_HOME=$PROJECT/own/config XDG_STATE_HOME=$PROJECT/own/state
     works in_jail true
     mkdir -p own/config/agent-sandbox
@@ -90,7 +90,7 @@ expect_unplantable() {
     expect_unplantable "$PROJECT/own/state/agent-sandbox/trust"
 }
 
-@test "configuration that is linked from elsewhere is held there" {
+@test "configuration behind a symbolic link is held where it is" {
     mkdir -p ~/.config/agent-sandbox deep
     printf '# mine' >deep/sandbox.toml
     ln -s "$PROJECT/deep/sandbox.toml" ~/.config/agent-sandbox/config.toml
@@ -98,7 +98,7 @@ expect_unplantable() {
     expect_unmovable "$PROJECT/deep"
 }
 
-@test "behind a link that the jail could exchange they are refused" {
+@test "configuration behind a link that the jail could exchange is refused" {
     mkdir -p ~/elsewhere
     ln -s elsewhere ~/.config
     works in_jail true
@@ -106,7 +106,7 @@ expect_unplantable() {
     refused 125 "$HOME/.config is a symbolic link" in_jail true
 }
 
-@test "no part of them is given away" {
+@test "no option makes the sandbox's own files writable" {
     mkdir -p ~/.config/agent-sandbox/conf.d
     JAIL=(--rw "$HOME/.config/agent-sandbox/conf.d")
     refused 125 "conf.d can't be writable" in_jail true

@@ -72,7 +72,7 @@ kill_each() {
 @test "each process of a session by firejail is killed" { kill_each firejail; }
 
 # On an open network a process outside makes the sockets. Without it `socket` fails; it never makes one in the host's namespace.
-@test "without the processes that make Unix sockets an open session makes none" {
+@test "an open session without its socket processes makes no Unix socket" {
     local backend name
     cat >make.py <<'PYTHON'
 import socket
@@ -227,7 +227,7 @@ stop_each() {
 }
 
 # No process receives the command's end, and the program that built the jail does not exit. `stop --now` must still end the session.
-@test "who stays behind stopped when the command has ended is ended by stop" {
+@test "stop ends a stopped builder after the command has ended" {
     local backend
     for backend in bwrap landlock firejail; do
         use "$backend"
@@ -273,7 +273,7 @@ shuffled() { local word; for word in "$@"; do echo "$RANDOM $word"; done | sort 
 }
 
 # Without a pid namespace, a process that left the command may then stay alive. It stays confined.
-@test "by Landlock alone, what outlives them all is as closed as before" {
+@test "by Landlock alone, a process that outlives all of ours stays confined" {
     local processes
     RANDOM=4712
     echo secret >"$HOME/secret"
@@ -310,7 +310,7 @@ LOOK
 }
 is_over() { [[ -e looked ]] || ! pgrep -u "$SBX_USER" -f "sh look.sh" >/dev/null; }
 
-@test "the whole process group is signalled, or killed" {
+@test "a signal to the whole process group ends the session" {
     local backend signal
     for backend in native bwrap landlock firejail; do
         use "$backend"
@@ -327,7 +327,7 @@ is_over() { [[ -e looked ]] || ! pgrep -u "$SBX_USER" -f "sh look.sh" >/dev/null
     done
 }
 
-@test "the terminal is closed" {
+@test "a closed terminal ends the session" {
     local backend server=sbx-$SBX_TAG-$BATS_TEST_NUMBER
     for backend in native bwrap landlock firejail; do
         use "$backend"
@@ -346,7 +346,7 @@ is_over() { [[ -e looked ]] || ! pgrep -u "$SBX_USER" -f "sh look.sh" >/dev/null
 
 places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-[0-9a-f]*'; }
 
-@test "a session is killed together with its keeper: the next one tidies up, and takes nothing of those that run" {
+@test "a session is killed together with its keeper: the next one cleans up, and leaves running sessions alone" {
     local backend living
     for backend in landlock firejail; do
         use "$backend"

@@ -33,7 +33,7 @@ teardown() { end_test; }
     fails "No such process" in_jail_sh 'kill -0 "$1"' "$outside"
 }
 
-@test "pid 1 inside is ours and can't be traced, read or killed" {
+@test "pid 1 belongs to the sandbox and can't be traced, read or killed" {
     fails "Permission denied" in_jail cat /proc/1/environ
     fails "Permission denied" in_jail cat /proc/1/maps
     fails "Permission denied" in_jail ls /proc/1/fd/
@@ -76,14 +76,14 @@ teardown() { end_test; }
     fails "" in_jail mount -o remount,rw /usr
 }
 
-@test "a nested user namespace gives no power over the view" {
+@test "a nested user namespace can't change the mounts" {
     mkdir -p .git/hooks
     run in_jail unshare --user --map-root-user --mount sh -c "mount -o remount,rw,bind /usr; umount -l '$PROJECT/.git/hooks'; touch /usr/x '$PROJECT/.git/hooks/x'"
     fails "" test -e /usr/x
     fails "" test -e .git/hooks/x
 }
 
-@test "a directory among the descriptors is refused: it would lead out" {
+@test "an inherited descriptor of a directory is refused, because it would lead out" {
     echo secret >"$HOME/lead-out"
     prints secret sh -c 'cat /proc/self/fd/0/lead-out <"$HOME"'
     run sh -c '"$SBX_PROGRAM" --quiet -- cat /proc/self/fd/0/lead-out <"$HOME"'

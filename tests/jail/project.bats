@@ -96,7 +96,7 @@ teardown() { end_test; }
     expect_unwritable "$PROJECT/.git/modules/lib/config"
 }
 
-@test "a gitdir elsewhere works when it leads back to the project" {
+@test "a gitdir elsewhere works when it names the project as its worktree" {
     git init -q --separate-git-dir "$HOME/store.git" "$PROJECT/apart"
     cd apart
     # Threat: a .git file is content of the project; without a check of the link back to it, it could open any repository of the
@@ -107,13 +107,13 @@ teardown() { end_test; }
     prints inside git log -1 --format=%s
 }
 
-@test "a .git file that points at another project's repository brings nothing in" {
+@test "a .git file that points at another project's repository shows nothing of it" {
     make_repository "$HOME/origin"
     echo "gitdir: $HOME/origin/.git" >.git
     expect_hidden "$HOME/origin/.git/config"
 }
 
-@test "a .git file that points at something that is no repository brings nothing in" {
+@test "a .git file that points at an ordinary directory shows nothing of it" {
     mkdir "$HOME/private"
     echo secret >"$HOME/private/secret"
     echo "gitdir: $HOME/private" >.git
@@ -129,7 +129,7 @@ teardown() { end_test; }
 
 # Threat: a process that can rename beside the project, in another jail for instance, puts a link in its place after the program has
 # read the current directory and before it follows that path.
-@test "a current directory that is swapped for a link just then is not the project" {
+@test "a current directory that is replaced by a link during the launch is refused" {
     mkdir -p "$HOME/beside/p" "$HOME/private" && echo secret >"$HOME/private/secret" && ln -s "$HOME/private" "$HOME/beside/q"
     cd "$HOME/beside/p"
     prints secret cat "$HOME/beside/q/secret"

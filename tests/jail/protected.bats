@@ -56,7 +56,7 @@ refuses_to_create() {
     done
 }
 
-@test "what editors and agents of today run when the folder is opened can't be made" {
+@test "files that editors and agents run when they open the folder can't be made" {
     mkdir -p .claude
     for file in .claude/commands/x.md .claude/agents/x.md .claude/skills/x/SKILL.md .helix/languages.toml \
         .kiro/settings/mcp.json .roo/mcp.json .qwen/settings.json; do
@@ -65,7 +65,7 @@ refuses_to_create() {
     done
 }
 
-@test "what other tools run is read-only where it exists, also below .hg and .jj" {
+@test "existing files that other tools run are read-only, also below .hg and .jj" {
     mkdir -p .hg .jj/repo .agents .windsurf .zed .amazonq
     for file in mise.toml .mise.local.toml .dir-locals.el .irbrc .pylintrc .nvimrc .aider.conf.yml .agents/x .windsurf/hooks.json crush.json .zed/settings.json .amazonq/mcp.json; do
         echo mine >"$file"
@@ -79,7 +79,7 @@ refuses_to_create() {
     works in_jail test ! -e .hg
 }
 
-@test "existing ones can be read, not changed" {
+@test "existing editor, agent and shell settings can be read, not changed" {
     mkdir .vscode .claude
     for path in .envrc .vscode/tasks.json .claude/settings.json .mcp.json; do
         echo "of the host" >"$path"
@@ -116,13 +116,13 @@ refuses_to_create() {
     works test -d "$PROJECT/inner"
 }
 
-@test "a hard link is no way around" {
+@test "a hard link does not avoid the protection" {
     works sh -c 'ln .git/config alias && rm alias'
     run in_jail_sh 'ln .git/config alias && echo inside >>alias'
     works sh -c '! grep -q inside .git/config'
 }
 
-@test "a symbolic link is no way around" {
+@test "a symbolic link does not avoid the protection" {
     works in_jail_sh 'ln -s .git/hooks alias'
     fails "Read-only file system" in_jail touch alias/post-checkout
     fails "" test -e .git/hooks/post-checkout
@@ -137,7 +137,7 @@ refuses_to_create() {
     works test -L .vscode
 }
 
-@test "/proc/self/fd and /proc/self/cwd are no way around" {
+@test "/proc/self/fd and /proc/self/cwd do not avoid the protection" {
     run in_jail_sh 'echo inside >/proc/self/cwd/.git/hooks/evil; exec 8<.git/hooks; echo inside >/proc/self/fd/8/evil'
     fails "" test -e .git/hooks/evil
 }
@@ -193,7 +193,7 @@ refuses_to_create() {
     works in_jail touch file
 }
 
-@test "project.unprotect opens one entry" {
+@test "project.unprotect makes one entry writable" {
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[project]\nunprotect = [".envrc"]\n' >"$HOME/.config/agent-sandbox/config.toml"
     works in_jail_sh 'echo inside >.envrc'
@@ -201,7 +201,7 @@ refuses_to_create() {
     fails "" in_jail touch .git/hooks/pre-commit
 }
 
-@test "project.protect adds one" {
+@test "project.protect adds one entry" {
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[project]\nprotect = ["deploy.sh"]\n' >"$HOME/.config/agent-sandbox/config.toml"
     echo "of the host" >deploy.sh

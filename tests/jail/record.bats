@@ -47,7 +47,7 @@ denied() { # NAME [CHANGE]
     fails "No such file" in_jail ls "$STATE/sessions"
 }
 
-@test "a secret on the command line is not in it" {
+@test "a secret on the command line is not in the record" {
     works in_jail true --token=hunter2 --password hunter2 API_KEY=hunter2 https://me:hunter2@example.org/
     ! grep -r hunter2 "$STATE/sessions" || report "should not be recorded"
     grep -q '"--token=\*\*\*"' "$(record)"
@@ -56,7 +56,7 @@ denied() { # NAME [CHANGE]
     ! grep -r hunter2 "$STATE/sessions" || report "should not be recorded"
 }
 
-@test "log --verify holds for what was written, and for nothing else" {
+@test "log --verify accepts a record as written, and no changed one" {
     chained
     works in_jail true
     works sandbox log --verify
@@ -76,7 +76,7 @@ denied() { # NAME [CHANGE]
     [[ $output == *"vouched for by the head alone"*"head of supervisor: "*" lines "* ]] || report "should name the head"
 }
 
-@test "log --verify of a session that runs is unfinished, and holds" {
+@test "log --verify reports the record of a running session as unfinished and intact" {
     chained
     start_jail 'touch ready; until [ -e go ]; do sleep 0.05; done'
     works sandbox log --verify
@@ -87,7 +87,7 @@ denied() { # NAME [CHANGE]
     [[ $output == intact:* ]] || report "should be intact at the end"
 }
 
-@test "a record that has dropped many parts is intact, and one that misses another is broken" {
+@test "a record that dropped old parts is intact, one with another part missing is broken" {
     chained
     export AGENT_SANDBOX_AUDIT_SIZE=100K
     JAIL=(--trace-commands)
@@ -103,7 +103,7 @@ denied() { # NAME [CHANGE]
     [[ $output == broken:*"is missing"* ]] || report "should miss the part"
 }
 
-@test "refusals of the network and of mail are recorded, told and proposed, in chains that hold together" {
+@test "refusals of the network and of mail are in the record, the digest and the draft, and the chain verifies" {
     chained
     run in_jail_sh 'getent hosts pastebin.com; sendmail </dev/null'
     works sandbox log --denied
@@ -142,7 +142,7 @@ denied() { # NAME [CHANGE]
     fails "is not a session" sandbox log 01
 }
 
-@test "the digest groups, proposes, and forgets what is not needed" {
+@test "the digest groups refusals, proposes changes, and omits what is marked as not needed" {
     put_record "$START$PROJECT\"}" "$(denied a.example '--allow-host a.example')" "$(denied a.example '--allow-host a.example')" \
         "$(denied b.example)"
     works sandbox digest
@@ -155,7 +155,7 @@ denied() { # NAME [CHANGE]
     [[ $output == *b.example* ]] || report "should show it again"
 }
 
-@test "a draft is a file that config check takes, and opens neither home nor root" {
+@test "config check accepts a draft, and a draft opens neither home nor root" {
     put_record "$START$PROJECT\"}" "$(denied a.example '--allow-host a.example')" "$(denied b.example '--allow-host *')" \
         '{"v":1,"kind":"file","verdict":"deny","path":"/","access":"read","change":"--ro /"}' \
         '{"v":1,"kind":"file","verdict":"deny","path":"'"$HOME"'","access":"write","change":"--rw '"$HOME"'"}' \
@@ -167,7 +167,7 @@ denied() { # NAME [CHANGE]
     [[ $entries == $'    "/var/lib"\n    "a.example"' ]] || report "should open these alone: $entries"
 }
 
-@test "inside, policy and why answer, and records are said to be outside" {
+@test "inside, policy and why answer, and log reports that records are outside" {
     own=/run/agent-sandbox/agent-sandbox
     works in_jail "$own" policy
     [[ $output == *network*files*environment* ]] || report "should show the policy"

@@ -60,7 +60,7 @@ bring_back() {
     done
 }
 
-@test "the parent of a masked file can't be renamed aside, nor into a directory that is not searched" {
+@test "the parent of a masked file can't be renamed, also not into a directory that is not searched" {
     for backend in native bwrap; do
         JAIL=(--backend "$backend" --hide "$PROJECT/data" --hide "$PROJECT/keep")
         gives_nothing 'mv svc vendor'
@@ -115,7 +115,7 @@ shuts() {
     bring_back
 }
 
-@test "a directory that a session shuts by its mode shows nothing when it is opened again" {
+@test "a directory that a session closed by chmod shows nothing when it is opened again" {
     for backend in native bwrap; do
         JAIL=(--backend "$backend" --hide "$PROJECT/data/raw")
         shuts svc/api svc/api/.env
@@ -130,7 +130,7 @@ shuts() {
     done
 }
 
-@test "a directory without write permission takes no protected name after a chmod" {
+@test "no protected name can be made in a directory that a session makes writable by chmod" {
     make_repository .
     for backend in native bwrap; do
         JAIL=(--backend "$backend")
@@ -171,7 +171,7 @@ start_over() {
     echo kept >keep/inner/file
 }
 
-@test "three sessions of random renames, links, exchanges and removals give nothing back" {
+@test "three sessions of random renames, links, exchanges and removals uncover nothing" {
     local first=${SBX_SEED:-$RANDOM} seed backend
     echo "# seed $first" >&3
     for ((seed = first; seed < first + 8; ++seed)); do
@@ -185,7 +185,7 @@ start_over() {
     done
 }
 
-@test "control: the same renames outside give it back" {
+@test "control: the same renames outside uncover the secret" {
     local seed found=0
     for ((seed = 1; seed <= 8; ++seed)); do
         start_over

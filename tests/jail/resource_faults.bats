@@ -13,7 +13,7 @@ teardown() { end_test; }
 
 # ---- Limits of the caller --------------------------------------------------------------------------------------------
 
-@test "descriptors: with any number of them the jail is whole or is not" {
+@test "with any number of descriptors the jail is complete or does not start" {
     local limit
     for limit in {0..40} 48 64 96 128 256; do
         launch prlimit --nofile="$limit"
@@ -29,7 +29,7 @@ teardown() { end_test; }
 }
 
 # The limit counts all processes of the user, including the test's own.
-@test "processes: with any number of them the jail is whole or is not" {
+@test "with any number of processes the jail is complete or does not start" {
     local others more
     others=$(ps -o nlwp= -u "$SBX_USER" | awk '{ sum += $1 } END { print sum }')
     for more in {-2..14}; do
@@ -43,7 +43,7 @@ teardown() { end_test; }
 }
 
 # With less memory than its own size neither the kernel nor the C library can start the program: the test skips those amounts.
-@test "memory: with any amount of it the jail is whole or is not" {
+@test "with any amount of memory the jail is complete or does not start" {
     local kibibytes=1024 least
     can_start() { "$@" --version >/dev/null || (($? == 125)); }
     { until can_start prlimit --as=$((kibibytes << 10)) "$SBX_PROGRAM"; do kibibytes=$((kibibytes + 256)); done; } 2>/dev/null
@@ -57,7 +57,7 @@ teardown() { end_test; }
     expect_nothing_left
 }
 
-@test "sizes of files, locked memory, stacks, waiting signals and queues: none of them opens anything" {
+@test "limits of file size, locked memory, stack, signals and queues uncover nothing" {
     local limit
     for limit in --fsize={0,1,100,1000,10000,100000} --memlock=0 --stack={256,1024,8192}000 --sigpending=0 --msgqueue=0 --core=0; do
         launch prlimit "$limit"
@@ -70,7 +70,7 @@ teardown() { end_test; }
     expect_nothing_left
 }
 
-@test "closed input, output and errors: nothing is taken for them" {
+@test "closed input, output and errors: no other file takes their numbers" {
     local closed
     local -A redirections=([i]='<&-' [o]='>&-' [e]='2>&-')
     for closed in "" i o e "i o" "i e" "o e" "i o e"; do
@@ -90,7 +90,7 @@ teardown() { end_test; }
 # ---- Lookups that fail -----------------------------------------------------------------------------------------------
 
 # strace traces only the supervisor: its decisions depend on these calls.
-@test "no descriptor for a single look: what could not be seen is not taken for absent" {
+@test "a file that can't be opened for lack of descriptors is not treated as absent" {
     each_fails openat EMFILE 40
     forget_findings
     each_fails openat ENFILE 20
@@ -98,7 +98,7 @@ teardown() { end_test; }
     expect_nothing_left
 }
 
-@test "no memory, or a disk that fails, for a single look: what could not be seen is not taken for absent" {
+@test "a file that can't be read for lack of memory or a disk error is not treated as absent" {
     each_fails getdents64 EIO 10
     each_fails getdents64 ENOMEM 5
     each_fails newfstatat ENOMEM 15
@@ -110,7 +110,7 @@ teardown() { end_test; }
 
 # ---- A project that vanishes -----------------------------------------------------------------------------------------
 
-@test "a current directory that is gone: one line, nothing is made in its place" {
+@test "a current directory that was removed: one line, and nothing is made in its place" {
     mkdir "$HOME/gone" && cd "$HOME/gone" && rmdir "$HOME/gone"
     refused 125 "current directory" in_jail true
     cd "$PROJECT"
@@ -119,7 +119,7 @@ teardown() { end_test; }
     expect_nothing_left
 }
 
-@test "a project that comes and goes while sessions start: each has all of it or does not start" {
+@test "a project that disappears repeatedly while sessions start: each session has all of it or does not start" {
     local place=$HOME/place round
     mkdir -p "$place/p/sub"
     echo "a secret" | tee "$place/p/.env" "$place/p/sub/.env" >/dev/null
@@ -205,7 +205,7 @@ written_at() { # DATE
     find "$HOME" -exec touch -h -d "@$seconds" {} +
 }
 
-@test "a clock that jumped between two sessions, by decades and either way: nothing is believed that should not be, no record is lost" {
+@test "the clock jumps by decades between two sessions: stored findings are checked again, no record is lost" {
     local date STATE=$HOME/.local/state/agent-sandbox records
     for date in 1970-01-02 1999-12-31 2038-01-20 2100-01-01; do
         records=$(ls "$STATE/sessions" | grep -c jsonl)
@@ -227,7 +227,7 @@ written_at() { # DATE
     ((WORKED == 4))
 }
 
-@test "settings and records from the future are read as any other" {
+@test "settings with a time in the future are read as usual" {
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[mounts]\nhidden = ["%s"]\n' "$PROJECT/sub" >"$HOME/.config/agent-sandbox/config.toml"
     touch -d 2100-01-01 "$HOME/.config/agent-sandbox/config.toml"
@@ -238,7 +238,7 @@ written_at() { # DATE
 }
 
 # Its seconds since the boot differ from the host's by three years.
-@test "another clock since the boot: limits of time hold, and sessions are found" {
+@test "in another time namespace limits of time apply, and sessions are found" {
     local around=(unshare --user --map-current-user --time --monotonic=100000000 --boottime=100000000 --fork)
     [[ $("${around[@]}" awk '{ print int($1) }' /proc/uptime) -ge 100000000 ]]
     launch "${around[@]}"
@@ -342,7 +342,7 @@ huge() { head -c 2000000 /dev/zero | tr '\0' '#' >"$1"; }
 sparse() { truncate -s 1T "$1"; }
 half() { printf '[mounts]\nhidden = ["/srv' >"$1"; }
 
-@test "what is no file in place of one: one line that names it, at once" {
+@test "a FIFO, a bad link or a broken file in place of settings is refused at once with its name" {
     local file kind
     mkdir -p "$HOME/.config/agent-sandbox/conf.d"
     for file in "$HOME/.config/agent-sandbox/config.toml" "$HOME/.config/agent-sandbox/conf.d/10.toml" "$PROJECT/.agent-sandbox.toml"; do

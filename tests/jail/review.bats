@@ -17,7 +17,7 @@ on_terminal() {
 reviewed() { [[ $output == *"look at these before you go on"* ]]; }
 
 # bats test_tags=smoke
-@test "what runs outside is named, with the reason" {
+@test "files that run outside are named, with the reason" {
     make_repository .
     works on_terminal sh -c 'echo all: >Makefile; mkdir -p .github/workflows; echo on: push >.github/workflows/ci.yml'
     reviewed || report "no review"
@@ -36,13 +36,13 @@ reviewed() { [[ $output == *"look at these before you go on"* ]]; }
     [[ $output == *"bin/ls: a program in a directory on your PATH"* ]] || report "no program"
 }
 
-@test "nothing is said of what was there before, nor where nothing runs" {
+@test "the review names neither earlier files nor files that do not run" {
     echo all: >Makefile
     works on_terminal sh -c 'echo x >notes; echo x >main.c'
     ! reviewed || report "a review of nothing"
 }
 
-@test "nothing is said with --quiet, with --read-only, and after a short run without a terminal" {
+@test "the review prints nothing with --quiet, with --read-only, and after a short run without a terminal" {
     JAIL=(--quiet)
     works on_terminal sh -c 'echo all: >Makefile'
     ! reviewed || report "not quiet"
@@ -54,7 +54,7 @@ reviewed() { [[ $output == *"look at these before you go on"* ]]; }
     ! reviewed || report "a review of a short run"
 }
 
-@test "what a short or quiet run left is named by the next review, once" {
+@test "the next review names, once, the files of a short or quiet run" {
     echo all: >own.mk # of the user
     works "$SBX_PROGRAM" -- sh -c 'echo all: >Makefile'
     works "$SBX_PROGRAM" --quiet -- sh -c 'mkdir -p sub && echo all: >sub/Makefile'
@@ -96,7 +96,7 @@ reviewed() { [[ $output == *"look at these before you go on"* ]]; }
     chmod 700 closed
 }
 
-@test "what one session plants where the review does not look is named when the next one moves it out" {
+@test "a file that one session plants in a skipped directory is named when the next session moves it out" {
     works on_terminal sh -c 'mkdir -p node_modules/x/.vscode && echo {} >node_modules/x/.vscode/tasks.json'
     ! reviewed || report "the tree is walked"
     works on_terminal mv node_modules/x app
@@ -105,14 +105,14 @@ reviewed() { [[ $output == *"look at these before you go on"* ]]; }
     ! reviewed || report "named twice"
 }
 
-@test "the record of what was reviewed is out of the jail's reach" {
+@test "the jail can't reach the record of reviewed files" {
     works on_terminal sh -c 'echo all: >Makefile'
     works test -d "$HOME/.local/state/agent-sandbox/reviewed"
     JAIL=(--home write)
     fails "" in_jail ls "$HOME/.local/state/agent-sandbox/reviewed"
 }
 
-@test "names that run code in tools of today are named" {
+@test "the review names files that run code in current tools" {
     works on_terminal sh -c 'mkdir -p app/.helix app/.kiro/settings; for f in app/.helix/languages.toml app/.kiro/settings/mcp.json shell.nix .irbrc AGENTS.md .tool-versions; do echo x >$f; done'
     for name in app/.helix/languages.toml app/.kiro/settings/mcp.json shell.nix .irbrc AGENTS.md .tool-versions; do
         [[ $output == *"$name: "* ]] || report "$name"

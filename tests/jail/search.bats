@@ -32,7 +32,7 @@ UNTIL_COVERED='until_covered() { for file; do until [ ! -s "$file" ]; do sleep 0
     fails "Read-only file system" in_jail_sh 'echo inside >sub/.git/hooks/inside'
 }
 
-@test "what lies deep is masked" {
+@test "a file in deep directories is masked" {
     mkdir -p 1/2/3/4/5/6/7/8/9
     echo "KEY=planted" >1/2/3/4/5/6/7/8/9/.env
     prints "KEY=planted" cat 1/2/3/4/5/6/7/8/9/.env
@@ -55,7 +55,7 @@ UNTIL_COVERED='until_covered() { for file; do until [ ! -s "$file" ]; do sleep 0
     prints "" in_jail cat a/b/.env "$odd/.env"
 }
 
-@test "the file of known places can't be forged from inside, nor by a link, and a damaged one counts for nothing" {
+@test "the file of known places can't be forged from inside or by a link, and a damaged one is not used" {
     echo "KEY=planted" >.env
     start_jail 'touch ready; until [ -e go ]; do sleep 0.01; done; ls "$HOME/.local/state/agent-sandbox" 2>&1'
     wait_until is_known .env
@@ -93,11 +93,11 @@ covers_outputs() {
     covers_outputs native
 }
 
-@test "by bubblewrap as well" {
+@test "bubblewrap: outputs of build tools are searched while the session runs; packages can be removed" {
     covers_outputs bwrap
 }
 
-@test "what is covered late can't be written, removed or moved aside, nor its directory" {
+@test "a file that is covered late can't be written, removed or moved aside, nor can its directory" {
     mkdir -p build/x && echo "KEY=planted" >build/x/.env
     run in_jail_sh "$UNTIL_COVERED"'until_covered build/x/.env; echo inside >build/x/.env; rm -f build/x/.env; mv build/x build/y; mv build other; cat build/*/.env other/*/.env'
     [[ $output != *planted* && $output == *busy* ]] || report "it could be moved"
@@ -120,7 +120,7 @@ covers_outputs() {
     prints "" in_jail cat svc/.env
 }
 
-@test "what is nested too deep is closed, also where no path can name it" {
+@test "directories that are nested too deep are closed, also where no path can name them" {
     python3 -c 'import os
 for _ in range(5000):
     os.mkdir("d")
@@ -163,7 +163,7 @@ except OSError:
     prints fine cat fine
 }
 
-@test "the start says how many files are masked" {
+@test "the start line counts the masked files" {
     mkdir svc
     echo "KEY=planted" | tee .env >svc/.env
     run "$SBX_PROGRAM" --verbose -- true
@@ -171,7 +171,7 @@ except OSError:
 }
 
 # strace slows down reading a directory, in the launch only: the guard is another process.
-@test "a launch does not wait for a large project, and says so" {
+@test "a launch does not wait for a large project, and reports it" {
     mkdir -p part/x && echo "KEY=planted" >part/x/.env
     plant_directories part 30000
     local launch=(strace -qq -o /dev/null -e trace=getdents64 -e inject=getdents64:delay_enter=60000:when=2+ "$SBX_PROGRAM")

@@ -34,7 +34,7 @@ traces() {
 }
 
 # docs/security.md has the table of limits; an attempt that succeeds and is not in it fails the run.
-@test "with firejail and with Landlock every attempt is held but for the known limits" {
+@test "firejail and Landlock hold every attempt except the known limits" {
     local backend
     rm -f "$HOME/.bash_history"
     for backend in "firejail --in-home" landlock; do
@@ -45,7 +45,7 @@ traces() {
     done
 }
 
-@test "what is planted in a home that was made for it is removed, and nothing that is there is touched" {
+@test "selftest --in-home removes what it plants, and changes nothing else" {
     home_listing >"$BATS_TEST_TMPDIR/before"
     works selftest --in-home files/key-by-path
     home_listing >"$BATS_TEST_TMPDIR/after"
@@ -62,12 +62,12 @@ traces() {
     (($(member without_control <"$BATS_TEST_TMPDIR/report") * 2 < $(member held <"$BATS_TEST_TMPDIR/report")))
 }
 
-@test "it takes a few seconds at most" {
+@test "selftest takes a few seconds at most" {
     works timeout 30 "$SBX_PROGRAM" selftest
     [[ $output == *" held"* ]] || report "no summary"
 }
 
-@test "nothing is left behind" {
+@test "selftest leaves nothing behind" {
     traces >"$BATS_TEST_TMPDIR/before"
     works selftest
     traces >"$BATS_TEST_TMPDIR/after"
@@ -79,7 +79,7 @@ traces() {
 scratch_is_there() { compgen -G "$HOME/agent-sandbox-selftest.*" >/dev/null; }
 nothing_runs() { ! pgrep -u "$SBX_USER" -f "$SBX_PROGRAM|selftest-part" >/dev/null; }
 
-@test "nothing is left behind when it is interrupted" {
+@test "selftest leaves nothing behind when it is interrupted" {
     local signal
     for signal in INT TERM; do
         traces >"$BATS_TEST_TMPDIR/before"
@@ -96,7 +96,7 @@ nothing_runs() { ! pgrep -u "$SBX_USER" -f "$SBX_PROGRAM|selftest-part" >/dev/nu
     done
 }
 
-@test "the user's own settings are not what is tested" {
+@test "selftest does not use the user's own settings" {
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[home]\naccess = "write"\n[isolation]\nprivate_tmp = false\n' >"$HOME/.config/agent-sandbox/config.toml"
     works selftest files persistence
@@ -110,7 +110,7 @@ nothing_runs() { ! pgrep -u "$SBX_USER" -f "$SBX_PROGRAM|selftest-part" >/dev/nu
     refused 2 "did you mean files" selftest flies
 }
 
-@test "the list says what is attempted and tries nothing" {
+@test "the list shows the attempts and runs none" {
     works selftest --list
     [[ $output == *"persistence/git-hook "*"git hook"* ]] || report "no list"
     works selftest --list --json
@@ -121,7 +121,7 @@ nothing_runs() { ! pgrep -u "$SBX_USER" -f "$SBX_PROGRAM|selftest-part" >/dev/nu
     works selftest --backend bwrap terminal
 }
 
-@test "its place can be named" {
+@test "--project chooses the directory of selftest" {
     mkdir "$HOME/place"
     works selftest --project "$HOME/place" files/key-by-path
     [[ -z $(ls -A "$HOME/place") ]]

@@ -55,7 +55,7 @@ ask() { "${ASK[@]}" "$@"; }
     prints "" ls "$PLACE/sessions"
 }
 
-@test "a session whose supervisor was killed is gone" {
+@test "a session whose supervisor was killed is not listed" {
     start_jail "$SLEEP"
     is_count 1
     local directory
@@ -68,7 +68,7 @@ ask() { "${ASK[@]}" "$@"; }
 }
 
 # The keeper may be killed before it cleans up.
-@test "what nobody holds is removed, and nothing else" {
+@test "a session directory without a running session is removed, others stay" {
     start_jail "$SLEEP"
     local directory copy
     directory=$(echo "$PLACE"/sessions/*)
@@ -106,7 +106,7 @@ ask() { "${ASK[@]}" "$@"; }
     is_count 0
 }
 
-@test "stop --now waits for nothing" {
+@test "stop --now does not wait for the command" {
     start_jail 'trap "echo tidied >tidied" TERM; touch ready; while :; do sleep 0.05; done'
     works sandbox stop --now "$(only_id)"
     end_of_jail
@@ -114,7 +114,7 @@ ask() { "${ASK[@]}" "$@"; }
     is_count 0
 }
 
-@test "a mistyped session ends none of the others" {
+@test "stop with a mistyped session ends no other session" {
     start_jail "$SLEEP"
     refused 1 "there is no session" sandbox stop "$(only_id)" ffffffff
     is_count 1
@@ -137,7 +137,7 @@ ask() { "${ASK[@]}" "$@"; }
     refused 1 "there is no session" sandbox block a.example --session=ffffffff
 }
 
-@test "a question is asked outside, and its answer reaches the inside" {
+@test "a request waits for the user's answer, and the answer reaches the jail" {
     JAIL=(--network filtered --ask)
     prints "no request waits for an answer" sandbox pending
     start_jail 'touch ready; curl -sS --noproxy "*" http://unknown.example:81/; touch done'
@@ -200,14 +200,14 @@ ask() { "${ASK[@]}" "$@"; }
     rm -rf runtime
 }
 
-@test "inside a jail the verbs say that they are for outside" {
+@test "inside a jail the verbs report that they work outside only" {
     local verb
     for verb in ps inspect "stop aaaa" "allow a.example" "block a.example" reload pending approve deny "monitor --once"; do
         fails "is for the outside of a jail" in_jail_sh '/run/agent-sandbox/agent-sandbox $1' "$verb"
     done
 }
 
-@test "the directory is its user's alone, and another's is not taken" {
+@test "only its user can use the sessions' directory, and one with another owner or mode is not used" {
     start_jail "$SLEEP"
     prints 700 stat -c %a "$PLACE"
     prints 700 stat -c %a "$PLACE"/sessions/*

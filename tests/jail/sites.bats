@@ -42,7 +42,7 @@ activate() {
     done
 }
 
-@test "an active environment that is not shown is said with the option that shows it" {
+@test "an active environment that is not shown is reported with the option that shows it" {
     conda_prefix "$HOME/elsewhere/env"
     activate "$HOME/elsewhere/env"
     works tool
@@ -87,7 +87,7 @@ spack_tree() {
     prints greetings in_jail "$PROJECT/spack/views/work/bin/greet"
 }
 
-@test "paths with blanks, quotes and letters of other languages" {
+@test "paths with blanks, quotes and letters of other languages work" {
     for name in "two words" "it's" 'a"quote' 'dollar $HOME' "straße 図" "-dash" "back\\slash" "semi;colon" "a=b" "trailing "; do
         mkdir -p "$HOME/$name/sub" && echo "$name" >"$HOME/$name/sub/file"
         JAIL=(--project "$HOME/$name/sub")
@@ -98,7 +98,7 @@ spack_tree() {
     done
 }
 
-@test "a very deep project" {
+@test "a very deep project works" {
     part=$(printf 'd%.0s' {1..200})
     deep=$HOME
     for _ in {1..15}; do deep+=/$part; done
@@ -108,7 +108,7 @@ spack_tree() {
     works in_jail touch made && [[ -e $deep/made ]]
 }
 
-@test "a path that is too long for the kernel is refused with a sentence" {
+@test "a path that is too long for the kernel is refused with a message" {
     long=/$(printf 'd/%.0s' {1..2500})
     JAIL=(--ro "$long")
     run --separate-stderr in_jail true

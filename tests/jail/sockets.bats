@@ -37,7 +37,7 @@ unreachable() {
     fails "Connection refused" in_jail "${CONNECT[@]}" "@agent-sandbox-test.$SBX_TAG"
 }
 
-@test "--socket lets one in, and no other" {
+@test "--socket admits one socket, and no other" {
     start_listener "$HOME/one.sock"
     start_listener "$HOME/two.sock"
     JAIL=(--socket "$HOME/one.sock")
@@ -45,13 +45,13 @@ unreachable() {
     unreachable "$HOME/two.sock"
 }
 
-@test "--socket of something that is no socket is refused" {
+@test "--socket of a file that is not a socket is refused" {
     echo x >"$HOME/file"
     JAIL=(--socket "$HOME/file")
     refused 125 "file" in_jail true
 }
 
-@test "--socket does not let in what acts outside the jail" {
+@test "--socket refuses a service that acts outside the jail" {
     mkdir -p "$HOME/.docker/run"
     start_listener "$HOME/.docker/run/docker.sock"
     greets "$HOME/.docker/run/docker.sock"
@@ -63,7 +63,7 @@ unreachable() {
 }
 
 # Read-only says nothing about connecting.
-@test "--ro and --rw let no socket in" {
+@test "--ro and --rw admit no socket" {
     local way
     mkdir -p "$HOME/box"
     start_listener "$HOME/box/docker.sock"

@@ -39,7 +39,7 @@ os.write(1, b"said\n")
 '
 
 # bats test_tags=smoke
-@test "control: outside, a descriptor of a log opens, cuts and changes the file" {
+@test "control: outside, a log's descriptor can read, truncate and change the file" {
     python3 -c "$ACTS" <"$INPUT" >>"$LOG"
     [[ $(cat said) == $'read\nwrote input\nall tried' ]] || report "$(cat said)"
     [[ $(stat -c %a "$LOG" "$INPUT") == $'666\n666' ]]
@@ -47,7 +47,7 @@ os.write(1, b"said\n")
 }
 
 # bats test_tags=smoke
-@test "a log that is appended to can't be read, cut or changed, by any backend" {
+@test "a log that is opened for appending can't be read, truncated or changed, by any backend" {
     for backend in native bwrap firejail landlock; do
         JAIL=(--backend "$backend")
         rm -f said
@@ -61,7 +61,7 @@ os.write(1, b"said\n")
     done
 }
 
-@test "output and errors of one file keep their order, through /dev/stderr too" {
+@test "output and errors to one file keep their order, through /dev/stderr too" {
     in_jail_sh 'echo a; echo b >&2; echo c; echo d >/dev/stderr; echo e >/dev/stdout' >"$LOG" 2>&1
     [[ $(cat "$LOG") == $'a\nb\nc\nd\ne' ]] || report "$(cat "$LOG")"
     in_jail_sh 'echo out; echo err >&2' >"$LOG" 2>"$HOME/errors"
@@ -76,26 +76,26 @@ os.write(1, b"said\n")
     cmp <(cat "$HOME/large" "$HOME/large") "$LOG"
 }
 
-@test "an input goes on where the command stopped to read" {
+@test "the caller reads the input on from where the command stopped" {
     { in_jail_sh 'read -r first; echo "$first"'; cat; } <"$INPUT" >"$LOG"
     [[ $(cat "$LOG") == $'one\ntwo\nthree' ]] || report "$(cat "$LOG")"
     while read -r line; do in_jail true && echo "$line"; done <"$INPUT" >"$LOG"
     [[ $(cat "$LOG") == $'one\ntwo\nthree' ]] || report "$(cat "$LOG")"
 }
 
-@test "what the caller writes next follows the output" {
+@test "the caller's next output follows the command's output" {
     { in_jail echo inside; echo outside; } >"$LOG"
     [[ $(cat "$LOG") == $'inside\noutside' ]]
 }
 
-@test "output that the file does not take is told, and the exit status is not 0" {
+@test "output that can't be written is reported, and the exit status is not 0" {
     works sh -c 'echo fits >"$1"' sh "$LOG"
     run bash -c 'ulimit -f 1; "$1" --quiet -- head -c 100000 /dev/zero 2>&1 >"$2"' bash "$SBX_PROGRAM" "$LOG"
     ((status != 0)) || report "exit status"
     [[ $output == *"File too large"* ]] || report "not told"
 }
 
-@test "what was written before the supervisor was killed arrives" {
+@test "output that was written before the supervisor was killed arrives" {
     start_jail 'echo early; touch ready; exec sleep 1000'
     kill -KILL "$SUPERVISOR"
     wait_until grep -qx early "$BATS_TEST_TMPDIR/jail.out"

@@ -67,7 +67,7 @@ expect_unplanted() {
     works mv "$HOME/.config" "$HOME/.config.aside"
 }
 
-@test "a writable parent in home.writable does not open them either" {
+@test "start-up files stay protected below a directory of home.writable" {
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[home]\nwritable = [".config", ".local"]\n' >"$HOME/.config/agent-sandbox/config.toml"
     for mode in tmpwrite restricted read; do
@@ -80,7 +80,7 @@ expect_unplanted() {
     done
 }
 
-@test "a setting that names one opens it" {
+@test "a setting that names a start-up file makes it writable" {
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[home]\naccess = "write"\nunprotect = [".config/nvim"]\nwritable = ["bin"]\n' >"$HOME/.config/agent-sandbox/config.toml"
     works in_jail_sh 'mkdir -p "$HOME/.config/nvim" && echo x >"$HOME/.config/nvim/init.lua" && echo x >"$HOME/bin/mine"'
@@ -92,7 +92,7 @@ expect_unplanted() {
     works grep -q more "$HOME/.bashrc"
 }
 
-@test "what held the names is gone after the session, and a log-in shell reads .profile meanwhile" {
+@test "placeholders are gone after the session, and a log-in shell reads .profile while it runs" {
     JAIL=(--home write)
     echo 'echo from-profile' >"$HOME/.profile"
     local before
@@ -109,7 +109,7 @@ expect_unplanted() {
     wait_until test ! -e "$HOME/.bash_profile"
 }
 
-@test "a symbolic link on the way, which the jail could exchange, is refused until it is named" {
+@test "a symbolic link in the path that the jail could exchange is refused, unless a setting names it" {
     mkdir -p "$HOME/dotfiles" "$HOME/.config/agent-sandbox"
     mv "$HOME/.bashrc" "$HOME/dotfiles/bashrc"
     ln -s dotfiles/bashrc "$HOME/.bashrc"

@@ -28,7 +28,7 @@ refused_call() {
 }
 
 # bats test_tags=smoke
-@test "calls that are refused whatever their arguments are" {
+@test "calls that the table refuses fail whatever their arguments are" {
     answers EPERM io_uring_setup io_uring_enter io_uring_register userfaultfd bpf perf_event_open lookup_dcookie process_madvise kcmp \
         fanotify_init fanotify_mark lsm_set_self_attr \
         modify_ldt iopl ioperm mount umount2 pivot_root chroot open_tree open_tree_attr move_mount fsopen fsconfig fsmount fspick \
@@ -38,7 +38,7 @@ refused_call() {
     answers ENOSYS clone3 openat2 memfd_secret cachestat
 }
 
-@test "calls that an ordinary user can make outside" {
+@test "calls that an ordinary user can make outside are refused" {
     refused_call EPERM kcmp $$ $$ 2 0 0
     # Flag 0x200, FAN_REPORT_FID: without it the call needs a capability outside too.
     refused_call EPERM fanotify_init 0x200 0

@@ -167,7 +167,7 @@ has_colour() { screen -e | grep -qF $'\033[38;2;1;200;3m'; }
     in_order
 }
 
-@test "a terminal that the command took for itself alone can be opened again" {
+@test "a terminal that the command locked (TIOCEXCL) can be opened again" {
     line "$JAIL python3 -c 'import fcntl, termios; fcntl.ioctl(0, termios.TIOCEXCL); print(\"taken\")'"
     expect says taken
     line 'echo can be opened >/dev/tty'
@@ -293,7 +293,7 @@ SCRIPT
 
 is_over() { ! pgrep -u "$SBX_USER" -f "^$SBX_PROGRAM "; }
 
-@test "a jail in the background leaves the terminal to whom it belongs" {
+@test "a jail in the background does not change the terminal of the foreground program" {
     line "$JAIL sh -c 'until [ -e go ]; do sleep 0.02; done' &"
     line "clear; seq 100 | less"
     expect is alternate_on 1
@@ -306,7 +306,7 @@ is_over() { ! pgrep -u "$SBX_USER" -f "^$SBX_PROGRAM "; }
     expect is alternate_on 0
 }
 
-@test "nothing is added to a pipe, and nothing is held back" {
+@test "output through a pipe is neither changed nor delayed" {
     printf 'no end of line' | $JAIL cat >through
     prints "no end of line" cat through
     # A byte arrives while the command is still waiting for the next one.

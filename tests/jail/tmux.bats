@@ -88,7 +88,7 @@ has_colour() { screen -e | grep -qF $'\033[38;2;1;200;3m'; }
 }
 says_size() { [[ $(answer "tmux display-message -p '#{window_width}x#{window_height}'") == "$1" ]]; }
 
-@test "what ~/.tmux.conf says counts inside, but for the prefix" {
+@test "~/.tmux.conf applies inside, except for the prefix" {
     printf 'source-file %s\nset -g prefix C-a\nset -g status-left "habit "\n' "$CONFIGURATION" >"$HOME/.tmux.conf"
     line "clear; $SBX_PROGRAM --quiet -- tmux new-session -n inner 'env PS1=\"inside> \" bash --norc --noprofile -i'"
     expect shows "inside>"
@@ -96,7 +96,7 @@ says_size() { [[ $(answer "tmux display-message -p '#{window_width}x#{window_hei
     says "C-]" "tmux show-options -gv prefix"
 }
 
-@test "the configuration is read without a complaint" {
+@test "tmux reads the configuration without an error" {
     start_inner
     says "quiet" "tmux source-file $CONFIGURATION && echo quiet"
     [[ $output == quiet ]] || report "should say nothing else"

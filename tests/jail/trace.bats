@@ -36,7 +36,7 @@ plant_project() {
     [[ -e .git/config ]] || echo "[core]" >.git/config
 }
 
-@test "without a flag nothing is recorded, and no tracer is there" {
+@test "without a flag nothing is recorded, and no tracer runs" {
     plant_project
     works in_jail_sh 'cat ~/.ssh/id_rsa; cat .env; echo x >>.git/config; true'
     for kind in file command syscall; do tells_nothing "$kind"; done
@@ -62,7 +62,7 @@ plant_project() {
     grep -q y ok
 }
 
-@test "the same with bubblewrap" {
+@test "bubblewrap: files that the jail hides, masks or protects are recorded with rule and change" {
     plant_project
     JAIL=(--backend bwrap --trace-files --trace-commands --trace-syscalls)
     run in_jail_sh 'cat ~/.ssh/id_rsa; exit 5'
@@ -91,21 +91,21 @@ plant_project() {
     tells_nothing file
 }
 
-@test "a command that runs on has no status" {
+@test "a command that still runs has no status" {
     JAIL=(--trace-commands)
     works in_jail_sh 'sleep 300 & sleep 0.3; exit 0'
     tells command '"sleep","300"'
     ! lines_of command | grep '"300"' | grep '"status"'
 }
 
-@test "five hundred short commands" {
+@test "five hundred short commands are all recorded" {
     JAIL=(--trace-commands --trace-files --trace-syscalls)
     works in_jail_sh 'i=0; while [ $i -lt 500 ]; do /bin/echo $i >/dev/null; i=$((i + 1)); done'
     [[ $(lines_of command | grep -c '"/bin/echo"') == 500 ]]
     [[ $(lines_of command | grep '"/bin/echo"' | grep -c '"status":0') == 500 ]]
 }
 
-@test "refused system calls are recorded, and refused as ever" {
+@test "refused system calls are recorded and stay refused" {
     local calls untraced traced
     calls=$(printf '%s 0 0 0 0 0 0\n' io_uring_setup userfaultfd bpf perf_event_open kcmp mount umount2 pivot_root chroot open_tree \
         move_mount fsopen fsmount name_to_handle_at open_by_handle_at setns pidfd_getfd add_key request_key keyctl kexec_load \
@@ -140,13 +140,13 @@ plant_project() {
     prints $'0\n1\n2\n3' in_jail_sh 'ls /proc/self/fd </dev/null 3>&-'
 }
 
-@test "pid 1 of a traced jail is behind the filter as well" {
+@test "the seccomp filter applies to pid 1 of a traced jail" {
     prints $'Seccomp:\t2' in_jail grep ^Seccomp: /proc/1/status
     JAIL=(--trace-syscalls)
     prints $'Seccomp:\t2' in_jail grep ^Seccomp: /proc/1/status
 }
 
-@test "the exit status and signals pass as ever" {
+@test "the exit status and signals pass through a traced jail" {
     JAIL=(--trace-files --trace-commands --trace-syscalls)
     run in_jail_sh 'exit 7'
     ((status == 7))
@@ -155,7 +155,7 @@ plant_project() {
     refused 127 "was not found" in_jail no-such-command
 }
 
-@test "a tracer that is killed takes the jail along, and that is said" {
+@test "when the tracer is killed the jail ends, with a message" {
     JAIL=(--trace-files)
     start_jail 'touch ready; while :; do cat /etc/hostname >/dev/null 2>&1; done; touch survived'
     kill -KILL "$(pgrep -u "$SBX_USER" asb-tracer)"
@@ -177,14 +177,14 @@ no_jail_left() { ! pgrep -u "$SBX_USER" '^asb-' >/dev/null; }
     works in_jail "$SBX_PROGRAM" --quiet --network isolated -- true
 }
 
-@test "Landlock alone can't be traced, and says so before anything runs" {
+@test "tracing with Landlock alone is refused before the command runs" {
     JAIL=(--backend landlock --trace-commands)
     run in_jail touch ran
     ((status != 0)) && [[ $output == *"can't be traced"*"--trace-commands"* ]] || report "should be refused"
     [[ ! -e ran ]]
 }
 
-@test "hostile programs" {
+@test "hostile programs can't stop or mislead the tracer" {
     JAIL=(--trace-files --trace-commands --trace-syscalls)
     prints lives in_jail "${ATTACK[@]}" pointers
     prints lives in_jail "${ATTACK[@]}" memory
@@ -194,7 +194,7 @@ no_jail_left() { ! pgrep -u "$SBX_USER" '^asb-' >/dev/null; }
     [[ $(lines_of command | awk '{ if (length > most) most = length } END { print most + 0 }') -lt 40000 ]]
 }
 
-@test "an execution that fails for its arguments is not recorded as one" {
+@test "an exec that fails because of its arguments is not recorded" {
     JAIL=(--trace-commands)
     prints lives in_jail "${ATTACK[@]}" faked
     tells_nothing command /bin/true
@@ -207,7 +207,7 @@ no_jail_left() { ! pgrep -u "$SBX_USER" '^asb-' >/dev/null; }
 
 # Threat: a signal can interrupt a call that waits for the tracer. If exit_group were such a call, it would return, and the C
 # library would abort. A shell whose children end while it exits is enough.
-@test "programs end as they mean to while signals arrive" {
+@test "traced programs keep their exit status while signals arrive" {
     local one="for i in 1 2 3 4; do (cat /etc/passwd >/dev/null; ls / >/dev/null) & done; cat nofile; "
     one+="test -e /etc/hosts && cd /tmp && cd / && : >/dev/null && exit 0 || exit 7"
     JAIL=(--trace-commands)
@@ -225,12 +225,12 @@ no_jail_left() { ! pgrep -u "$SBX_USER" '^asb-' >/dev/null; }
     ! lines_of command | grep '"nofile"' | grep -v '"status":1'
 }
 
-@test "the plan tells what is traced" {
+@test "the plan lists what is traced" {
     [[ $("$SBX_PROGRAM" --dry-run --trace-files --trace-syscalls -- true) == *"traced"*"refused system calls"* ]]
     [[ $("$SBX_PROGRAM" --dry-run -- true) != *"traced "* ]]
 }
 
-@test "a long record goes on in parts, and its chain holds" {
+@test "a long record continues in parts, and its chain verifies" {
     export AGENT_SANDBOX_AUDIT_SIZE=100K AGENT_SANDBOX_AUDIT_CHAIN=true
     JAIL=(--trace-commands)
     works in_jail_sh 'i=0; while [ $i -lt 300 ]; do /bin/echo $i >/dev/null; i=$((i + 1)); done'

@@ -37,7 +37,7 @@ teardown() { end_test; }
     expect_hidden_directory "$SBX_NEIGHBOUR_HOME"
 }
 
-@test "/home lists nobody but the caller" {
+@test "/home lists only the caller" {
     works sh -c "ls /home | grep -qx '$SBX_NEIGHBOUR'"
     prints "$SBX_USER" in_jail ls /home
 }
@@ -115,14 +115,14 @@ teardown() { end_test; }
     fails "" test -e /dev/shm/own
 }
 
-@test "the host's /tmp comes in when private_tmp is off, with a warning" {
+@test "the host's /tmp is shown when private_tmp is off, with a warning" {
     echo shared >"/tmp/agent-sandbox-test.$SBX_TAG"
     AGENT_SANDBOX_ISOLATION_PRIVATE_TMP=false works in_jail cat "/tmp/agent-sandbox-test.$SBX_TAG"
     [[ $output == *"private_tmp is off"*shared ]] || report "should warn, and show it"
     rm "/tmp/agent-sandbox-test.$SBX_TAG"
 }
 
-@test "the sandbox's configuration and state can't be changed from inside, in no home mode" {
+@test "the sandbox's configuration and state can't be changed from inside, in any home mode" {
     mkdir -p "$HOME/.config/agent-sandbox" "$HOME/.local/state/agent-sandbox"
     echo '# mine' >"$HOME/.config/agent-sandbox/config.toml"
     for mode in tmpwrite restricted read write; do
