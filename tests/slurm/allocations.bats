@@ -106,7 +106,7 @@ teardown() {
     wait_until is_queue_empty
 }
 
-@test "a jail that is killed gives its allocation and its step back" {
+@test "when the jail is killed its allocation and its step end" {
     start_jail 'salloc -Q -N2 sh -c "touch ready; exec sleep 60"'
     [[ -n $(squeue --me --noheader) ]]
     kill -KILL "$SUPERVISOR"

@@ -71,7 +71,7 @@ EVERYTHING=$'a private key\na token of the shell\na credential\nreached munge\na
     prints "$EVERYTHING" cat out
 }
 
-@test "a job, a task of an array, a step and a step of a job have none of them" {
+@test "a job, an array task, a step and a job's step have no key, token, munge or home directory" {
     make_probe
     make_script steps.sh './probe.sh' 'srun --quiet ./probe.sh'
     run in_jail sh -c 'srun --quiet ./probe.sh 2>/dev/null; salloc --quiet srun --quiet ./probe.sh 2>/dev/null'
@@ -131,7 +131,7 @@ EVERYTHING=$'a private key\na token of the shell\na credential\nreached munge\na
     [[ -z $(find ~ -maxdepth 1 -name '[0-9]*') ]] || report "a pattern"
 }
 
-@test "a job name makes no path, however it comes" {
+@test "a job name can't contain a path, by option, variable or directive" {
     make_script directive.sh '#SBATCH --output=%x --job-name="../victim"' 'echo attacked'
     expect_refused <<'LIST'
 slurm-value sbatch --output=%x --job-name=../victim --wrap="echo attacked"
@@ -149,7 +149,7 @@ LIST
     expect_untouched "a name"
 }
 
-@test "the directory of a job is one of its jail" {
+@test "a job can't start in a directory outside its jail" {
     mkdir ~/elsewhere
     submit --chdir="$HOME/elsewhere" --output=/dev/null --wrap="touch here"
     wait_for_job "$JOB"
@@ -162,7 +162,7 @@ LIST
 
 # ---- Code that Slurm would start -----------------------------------------------------------------------------------------
 
-@test "control: prologs, lists of programs and copies run and land outside" {
+@test "control: plain Slurm runs prologs, program lists and copied files outside" {
     make_script evil "touch $MARKER"
     local how
     for how in --prolog --epilog --task-prolog --task-epilog; do
@@ -254,7 +254,7 @@ LIST
     expect_untouched "an option"
 }
 
-@test "words that only look like options, and options that only look like words" {
+@test "arguments that look like options, and options that look like arguments, are parsed as by sbatch" {
     printf '#!/bin/sh\necho "ran as a script: $*"\n' >./--uid=0
     cp ./--uid=0 plain
     submit_inside --output=out -- --uid=0 --gid=0
@@ -266,7 +266,7 @@ LIST
     prints "--prolog=x" inside srun --quiet echo --prolog=x
 }
 
-@test "lines of other systems and lines behind the first command are no directives" {
+@test "lines of other batch systems and lines after the first command are not directives" {
     make_script pbs.sh '#PBS -o /tmp/x' '#BSUB -o /tmp/y' 'echo ran' "#SBATCH --output=$HOME/victim" '#SBATCH --uid=0'
     submit_inside --output=out pbs.sh
     wait_for_job "$JOB"
@@ -350,7 +350,7 @@ LIST
     expect_untouched PATH
 }
 
-@test "variables of the program's own do not come from the jail" {
+@test "the program's own variables are not taken from the jail" {
     make_script show.sh 'env | grep ^AGENT_SANDBOX_ | cut -d= -f1 | sort | xargs' 'ls /sys/class/net 2>/dev/null; grep -c : /proc/net/dev'
     works inside srun --quiet ./show.sh
     local normal=$output
@@ -415,7 +415,7 @@ PYTHON
 
 # ---- Mail ----------------------------------------------------------------------------------------------------------------
 
-@test "nobody gets mail" {
+@test "Slurm sends no mail" {
     submit --hold --mail-type=ALL --mail-user=somebody@example.org --wrap=true
     works scontrol update "JobId=$JOB" MailUser=else@example.org
     scancel "$JOB"
@@ -436,7 +436,7 @@ LIST
 
 # ---- Changes of a job ----------------------------------------------------------------------------------------------------
 
-@test "a job is not turned into another one after it was accepted" {
+@test "scontrol can't change the paths, user or nodes of an accepted job" {
     submit_inside --hold --comment=mine --wrap=true
     local before
     before=$(scontrol show job "$JOB")

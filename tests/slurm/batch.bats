@@ -19,7 +19,7 @@ has_line() { grep -qsx "$1" "$2"; }
     [[ $output == *"StdOut=$PROJECT/abbreviated.out"* ]] || report "the abbreviated name of the output"
 }
 
-@test "what is wrong with a command line is told as sbatch tells it" {
+@test "errors of a command line are those of sbatch" {
     make_script job.sh true
     as_outside sbatch --no-such-option job.sh
     as_outside sbatch --no job.sh
@@ -37,7 +37,7 @@ has_line() { grep -qsx "$1" "$2"; }
     as_outside sbatch --help
 }
 
-@test "a script that is none is refused in sbatch's words" {
+@test "a file that is not a script is refused with sbatch's message" {
     echo 'echo no interpreter' >bare.sh
     printf '' >empty.sh
     printf '#!/bin/sh\r\necho one\r\n' >dos.sh
@@ -50,7 +50,7 @@ has_line() { grep -qsx "$1" "$2"; }
     as_outside sh -c 'sbatch </dev/null'
 }
 
-@test "what is said about a job that is submitted is what sbatch says" {
+@test "messages about a submitted job are those of sbatch" {
     make_script job.sh true
     as_outside sbatch --hold job.sh
     as_outside sbatch --hold --parsable job.sh
@@ -125,7 +125,7 @@ has_line() { grep -qsx "$1" "$2"; }
     prints "python ['a', 'b']" cat python.out
 }
 
-@test "directives count before the first command, quotes and several on a line, and the command line beats them" {
+@test "directives before the first command apply, with quotes and several on a line, and the command line overrides them" {
     printf '%s\n' '#!/bin/sh' '# a comment' '' '#SBATCH --comment="two words" --ntasks=2' "#SBATCH -o 'quoted name.out' # nothing" \
         '#SBATCH --time=5' 'true' '#SBATCH --ntasks=4' >job.sh
     submit_both --hold --time=9 job.sh
@@ -135,7 +135,7 @@ has_line() { grep -qsx "$1" "$2"; }
     [[ $output == *"StdOut=$PROJECT/quoted name.out"* ]] || report "the quoted name"
 }
 
-@test "variables of sbatch stand between directives and the command line" {
+@test "variables of sbatch override directives, and the command line overrides variables" {
     make_script job.sh '#SBATCH --partition=debug --time=5 --ntasks=2'
     local variables=(SBATCH_PARTITION=other SBATCH_TIMELIMIT=6) side
     for side in outside inside; do
@@ -220,7 +220,7 @@ has_line() { grep -qsx "$1" "$2"; }
 
 # ---- Output files ----------------------------------------------------------------------------------------------------
 
-@test "output has the names that sbatch gives" {
+@test "output files have the names that sbatch gives them" {
     make_script job.sh 'echo out; echo error >&2'
     make_script directives.sh '#SBATCH -o directive-%j.out' '#SBATCH --error=directive-%x-%j.err' 'echo out; echo error >&2'
     make_script array.sh '#SBATCH --array=3,5' 'echo $SLURM_ARRAY_TASK_ID'
@@ -238,7 +238,7 @@ has_line() { grep -qsx "$1" "$2"; }
     same_text "$(listing out)" "$(listing in)" "the files"
 }
 
-@test "output is at the wanted place, and nowhere else" {
+@test "output is written to the requested file, and nowhere else" {
     make_script job.sh 'echo here'
     inside sh -c 'sbatch --wrap="echo wrapped"; sbatch -o named.out job.sh; sbatch -o /dev/null job.sh; sbatch --array=1-2 job.sh'
     wait_until is_queue_empty
@@ -272,7 +272,7 @@ has_line() { grep -qsx "$1" "$2"; }
 
 # ---- The life of a job -----------------------------------------------------------------------------------------------
 
-@test "signals reach the batch script, and it ends when it wants" {
+@test "signals reach the batch script, which decides when to end" {
     printf '%s\n' '#!/bin/bash' 'trap "echo usr1; touch got" USR1' 'trap "echo term; exit 3" TERM' 'touch ready' \
         'while :; do sleep 0.1; done' >job.sh
     submit_inside --output=signals.out job.sh
@@ -285,7 +285,7 @@ has_line() { grep -qsx "$1" "$2"; }
     prints $'usr1\nterm' cat signals.out
 }
 
-@test "a signal before the end of the time is Slurm's to send" {
+@test "--signal is passed on to Slurm" {
     submit_inside --time=5 --signal=B:USR1@60 --hold --wrap=true
     wait_for_submission() { [[ $(sacct -XnP -j "$JOB" -o SubmitLine) == *"--signal=B:USR1@60"* ]]; }
     wait_until wait_for_submission
@@ -345,7 +345,7 @@ has_line() { grep -qsx "$1" "$2"; }
     works test ! -e never
 }
 
-@test "a comment has any character, and is seen without the tag" {
+@test "a comment may have any character, and is shown without the tag" {
     local comment
     for comment in 'plain' "a 'b' \"c\" \$HOME \`d\` \\ %j ; | & = , #" 'ünï ☃' ' spaces around ' $'two\nlines' '-- --comment=x'; do
         submit_both --hold --comment="$comment" --wrap=true
@@ -381,7 +381,7 @@ has_line() { grep -qsx "$1" "$2"; }
     prints "inner in $PROJECT" cat inner
 }
 
-@test "a job that is requeued runs again, and knows it" {
+@test "a job that is requeued runs again with SLURM_RESTART_COUNT" {
     printf '%s\n' '#!/bin/bash' 'echo "run ${SLURM_RESTART_COUNT:-0}" >>runs' 'if test ! -e ready; then touch ready; sleep 30; fi' >job.sh
     submit_inside job.sh
     wait_until test -e ready

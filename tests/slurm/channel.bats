@@ -10,7 +10,7 @@ teardown() {
 
 # ---- The channel ---------------------------------------------------------------------------------------------------------
 
-@test "junk, large frames and crowds on the socket neither hang nor hurt others" {
+@test "invalid data, large frames and many connections on the socket do not block other requests" {
     cat >crowd.py <<'PYTHON'
 import contextlib, random, socket, subprocess, sys, time
 
@@ -101,7 +101,7 @@ is_gone() { ! kill -0 "$1" 2>/dev/null; }
     prints 1 inside srun --quiet sh -c 'srun --quiet --overlap ./show.sh'
 }
 
-@test "limits, read-only places and shown places go along" {
+@test "jobs have the session's limits, read-only paths and shown paths" {
     mkdir ~/shown kept
     echo "to be seen" >~/shown/file
     JAIL=(--limit file_size=64KiB --limit processes=50 --ro "$HOME/shown")
@@ -118,7 +118,7 @@ is_gone() { ! kill -0 "$1" 2>/dev/null; }
     [[ $output != "$here" ]] || report "the control has neither"
 }
 
-@test "the administrator's file on the node holds, whatever the job brings" {
+@test "the administrator's file on the node applies, whatever settings the job has" {
     make_script show.sh 'grep -c : /proc/net/dev'
     JAIL=(--network open)
     submit_inside --hold --output=out show.sh
@@ -132,7 +132,7 @@ is_gone() { ! kill -0 "$1" 2>/dev/null; }
     (($(cat out) > 1)) || { output=$(cat out) report "the control has more than the loopback"; }
 }
 
-@test "a job whose project was replaced by a link meanwhile does not follow it" {
+@test "a job does not follow a link that replaced its project" {
     mkdir ~/elsewhere
     submit_inside --hold --output=out --wrap="touch written"
     cd ..
@@ -152,7 +152,7 @@ is_gone() { ! kill -0 "$1" 2>/dev/null; }
     works test -e written
 }
 
-@test "the agent can read what its session asked of Slurm, and not write it" {
+@test "the agent can read the record of its Slurm requests, not write it" {
     run inside sh -c 'sbatch --uid=0 --wrap=true; srun true; agent-sandbox slurm-log'
     [[ $output == *'"slurm-identity"'* && $output == *'"step"'* ]] || report "the log"
     fails "No such file" inside sh -c "ls $HOME/.local/state/agent-sandbox/slurm/log"

@@ -139,13 +139,13 @@ teardown() { end_slurm_test; }
     prints yes cat job.out
 }
 
-@test "munge gives credentials to whoever reaches its socket" {
+@test "munge gives credentials to every process that reaches its socket" {
     works sh -c 'munge --no-input | unmunge'
     [[ $output == *"$SBX_USER"* ]] || report "the user in the credential"
     works srun --quiet sh -c 'munge --no-input | unmunge'
 }
 
-@test "faults come by name: a controller that is gone and comes back" {
+@test "control can stop and start the controller" {
     submit --hold --wrap=true
     works "$CLUSTER/bin/control" stop-controller
     fails "Unable to contact slurm controller" squeue --me
@@ -155,14 +155,14 @@ teardown() { end_slurm_test; }
     fails "one of" "$CLUSTER/bin/control" anything-else
 }
 
-@test "faults come by name: a munge that is gone and comes back" {
+@test "control can stop and start munge" {
     works "$CLUSTER/bin/control" stop-munge
     fails "munge" squeue --me
     works "$CLUSTER/bin/control" start-munge
     works squeue --me
 }
 
-@test "faults come by name: a node that is gone and comes back" {
+@test "control can stop and start a node" {
     submit --nodelist=node3 --wrap="sleep 60"
     wait_for_state "$JOB" RUNNING
     works "$CLUSTER/bin/control" stop-node node3

@@ -10,7 +10,7 @@ teardown() {
     end_slurm_test
 }
 
-@test "with --slurm off every command says so, and nothing is asked" {
+@test "with --slurm off every command reports it, and no helper runs" {
     prints "" inside squeue --noheader
     JAIL=(--slurm off)
     local name
@@ -22,7 +22,7 @@ teardown() {
     ! pgrep -u "$(id -u)" -x asb-chaperon
 }
 
-@test "a controller that is gone is told as outside" {
+@test "an absent controller is reported as outside" {
     submit_inside --hold --wrap=true
     works "$CLUSTER/bin/control" stop-controller
     # Each takes a while to give up, so both run at once.
@@ -37,7 +37,7 @@ teardown() {
     prints "$JOB" inside squeue --noheader --format=%i
 }
 
-@test "a munge that is gone is told as outside" {
+@test "an absent munge is reported as outside" {
     works "$CLUSTER/bin/control" stop-munge
     run squeue
     local plain=$output plain_status=$status
@@ -50,7 +50,7 @@ teardown() {
     works inside squeue
 }
 
-@test "a job that vanishes is unknown, as outside" {
+@test "a job that disappears is unknown, as outside" {
     submit --hold --wrap=true
     works inside sh -c "scancel $((JOB + 5000)); true"
     as_outside scontrol show job "$((JOB + 5000))"
@@ -78,7 +78,7 @@ teardown() {
     done
 }
 
-@test "large scripts: what Slurm takes is taken, more is refused" {
+@test "a script as large as Slurm accepts works, a larger one is refused" {
     { echo '#!/bin/sh'; echo 'tail -n 1 "$0" | cut -c1-12; exit'; head -c 2500000 /dev/zero | tr '\0' 'x' | fold -w 1000; echo; echo '# the last line'; } >large.sh
     submit --output=plain.out large.sh
     wait_for_job "$JOB"
@@ -98,7 +98,7 @@ teardown() {
     [[ -z $(squeue --me --noheader) ]]
 }
 
-@test "junk for a script is refused as outside" {
+@test "binary data and an empty file as a script are handled as outside" {
     head -c 100000 /dev/urandom >junk
     { echo '#!/bin/sh'; head -c 100000 /dev/urandom; } >behind
     : >empty
@@ -111,7 +111,7 @@ teardown() {
     done
 }
 
-@test "when the helper is killed, commands say so at once and the jail goes on" {
+@test "when the helper is killed, commands fail at once with a message and the jail goes on" {
     start_jail '
         squeue >/dev/null
         touch ready
@@ -133,7 +133,7 @@ teardown() {
 }
 is_no_process() { [[ ! -e /proc/$1 || $(awk '{ print $3 }' "/proc/$1/stat" 2>/dev/null) == Z ]]; }
 
-@test "when the helper is killed under a command, the command ends and so does its step" {
+@test "when the helper is killed during a command, the command and its step end" {
     start_jail 'touch ready; srun --quiet sleep 300; echo "status $?"'
     wait_until has_running_job
     local helper
@@ -146,7 +146,7 @@ is_no_process() { [[ ! -e /proc/$1 || $(awk '{ print $3 }' "/proc/$1/stat" 2>/de
 }
 has_running_job() { [[ $(squeue --me --noheader --format=%T) == RUNNING ]]; }
 
-@test "a session that is killed takes its step along and leaves its batch job alone" {
+@test "when a session is killed its step ends and its batch job goes on" {
     submit_inside --wrap="sleep 60"
     local batch=$JOB
     start_jail 'touch ready; srun --quiet sleep 300'

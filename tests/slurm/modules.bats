@@ -19,7 +19,7 @@ with_modules() { "$SBX_PROGRAM" --quiet --module compiler --module solver -- "$@
     [[ $(cat out) == solved ]] || report "$(cat out)"
 }
 
-@test "a job whose module can't be loaded on its node fails, and nothing of it runs" {
+@test "a job whose module can't be loaded on its node fails before its script runs" {
     cp -r "$SITE" ~/site
     export MODULEPATH=$HOME/site/modulefiles/Core
     make_script job 'touch ran'

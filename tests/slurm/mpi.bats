@@ -110,7 +110,7 @@ SH
     expect_clean_nodes
 }
 
-@test "another user's directories on the node don't take the shared /tmp of a job away" {
+@test "another user's directories on the node do not affect the shared /tmp of a job" {
     works "$CLUSTER/bin/control" squat-neighbour
     # The control: they exist, and the other user owns them.
     prints "$SBX_NEIGHBOUR" srun --quiet --nodelist=node0 sh -c 'stat -c %U "/tmp/.agent-sandbox-$(id -u)"'

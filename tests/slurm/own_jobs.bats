@@ -67,7 +67,7 @@ given 1 $PROJECT " cat ~/elsewhere
     prints said cat ~/elsewhere
 }
 
-@test "the program's own options go along" {
+@test "the program's own options apply to the job" {
     mkdir ~/shown
     echo seen >~/shown/file
     JAIL=(--ro "$HOME/shown" --network isolated)
@@ -80,7 +80,7 @@ given 1 $PROJECT " cat ~/elsewhere
     prints open cat out
 }
 
-@test "what is wrong is told by Slurm, or by us in one line" {
+@test "errors are Slurm's messages, or one line of ours" {
     run outside sbatch no-such-file
     local plain=$output
     run jailed sbatch no-such-file

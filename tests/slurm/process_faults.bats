@@ -29,7 +29,7 @@ start_step() {
     rm -f started
 }
 
-@test "a request's worker is killed: its step ends, the command says so, and the next one is served" {
+@test "a request's worker is killed: its step ends, the command reports it, and the next one is served" {
     remember_world
     start_step
     kill -KILL "$(worker)"
@@ -51,7 +51,7 @@ start_step() {
     expect_clean "the real command"
 }
 
-@test "the stub is killed: what runs for it ends, and the next one is served" {
+@test "the stub is killed: its step ends, and the next one is served" {
     remember_world
     start_step
     local stub
@@ -67,7 +67,7 @@ start_step() {
     expect_clean "the stub"
 }
 
-@test "the chaperon is stopped: commands wait and nothing is submitted; continued, it serves; else stop ends all" {
+@test "the chaperon is stopped: commands wait and nothing is submitted; after SIGCONT it serves; stop ends the session" {
     remember_world
     start_session 'squeue >/dev/null; touch ready; until [ -e go ]; do sleep 0.02; done; timeout 2 sbatch --hold --wrap=true; echo "status $?"; touch tried; until [ -e further ]; do sleep 0.02; done; timeout 30 squeue --noheader; echo "again $?"; until [ -e never ]; do sleep 0.02; done'
     need chaperon
@@ -88,7 +88,7 @@ start_step() {
     expect_clean "the chaperon, stopped"
 }
 
-@test "all of ours are killed under a step: it ends, and so does everything" {
+@test "all our processes are killed during a step: the step and all processes end" {
     local name processes=()
     RANDOM=4714
     remember_world
@@ -114,7 +114,7 @@ job_jail() {
     done
 }
 
-@test "the processes of a job are killed, each in turn: the job ends as failed, and nothing of it runs on" {
+@test "each process of a job is killed in turn: the job fails, and no process of it is left" {
     local name victim
     make_script job.sh "setsid sleep $MARK &" 'touch started' 'exec sleep 300'
     remember_world
@@ -131,7 +131,7 @@ job_jail() {
     done
 }
 
-@test "a job is cancelled: nothing of it runs on or is left, or the next session takes it away where Slurm killed all at once" {
+@test "a job is cancelled: no process or file is left, or the next session removes the files if Slurm killed all processes at once" {
     local words
     make_script job.sh "setsid sleep $MARK &" 'touch started' 'exec sleep 300'
     remember_world

@@ -76,7 +76,7 @@ END
     same squeue --user="$(id -u)" --name first
 }
 
-@test "squeue says as squeue does that there is nothing, or no such thing" {
+@test "messages about empty lists and unknown jobs are those of squeue" {
     local line
     while read -r line; do same squeue $line; done <<END
 --me
@@ -106,7 +106,7 @@ END
     [[ $output == "$JOB.0"* ]] || report "the step"
 }
 
-@test "variables of squeue count" {
+@test "variables of squeue apply" {
     three_jobs
     local line
     for line in SQUEUE_FORMAT=%i:%j SQUEUE_FORMAT2=jobid,name SQUEUE_STATES=R SQUEUE_SORT=i SQUEUE_NAMES=first SQUEUE_PARTITION=other; do
@@ -141,7 +141,7 @@ END
     prints "" tasks_left
 }
 
-@test "scancel says what scancel says" {
+@test "messages are those of scancel" {
     three_jobs
     local line
     while read -r line; do same scancel $line; done <<END
@@ -190,7 +190,7 @@ END
     wait_for_job "$JOB" CANCELLED
 }
 
-@test "a signal to all of a job reaches the script, and leaves the jail standing" {
+@test "a signal to all processes of a job reaches the script, and the jail goes on" {
     printf '%s\n' '#!/bin/bash' 'trap "echo usr1 >>signals" USR1' 'trap "echo term >>signals" TERM' 'touch ready' \
         'until test -e end; do sleep 0.1; done' >job.sh
     local side expected
@@ -230,7 +230,7 @@ END
     [[ $output != *agent-sandbox:1:* ]] || report "no tags"
 }
 
-@test "scontrol shows of a job inside what it shows of the same job outside" {
+@test "scontrol shows a job the same inside and outside" {
     echo data >input
     make_script job.sh true
     local options
@@ -267,7 +267,7 @@ END
     wait_for_state "$JOB" PENDING
 }
 
-@test "scontrol says what scontrol says" {
+@test "messages are those of scontrol" {
     local line
     while read -r line; do same scontrol $line; done <<END
 show job 999999
@@ -356,7 +356,7 @@ END
     same sprio --no-such-option
 }
 
-@test "the cluster is seen as from outside" {
+@test "queries about the cluster answer as outside" {
     local line
     while read -r line; do same $line; done <<END
 sinfo

@@ -32,7 +32,7 @@ seen() { inside sh -c 'squeue --noheader --format=%j | sort | xargs'; }
     prints "$MINE" inside squeue --noheader --format=%i --jobs="$BARE,$MINE,$THEIRS"
 }
 
-@test "what is out of scope is neither shown nor changed nor ended" {
+@test "jobs out of scope can't be shown, changed or ended" {
     make_jobs
     local job command
     for job in "$BARE" "$THEIRS"; do
@@ -107,7 +107,7 @@ is_in_accounting() { [[ -n $(sacct --noheader --jobs="$1" --format=JobID) ]]; }
     prints "" seen
 }
 
-@test "scope user: all jobs of the user; scope none: everybody's" {
+@test "scope user: all jobs of the user; scope none: jobs of all users" {
     make_jobs
     works "$CLUSTER/bin/control" submit-neighbour
     AGENT_SANDBOX_SLURM_SCOPE=user prints "bare mine theirs" seen

@@ -165,7 +165,7 @@ SIDES=(outside inside)
 ATTENTIVELY='attentive() { exec env --default-signal=HUP,INT,QUIT "$@"; }'
 WAITING='await() { tries=0; until "$@"; do sleep 0.05; tries=$((tries + 1)); test $tries -lt 2000 || exit 99; done; }'
 
-@test "Ctrl-C twice ends a step, once asks" {
+@test "Ctrl-C twice ends a step, once warns" {
     local side
     for side in "${SIDES[@]}"; do
         rm -f ready
@@ -273,7 +273,7 @@ has_size() { [[ $(settings) == *"$1"* ]]; }
     done
 }
 
-@test "--pty has job control, and keys are the node's" {
+@test "--pty has job control on the node" {
     start_terminal
     local side
     for side in "" "$SBX_PROGRAM --quiet -- env -- "; do
@@ -316,7 +316,7 @@ has_size() { [[ $(settings) == *"$1"* ]]; }
 
 # ---- Steps in a job --------------------------------------------------------------------------------------------------
 
-@test "a step of a job knows where it was called" {
+@test "a step of a job has the directory of its caller" {
     mkdir sub
     make_script job.sh 'echo "$SLURM_SUBMIT_DIR"; cd sub; srun -Q printenv SLURM_SUBMIT_DIR; srun -Q pwd'
     submit_both -o where-%j job.sh
@@ -324,7 +324,7 @@ has_size() { [[ $(settings) == *"$1"* ]]; }
     same_text "$(cat "where-$OUTSIDE")" "$(cat "where-$INSIDE")" "the directories"
 }
 
-@test "steps of a job have numbers, and end as their tasks" {
+@test "steps of a job are numbered, and have the exit status of their tasks" {
     local script='salloc -Q -N2 sh -c "srun -Q -l printenv SLURM_STEP_ID | sort; srun -Q -n1 -N1 sh -c \"exit 9\"; echo \$?; srun -Q printenv SLURM_STEP_ID"'
     as_outside sh -c "$script"
     [[ ${lines[0]} == "0: 0" && ${lines[2]} == 9 && ${lines[3]} == 2 ]] || report "three steps"

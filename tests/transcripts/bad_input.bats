@@ -37,7 +37,7 @@ refuses() {
     [[ $stderr == *"true or false"* ]] || report "does not say what is expected"
 }
 
-@test "a value that is no choice, with the nearest one" {
+@test "an unknown value, with the nearest choice" {
     printf '[home]\naccess = "tmpwrit"\n' >"$CONFIG"
     refuses tmpwrite
 }
@@ -67,7 +67,7 @@ refuses() {
     refused 125 "--project" "$SBX_PROGRAM" --project
 }
 
-@test "an unknown variable of ours" {
+@test "an unknown AGENT_SANDBOX_ variable" {
     export AGENT_SANDBOX_NETWRK_MODE=open
     refuses AGENT_SANDBOX_NETWRK_MODE
 }

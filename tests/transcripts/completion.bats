@@ -102,7 +102,7 @@ offers_only() {
     done
 }
 
-@test "every verb, and programs beside them" {
+@test "the first word completes to verbs and programs" {
     local -a verbs
     mapfile -t verbs < <("$SBX_PROGRAM" help --manual verbs | sed -n 's/^\*\([a-z-]*\)\* .*/\1/p')
     ((${#verbs[@]} > 20))
@@ -119,7 +119,7 @@ offers_only() {
     done
 }
 
-@test "no verb behind run, and none behind --" {
+@test "no verb is offered after run or --" {
     local shell
     for shell in "${SHELLS[@]}"; do
         [[ $("$shell" "agent-sandbox run unt") != *untrust* ]] || report "$shell offers a verb behind run"
@@ -133,7 +133,7 @@ offers_only() {
     offers "agent-sandbox --quiet plan --ho" --home
 }
 
-@test "values of choices, as the next word and behind the equals sign" {
+@test "values of choices are offered as the next word and after the equals sign" {
     offers_only "agent-sandbox --network " open filtered proxied isolated
     offers_only "agent-sandbox --quiet --home re" read restricted
     offers_only "agent-sandbox --require d" denied
@@ -142,21 +142,21 @@ offers_only() {
     [[ $(in_fish "agent-sandbox --network=is") == --network=isolated ]]
 }
 
-@test "limits open with an equals sign, and what follows them is a command" {
+@test "limits complete with an equals sign, and the next word is a command" {
     offers_only "agent-sandbox --limit mem" memory=
     [[ $(in_bash_plain "agent-sandbox --limit=mem") == memory= ]]
     offers "agent-sandbox --limit memory=2G bas" bash
     offers "agent-sandbox --limit memory=2G --allow-host example.org:443 --net" --network
 }
 
-@test "presets and profiles, one's own among them" {
+@test "presets and profiles are offered, the user's own included" {
     offers_only "agent-sandbox --preset " ci mine review untrusted work
     offers "agent-sandbox --agent " claude codex myagent
     offers "agent-sandbox profiles show " claude myagent
     offers_only "agent-sandbox profiles sh" show
 }
 
-@test "names of files that would drive a shell or a terminal are not offered" {
+@test "file names with shell or terminal control characters are not offered" {
     local folder=$HOME/.config/agent-sandbox
     touch "$folder/presets/\$(touch ran).toml" "$folder/presets/"$'e\e[31mvil.toml' "$folder/presets/two words.toml"
     offers_only "agent-sandbox --preset " ci mine review untrusted work
@@ -173,7 +173,7 @@ offers_only() {
     offers_only "agent-sandbox help net" network
 }
 
-@test "what a verb takes, and nothing else" {
+@test "a verb offers only its own arguments" {
     offers_only "agent-sandbox why " path env host syscall slurm
     offers_only "agent-sandbox completion " bash zsh fish
     offers "agent-sandbox selftest " files network system-calls
@@ -187,7 +187,7 @@ offers_only() {
     offers_only "agent-sandbox stop --" --now
 }
 
-@test "files and directories where they are meant" {
+@test "files and directories are offered where an argument is a path" {
     [[ $(in_bash_plain "agent-sandbox --ro dat" | sort | xargs -d '\n') == "data data file dated.txt" ]]
     [[ $(in_bash_plain "agent-sandbox why path dated") == dated.txt ]]
     [[ $(in_bash_plain "agent-sandbox config check dated") == dated.txt ]]
@@ -203,7 +203,7 @@ offers_only() {
     ! grep -q dated < <(in_zsh "agent-sandbox trust dat")
 }
 
-@test "a name with a line break is not offered as two that are not there" {
+@test "a file name with a line break is not offered as two names" {
     touch $'zed\nzoo'
     [[ -z $(in_bash_plain "agent-sandbox --ro zoo") && $(in_bash_plain "agent-sandbox --ro zed") != zed ]]
 }
@@ -225,7 +225,7 @@ offers_only() {
     offers_only "agent-sandbox allow example.org --session " "$id"
 }
 
-@test "the command's own completion takes over behind it" {
+@test "after the command its own completion applies" {
     git init -q .
     git checkout -q -b a-branch-of-ours 2>/dev/null
     git -c user.name=x -c user.email=x@example.org commit -q --allow-empty -m x
@@ -265,7 +265,7 @@ offers_only() {
     fails "" test -e "$dead"
 }
 
-@test "what the shell alone knows is no command" {
+@test "shell builtins are not offered as commands" {
     local offered
     offered=$(in_bash_plain "agent-sandbox comp")
     ! grep -qxE 'compgen|compopt|complete' <<<"$offered" || report "$offered"
@@ -322,7 +322,7 @@ type_keys() { tmux -L "completion-$SBX_TAG" send-keys -t one "$@"; }
     wait_until shows "2G selftest"
 }
 
-@test "a program whose name has a line break: no names are invented" {
+@test "a program name with a line break is not offered as two names" {
     local name=$'./data/begin\nend' shell offered
     touch "$name" ./data/beginner
     chmod +x "$name" ./data/beginner

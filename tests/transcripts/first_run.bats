@@ -18,7 +18,7 @@ overview() { "$SBX_PROGRAM" "$@"; }
 # Three commands; the tests run each of them unchanged.
 tries() { sed -n '/^Try$/,/^$/p' <<<"$output" | sed -n 's/^  \(.*[^ ]\)  .*$/\1/p' | sed 's/ *$//'; }
 
-@test "what would happen here, in less than twenty lines of eighty columns" {
+@test "the overview has fewer than twenty lines of eighty columns" {
     mkdir -p "$HOME/.ssh" "$HOME/.aws"
     echo KEY=1 >.env
     works overview
@@ -30,7 +30,7 @@ tries() { sed -n '/^Try$/,/^$/p' <<<"$output" | sed -n 's/^  \(.*[^ ]\)  .*$/\1/
     [[ $(tries | wc -l) == 3 ]] || report "not three things to try"
 }
 
-@test "the three things work as they stand" {
+@test "the three commands of the overview work as printed" {
     works overview
     local command
     while IFS= read -r command; do
@@ -38,7 +38,7 @@ tries() { sed -n '/^Try$/,/^$/p' <<<"$output" | sed -n 's/^  \(.*[^ ]\)  .*$/\1/
     done < <(tries)
 }
 
-@test "an installed agent is the first thing to try, with what shows it" {
+@test "an installed agent is the first command to try, with the option that shows its directory" {
     printf '#!/bin/sh\necho "an agent runs"\n' >"$BIN/codex"
     chmod 0755 "$BIN/codex"
     works overview
@@ -62,7 +62,7 @@ tries() { sed -n '/^Try$/,/^$/p' <<<"$output" | sed -n 's/^  \(.*[^ ]\)  .*$/\1/
     [[ $(tries | tail -1) == "$SBX_PROGRAM "* ]] || report "names another program"
 }
 
-@test "it is fast" {
+@test "the overview is fast" {
     local begin end
     overview >/dev/null
     begin=$(date +%s%N)
@@ -71,7 +71,7 @@ tries() { sed -n '/^Try$/,/^$/p' <<<"$output" | sed -n 's/^  \(.*[^ ]\)  .*$/\1/
     (((end - begin) / 5000000 < 200)) || report "took $(((end - begin) / 5000000)) ms"
 }
 
-@test "in the home directory and in the root: what to do instead" {
+@test "in the home directory and in the root the overview names an alternative" {
     cd "$HOME"
     works overview
     [[ $output == *"would not be started here"*"your home directory"*"--project DIR"* ]] || report "home"
@@ -80,32 +80,32 @@ tries() { sed -n '/^Try$/,/^$/p' <<<"$output" | sed -n 's/^  \(.*[^ ]\)  .*$/\1/
     [[ $output == *"would not be started here"*"--project DIR"* ]] || report "root"
 }
 
-@test "without HOME, and not on a terminal" {
+@test "the overview works without HOME and without a terminal" {
     works env -u HOME "$SBX_PROGRAM"
     [[ $output == *"(writable)"* && $output != *$'\e'* ]] || report "no overview"
 }
 
-@test "read-only and isolated are said" {
+@test "the overview reports read-only and isolated" {
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[project]\nread_only = true\n[network]\nmode = "isolated"\n' >"$HOME/.config/agent-sandbox/config.toml"
     works overview
     [[ $output == *"(read-only)"* && $output == *"isolated: nothing"* ]] || report "not said"
 }
 
-@test "a broken file: where, and what to do" {
+@test "the overview names the line of a broken file" {
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[network]\nmode = "closed"\n' >"$HOME/.config/agent-sandbox/config.toml"
     works overview
     [[ $output == *"would not be started here"*"config.toml:2"* ]] || report "not said"
 }
 
-@test "no backend: doctor is named" {
+@test "without a backend the overview names doctor" {
     works overview
     run env AGENT_SANDBOX_ISOLATION_BACKEND=bwrap AGENT_SANDBOX_ISOLATION_BWRAP=/nowhere/bwrap "$SBX_PROGRAM"
     [[ $status == 0 && $output == *"would not be started here"*"doctor"* ]] || report "not said"
 }
 
-@test "inside a jail: this jail is what it tells of" {
+@test "inside a jail the overview describes this jail" {
     works in_jail /run/agent-sandbox/agent-sandbox
     [[ $output == *"inside a jail"*"$PROJECT"* && $(tries | head -1) == "agent-sandbox policy" ]] || report "not said"
     works in_jail_sh "$(tries | head -1)"
@@ -113,7 +113,7 @@ tries() { sed -n '/^Try$/,/^$/p' <<<"$output" | sed -n 's/^  \(.*[^ ]\)  .*$/\1/
 
 # ---- Mistakes --------------------------------------------------------------------------------------------------------------------
 
-@test "a misspelt option, verb, value, preset, profile, limit" {
+@test "a misspelt option, verb, value, preset, profile or limit gets a suggestion" {
     refused 125 "did you mean --network?" "$SBX_PROGRAM" --nework open true
     refused 127 "did you mean agent-sandbox plan?" "$SBX_PROGRAM" plann
     refused 125 "'open' was probably meant" "$SBX_PROGRAM" --network opn true
@@ -122,21 +122,21 @@ tries() { sed -n '/^Try$/,/^$/p' <<<"$output" | sed -n 's/^  \(.*[^ ]\)  .*$/\1/
     refused 125 "did you mean memory?" "$SBX_PROGRAM" --limit memmory=2G true
 }
 
-@test "a command, an agent or a file that is not there" {
+@test "a missing command, agent or file gets advice" {
     refused 127 "install it, or look at PATH" "$SBX_PROGRAM" no-such-command-at-all
     refused 127 "Claude Code is not installed in PATH here" env PATH=/usr/bin:/bin "$SBX_PROGRAM" claude
     refused 125 "/nowhere does not exist; make it, or name one that exists" "$SBX_PROGRAM" --ro /nowhere true
     refused 125 "does not exist; name an existing directory" "$SBX_PROGRAM" --project /nowhere true
 }
 
-@test "the home directory as the project; no session to talk to" {
+@test "the home directory as the project, and a missing session, get advice" {
     cd "$HOME"
     refused 125 "change into a project directory or name one with --project" "$SBX_PROGRAM" true
     cd "$PROJECT"
     refused 1 "start one in another terminal" "$SBX_PROGRAM" allow example.org
 }
 
-@test "mail: the stub says that it is policy, and what to do" {
+@test "the mail stub reports the policy and what to do" {
     run -77 in_jail sendmail someone@example.org
     [[ $output == *"This is policy"*"Tell your user"* ]] || report "not said"
 }

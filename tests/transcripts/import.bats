@@ -92,7 +92,7 @@ JSON
     fails "" why_host example.com
 }
 
-@test "the bash predecessor: what it hid is hidden, what it opened is open" {
+@test "the bash predecessor: hidden paths stay hidden, open paths stay open" {
     cat >sandbox.conf <<'CONF'
 BLOCKED_FILES=("$HOME/private")
 EXTRA_WRITABLE_PATHS=("${HOME%/}/out")
@@ -135,7 +135,7 @@ LANDLOCK_REQUIRED_ABI=3
 CONF
 }
 
-@test "the bash predecessor: the file that it came with becomes one with which runs start" {
+@test "the bash predecessor: runs start with its default file after the import" {
     shipped_file
     import sandbox.conf
     works "$SBX_PROGRAM" config check
@@ -154,7 +154,7 @@ CONF
     refused 1 "config.toml:2: /etc can't be mounted" "$SBX_PROGRAM" config check "$CONFIG"
 }
 
-@test "the bash predecessor: a file that bash can't read whole is refused" {
+@test "the bash predecessor: a file that bash can't read completely is refused" {
     local text
     for text in "HOME_ACCESS='restricted" 'HOME_ACCESS=restricted; exit 0' 'if true; then' 'HOME_ACCESS=(' 'set -e; false'; do
         printf '%s\nPRIVATE_TMP=true\n' "$text" >sandbox.conf
@@ -200,14 +200,14 @@ CONF
     [[ $output != *"home.access"*restricted* ]]
 }
 
-@test "an entry of the network that is none is left out, with how it is written" {
+@test "an invalid network entry is left out and reported" {
     printf '%s\n' 'NETWORK_BLOCKLIST_EXCEPT=("*.com" api.example.org "https://example.org/")' >sandbox.conf
     import sandbox.conf
     works "$SBX_PROGRAM" config check
     [[ $REPORT == *"line 1: NETWORK_BLOCKLIST_EXCEPT (*.com)"*"left out 2" ]]
 }
 
-@test "an administrator's file has what only he can say" {
+@test "with --admin, settings that only an administrator may use are imported" {
     echo 'DENIED_WRITABLE_PATHS=(/usr)' >sandbox.conf
     works "$SBX_PROGRAM" config import --admin sandbox.conf
     [[ $output == *'deny_writable = ["/usr"]'* ]]
@@ -215,7 +215,7 @@ CONF
     works "$SBX_PROGRAM" config check --admin "$HOME/ceiling.toml"
 }
 
-@test "what is neither is refused" {
+@test "a file of another format is refused" {
     echo '{"colour": "blue"}' >other.json
     refused 1 "no settings of sandbox-runtime" "$SBX_PROGRAM" config import other.json
     echo '{"network": ' >half.json

@@ -16,7 +16,7 @@ says() {
 }
 
 # bats test_tags=smoke
-@test "without a word: what would happen here, and what to try" {
+@test "without arguments: the overview, and what to try" {
     says "$(basename "$PROJECT") (writable)" agent_sandbox
     [[ $output == *"agent-sandbox plan"* ]] || report "nothing to try"
 }
@@ -113,12 +113,12 @@ says() {
     works env EDITOR=vi "$SBX_PROGRAM" why env EDITOR
 }
 
-@test "doctor says that a jail can be built here" {
+@test "doctor reports that a jail can be built here" {
     says bubblewrap agent_sandbox doctor
     works bash -c '"$SBX_PROGRAM" doctor --json | python3 -m json.tool'
 }
 
-@test "doctor knows every backend, and a letter to the administrator is one or says that there is nothing to ask for" {
+@test "doctor lists every backend, and --admin-note prints a note to the administrator or that none is needed" {
     works agent_sandbox doctor
     local backend
     for backend in native bwrap firejail landlock; do
@@ -143,7 +143,7 @@ says() {
     [[ $status == 1 && $output == *"config.toml:2"* && $output == *"config.toml:4"* ]] || report "not all mistakes"
 }
 
-@test "config show --origin tells where a value was written" {
+@test "config show --origin names the file and line of a value" {
     mkdir -p "$HOME/.config/agent-sandbox"
     printf '[home]\naccess = "read"\n' >"$HOME/.config/agent-sandbox/config.toml"
     says "config.toml:2" agent_sandbox config show --origin
@@ -157,7 +157,7 @@ says() {
     fails "" test -e ran
 }
 
-@test "trust counts for the very content, untrust takes it back" {
+@test "trust applies to the exact content, untrust removes it" {
     printf '[mounts]\nreadonly = ["/var/lib"]\n' >.agent-sandbox.toml
     refused 125 ".agent-sandbox.toml:2" in_jail true
     works agent_sandbox trust
@@ -186,7 +186,7 @@ says() {
     [[ $stderr == "agent-sandbox: "* && $stderr != *$'\e'* ]] || report "should be one plain line"
 }
 
-@test "the network is the jail's own by default, and the host's when asked for" {
+@test "the jail has its own network by default, and the host's on request" {
     works in_jail_sh 'test "$(ls /sys/class/net 2>/dev/null || tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d " ")" = lo'
     JAIL=(--network open)
     prints "$(readlink /proc/self/ns/net)" in_jail readlink /proc/self/ns/net
