@@ -4,7 +4,7 @@
 
 load helper
 
-@test "the .deb is installed, works, and goes away without a trace" {
+@test "the .deb is installed, works, and is removed without a trace" {
     in_debian <<'SCRIPT'
     everything >/tmp/before
     works dpkg -i "$DEB"
@@ -43,7 +43,7 @@ load helper
 SCRIPT
 }
 
-@test "an upgrade while a session runs: the session goes on, the new program sees and steers it, every file of a user stays" {
+@test "an upgrade while a session runs: the session goes on, the new program controls it, every file of a user stays" {
     in_debian <<'SCRIPT'
     works dpkg -i "$DEB"
     as_me mkdir -p /home/me/.config/agent-sandbox
@@ -82,7 +82,7 @@ SCRIPT
 SCRIPT
 }
 
-@test "AppArmor: the profile is put in place where the parser understands it, is never in the way, and is gone with the package" {
+@test "AppArmor: the profile is installed where the parser supports it, never blocks the package, and is removed with it" {
     in_debian <<'SCRIPT'
     profile=/etc/apparmor.d/agent-sandbox
     # The parser of Debian 12 knows no rule for user namespaces.

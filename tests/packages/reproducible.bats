@@ -4,7 +4,7 @@
 
 load helper
 
-@test "from a copy of the sources, elsewhere, at another time of the world, with another umask: the same packages" {
+@test "a copy of the sources elsewhere, with another time zone and umask, gives the same packages" {
     local name
     for name in "$(tarball . "$VERSION" "$MACHINE")" "$(deb . "$VERSION" "$MACHINE")" "$(rpm_file . "$VERSION" "$MACHINE")"; do
         works cmp "$PACKAGES/$name" "$SAME/$name"
@@ -25,7 +25,7 @@ load helper
     works cmp "$BATS_TEST_TMPDIR/program" "$BATS_TEST_TMPDIR/usr/bin/agent-sandbox"
 }
 
-@test "packed once more, both architectures have the same bytes, and the sums are right" {
+@test "a second packing gives the same bytes for both architectures, and the checksums are right" {
     (export TZ=America/St_Johns && umask 027 && works scripts/package --output "$BATS_TEST_TMPDIR/again")
     works diff -r "$PACKAGES" "$BATS_TEST_TMPDIR/again"
     cd "$PACKAGES"
@@ -33,7 +33,7 @@ load helper
     prints 6 grep -c . SHA256SUMS
 }
 
-@test "no time but that of the sources, no owner but root, no path of this checkout" {
+@test "packages contain only the sources' time, only root as owner, and no path of this checkout" {
     local architecture
     for architecture in "$MACHINE" "$FOREIGN"; do
         prints "$(date -u -d "@$SOURCE_DATE_EPOCH" '+%Y-%m-%d %H:%M') 0/0" \

@@ -49,7 +49,7 @@ is_a_jail_there() {
     rm "$ROOT/home/me/project/made"
 }
 
-@test "the .rpm asks for nothing, is installed, works, and goes away without a trace" {
+@test "the .rpm has no dependencies, is installed, works, and is removed without a trace" {
     prints "" sh -c "rpm -qp --requires $(rpm_file $PACKAGES "$VERSION" "$MACHINE") | sed '/^rpmlib(/d'"
     works rpm_there -i "$(rpm_file $PACKAGES "$VERSION" "$MACHINE")"
     prints "" rpm_there -V agent-sandbox
@@ -72,7 +72,7 @@ is_a_jail_there() {
     prints "" find "$ROOT/usr" ! -type d
 }
 
-@test "an upgrade of the .rpm keeps what users and the administrator have" {
+@test "an upgrade of the .rpm keeps the files of users and the administrator" {
     works rpm_there -i "$(rpm_file $PACKAGES "$VERSION" "$MACHINE")"
     works there_as_me agent-sandbox --quiet -- true
     mkdir -p "$ROOT/home/me/.config/agent-sandbox" "$ROOT/etc/agent-sandbox"
@@ -90,7 +90,7 @@ is_a_jail_there() {
     (cd "$ROOT" && works sha256sum --check --quiet "$BATS_TEST_TMPDIR/of-users")
 }
 
-@test "AppArmor: the profile is put in place where a parser understands it, and is gone with the package" {
+@test "AppArmor: the profile is installed where a parser supports it, and is removed with the package" {
     local name profile=/etc/apparmor.d/agent-sandbox
     mkdir "$ROOT/sbin" "$ROOT/etc/apparmor.d"
     for name in head grep chmod; do ln -s busybox "$ROOT/bin/$name"; done

@@ -45,7 +45,7 @@ load helper
 SCRIPT
 }
 
-@test "in a home directory, without root; moved elsewhere it still runs" {
+@test "the program runs from a home directory, without root, and after it is moved" {
     in_debian <<'SCRIPT'
     as_me mkdir -p /home/me/.local/bin
     as_me tar -xzf - -C /home/me/.local <"$TARBALL"
@@ -67,7 +67,7 @@ SCRIPT
     done
 }
 
-@test "make install puts there what the tarball holds, whoever calls it, and make uninstall takes it away" {
+@test "make install installs the tarball's files with any umask, and make uninstall removes them" {
     local stage=$BATS_TEST_TMPDIR/stage
     tar -xzf "$(tarball $PACKAGES "$VERSION" "$MACHINE")" -C "$BATS_TEST_TMPDIR"
     (umask 077 && works make install DESTDIR="$stage" PREFIX=/somewhere/else)

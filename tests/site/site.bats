@@ -53,7 +53,7 @@ broken() {
     broken outside docs/site/style.css '1s|^|@import "other.css";|'
 }
 
-@test "no identifier stands twice on a page" {
+@test "no identifier occurs twice on a page" {
     check identifiers "$site"
     broken identifiers docs/network.html 's|id="recipes"|id="the-record"|'
 }
@@ -91,7 +91,7 @@ broken() {
     [ "$count" -ge 6 ]
 }
 
-@test "a page that the navigation does not name, and one that is not there, stop it" {
+@test "a page outside the navigation, and a missing page in it, stop the build" {
     cp -r README.md SECURITY.md CONTRIBUTING.md CHANGELOG.md mkdocs.yml docs scripts share tests "$BATS_TEST_TMPDIR/"
     cd "$BATS_TEST_TMPDIR"
     echo '# New' >docs/new.md
@@ -114,7 +114,7 @@ broken() {
     run ! grep -qwF -- "network.nothing" "$site/search/search_index.json"
 }
 
-@test "every message of the page for troubles is said by the program, or by those whom the list names" {
+@test "every message on the troubleshooting page is one of the program or of the list of other programs' messages" {
     python3 tests/site/messages.py docs/troubleshooting.md tests/site/foreign_messages.list src share
     sed 's/was not found in the jail/was nowhere in the jail/' docs/troubleshooting.md >"$BATS_TEST_TMPDIR/page.md"
     run ! python3 tests/site/messages.py "$BATS_TEST_TMPDIR/page.md" tests/site/foreign_messages.list src share
