@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Threat: the agent chooses the names that it requests, and so the proposals to a user, who may follow one
-// without much thought. Reading / once would otherwise propose /. (tests/audit/proposal_test.cc)
+// without much thought. Reading / once would otherwise propose /. (tests/audit/digest_test.cc)
 #include "audit/proposal.h"
 
 #include <algorithm>

@@ -21,7 +21,7 @@ int leave_keyring(const Orders& orders) {
 // Threat: if kernel.core_pattern names a program, the kernel runs it as root of the host and gives it the
 // memory of the crashed process. A limit of 0 does not prevent that, because it applies to files; a limit of
 // 1 does, and is too small for a file as well. The filter keeps the jail from changing it
-// (tests/jail/core.bats).
+// (tests/jail/isolation.bats).
 void forbid_core_dumps() {
     constexpr rlim_t kNeitherFileNorProgram = 1;
     struct rlimit limit = {kNeitherFileNorProgram, kNeitherFileNorProgram};

@@ -42,7 +42,7 @@ base::Error untrusted(const base::Path& program, const base::Path& path, std::st
 }
 
 // Threat: if another user can replace the module command, that user's program runs outside the jail
-// (tests/admin/modules.bats).
+// (tests/jail/modules.bats, tests/admin/sites.bats).
 base::Status check_trust(const host::Tree& tree, const base::Path& program, bool may_be_anyones) {
     for (base::Path path = program;; path = path.parent()) {
         std::optional<host::Node> node = tree.look(path);

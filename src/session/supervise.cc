@@ -187,7 +187,7 @@ void Supervisor::start_tracer(base::Fd listener) {
 }
 
 // Threat: without its tracer a jail would continue half broken, or untraced while its user relies on the
-// trace (tests/jail/trace.bats: a killed tracer).
+// trace (tests/jail/trace.bats: when the tracer is killed the jail ends, with a message).
 void Supervisor::hear_tracer() {
     switch (parts_.tracer->take()) {
         case Tracer::News::none:
@@ -319,8 +319,8 @@ void Supervisor::end_jail() const {
     }
 }
 
-// Threat: a jail without a guard shows files that are replaced outside (tests/jail/covers.bats: what is
-// replaced at any moment of a launch is covered).
+// Threat: a jail without a guard shows files that are replaced outside (tests/jail/covers.bats: a
+// file that is replaced at any moment of a launch is covered).
 void Supervisor::get_ready(const inner::Report& report, Descriptors descriptors) {
     outcome_.landlock_abi = report.number;
     Stage stage{.process = stage_process_, .descriptor = stage_.get(), .mounts = {}, .listener = {}};
