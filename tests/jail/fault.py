@@ -47,7 +47,8 @@ def look():
 def send(signal_number, process):
     try:
         os.kill(process, signal_number)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):
+        # It has ended, or it is a set-user-ID program such as firejail.
         pass
 
 
