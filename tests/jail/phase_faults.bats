@@ -28,13 +28,13 @@ in_jail() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@"; }
 #   prepare   launch begins: an orphan of the jail becomes a child of the supervisor
 #   launch    serve begins: the first wait for events, after the last helper, the keeper, was started
 #   serve     wind up begins to remove: the first placeholder is renamed
-declare -gA CALL=([prepare]=prctl [launch]=poll [serve]=renameat2)
-declare -gA TEXT=([prepare]=PR_SET_CHILD_SUBREAPER [launch]=POLLIN [serve]=RENAME_NOREPLACE)
+declare -gA ENDING_CALL=([prepare]=prctl [launch]=poll [serve]=renameat2)
+declare -gA ENDING_TEXT=([prepare]=PR_SET_CHILD_SUBREAPER [launch]=POLLIN [serve]=RENAME_NOREPLACE)
 TRACED=execve,prctl,poll,renameat2,clone,clone3,vfork
 
 # number_of PHASE: which of the supervisor's calls of this name it is, in TRACE.
 number_of() {
-    awk -v call="${CALL[$1]}(" -v text="${TEXT[$1]}" '
+    awk -v call="${ENDING_CALL[$1]}(" -v text="${ENDING_TEXT[$1]}" '
         NR == 1 { supervisor = $1 }
         $1 == supervisor && index($2, call) == 1 { number++; if (index($0, text)) { print number; exit } }' "$TRACE"
 }
@@ -65,7 +65,7 @@ use() {
 # stop_after PHASE: starts a session that is stopped there; SUPERVISOR is its process, STRACE the one to wait for.
 stop_after() {
     : >"$TRACE"
-    run_traced -e "inject=${CALL[$1]}:signal=STOP:when=${NUMBER[$1]}" &
+    run_traced -e "inject=${ENDING_CALL[$1]}:signal=STOP:when=${NUMBER[$1]}" &
     STRACE=$!
     CHILDREN+=("$STRACE")
     soon is_stopped_there || { echo "it does not stop after $1:" >&2; cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
@@ -104,7 +104,7 @@ continues_to_end() {
     is_dead "$STRACE"
 }
 
-# expect STATUS RAN [TEXT]: RAN is whether the command ran.
+# expect STATUS RAN [ENDING_TEXT]: RAN is whether the command ran.
 expect() {
     local ran=no
     [[ ! -e ran ]] || ran=ran

@@ -217,7 +217,7 @@ signals_as_outside() {
 }
 
 @test "a stub that is killed ends its step on the node" {
-    make_script task.sh 'touch ready' 'while :; do date +%s%N >beat; sleep 0.05; done'
+    make_script task.sh 'date +%s%N >beat' 'touch ready' 'while :; do date +%s%N >beat; sleep 0.05; done'
     works inside sh -c "$WAITING"'
         srun ./task.sh >/dev/null 2>&1 & process=$!
         await test -e ready
