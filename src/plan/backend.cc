@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "host/remedies.h"
 #include "landlock/rights.h"
 
@@ -81,7 +82,7 @@ std::optional<std::string> firejail_obstacle(const host::Facts& facts) {
 
 std::optional<std::string> landlock_obstacle(const host::Facts& facts) {
     if (facts.landlock_abi > 0) return std::nullopt;
-    return "kernel " + facts.kernel + " has no Landlock, or was started without it";
+    return base::format("kernel {} has no Landlock, or was started without it", facts.kernel);
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ const BackendTraits& traits_of(Backend backend) {
 }
 
 std::optional<std::string> obstacle_of(const BackendTraits& backend, const host::Facts& facts) {
-    if (!facts.has_seccomp) return "kernel " + facts.kernel + " is built without seccomp filters";
+    if (!facts.has_seccomp) return base::format("kernel {} is built without seccomp filters", facts.kernel);
     switch (backend.id) {
         case Backend::native:
             return facts.native_obstacle;
@@ -132,7 +133,7 @@ std::vector<NetworkMode> offered_modes(const BackendTraits& backend, const host:
 std::optional<std::string> outside_answers_obstacle(const BackendTraits& backend, const host::Facts& facts) {
     constexpr int kMajor = 5, kMinor = 9;  // SECCOMP_IOCTL_NOTIF_ADDFD
     if (!host::is_kernel_at_least(facts.kernel, kMajor, kMinor))
-        return "kernel " + facts.kernel + " can't answer system calls from outside (Linux 5.9 can)";
+        return base::format("kernel {} can't answer system calls from outside (Linux 5.9 can)", facts.kernel);
     if (backend.id == Backend::bwrap && facts.bwrap.is_setuid) return "bubblewrap is set-user-ID here";
     if (backend.hands_connections) return "the backend is " + std::string(backend.name());
     return std::nullopt;

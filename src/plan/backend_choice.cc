@@ -3,6 +3,7 @@
 // never falls back to another. With "auto" it is the best that works on this machine, and a note reports a
 // weaker one. Native comes before bubblewrap because it builds the same jail in half the time, and needs no
 // other program.
+#include "base/format.h"
 #include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "plan/backend.h"
@@ -17,10 +18,11 @@ base::Error none_works(const host::Facts& facts) {
     std::vector<std::string> causes;
     for (const BackendTraits& backend : backends()) {
         if (auto obstacle = obstacle_of(backend, facts))
-            causes.push_back(std::string(backend.name()) + ": " + without_remedy(*obstacle));
+            causes.push_back(base::format("{}: {}", backend.name(), without_remedy(*obstacle)));
     }
-    return base::Error{.what = "no backend can build a jail here (" + base::join(causes, "; ") + ")",
-                       .advice = std::string(kChooseAnother)};
+    return base::Error{
+        .what = base::format("no backend can build a jail here ({})", base::join(causes, "; ")),
+        .advice = std::string(kChooseAnother)};
 }
 
 base::Status take(Draft& draft, const BackendTraits& backend) {
@@ -28,9 +30,8 @@ base::Status take(Draft& draft, const BackendTraits& backend) {
     const std::string& around = draft.inputs.facts.nested_in;
     if (!around.empty()) {
         draft.note(NoteKind::information,
-                   "this runs inside " +
-                       std::string(around == "container" ? "a container" : "another jail of agent-sandbox") +
-                       ": the jail can show no more than that does");
+                   base::format("this runs inside {}: the jail can show no more than that does",
+                                around == "container" ? "a container" : "another jail of agent-sandbox"));
     }
     const std::string& session = draft.inputs.request.session;
     // Where a backend can't mount, the sandbox's own files are in a directory of the session.
@@ -72,7 +73,7 @@ class PassedOver {
 // bubblewrap builds the same jail: the note is information only, unless the user named a bwrap program that
 // is not used.
 void tell_of_fall(Draft& draft, const std::string& passed_over, const BackendTraits& taken) {
-    std::string text = passed_over + ": " + std::string(taken.title) + " builds the jail instead";
+    std::string text = base::format("{}: {} builds the jail instead", passed_over, taken.title);
     if (is_lesser(taken)) text += ", which is weaker ('agent-sandbox doctor' says where)";
     bool is_silent = !is_lesser(taken) && !draft.policy().isolation.bwrap;
     draft.note(is_silent ? NoteKind::information : NoteKind::protection, text);
@@ -87,10 +88,11 @@ base::Status choose_backend(Draft& draft) {
         const BackendTraits& forced = traits_of(*isolation.backend);
         std::optional<std::string> obstacle = obstacle_of(forced, facts);
         if (!obstacle) return take(draft, forced);
-        return base::Error{.what = *obstacle,
-                           .advice = "isolation.backend asks for " + std::string(forced.name()) +
-                                     " and no other is taken in its place; " + std::string(kChooseAnother),
-                           .where = isolation.backend_origin.describe()};
+        return base::Error{
+            .what = *obstacle,
+            .advice = base::format("isolation.backend asks for {} and no other is taken in its place; {}",
+                                   forced.name(), kChooseAnother),
+            .where = isolation.backend_origin.describe()};
     }
     // If the user named a bwrap program, do not replace it silently by another backend.
     bool is_pinned = isolation.bwrap && facts.bwrap.state != host::ProgramState::usable;

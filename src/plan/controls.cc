@@ -3,6 +3,7 @@
 // required.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "landlock/rights.h"
 #include "plan/draft.h"
@@ -73,7 +74,7 @@ void add_slurm(Draft& draft) {
     if (slurm.commands.empty()) return;
     std::string jobs = slurm.scope == policy::SlurmScope::none
                            ? "all jobs can be seen"
-                           : "jobs of this " + std::string(policy::to_text(slurm.scope)) + " can be seen";
+                           : base::format("jobs of this {} can be seen", policy::to_text(slurm.scope));
     draft.plan.controls.push_back(Control{
         .name = "slurm",
         .level = Level::hidden,
@@ -146,7 +147,7 @@ base::Result<Level> level_asked_for(const config::Item& item, const std::string&
         if (equals != std::string::npos && item.text.substr(equals + 1) == policy::to_text(level))
             return level;
     }
-    return entry_error(item, "'" + item.text + "' names no level",
+    return entry_error(item, base::format("'{}' names no level", item.text),
                        "write CONTROL=LEVEL with absent, cooperative, denied or hidden");
 }
 
@@ -191,8 +192,8 @@ base::Status check_names(const Draft& draft) {
         if (name == "slurm" || std::ranges::find(names, name) != names.end()) continue;
         std::string near = base::nearest(name, names);
         return entry_error(
-            item, "there is no control '" + name + "'",
-            near.empty() ? "'agent-sandbox doctor' names them" : "did you mean '" + near + "'?");
+            item, base::format("there is no control '{}'", name),
+            near.empty() ? "'agent-sandbox doctor' names them" : base::format("did you mean '{}'?", near));
     }
     return base::success();
 }
@@ -204,11 +205,12 @@ base::Status check_requirements(const Draft& draft) {
         if (!required) return required.error();
         // A control that the policy turned off was not asked for. One that isolation.require_each names was.
         if (!control.is_asked || control.level >= required->level) continue;
-        return base::Error{.what = "the control '" + control.name + "' would reach only " +
-                                   std::string(policy::to_text(control.level)) + " (" + control.detail +
-                                   "), and " + std::string(policy::to_text(required->level)) + " is required",
-                           .advice = "change the setting named here, or ask for less with --require",
-                           .where = required->origin.describe()};
+        return base::Error{
+            .what = base::format("the control '{}' would reach only {} ({}), and {} is required",
+                                 control.name, policy::to_text(control.level), control.detail,
+                                 policy::to_text(required->level)),
+            .advice = "change the setting named here, or ask for less with --require",
+            .where = required->origin.describe()};
     }
     return base::success();
 }

@@ -2,6 +2,7 @@
 // Additions by the user: mounts.* and sockets; and mounts.deny_writable, which takes write access back.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/inside/paths_inside.h"
 #include "base/text.h"
@@ -36,8 +37,8 @@ base::Status check_built_places(const Item& item, const base::Path& path, Access
         if (is_readable_anyway) continue;
         if (path.is_within(built) || built.is_within(path)) {
             return entry_error(item,
-                               base::printable(path.str()) + " can't be mounted: the jail has a " +
-                                   std::string(place.path) + " of its own",
+                               base::format("{} can't be mounted: the jail has a {} of its own",
+                                            base::printable(path.str()), place.path),
                                std::string(place.advice));
         }
     }
@@ -70,8 +71,8 @@ base::Status add_grants(Draft& draft, const policy::Items& items, Access access,
 // A session can create a loop of links at the missing path of a rule. The loop leads to no file that needs
 // protection, and must not keep the next session from starting.
 void note_loop(Draft& draft, const Item& item, const base::Error& error) {
-    draft.note(NoteKind::protection, item.origin.describe() + ": " + base::printable(item.text) +
-                                         " has no effect: " + error.what + "; " + error.advice);
+    draft.note(NoteKind::protection, base::format("{}: {} has no effect: {}; {}", item.origin.describe(),
+                                                  base::printable(item.text), error.what, error.advice));
 }
 
 base::Status add_hidden(Draft& draft) {
@@ -105,7 +106,7 @@ base::Status add_socket(Draft& draft, const Item& item, bool is_acknowledged) {
         const config::DataRow* danger = matching_row("sockets/dangerous", spelling);
         if (danger != nullptr && !is_acknowledged) {
             return entry_error(
-                item, base::printable(spelling.str()) + " is dangerous: " + std::string(danger->reason),
+                item, base::format("{} is dangerous: {}", base::printable(spelling.str()), danger->reason),
                 "if that is what you want, name it under sockets.allow_dangerous or with --dangerous-socket");
         }
     }
@@ -163,16 +164,17 @@ base::Status apply_deny_writable(Draft& draft) {
                                  rule.path.is_within(resolved->path);
             if (!is_taken_back) continue;
             if (rule.path == draft.project) {
-                return base::Error{.what = base::printable(rule.path.str()) +
-                                           " can't be a writable project: " + item.origin.describe() +
-                                           " keeps " + base::printable(item.text) + " read-only",
-                                   .advice = "use --read-only, or a project elsewhere"};
+                return base::Error{
+                    .what = base::format("{} can't be a writable project: {} keeps {} read-only",
+                                         base::printable(rule.path.str()), item.origin.describe(),
+                                         base::printable(item.text)),
+                    .advice = "use --read-only, or a project elsewhere"};
             }
             if (rule.reason.origin.layer != config::Layer::builtin &&
                 rule.reason.origin.layer != config::Layer::admin) {
-                return base::Error{.what = base::printable(rule.path.str()) +
-                                           " can't be writable: " + item.origin.describe() + " keeps " +
-                                           base::printable(item.text) + " read-only",
+                return base::Error{.what = base::format("{} can't be writable: {} keeps {} read-only",
+                                                        base::printable(rule.path.str()),
+                                                        item.origin.describe(), base::printable(item.text)),
                                    .advice = "remove the entry",
                                    .where = rule.reason.origin.describe()};
             }

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace plan {
@@ -113,13 +114,13 @@ class Pins {
             }
         }
         if (first_left == nullptr) return;
-        std::string others = left > 1 ? " and " + std::to_string(left - 1) + " more" : "";
-        draft_.note(NoteKind::protection,
-                    base::printable(first_left->str()) + others +
-                        " can be exchanged by the jail: a rule is about the place that the symbolic link "
-                        "leads to, and " +
-                        std::string(draft_.backend().title) +
-                        " can't hold a link; replace it by what it leads to, or use --backend native");
+        std::string others = left > 1 ? base::format(" and {} more", left - 1) : "";
+        draft_.note(
+            NoteKind::protection,
+            base::format(
+                "{}{} can be exchanged by the jail: a rule is about the place that the symbolic link leads "
+                "to, and {} can't hold a link; replace it by what it leads to, or use --backend native",
+                base::printable(first_left->str()), others, draft_.backend().title));
     }
 
     Draft& draft_;

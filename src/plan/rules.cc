@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace plan {
@@ -25,11 +26,11 @@ bool is_users_own(const PathRule& rule) {
 }
 
 base::Error without_effect(const PathRule& grant, const PathRule& hide) {
-    return base::Error{.what = base::printable(grant.path.str()) + " can't be made " +
-                               std::string(to_text(grant.access)) + ": " + hide.reason.why + " (" +
-                               hide.reason.origin.describe() + ")",
-                       .advice = "remove the entry",
-                       .where = grant.reason.origin.describe()};
+    return base::Error{
+        .what = base::format("{} can't be made {}: {} ({})", base::printable(grant.path.str()),
+                             to_text(grant.access), hide.reason.why, hide.reason.origin.describe()),
+        .advice = "remove the entry",
+        .where = grant.reason.origin.describe()};
 }
 
 // Rules with equal paths become adjacent, the strictest first.

@@ -2,6 +2,7 @@
 // What is observed of the command from outside (src/tracer).
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "host/remedies.h"
 #include "plan/draft.h"
@@ -19,8 +20,9 @@ std::string obstacle(const Draft& draft) {
     bool answers = network.egress.needs_gateway() || network.abstract_sockets == AbstractSockets::refused;
     bool has_doorman = backend.hands_connections && (!backend.has_namespaces || answers);
     if (!has_doorman) return {};
-    return "the backend " + std::string(backend.name()) +
-           " asks about system calls itself, and the kernel lets one process only be asked";
+    return base::format(
+        "the backend {} asks about system calls itself, and the kernel lets one process only be asked",
+        backend.name());
 }
 
 std::vector<std::string> flags_of(const seccomp::Trace& trace) {
@@ -40,13 +42,13 @@ base::Status set_trace(Draft& draft) {
     if (!trace.is_wanted() && !is_learning) return base::success();
     std::string problem = obstacle(draft);
     if (trace.is_wanted() && !problem.empty()) {
-        return base::Error{
-            .what = "the command can't be traced: " + problem,
-            .advice = "leave out " + base::join(flags_of(trace), ", ") + ", or use another backend"};
+        return base::Error{.what = "the command can't be traced: " + problem,
+                           .advice = base::format("leave out {}, or use another backend",
+                                                  base::join(flags_of(trace), ", "))};
     }
     if (is_learning && problem.empty() &&
         !host::is_kernel_at_least(draft.inputs.facts.kernel, kFirstMajor, kFirstMinor))
-        problem = "the kernel " + draft.inputs.facts.kernel + " can't notify of system calls";
+        problem = base::format("the kernel {} can't notify of system calls", draft.inputs.facts.kernel);
     if (is_learning && !problem.empty()) {
         draft.note(NoteKind::information, "files that the policy closes are not observed: " + problem);
     } else if (is_learning) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "base/encoding/sha256.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "plan/agent/agent.h"
 #include "plan/draft.h"
@@ -123,9 +124,10 @@ class State {
 
     // The target becomes read-only. Only a backend that holds links keeps the jail from replacing the link.
     void tell_of_link(const base::Path& link, const Reason& reason) {
-        draft_.note(NoteKind::protection, base::printable(link.str()) +
-                                              " is a symbolic link and can't be protected (" + reason.why +
-                                              "); replace it by what it points to");
+        draft_.note(
+            NoteKind::protection,
+            base::format("{} is a symbolic link and can't be protected ({}); replace it by what it points to",
+                         base::printable(link.str()), reason.why));
     }
 
     // Nothing for a directory.
@@ -251,7 +253,8 @@ void add_agent(Draft& draft) {
     if (profile == nullptr) return;
     State(draft, *profile).add();
     if (!profile->login.empty() && !has_login(draft, *profile)) {
-        draft.note(NoteKind::information, profile->title + " is not logged in: " + profile->login);
+        draft.note(NoteKind::information,
+                   base::format("{} is not logged in: {}", profile->title, profile->login));
     }
 }
 

@@ -3,6 +3,7 @@
 // that switch off the agent's own sandbox, which can't work inside ours.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "config/data.h"
@@ -80,9 +81,9 @@ class Files {
         std::string original = original_of(path);
         bool keeps_original = content.find("{original}") != std::string::npos;
         if (!original.empty() && !keeps_original) {
-            draft_.note(NoteKind::information, "the host's own " + path.str() +
-                                                   " stays as it is; the profile " + draft_.plan.agent +
-                                                   " would have set it");
+            draft_.note(NoteKind::information,
+                        base::format("the host's own {} stays as it is; the profile {} would have set it",
+                                     path.str(), draft_.plan.agent));
             return;
         }
         draft_.etc_files.push_back(
@@ -119,7 +120,7 @@ void hide_from_git(Draft& draft) {
     std::string names;
     auto add = [&](const base::Path& path) {
         if (!path.is_strictly_within(draft.project) || path.is_within(git)) return;
-        names += "/" + std::string(path.relative_to(draft.project)) + "\n";
+        names += base::format("/{}\n", path.relative_to(draft.project));
     };
     for (const Placeholder& placeholder : draft.plan.placeholders) {
         if (placeholder.content) add(placeholder.path);
@@ -131,10 +132,11 @@ void hide_from_git(Draft& draft) {
     if (names.empty() || !node || node->kind != host::Kind::file) return;
     base::Result<std::string> original = draft.tree().read(exclude, kLargestInstructions);
     if (!original) return;
-    draft.after_rules.push_back(Mount{.kind = MountKind::file,
-                                      .target = exclude,
-                                      .source = *original + "\n# Held by the sandbox.\n" + names,
-                                      .reason = {"git passes over what only holds a name", {}}});
+    draft.after_rules.push_back(
+        Mount{.kind = MountKind::file,
+              .target = exclude,
+              .source = base::format("{}\n# Held by the sandbox.\n{}", *original, names),
+              .reason = {"git passes over what only holds a name", {}}});
 }
 
 // A tmux in the jail has a server of its own and must not use the same key bindings as a tmux outside. The

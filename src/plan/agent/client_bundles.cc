@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "plan/draft.h"
 #include "rules/clients.h"
@@ -81,10 +82,10 @@ class ScriptReader {
         if (!text) return;
         std::vector<std::string> found = client_.read(*text);
         if (is_jails && !found.empty()) {
-            draft_.note(NoteKind::information, file.str() +
-                                                   " can be written in the jail: the hosts that it names are "
-                                                   "not opened by @" +
-                                                   std::string(client_.bundle));
+            draft_.note(
+                NoteKind::information,
+                base::format("{} can be written in the jail: the hosts that it names are not opened by @{}",
+                             file.str(), client_.bundle));
             return;
         }
         for (std::string& entry : found) add(std::move(entry));

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "config/data.h"
@@ -66,13 +67,15 @@ class FilteredFiles {
         if (!draft_.backend().lays_files)
             return hide(path, "holds secrets, and this backend can't show a copy without them");
         std::string lines = copy.left_out == 1 ? "1 line" : std::to_string(copy.left_out) + " lines";
-        draft_.after_rules.push_back(
-            Mount{.kind = MountKind::file,
-                  .target = path,
-                  .source = std::move(copy.text),
-                  .reason = {std::string(why) + "; a copy is shown, without " + lines +
-                                 " that hold a secret; --ro with its path shows it whole",
-                             {}}});
+        draft_.after_rules.push_back(Mount{
+            .kind = MountKind::file,
+            .target = path,
+            .source = std::move(copy.text),
+            .reason = {
+                base::format(
+                    "{}; a copy is shown, without {} that hold a secret; --ro with its path shows it whole",
+                    why, lines),
+                {}}});
     }
 
     const SecretNames& names() {

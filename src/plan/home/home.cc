@@ -3,6 +3,7 @@
 // shows.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "config/data.h"
@@ -62,12 +63,12 @@ base::Status add_entry(Draft& draft, const Item& item, Access access, const List
     }
     if (!resolved->path.is_within(draft.home)) {
         if (is_builtin) return base::success();
-        return base::Error{.what = base::printable(literal.str()) +
-                                   " leaves the home directory through a link to " +
-                                   base::printable(resolved->path.str()),
-                           .advice = "list the place it leads to under mounts." +
-                                     std::string(access == Access::writable ? "writable" : "readonly"),
-                           .where = item.origin.describe()};
+        return base::Error{
+            .what = base::format("{} leaves the home directory through a link to {}",
+                                 base::printable(literal.str()), base::printable(resolved->path.str())),
+            .advice = "list the place it leads to under mounts." +
+                      std::string(access == Access::writable ? "writable" : "readonly"),
+            .where = item.origin.describe()};
     }
     if (resolved->path == draft.home) {
         return base::Error{.what = "the home directory itself can't be listed",
@@ -78,8 +79,9 @@ base::Status add_entry(Draft& draft, const Item& item, Access access, const List
     if (!resolved->exists) {
         if (is_builtin) return base::success();
         if (access != Access::writable) {
-            draft.note(NoteKind::information, item.origin.describe() + ": " + base::printable(literal.str()) +
-                                                  " does not exist and is not shown");
+            draft.note(NoteKind::information,
+                       base::format("{}: {} does not exist and is not shown", item.origin.describe(),
+                                    base::printable(literal.str())));
             return base::success();
         }
         draft.plan.new_directories.push_back(NewDirectory{resolved->path, {why, item.origin}});
@@ -115,9 +117,9 @@ void hold_name(Draft& draft, const base::Path& path, Access access, const Reason
 bool leads_to_no_credential(Draft& draft, const host::Tree::Resolved& resolved, const Reason& reason) {
     if (may_be_credential(draft, resolved)) return false;
     const base::Path link = *link_to_credential(draft, resolved);
-    draft.note(NoteKind::protection, base::printable(link.str()) + " (" + reason.why +
-                                         ") is a symbolic link to " + base::printable(resolved.path.str()) +
-                                         ", which is not hidden; " + how_to_remove(link));
+    draft.note(NoteKind::protection, base::format("{} ({}) is a symbolic link to {}, which is not hidden; {}",
+                                                  base::printable(link.str()), reason.why,
+                                                  base::printable(resolved.path.str()), how_to_remove(link)));
     return true;
 }
 
@@ -168,9 +170,10 @@ bool leads_to_hidden(Draft& draft, const host::Tree::Resolved& resolved) {
     if (resolved.links.empty()) return false;
     const PathRule* rule = draft.rules.decide_unsettled(resolved.path);
     if (rule == nullptr || rule->access != Access::hidden) return false;
-    draft.note(NoteKind::protection, base::printable(resolved.links.back().path.str()) + " is a link to " +
-                                         base::printable(resolved.path.str()) + ", which is hidden (" +
-                                         rule->reason.why + "); it is not followed: remove the link");
+    draft.note(NoteKind::protection,
+               base::format("{} is a link to {}, which is hidden ({}); it is not followed: remove the link",
+                            base::printable(resolved.links.back().path.str()),
+                            base::printable(resolved.path.str()), rule->reason.why));
     return true;
 }
 

@@ -3,6 +3,7 @@
 // hidden wherever the jail would show them: in a home that is shown, in a mount, in the project.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "config/data.h"
@@ -49,14 +50,13 @@ class Hider {
                                    : draft_.home.is_within(resolved->path)  ? &draft_.home
                                                                             : nullptr;
         if (needed != nullptr) {
-            draft_.note(NoteKind::protection, std::string(variable) + " leads to " +
-                                                  base::printable(resolved->path.str()) + ", which holds " +
-                                                  base::printable(needed->str()) + " and is not hidden (" +
-                                                  std::string(reason) + ")");
+            draft_.note(
+                NoteKind::protection,
+                base::format("{} leads to {}, which holds {} and is not hidden ({})", variable,
+                             base::printable(resolved->path.str()), base::printable(needed->str()), reason));
             return;
         }
-        draft_.add_rule(resolved->path, Access::hidden,
-                        {std::string(reason) + " (" + std::string(variable) + ")", {}});
+        draft_.add_rule(resolved->path, Access::hidden, {base::format("{} ({})", reason, variable), {}});
     }
 
     // A rule for exactly this path that is not built in is the user's decision.

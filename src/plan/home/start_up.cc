@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/format.h"
 #include "base/inside/neutral_files.h"
 #include "base/text.h"
 #include "config/data.h"
@@ -168,11 +169,12 @@ class StartUp {
         for (const base::Path& link : links_) names.push_back(base::printable(link.str()));
         bool is_one = names.size() == 1;
         return base::Error{
-            .what = base::join(names, ", ") + (is_one ? " is a symbolic link" : " are symbolic links") +
-                    " that the jail could exchange, on the way to what runs outside",
-            .advice = std::string("replace ") +
-                      (is_one ? "it by what it points to" : "them by what they point to") + ", name " +
-                      (is_one ? "it" : "them") + " in home.unprotect, or use --home read"};
+            .what =
+                base::format("{} {} that the jail could exchange, on the way to what runs outside",
+                             base::join(names, ", "), is_one ? "is a symbolic link" : "are symbolic links"),
+            .advice = base::format("replace {}, name {} in home.unprotect, or use --home read",
+                                   is_one ? "it by what it points to" : "them by what they point to",
+                                   is_one ? "it" : "them")};
     }
 
     Draft& draft_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/format.h"
 #include "base/inside/addresses.h"
 #include "base/text.h"
 
@@ -15,12 +16,12 @@ using base::FixedAddress;
 // The second server answers "no such name" where the first answers "refused" with a reason: resolvers that
 // would retry accept that as an answer.
 std::string name_servers() {
-    return "nameserver " + base::v4_text(FixedAddress::gateway) + "\nnameserver " +
-           base::v4_text(FixedAddress::denier) + "\n";
+    return base::format("nameserver {}\nnameserver {}\n", base::v4_text(FixedAddress::gateway),
+                        base::v4_text(FixedAddress::denier));
 }
 
 std::string host_services() {
-    return base::v4_text(FixedAddress::host) + " " + std::string(base::kHostServiceName) + "\n";
+    return base::format("{} {}\n", base::v4_text(FixedAddress::host), base::kHostServiceName);
 }
 
 std::vector<std::string_view> words_in(std::string_view line) {
@@ -65,13 +66,13 @@ std::string jail_resolver(std::string_view host_text, bool has_name_server) {
     }
     if (!has_name_server) return "# The network is isolated: no name server can be reached.\n";
     // One attempt is enough: the gateway is local, and only its own lookup takes time.
-    return name_servers() + search + "options timeout:5 attempts:1" + dots + "\n";
+    return base::format("{}{}options timeout:5 attempts:1{}\n", name_servers(), search, dots);
 }
 
 std::string jail_hosts(std::string_view host_text, std::string_view own_name, bool has_host_services) {
     std::string text = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n";
     std::string own;
-    if (!own_name.empty() && own_name != "localhost") own = "127.0.0.1 " + std::string(own_name) + "\n";
+    if (!own_name.empty() && own_name != "localhost") own = base::format("127.0.0.1 {}\n", own_name);
     for (std::string_view line : base::split(host_text, '\n')) {
         std::vector<std::string_view> words = words_in(line.substr(0, line.find('#')));
         if (own.empty() || !has_name(words, own_name) || has_name(words, "localhost")) continue;

@@ -2,6 +2,7 @@
 // Which network mode is reached when the requested one does not work here.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "plan/draft.h"
 #include "plan/network/network_choice.h"
@@ -48,8 +49,9 @@ void choose_abstract_sockets(Draft& draft) {
     } else if (obstacle) {
         network.abstract_sockets = AbstractSockets::shared;
         draft.note(NoteKind::protection,
-                   "programs outside can connect to abstract Unix sockets of the command: " + *obstacle +
-                       "; the other network modes keep these inside");
+                   base::format("programs outside can connect to abstract Unix sockets of the command: {}; "
+                                "the other network modes keep these inside",
+                                *obstacle));
     }
 }
 
@@ -73,10 +75,12 @@ base::Status choose_network(Draft& draft) {
         reachable_mode(asked.mode, asked.fallback, offered_modes(draft.backend(), draft.inputs.facts));
     std::string mode(policy::to_text(asked.mode));
     if (!reached) {
-        return base::Error{.what = "network.mode = " + mode +
-                                   " can't be had with this backend, and network.fallback permits no other",
-                           .advice = "use --network isolated or --network open",
-                           .where = asked.mode_origin.describe()};
+        return base::Error{
+            .what = base::format(
+                "network.mode = {} can't be had with this backend, and network.fallback permits no other",
+                mode),
+            .advice = "use --network isolated or --network open",
+            .where = asked.mode_origin.describe()};
     }
     Network& network = draft.plan.network;
     network.asked = asked.mode;
@@ -87,8 +91,8 @@ base::Status choose_network(Draft& draft) {
                           asked.fallback_origin};
         bool is_weaker = *reached < asked.mode;
         draft.note(is_weaker ? NoteKind::protection : NoteKind::information,
-                   "network " + mode + " can't be had with this backend: it is " +
-                       std::string(policy::to_text(*reached)));
+                   base::format("network {} can't be had with this backend: it is {}", mode,
+                                policy::to_text(*reached)));
     }
     if (*reached == NetworkMode::open && asked.mail_block == policy::MailBlock::on) {
         return base::Error{.what = "network.mail_block = on can't be enforced on an open network",

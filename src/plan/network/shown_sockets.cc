@@ -8,6 +8,7 @@
 // dangerous sockets below a shown directory are hidden.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
@@ -87,7 +88,7 @@ base::Status close_shown_sockets(Draft& draft, const Item& item, const base::Pat
     if (node->kind != host::Kind::directory) return base::success();
     if (row != nullptr && is_runtime_place(shown)) {
         return entry_error(
-            item, base::printable(shown.str()) + " holds sockets: " + std::string(row->reason),
+            item, base::format("{} holds sockets: {}", base::printable(shown.str()), row->reason),
             "name the one that is needed under sockets.allow_dangerous or with --dangerous-socket");
     }
     hide_named_places(draft, shown);

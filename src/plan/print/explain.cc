@@ -3,6 +3,7 @@
 // assembled entry by entry), a file of the host is seen only through a mount, so there the mounts decide.
 #include "plan/print/explain.h"
 
+#include "base/format.h"
 #include "base/inside/devices.h"
 #include "plan/backend.h"
 
@@ -196,7 +197,7 @@ void judge_unsearched(Explanation& explanation, const Question& question) {
 
 std::string advice_without_change(const Explanation& explanation) {
     if (explanation.reason.origin.layer == config::Layer::admin) {
-        return "ask the administrator: " + explanation.reason.origin.describe() + " decides";
+        return base::format("ask the administrator: {} decides", explanation.reason.origin.describe());
     }
     return "no flag and no setting opens it";
 }
@@ -223,7 +224,7 @@ Explanation explain_path(const Plan& plan, const host::Tree& tree, const base::P
         if (shows_link(plan, link.path)) continue;
         explanation.verdict = "hidden";
         explanation.reason.why =
-            "the symbolic link " + link.path.str() + " that leads there is not in the jail";
+            base::format("the symbolic link {} that leads there is not in the jail", link.path.str());
         explanation.change = flag_for(question);
         return explanation;
     }
@@ -288,8 +289,8 @@ base::Json to_json(const Explanation& explanation) {
 std::string to_text(const Explanation& explanation, bool is_coloured) {
     using base::printable;
     base::Style style = explanation.is_allowed ? base::Style::green : base::Style::red;
-    std::string text = printable(explanation.subject) + ": " +
-                       base::styled(printable(explanation.verdict), style, is_coloured) + "\n";
+    std::string text = base::format("{}: {}\n", printable(explanation.subject),
+                                    base::styled(printable(explanation.verdict), style, is_coloured));
     base::Table table;
     table.add({{"because"}, {printable(explanation.reason.why)}});
     table.add({{"decided by"}, {printable(explanation.reason.origin.describe())}});

@@ -3,6 +3,7 @@
 // checks the address against the address floor, so an allowed name may still be refused; the text says so.
 #include <algorithm>
 
+#include "base/format.h"
 #include "plan/print/explain.h"
 #include "rules/always_blocked.h"
 #include "rules/engine.h"
@@ -37,7 +38,7 @@ bool is_about_own_loopback(const Plan& plan, const network::Question& question) 
 Explanation explain_loopback(const Plan& plan, const network::Question& question,
                              const network::Verdict& verdict) {
     std::string port = std::to_string(question.port);
-    std::string inside = std::string(network::kHostServiceName) + ":" + port;
+    std::string inside = base::format("{}:{}", network::kHostServiceName, port);
     Explanation explanation{.subject = network::to_text(question), .verdict = "closed"};
     explanation.reason.why = "inside, loopback is the jail's own: a service of the host is not there";
     bool is_isolated = plan.network.reached == policy::NetworkMode::isolated;
@@ -46,10 +47,11 @@ Explanation explain_loopback(const Plan& plan, const network::Question& question
                          network::reason_for_closed_port(question.port).empty() &&
                          verdict.origin.layer != config::Layer::admin;
     if (verdict.is_allowed()) {
-        explanation.change = "use " + inside + " inside, which is open";
+        explanation.change = base::format("use {} inside, which is open", inside);
     } else if (can_be_opened) {
-        explanation.change = (is_isolated ? "--network filtered --host-port " : "--host-port ") + port +
-                             ", and inside " + inside;
+        explanation.change =
+            base::format("{} {}, and inside {}",
+                         is_isolated ? "--network filtered --host-port" : "--host-port", port, inside);
     }
     return explanation;
 }
@@ -71,7 +73,7 @@ Explanation explain_verdict(const Plan& plan, const network::Question& question,
                             .is_allowed = verdict.is_allowed(),
                             .verdict = std::string(verdict.is_allowed() ? let_through : refused),
                             .reason = {.why = verdict.reason, .origin = verdict.origin}};
-    if (!verdict.rule.empty()) explanation.reason.why += " (" + verdict.rule + ")";
+    if (!verdict.rule.empty()) explanation.reason.why += base::format(" ({})", verdict.rule);
     bool is_name = std::holds_alternative<network::HostName>(question.host);
     bool is_filtering = plan.network.reached == policy::NetworkMode::filtered ||
                         plan.network.reached == policy::NetworkMode::proxied;

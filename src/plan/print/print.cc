@@ -3,6 +3,7 @@
 #include "plan/print/print.h"
 
 #include "base/backend.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "plan/system/limits.h"
 
@@ -195,10 +196,10 @@ std::vector<NetworkEntry> network_entries(const Network& network) {
         add("network.host_services", rules.host_services);
     }
     for (const network::Published& port : network.egress.published) {
-        entries.push_back({"network.publish",
-                           "127.0.0.1:" + std::to_string(port.host_port) + " leads to the jail's port " +
-                               std::to_string(port.jail_port),
-                           port.origin});
+        entries.push_back(
+            {"network.publish",
+             base::format("127.0.0.1:{} leads to the jail's port {}", port.host_port, port.jail_port),
+             port.origin});
     }
     // Without the user name and password.
     if (const auto& proxy = network.egress.upstream) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/backend.h"
+#include "base/format.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "plan/print/print.h"
@@ -84,7 +85,7 @@ std::string source_text(const Mount& mount) {
 std::string network_text(const Network& network) {
     std::string text(policy::to_text(network.reached));
     if (network.asked != network.reached)
-        text += " (asked: " + std::string(policy::to_text(network.asked)) + ")";
+        text += base::format(" (asked: {})", policy::to_text(network.asked));
     return text;
 }
 
@@ -205,13 +206,14 @@ Table notes_table(const Plan& plan) {
 }
 
 std::string counted(std::string_view title, size_t count) {
-    return std::string(title) + " (" + std::to_string(count) + ")";
+    return base::format("{} ({})", title, count);
 }
 
 // Omits a section without content.
 std::string section(std::string_view title, const Table& table, bool is_coloured) {
     if (table.is_empty()) return {};
-    return "\n" + base::styled(title, Style::bold, is_coloured) + "\n" + table.text(2, is_coloured);
+    return base::format("\n{}\n{}", base::styled(title, Style::bold, is_coloured),
+                        table.text(2, is_coloured));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "config/data.h"
@@ -96,7 +97,7 @@ std::string change_for(const Question& question, const PathRule& rule) {
     if (origin.layer != config::Layer::builtin) return undo(origin);
     if (!is_in_project) return {};
 
-    std::string entry = "[\"" + std::string(rule.path.relative_to(plan.project)) + "\"]";
+    std::string entry = base::format("[\"{}\"]", rule.path.relative_to(plan.project));
     if (rule.access == Access::masked) return "project.unmask = " + entry;
     if (rule.access == Access::readonly) return "project.unprotect = " + entry;
     return {};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/parse.h"
 #include "base/text.h"
@@ -68,11 +69,11 @@ class Parser {
         rest_.remove_prefix(end);
         if (rest_.empty() || rest_.front() != '=') {
             skip_line();
-            settings_.push_back({section_ + "." + name, "true"});
+            settings_.push_back({base::format("{}.{}", section_, name), "true"});
             return;
         }
         take();
-        settings_.push_back({section_ + "." + name, take_value()});
+        settings_.push_back({base::format("{}.{}", section_, name), take_value()});
     }
 
     std::string take_value() {
@@ -150,7 +151,7 @@ std::string git_config_text(const std::vector<GitSetting>& settings) {
         text += '[' + setting.key.substr(0, first);
         if (last > first)
             text += ' ' + in_quotes(std::string_view(setting.key).substr(first + 1, last - first - 1));
-        text += "]\n\t" + setting.key.substr(last + 1) + " = " + in_quotes(setting.value) + '\n';
+        text += base::format("]\n\t{} = {}\n", setting.key.substr(last + 1), in_quotes(setting.value));
     }
     return text;
 }

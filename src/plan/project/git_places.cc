@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "config/data.h"
@@ -205,8 +206,9 @@ bool may_open(Draft& draft, const GitPlaces& places) {
     bool is_permitted = !is_credential(draft, places.common) && !draft.home.is_within(places.common) &&
                         is_below_parents(draft, places.common);
     if (!is_permitted) {
-        draft.note(NoteKind::information, "the repository " + base::printable(places.common.str()) +
-                                              " lies where no project may: git does not work here");
+        draft.note(NoteKind::information,
+                   base::format("the repository {} lies where no project may: git does not work here",
+                                base::printable(places.common.str())));
     }
     return is_permitted;
 }
@@ -234,10 +236,9 @@ void add_nested(Draft& draft, Protection& protection, GitProtection& repositorie
     for (const Crowds::Directory& crowd : crowds.directories) {
         protection.protect_existing(crowd.path,
                                     {"holds more repositories than can be protected one by one", {}});
-        draft.note(NoteKind::protection, base::printable(crowd.path.str()) +
-                                             " is read-only: " + std::to_string(crowd.held) +
-                                             " repositories lie in it, more than can be protected one by "
-                                             "one; move or remove them");
+        draft.note(NoteKind::protection, base::format("{} is read-only: {} repositories lie in it, more than "
+                                                      "can be protected one by one; move or remove them",
+                                                      base::printable(crowd.path.str()), crowd.held));
     }
     size_t count = 0;
     for (const base::Path& tree : crowds.single) {
@@ -249,12 +250,12 @@ void add_nested(Draft& draft, Protection& protection, GitProtection& repositorie
         }
     }
     if (count > kMostRepositoriesByPart) {
-        draft.note(NoteKind::protection, "git can't write in " +
-                                             std::to_string(count - kMostRepositoriesByPart) +
-                                             " nested repositories of this project: the first " +
-                                             std::to_string(kMostRepositoriesByPart) +
-                                             " are protected part by part, of the others " +
-                                             "the whole .git is read-only; use --project with one of them");
+        draft.note(
+            NoteKind::protection,
+            base::format(
+                "git can't write in {} nested repositories of this project: the first {} are protected part "
+                "by part, of the others the whole .git is read-only; use --project with one of them",
+                count - kMostRepositoriesByPart, kMostRepositoriesByPart));
     }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "config/data.h"
@@ -91,10 +92,10 @@ void close_crowded_project(Draft& draft, Found& found) {
     if (single <= most || !draft.plan.project_is_writable) return;
     draft.plan.project_is_writable = false;
     draft.add_rule(draft.project, Access::readonly, {"more repositories than can be protected", {}});
-    draft.note(NoteKind::protection, "the project is read-only: " + std::to_string(single) +
-                                         " repositories lie in it, and " + std::to_string(most) +
-                                         " can be protected; move or remove them, or use --project with one "
-                                         "of them");
+    draft.note(NoteKind::protection,
+               base::format("the project is read-only: {} repositories lie in it, and {} can be protected; "
+                            "move or remove them, or use --project with one of them",
+                            single, most));
 }
 
 // Threat: the jail removes the permissions of a directory of the caller, so that the next launch can't search
@@ -148,19 +149,18 @@ base::Status add_masked(Draft& draft, Protection& protection, Found& found) {
     const size_t most = most_covered_singly(draft.plan.backend);
     Crowds crowds = find_crowds(draft.project, std::move(paths), most);
     if (crowds.single.size() > most) {
-        return base::Error{.what = std::to_string(crowds.single.size()) + " files to mask lie in " +
-                                   base::printable(draft.project.str()) + ", and " + std::to_string(most) +
-                                   " can be covered",
-                           .advice = "remove them, or name them in project.unmask"};
+        return base::Error{
+            .what = base::format("{} files to mask lie in {}, and {} can be covered", crowds.single.size(),
+                                 base::printable(draft.project.str()), most),
+            .advice = "remove them, or name them in project.unmask"};
     }
     for (const Crowds::Directory& crowd : crowds.directories) {
         draft.add_rule(crowd.path, Access::masked,
                        {"holds more files to mask than can be covered singly", {}});
-        draft.note(NoteKind::protection, base::printable(crowd.path.str()) +
-                                             " is hidden: " + std::to_string(crowd.held) +
-                                             " files to mask lie in it, and " + std::to_string(most) +
-                                             " can be covered singly; remove them, or name them in "
-                                             "project.unmask");
+        draft.note(NoteKind::protection,
+                   base::format("{} is hidden: {} files to mask lie in it, and {} can be covered singly; "
+                                "remove them, or name them in project.unmask",
+                                base::printable(crowd.path.str()), crowd.held, most));
         // Threat: a mount for a repository inside would show a part of the closed directory again.
         std::erase_if(found.nested_repositories,
                       [&](const base::Path& tree) { return tree.is_within(crowd.path); });

@@ -3,6 +3,7 @@
 // directory, the system, or anything with credentials in it.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
@@ -14,9 +15,9 @@ namespace {
 
 constexpr const char* kStartElsewhere = "change into a project directory or name one with --project DIR";
 
-base::Error refuse(const Draft& draft, std::string why) {
+base::Error refuse(const Draft& draft, const std::string& why) {
     return base::Error{
-        .what = base::printable(draft.project.str()) + " can't be the project: " + std::move(why),
+        .what = base::format("{} can't be the project: {}", base::printable(draft.project.str()), why),
         .advice = kStartElsewhere,
         .where = draft.inputs.request.project_origin == "--project" ? "--project" : ""};
 }
@@ -36,7 +37,7 @@ base::Status check_place(const Draft& draft) {
     if (draft.home.is_within(draft.project)) return refuse(draft, "your home directory lies in it");
     for (std::string_view place : kSystemPlaces) {
         if (draft.project.is_within(base::Path::known(place))) {
-            return refuse(draft, "it belongs to the system (" + std::string(place) + ")");
+            return refuse(draft, base::format("it belongs to the system ({})", place));
         }
     }
     for (std::string_view place : kTooWide) {
@@ -50,13 +51,13 @@ base::Status check_place(const Draft& draft) {
 base::Error refuse_credential(const Draft& draft, const host::Tree::Resolved& credential,
                               std::string_view reason) {
     const std::string place = base::printable(credential.path.str());
-    const std::string why = " (" + std::string(reason) + ")";
+    const std::string why = base::format(" ({})", reason);
     bool is_inside = credential.path.is_strictly_within(draft.project);
     std::optional<base::Path> link = link_to_credential(draft, credential);
     if (!link) return refuse(draft, (is_inside ? "it contains " : "it lies in ") + place + why);
-    base::Error error =
-        refuse(draft, "the symbolic link " + base::printable(link->str()) + why + " leads to " + place);
-    error.advice = std::string(kStartElsewhere) + ", or, " + how_to_remove(*link);
+    base::Error error = refuse(
+        draft, base::format("the symbolic link {}{} leads to {}", base::printable(link->str()), why, place));
+    error.advice = base::format("{}, or, {}", kStartElsewhere, how_to_remove(*link));
     return error;
 }
 
@@ -85,8 +86,9 @@ base::Status check_protected(const Draft& draft) {
         return error;
     }
     if (!place) return base::success();
-    base::Error error = refuse(draft, base::printable(place->path.str()) + " is protected in the project " +
-                                          base::printable(place->root.str()) + " (" + place->why + ")");
+    base::Error error = refuse(
+        draft, base::format("{} is protected in the project {} ({})", base::printable(place->path.str()),
+                            base::printable(place->root.str()), place->why));
     error.advice = "start in the project's root: cd " + base::printable(base::shell_word(place->root.str()));
     return error;
 }
@@ -95,7 +97,7 @@ base::Status check_parents(const Draft& draft) {
     if (is_below_parents(draft, draft.project)) return base::success();
     std::vector<std::string> listed;
     for (const config::Item& item : draft.policy().project.parents) {
-        listed.push_back(base::printable(item.text) + " (" + item.origin.describe() + ")");
+        listed.push_back(base::format("{} ({})", base::printable(item.text), item.origin.describe()));
     }
     return refuse(draft, "project.parents permits only what lies below " + base::join(listed, ", "));
 }

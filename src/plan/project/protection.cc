@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "plan/pins.h"
@@ -189,15 +190,15 @@ void Protection::close_around(const LinkOnTheWay& way, const Reason& reason) {
     if (directory != draft_.project) {
         protect_existing(directory, reason);
         draft_.note(NoteKind::protection,
-                    base::printable(directory.str()) + " is read-only: " + std::string(way.link.name()) +
-                        " in it is a symbolic link that " + std::string(draft_.backend().title) +
-                        " can't hold; replace it by what it leads to, or use --backend native");
+                    base::format("{} is read-only: {} in it is a symbolic link that {} can't hold; replace "
+                                 "it by what it leads to, or use --backend native",
+                                 base::printable(directory.str()), way.link.name(), draft_.backend().title));
         return;
     }
     if (!may_refuse_) return;
     problem_ =
-        base::Error{.what = base::printable(way.link.str()) + " is a symbolic link, and " +
-                            std::string(draft_.backend().title) + " can't protect one (" + reason.why + ")",
+        base::Error{.what = base::format("{} is a symbolic link, and {} can't protect one ({})",
+                                         base::printable(way.link.str()), draft_.backend().title, reason.why),
                     .advice =
                         "replace it by what it leads to, use --backend native, name it in "
                         "project.unprotect, or use --read-only",

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "plan/draft.h"
@@ -175,9 +176,10 @@ void open_slurm(Draft& draft) {
     slurm.program = policy.program.value_or(draft.inputs.facts.own_program);
     if (policy.mode == policy::SlurmMode::off) return;
     if (!can_be_trusted_with_jobs(draft, slurm.program)) {
-        draft.note(NoteKind::protection, "Slurm is closed: " + slurm.program.str() +
-                                             ", which Slurm would run outside the jail, lies where the jail "
-                                             "can write; install it elsewhere");
+        draft.note(NoteKind::protection,
+                   base::format("Slurm is closed: {}, which Slurm would run outside the jail, lies where the "
+                                "jail can write; install it elsewhere",
+                                slurm.program.str()));
         return;
     }
     slurm.is_open = true;

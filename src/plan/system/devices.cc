@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "config/data.h"
@@ -55,14 +56,14 @@ base::Status allow_node(Draft& draft, const Item& item, const base::Path& node) 
                            "name the device node itself");
     }
     if (const Item* deny = denying_entry(draft, node)) {
-        draft.note(NoteKind::information, base::printable(node.str()) + " is not let in: devices.deny (" +
-                                              deny->origin.describe() + ") wins over " +
-                                              item.origin.describe());
+        draft.note(NoteKind::information, base::format("{} is not let in: devices.deny ({}) wins over {}",
+                                                       base::printable(node.str()), deny->origin.describe(),
+                                                       item.origin.describe()));
         return base::success();
     }
     if (const config::DataRow* never = never_row(draft, node)) {
         return entry_error(item,
-                           base::printable(node.str()) + " is never let in: " + std::string(never->reason),
+                           base::format("{} is never let in: {}", base::printable(node.str()), never->reason),
                            "remove the entry");
     }
     bind_device(draft, node, {"devices.allow", item.origin});
@@ -108,9 +109,9 @@ base::Status add_devices(Draft& draft) {
             return entry_error(item, "no device matches " + base::printable(item.text), "remove the entry");
         }
         if (nodes.empty())
-            draft.note(
-                NoteKind::information,
-                item.origin.describe() + ": no device of this machine matches " + base::printable(item.text));
+            draft.note(NoteKind::information,
+                       base::format("{}: no device of this machine matches {}", item.origin.describe(),
+                                    base::printable(item.text)));
         for (const base::Path& node : nodes) {
             if (base::Status allowed = allow_node(draft, item, node); !allowed) return allowed;
         }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/parse.h"
 #include "base/text.h"
@@ -77,10 +78,11 @@ class VariableFilter {
         }
         for (const Item& pattern : env_.block_patterns) {
             if (policy::matches_variable_pattern(pattern.text, name)) {
-                return remove(name,
-                              "matches " + base::printable(pattern.text) + ": " +
-                                  reason_for("environment/block_patterns", "env.block_patterns", pattern),
-                              pattern.origin);
+                return remove(
+                    name,
+                    base::format("matches {}: {}", base::printable(pattern.text),
+                                 reason_for("environment/block_patterns", "env.block_patterns", pattern)),
+                    pattern.origin);
             }
         }
         if (std::string_view secret = config::secret_in(value); !secret.empty()) {
@@ -190,7 +192,7 @@ void put_stubs_first(Environment& environment, const base::Path& stubs) {
     if (path == nullptr) return;
     Reason reason = path->reason;
     reason.why += "; the sandbox's own names come first";
-    set(environment, "PATH", stubs.str() + ":" + path->value, std::move(reason));
+    set(environment, "PATH", base::format("{}:{}", stubs.str(), path->value), std::move(reason));
 }
 
 }  // namespace

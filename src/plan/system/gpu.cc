@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "plan/system/devices.h"
@@ -200,13 +201,15 @@ class Gpus {
 
     bool is_usable(const Gpu& gpu) {
         if (const config::Item* deny = denying_entry(draft_, gpu.node)) {
-            obstacle_ = "devices.deny (" + deny->origin.describe() + ") keeps " +
-                        base::printable(gpu.node.str()) + " outside";
+            obstacle_ = base::format("devices.deny ({}) keeps {} outside", deny->origin.describe(),
+                                     base::printable(gpu.node.str()));
             return false;
         }
         if (tree().may_write(gpu.node)) return true;
-        obstacle_ = "you may not open " + base::printable(gpu.node.str()) +
-                    ": a job without a GPU, or a group such as render or video that you are not in";
+        obstacle_ = base::format(
+            "you may not open {}: a job without a GPU, "
+            "or a group such as render or video that you are not in",
+            base::printable(gpu.node.str()));
         return false;
     }
 
@@ -311,7 +314,9 @@ class Gpus {
                                .where = devices.gpu_origin.describe()};
         }
         std::string sign = sign_of_programs();
-        if (!sign.empty()) draft_.note(NoteKind::information, sign + ", but no GPU is in the jail: " + cause);
+        if (!sign.empty())
+            draft_.note(NoteKind::information,
+                        base::format("{}, but no GPU is in the jail: {}", sign, cause));
         return base::success();
     }
 

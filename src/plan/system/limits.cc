@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "config/settings.h"
 #include "plan/draft.h"
 
@@ -52,8 +53,8 @@ std::string limit_text(const NamedLimit& named, const Limits& limits) {
 }
 
 std::string reached_text(const NamedLimit& named, const Limits& limits) {
-    return std::string(named.key) + " = " + limit_text(named, limits) + " was reached (" +
-           (limits.*named.field).origin.describe() + ")";
+    return base::format("{} = {} was reached ({})", named.key, limit_text(named, limits),
+                        (limits.*named.field).origin.describe());
 }
 
 void set_limits(Draft& draft) {

@@ -9,6 +9,7 @@
 // This is the last step before the rules are settled, because every other step may make something writable.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "plan/draft.h"
 
@@ -41,8 +42,8 @@ class OwnPlaces {
         if (grant == rules.end()) return base::success();
         bool is_project = grant->path == draft_.project;
         return base::Error{
-            .what = base::printable(grant->path.str()) + " can't be " +
-                    (is_project ? "a writable project" : "writable") + ": it belongs to " + place.what,
+            .what = base::format("{} can't be {}: it belongs to {}", base::printable(grant->path.str()),
+                                 is_project ? "a writable project" : "writable", place.what),
             .advice = is_project ? "use --read-only, or a project elsewhere" : "remove the entry",
             .where = is_project ? "" : grant->reason.origin.describe()};
     }
@@ -90,8 +91,8 @@ class OwnPlaces {
 
     base::Error refuse_link(const base::Path& link, const OwnPlace& place) const {
         return {
-            .what = base::printable(link.str()) +
-                    " is a symbolic link that the jail could exchange, and leads to " + place.what,
+            .what = base::format("{} is a symbolic link that the jail could exchange, and leads to {}",
+                                 base::printable(link.str()), place.what),
             .advice = "replace it by what it points to, or let the jail only read the directory it is in"};
     }
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -34,8 +35,8 @@ std::string filter_passwd(std::string_view host_text, const host::Identity& call
     }
     if (!has_caller) {
         const std::string shell = caller.shell.empty() ? "/bin/sh" : caller.shell;
-        kept += caller.user + ":x:" + std::to_string(caller.uid) + ":" + std::to_string(caller.gid) +
-                "::" + caller.home.str() + ":" + shell + "\n";
+        kept += base::format("{}:x:{}:{}::{}:{}\n", caller.user, caller.uid, caller.gid, caller.home.str(),
+                             shell);
     }
     return kept;
 }
@@ -54,12 +55,11 @@ std::string filter_group(std::string_view host_text, const host::Identity& calle
         bool is_primary = *gid == caller.gid;
         if (!is_primary && !is_member && !is_system(*gid)) continue;
         has_primary = has_primary || is_primary;
-        kept += std::string(fields[0]) + ":x:" + std::string(fields[2]) + ":" +
-                (is_member ? caller.user : "") + "\n";
+        kept += base::format("{}:x:{}:{}\n", fields[0], fields[2], is_member ? caller.user : "");
     }
     if (!has_primary) {
         const std::string name = caller.group.empty() ? caller.user : caller.group;
-        kept += name + ":x:" + std::to_string(caller.gid) + ":\n";
+        kept += base::format("{}:x:{}:\n", name, caller.gid);
     }
     return kept;
 }
