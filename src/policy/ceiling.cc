@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/format.h"
 #include "base/inside/addresses.h"
 #include "base/parse.h"
 #include "base/text.h"
@@ -20,8 +21,8 @@ using config::Value;
 
 // "user config.toml:12 asks network.mode = open; /etc/…:4 requires filtered or stricter"
 base::Error refusal(const config::Origin& asker, const std::string& asks, const std::string& requires_what) {
-    return base::Error{.what = std::string(config::layer_name(asker.layer)) + " " + asker.describe() +
-                               " asks " + asks + "; " + requires_what};
+    return base::Error{.what = base::format("{} {} asks {}; {}", config::layer_name(asker.layer),
+                                            asker.describe(), asks, requires_what)};
 }
 
 uint64_t as_limit(std::string_view text) {
@@ -55,7 +56,7 @@ std::optional<std::string> opened_by(const Setting& setting, const Item& item) {
     if (setting.key == "network.udp") return item.text.starts_with("udp:") ? item.text : "udp:" + item.text;
     if (setting.key == "network.host_services") {
         bool is_port = item.text.find(':') == std::string::npos;
-        return is_port ? std::string(base::kHostServiceName) + ":" + item.text : item.text;
+        return is_port ? base::format("{}:{}", base::kHostServiceName, item.text) : item.text;
     }
     return std::nullopt;
 }
@@ -112,8 +113,9 @@ base::Status Ceiling::hold(const Setting& setting, Value& asked, std::vector<std
 
 base::Status Ceiling::hold_scalar(const Setting& setting, const Value& asked, const Value& limit) const {
     if (compare_strictness(setting, asked.text, limit.text) >= 0) return base::success();
-    return refusal(asked.origin, std::string(setting.key) + " = " + asked.text,
-                   limit.origin.describe() + " requires " + stricter_wording(setting, limit.text));
+    return refusal(
+        asked.origin, base::format("{} = {}", setting.key, asked.text),
+        base::format("{} requires {}", limit.origin.describe(), stricter_wording(setting, limit.text)));
 }
 
 base::Status Ceiling::hold_lock(const Setting& setting, const Value& asked) const {
@@ -147,9 +149,9 @@ base::Status Ceiling::hold_parents(const Setting& setting, Value& asked,
         if (is_below) {
             kept.push_back(item);
         } else {
-            warnings.push_back(item.origin.describe() + ": project.parents entry " +
-                               base::printable(item.text) + " is outside those of " +
-                               limit->second.origin.describe() + " and does not count");
+            warnings.push_back(base::format(
+                "{}: project.parents entry {} is outside those of {} and does not count",
+                item.origin.describe(), base::printable(item.text), limit->second.origin.describe()));
         }
     }
     if (kept.empty() && !asked.items.empty()) {
@@ -166,10 +168,10 @@ base::Status Ceiling::hold_grants(const Setting& setting, Value& asked,
     for (const Item& item : asked.items) {
         if (base::Status held = hold_writable(setting, item); !held) return held;
         if (const Item* blocking = blocking_entry(setting, item)) {
-            warnings.push_back(item.origin.describe() + ": " + std::string(setting.key) + " entry " +
-                               base::printable(item.text.substr(0, item.text.find('='))) +
-                               " has no effect: " + blocking->origin.describe() + " blocks " +
-                               base::printable(blocking->text));
+            warnings.push_back(base::format("{}: {} entry {} has no effect: {} blocks {}",
+                                            item.origin.describe(), setting.key,
+                                            base::printable(item.text.substr(0, item.text.find('='))),
+                                            blocking->origin.describe(), base::printable(blocking->text)));
             continue;
         }
         kept.push_back(item);
@@ -187,8 +189,9 @@ base::Status Ceiling::hold_writable(const Setting& setting, const Item& item) co
         for (const Item& limit : admin_items(key)) {
             base::Result<base::Path> ancestor = entry_path(*config::find_setting(key), limit, paths_);
             if (!ancestor || !path->is_within(*ancestor)) continue;
-            return refusal(item.origin, std::string(setting.key) + " " + base::printable(item.text),
-                           limit.origin.describe() + " keeps " + base::printable(limit.text) + " read-only");
+            return refusal(
+                item.origin, base::format("{} {}", setting.key, base::printable(item.text)),
+                base::format("{} keeps {} read-only", limit.origin.describe(), base::printable(limit.text)));
         }
     }
     return base::success();
@@ -243,17 +246,17 @@ base::Status Ceiling::check_narrows(const Setting& setting, const Value& asked, 
         case Order::choices_ascend:
         case Order::lower_is_strict:
             if (compare_strictness(setting, asked.text, current.text) >= 0) return base::success();
-            return widening(asked.origin, "a project file may only narrow, and " + std::string(setting.key) +
-                                              " = " + asked.text + " is wider than " + current.text + " (" +
-                                              current.origin.describe() + ")");
+            return widening(asked.origin,
+                            base::format("a project file may only narrow, and {} = {} is wider than {} ({})",
+                                         setting.key, asked.text, current.text, current.origin.describe()));
         case Order::list_grants:
             for (const Item& item : asked.items) {
                 bool is_granted = std::ranges::any_of(
                     current.items, [&](const Item& known) { return known.text == item.text; });
                 if (is_granted) continue;
-                return widening(item.origin, "a project file may only narrow, and " +
-                                                 std::string(setting.key) + " would add " +
-                                                 base::printable(item.text));
+                return widening(item.origin,
+                                base::format("a project file may only narrow, and {} would add {}",
+                                             setting.key, base::printable(item.text)));
             }
             return base::success();
         case Order::parents_narrow:

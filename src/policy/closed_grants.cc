@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/format.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "config/data.h"
@@ -121,7 +122,7 @@ std::optional<std::string> closing_credential(std::string_view key, const Item& 
     for (const config::DataRow& row : config::data_list("home/credentials")) {
         std::string_view entry = row.entry;
         if (entry.ends_with('/')) entry.remove_suffix(1);
-        if (base::matches_path(entry, relative)) return "credentials (" + std::string(row.reason) + ")";
+        if (base::matches_path(entry, relative)) return base::format("credentials ({})", row.reason);
     }
     return std::nullopt;
 }
@@ -129,9 +130,9 @@ std::optional<std::string> closing_credential(std::string_view key, const Item& 
 }  // namespace
 
 std::string ClosedGrant::describe() const {
-    std::string text = item.origin.describe() + ": " + key + ": '" + base::printable(item.text) + "' ";
+    std::string text = base::format("{}: {}: '{}' ", item.origin.describe(), key, base::printable(item.text));
     text += outcome == Outcome::no_effect ? "has no effect: " : "is read-only: ";
-    return text + closed_by + " closes it";
+    return base::format("{}{} closes it", text, closed_by);
 }
 
 bool covers_device(std::string_view denied, std::string_view allowed) {
@@ -152,7 +153,7 @@ std::vector<ClosedGrant> drop_closed_grants(Values& admin, const PathMeaning& pa
                 auto found = std::ranges::find_if(
                     *closing, [&](const Item& one) { return takes_in(pair, one, grant, paths); });
                 if (found == closing->end()) return std::nullopt;
-                return std::string(pair.closes) + " in " + found->origin.describe();
+                return base::format("{} in {}", pair.closes, found->origin.describe());
             },
             closed);
     }
