@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/doctor.h"
 
+#include "base/format.h"
 #include "base/text.h"
 #include "host/remedies.h"
 
@@ -112,15 +113,15 @@ Finding judge_landlock(const Facts& facts) {
     constexpr std::string_view kLoss = ": the jail has one layer less";
     if (!is_kernel_at_least(facts.kernel, 5, 13)) {
         finding.detail =
-            "kernel " + facts.kernel + " is older than 5.13, which brought it" + std::string(kLoss);
+            base::format("kernel {} is older than 5.13, which brought it{}", facts.kernel, kLoss);
     } else if (facts.lsm_list.empty()) {
-        finding.detail = "not in kernel " + facts.kernel + " or not switched on" + std::string(kLoss);
+        finding.detail = base::format("not in kernel {} or not switched on{}", facts.kernel, kLoss);
         finding.fix =
             "Kernels from 5.13 on have it where CONFIG_SECURITY_LANDLOCK is built in and lsm= at boot\n"
             "names landlock.\n";
     } else if (facts.lsm_list.find("landlock") == std::string::npos) {
         finding.detail =
-            "not among the security modules of this boot (" + facts.lsm_list + ")" + std::string(kLoss);
+            base::format("not among the security modules of this boot ({}){}", facts.lsm_list, kLoss);
         finding.fix = handed_over(ways_to_landlock(facts));
     } else {
         finding.detail =
@@ -140,9 +141,9 @@ Finding judge_answers(const Facts& facts) {
     finding.detail = "system calls of jailed processes can't be answered";
     if (!facts.answers_obstacle.empty()) finding.detail += ": " + facts.answers_obstacle;
     if (!is_kernel_at_least(facts.kernel, 5, 6)) {
-        finding.detail += " (kernel " + facts.kernel + " is older than 5.6)";
+        finding.detail += base::format(" (kernel {} is older than 5.6)", facts.kernel);
     } else if (facts.ptrace_scope > 1) {
-        finding.detail += " (kernel.yama.ptrace_scope is " + std::to_string(facts.ptrace_scope) + ")";
+        finding.detail += base::format(" (kernel.yama.ptrace_scope is {})", facts.ptrace_scope);
     }
     finding.detail += "; firejail and Landlock then have no filtered or proxied network";
     return finding;
@@ -162,7 +163,7 @@ Finding judge_seccomp(const Facts& facts) {
     if (facts.has_seccomp) return {.name = "seccomp", .detail = "filters of system calls can be installed"};
     return {.name = "seccomp",
             .verdict = Verdict::bad,
-            .detail = "kernel " + facts.kernel + " is built without seccomp filters",
+            .detail = base::format("kernel {} is built without seccomp filters", facts.kernel),
             .fix = "Hand this to the administrator: a kernel with CONFIG_SECCOMP_FILTER is needed.\n"};
 }
 
@@ -186,15 +187,16 @@ Finding judge_nesting(const Facts& facts) {
     }
     return {.name = "nesting",
             .verdict = Verdict::warning,
-            .detail = "inside a " + facts.nested_in + ": what the jail hides is what the " + facts.nested_in +
-                      " shows",
+            .detail = base::format("inside a {}: what the jail hides is what the {} shows", facts.nested_in,
+                                   facts.nested_in),
             .fix = ""};
 }
 
 Finding judge_slurm(const Facts& facts) {
     if (facts.slurm_job.id.empty()) return {.name = "slurm", .detail = "not in a job"};
     std::string node = facts.slurm_job.node.empty() ? "" : " on " + base::printable(facts.slurm_job.node);
-    return {.name = "slurm", .detail = "in job " + base::printable(facts.slurm_job.id) + node};
+    return {.name = "slurm",
+            .detail = base::format("in job {}{}", base::printable(facts.slurm_job.id), node)};
 }
 
 Finding judge_gpu(const Facts& facts) {
@@ -222,12 +224,15 @@ void take_in(const Trials& trials, Facts& facts) {
     const base::Result<BwrapVersion>& version = *trials.bwrap_version;
     if (version && *version >= kOldestBwrap) return;
     facts.bwrap.state = ProgramState::not_executable;
-    facts.bwrap.problem =
-        version
-            ? facts.bwrap.path.str() + ", version " + version->text() + " is older than " +
-                  kOldestBwrap.text() +
-                  "; install a newer bubblewrap, for instance from the distribution's backports"
-            : version.error().what + (version.error().advice.empty() ? "" : "; " + version.error().advice);
+    if (!version) {
+        const base::Error& error = version.error();
+        facts.bwrap.problem = error.what + (error.advice.empty() ? "" : "; " + error.advice);
+        return;
+    }
+    facts.bwrap.problem = base::format(
+        "{}, version {} is older than {}; install a newer bubblewrap, "
+        "for instance from the distribution's backports",
+        facts.bwrap.path.str(), version->text(), kOldestBwrap.text());
 }
 
 std::vector<Finding> diagnose(const Facts& facts, const Trials& trials) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/format.h"
 #include "host/facts.h"
 
 namespace host {
@@ -35,14 +36,14 @@ class Reader {
             place = candidate;
             return;
         }
-        fail(key, "'" + text + "' is not a known word");
+        fail(key, base::format("'{}' is not a known word", text));
     }
 
     const std::optional<base::Error>& problem() const { return problem_; }
 
   private:
     void fail(std::string_view key, const std::string& what) {
-        if (!problem_) problem_ = base::Error{.what = "facts: " + std::string(key) + ": " + what};
+        if (!problem_) problem_ = base::Error{.what = base::format("facts: {}: {}", key, what)};
     }
     std::optional<base::Error> problem_;
 };

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "host/facts.h"
 
 namespace host {
@@ -97,9 +98,9 @@ std::string name_of_variables(const Database& passwd, const base::Path& home, co
 base::Error unknown_user(uint32_t uid, const Variables& environment) {
     std::string_view home = variable(environment, "HOME").value_or("");
     std::string found =
-        home.empty() ? "HOME is not set" : "HOME=" + std::string(home) + " is not a directory of that user";
+        home.empty() ? "HOME is not set" : base::format("HOME={} is not a directory of that user", home);
     return base::Error{
-        .what = "cannot tell who uid " + std::to_string(uid) + " is: /etc/passwd does not say, and " + found,
+        .what = base::format("cannot tell who uid {} is: /etc/passwd does not say, and {}", uid, found),
         .advice = "set HOME to your home directory and USER to your name"};
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/format.h"
 
 namespace host {
 namespace {
@@ -20,7 +21,7 @@ const std::string& asker() {
     static const std::string kAsker = [] {
         gid_t groups[1024];
         int count = ::getgroups(1024, groups);
-        std::string text = std::to_string(::geteuid()) + ":" + std::to_string(::getegid());
+        std::string text = base::format("{}:{}", ::geteuid(), ::getegid());
         for (int i = 0; i < count; ++i) text += "," + std::to_string(groups[i]);
         return text;
     }();
@@ -28,7 +29,7 @@ const std::string& asker() {
 }
 
 std::string head_of(std::string_view title) {
-    return std::string(title) + "\n" + asker() + "\n";
+    return base::format("{}\n{}\n", title, asker());
 }
 
 }  // namespace
@@ -58,7 +59,7 @@ bool is_within(time_t longest, time_t then, time_t now) {
 }
 
 std::string stamp_text(const struct timespec& time) {
-    return std::to_string(time.tv_sec) + "." + std::to_string(time.tv_nsec);
+    return base::format("{}.{}", time.tv_sec, time.tv_nsec);
 }
 
 }  // namespace host

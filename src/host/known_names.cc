@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "host/kept_findings.h"
@@ -36,8 +37,8 @@ bool fits_a_line(std::string_view text) {
 }  // namespace
 
 std::string identity_of(const struct stat& directory) {
-    return std::to_string(directory.st_dev) + ":" + std::to_string(directory.st_ino) + ":" +
-           stamp_text(directory.st_ctim) + ":" + stamp_text(directory.st_mtim);
+    return base::format("{}:{}:{}:{}", directory.st_dev, directory.st_ino, stamp_text(directory.st_ctim),
+                        stamp_text(directory.st_mtim));
 }
 
 KnownNames KnownNames::recall(const std::string& file, time_t now) {

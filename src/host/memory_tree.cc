@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "host/tree.h"
 
@@ -78,8 +79,8 @@ base::Result<Line> parse_line(std::string_view text) {
     const KindLetter* kind =
         std::ranges::find(kKindLetters, letter.size() == 1 ? letter.front() : '?', &KindLetter::letter);
     if (kind == std::end(kKindLetters)) {
-        return base::Error{.what = "'" + std::string(text) +
-                                   "' does not start with one of d f l s c r and a blank"};
+        return base::Error{.what =
+                               base::format("'{}' does not start with one of d f l s c r and a blank", text)};
     }
     base::Result<base::Path> path = base::Path::parse(unescaped(take_word(rest)));
     if (!path) return path.error();
@@ -87,7 +88,8 @@ base::Result<Line> parse_line(std::string_view text) {
     Line line{.path = *path, .is_locked = kind->letter == 'r'};
     line.node = usual_node(line.path, kind->kind, kind->usual_mode);
     if (kind->kind == Kind::symlink) {
-        if (rest.empty()) return base::Error{.what = "the link " + line.path.str() + " leads nowhere"};
+        if (rest.empty())
+            return base::Error{.what = base::format("the link {} leads nowhere", line.path.str())};
         line.node.link = unescaped(rest);
         return line;
     }
@@ -96,8 +98,8 @@ base::Result<Line> parse_line(std::string_view text) {
         rest = after;
     }
     if (kind->kind != Kind::file && !rest.empty()) {
-        return base::Error{.what = line.path.str() + " is not a file and can't have the content '" +
-                                   std::string(rest) + "'"};
+        return base::Error{
+            .what = base::format("{} is not a file and can't have the content '{}'", line.path.str(), rest)};
     }
     line.content = unescaped(rest);
     return line;
@@ -126,8 +128,9 @@ base::Result<MemoryTree> MemoryTree::parse(std::string_view listing) {
     for (auto& [path, stored] : tree.nodes_) {
         base::Path parent = path.parent();
         if (tree.nodes_.at(parent).node.kind != Kind::directory) {
-            return base::Error{.what = path.str() + " lies below " + parent.str() +
-                                       ", which is listed as something else than a directory"};
+            return base::Error{
+                .what = base::format("{} lies below {}, which is listed as something else than a directory",
+                                     path.str(), parent.str())};
         }
         bool is_below_locked =
             std::ranges::any_of(locked, [&](const base::Path& top) { return path.is_within(top); });
@@ -182,12 +185,14 @@ const std::vector<Entry>& MemoryTree::list(const base::Path& directory) const {
 
 base::Result<std::string> MemoryTree::read(const base::Path& file, size_t limit) const {
     const Stored* stored = find_through(file);
-    if (!stored) return base::Error{.what = "cannot read " + file.str() + ": No such file or directory"};
+    if (!stored)
+        return base::Error{.what = base::format("cannot read {}: No such file or directory", file.str())};
     if (stored->node.kind != Kind::file)
-        return base::Error{.what = "cannot read " + file.str() + ": not a file"};
-    if (!stored->is_readable) return base::Error{.what = "cannot read " + file.str() + ": Permission denied"};
+        return base::Error{.what = base::format("cannot read {}: not a file", file.str())};
+    if (!stored->is_readable)
+        return base::Error{.what = base::format("cannot read {}: Permission denied", file.str())};
     if (stored->content.size() > limit) {
-        return base::Error{.what = file.str() + ": more than " + std::to_string(limit) + " bytes",
+        return base::Error{.what = base::format("{}: more than {} bytes", file.str(), limit),
                            .advice = "make it smaller"};
     }
     return stored->content;

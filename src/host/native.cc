@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <iterator>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "host/facts.h"
 
@@ -53,8 +54,9 @@ void probe_own_namespaces(const Tree& tree, Facts& facts) {
     bool is_closed = facts.namespace_obstacle != NamespaceObstacle::none &&
                      facts.namespace_obstacle != NamespaceObstacle::apparmor;
     if (is_closed) {
-        facts.native_obstacle = std::string(kCant) + *facts.user_namespace_obstacle +
-                                "; 'agent-sandbox doctor --admin-note' says what an administrator can do";
+        facts.native_obstacle =
+            base::format("{}{}; 'agent-sandbox doctor --admin-note' says what an administrator can do", kCant,
+                         *facts.user_namespace_obstacle);
     } else if (facts.apparmor_restricts_user_namespaces && is_unconfined(tree)) {
         facts.native_obstacle =
             std::string(kCant) +
@@ -67,9 +69,10 @@ void probe_calls(Facts& facts) {
     if (facts.native_obstacle) return;
     const auto* missing = std::ranges::find_if(kNeeded, is_missing);
     if (missing == std::end(kNeeded)) return;
-    facts.native_obstacle = "kernel " + facts.kernel + " has no " + std::string(missing->name) +
-                            ", or a filter around this process refuses it; install bubblewrap, which does "
-                            "without";
+    facts.native_obstacle = base::format(
+        "kernel {} has no {}, or a filter around this process refuses it; "
+        "install bubblewrap, which does without",
+        facts.kernel, missing->name);
 }
 
 }  // namespace host

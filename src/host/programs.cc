@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/format.h"
 #include "host/facts.h"
 
 namespace host {
@@ -21,7 +22,8 @@ struct Wanted {
 
     std::string install() const {
         std::string package_name(package);
-        return "install " + package_name + ": apt install " + package_name + " / dnf install " + package_name;
+        return base::format("install {}: apt install {} / dnf install {}", package_name, package_name,
+                            package_name);
     }
 };
 
@@ -42,11 +44,11 @@ TrustedProgram rejected(ProgramState state, const base::Path& path, const std::s
 }
 
 std::string owner_problem(const Wanted& wanted, const base::Path& path, uint32_t owner) {
-    std::string text = path.str() + " is owned by uid " + std::to_string(owner) + ": only a root-owned " +
-                       std::string(wanted.name) + " is run";
+    std::string text =
+        base::format("{} is owned by uid {}: only a root-owned {} is run", path.str(), owner, wanted.name);
     if (owner == kUnmappedOwner)
         return text + "; inside another user namespace root can't be told from others";
-    return text + "; " + wanted.install();
+    return base::format("{}; {}", text, wanted.install());
 }
 
 // Why a user other than `trusted_owner` could change the file at this physical path; empty where only that
@@ -56,11 +58,13 @@ std::string find_untrusted(const Tree& tree, const Wanted& wanted, const base::P
     const std::string name(wanted.name);
     for (base::Path path = program;; path = path.parent()) {
         std::optional<Node> node = tree.look(path);
-        if (!node) return path.str() + " can't be examined: only a root-owned " + name + " is run";
+        if (!node) return base::format("{} can't be examined: only a root-owned {} is run", path.str(), name);
         if (node->owner != trusted_owner) return owner_problem(wanted, path, node->owner);
         if ((node->mode & 0022) != 0) {
-            return path.str() + " is writable by others than root: such a " + name +
-                   " is not run; ask the administrator to run: chmod go-w " + path.str();
+            return base::format(
+                "{} is writable by others than root: such a {} is not run; "
+                "ask the administrator to run: chmod go-w {}",
+                path.str(), name, path.str());
         }
         if (path.is_root()) return {};
     }
@@ -71,19 +75,20 @@ TrustedProgram examine(const Tree& tree, const Wanted& wanted, const base::Path&
     base::Result<Tree::Resolved> resolved = tree.resolve(place);
     std::optional<Node> node = resolved && resolved->exists ? tree.look(resolved->path) : std::nullopt;
     if (!node) {
-        return rejected(ProgramState::missing, place, place.str() + " does not exist; " + wanted.install());
+        return rejected(ProgramState::missing, place,
+                        base::format("{} does not exist; {}", place.str(), wanted.install()));
     }
     const base::Path& path = resolved->path;
     if (node->kind != Kind::file) {
         return rejected(ProgramState::not_executable, path,
-                        path.str() + " is not a program; " + wanted.install());
+                        base::format("{} is not a program; {}", path.str(), wanted.install()));
     }
     if (std::string problem = find_untrusted(tree, wanted, path, trusted_owner); !problem.empty()) {
         return rejected(ProgramState::untrusted, path, problem);
     }
     if ((node->mode & 0111) == 0) {
         return rejected(ProgramState::not_executable, path,
-                        path.str() + " is not executable; " + wanted.install());
+                        base::format("{} is not executable; {}", path.str(), wanted.install()));
     }
     bool is_setuid = (node->mode & 04000) != 0;
     if (wanted.must_be_setuid && !is_setuid) {
@@ -98,7 +103,7 @@ TrustedProgram examine(const Tree& tree, const Wanted& wanted, const base::Path&
 TrustedProgram find(const Tree& tree, const Wanted& wanted, const std::optional<base::Path>& pinned,
                     uint32_t trusted_owner) {
     if (pinned) return examine(tree, wanted, *pinned, trusted_owner);
-    TrustedProgram best{.problem = std::string(wanted.title) + " is not installed; " + wanted.install()};
+    TrustedProgram best{.problem = base::format("{} is not installed; {}", wanted.title, wanted.install())};
     for (std::string_view place : wanted.places) {
         TrustedProgram found = examine(tree, wanted, base::Path::known(place), trusted_owner);
         if (found.state == ProgramState::usable) return found;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/remedies.h"
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -16,7 +17,8 @@ bool is_debian_like(const Facts& facts) {
 }
 
 std::string installs(const Facts& facts, const std::string& package) {
-    if (facts.os_name.empty()) return "apt install " + package + "    # or: dnf install " + package;
+    if (facts.os_name.empty())
+        return base::format("apt install {}    # or: dnf install {}", package, package);
     return (is_debian_like(facts) ? "apt install " : "dnf install ") + package;
 }
 
@@ -86,7 +88,7 @@ Way setuid_for_a_group(const Facts& facts) {
         way.commands.push_back("dpkg-statoverride --update --add root agent-sandbox 4750 " + path);
     } else {
         way.commands.push_back("chown root:agent-sandbox " + path);
-        way.commands.push_back("chmod 4750 " + path + "    # again after an update of the package");
+        way.commands.push_back(base::format("chmod 4750 {}    # again after an update of the package", path));
     }
     return way;
 }
@@ -110,14 +112,15 @@ Way open_for_everyone(const Facts& facts, const std::string& setting) {
             .explanation =
                 "The widest way: every program of every user may then make them. The jail is at its "
                 "best with it, and the kernel shows more of itself to unprivileged programs.",
-            .commands = {"echo '" + setting + "' >/etc/sysctl.d/60-user-namespaces.conf", "sysctl --system"},
+            .commands = {base::format("echo '{}' >/etc/sysctl.d/60-user-namespaces.conf", setting),
+                         "sysctl --system"},
             .needs_bwrap = !can_do_without_bwrap(facts)};
 }
 
 Way newer_kernel(const std::string& option) {
     return {.title = "Start a kernel that is built with " + option,
             .explanation = "The kernels of all large distributions are.",
-            .commands = {"grep " + option + " /boot/config-$(uname -r)"},
+            .commands = {base::format("grep {} /boot/config-$(uname -r)", option)},
             .needs_bwrap = false};
 }
 
@@ -201,9 +204,11 @@ std::string paragraph(std::string_view text) {
 std::string cause_of(const Facts& facts) {
     auto without_remedy = [](const std::string& problem) { return problem.substr(0, problem.find("; ")); };
     if (facts.user_namespace_obstacle) {
-        return "user namespaces are closed to unprivileged programs (" + *facts.user_namespace_obstacle + ")";
+        return base::format("user namespaces are closed to unprivileged programs ({})",
+                            *facts.user_namespace_obstacle);
     }
-    return without_remedy(*facts.native_obstacle) + ", and " + without_remedy(facts.bwrap.problem);
+    return base::format("{}, and {}", without_remedy(*facts.native_obstacle),
+                        without_remedy(facts.bwrap.problem));
 }
 
 }  // namespace
@@ -249,46 +254,45 @@ std::string to_text(const std::vector<Way>& ways) {
     std::string text;
     for (size_t i = 0; i < ways.size(); ++i) {
         const Way& way = ways[i];
-        text += (i > 0 ? "\n" : "") + std::to_string(i + 1) + ". " + way.title + "\n";
+        text += base::format("{}{}. {}\n", i > 0 ? "\n" : "", i + 1, way.title);
         text += wrapped(way.explanation, "   ");
-        for (const std::string& command : way.commands) text += "     " + command + "\n";
+        for (const std::string& command : way.commands) text += base::format("     {}\n", command);
         if (way.file.empty()) continue;
         text += "\n";
         for (std::string_view line : base::split(base::trim(way.file), '\n')) {
-            text += line.empty() ? "\n" : "     " + std::string(line) + "\n";
+            text += line.empty() ? "\n" : base::format("     {}\n", line);
         }
     }
     return text;
 }
 
 std::string apparmor_profile(std::string_view name, const base::Path& program) {
-    return "abi <abi/4.0>,\n"
-           "include <tunables/global>\n"
-           "\n"
-           "profile " +
-           std::string(name) + " " + program.str() +
-           " flags=(unconfined) {\n"
-           "  userns,\n"
-           "  include if exists <local/" +
-           std::string(name) +
-           ">\n"
-           "}\n";
+    return base::format(
+        "abi <abi/4.0>,\n"
+        "include <tunables/global>\n"
+        "\n"
+        "profile {} {} flags=(unconfined) {{\n"
+        "  userns,\n"
+        "  include if exists <local/{}>\n"
+        "}}\n",
+        name, program.str(), name);
 }
 
 std::string admin_note(const Facts& facts) {
     std::vector<Way> jail = ways_to_a_jail(facts), wall = ways_to_landlock(facts);
     if (jail.empty() && wall.empty()) return "";
     std::string system = facts.os_name.empty() ? "Linux" : facts.os_name;
-    std::string text = "To the administrator of this machine (" + base::printable(system) + ", kernel " +
-                       base::printable(facts.kernel) + ", " + facts.machine + ")\n\n";
+    std::string text = base::format("To the administrator of this machine ({}, kernel {}, {})\n\n",
+                                    base::printable(system), base::printable(facts.kernel), facts.machine);
     text += paragraph(
         "Hello, I would like to run coding agents in agent-sandbox here. It runs a command in a "
         "jail that the kernel enforces: the command sees one project directory, no keys, no other "
         "users' files, and only the network that rules allow. The program itself is one file "
         "without privileges: not set-user-ID, no daemon, nothing to configure for others.");
     if (!jail.empty()) {
-        text += paragraph("Such a jail can't be built here: " + cause_of(facts) + ". " +
-                          (jail.size() > 1 ? "One of these ways would help. The first is the narrowest; "
+        text += paragraph(base::format("Such a jail can't be built here: {}. {}", cause_of(facts),
+                                       jail.size() > 1
+                                           ? "One of these ways would help. The first is the narrowest; "
                                              "please take the first that suits the site."
                                            : "This would help:"));
         text += to_text(jail) + "\n";
@@ -307,7 +311,7 @@ std::string admin_note(const Facts& facts) {
         "and 'agent-sandbox selftest' tries to break out of a real jail. What users may ask of the "
         "program can be limited in /etc/agent-sandbox/config.toml, which must belong to root; "
         "examples are installed with it in share/agent-sandbox/admin.");
-    return text + "Thank you,\n" + base::printable(facts.identity.user) + "\n";
+    return base::format("{}Thank you,\n{}\n", text, base::printable(facts.identity.user));
 }
 
 bool is_kernel_at_least(std::string_view release, int major, int minor) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "host/tree.h"
 
+#include "base/format.h"
+
 namespace host {
 namespace {
 
@@ -59,8 +61,8 @@ base::Result<Tree::Resolved> Tree::resolve(const base::Path& path) const {
             continue;
         }
         if (resolved.links.size() == kMostLinks) {
-            return base::Error{.what = "cannot resolve " + path.str() +
-                                       ": its symbolic links form a loop at " + candidate.str(),
+            return base::Error{.what = base::format("cannot resolve {}: its symbolic links form a loop at {}",
+                                                    path.str(), candidate.str()),
                                .advice = "remove or correct that link"};
         }
         if (node->link.starts_with('/')) resolved.path = base::Path();

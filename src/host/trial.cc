@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -119,7 +120,7 @@ void make_namespaces(int answer) {
 }  // namespace
 
 std::string BwrapVersion::text() const {
-    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+    return base::format("{}.{}.{}", major, minor, patch);
 }
 
 base::Result<BwrapVersion> parse_bwrap_version(std::string_view output) {
@@ -131,7 +132,7 @@ base::Result<BwrapVersion> parse_bwrap_version(std::string_view output) {
     bool is_complete = is_ours && take_number(text, version.major) && take_number(text, version.minor);
     if (!is_complete) {
         return base::Error{
-            .what = "'" + base::printable(base::trim(output)) + "' is not a version of bubblewrap",
+            .what = base::format("'{}' is not a version of bubblewrap", base::printable(base::trim(output))),
             .advice = "install bubblewrap from the distribution's packages"};
     }
     take_number(text, version.patch);
@@ -161,7 +162,7 @@ base::Result<BwrapVersion> probe_bwrap_version(const TrustedProgram& bwrap) {
 
 std::optional<std::string> try_user_namespace() {
     uid_t uid = ::geteuid();
-    const std::string map = std::to_string(uid) + " " + std::to_string(uid) + " 1\n";
+    const std::string map = base::format("{} {} 1\n", uid, uid);
     pid_t child = ::fork();
     if (child < 0) return base::system_error("start a process", errno).what;
     if (child == 0) ::_exit(use_user_namespace(map));
