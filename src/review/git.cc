@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "review/git.h"
 
+#include "base/format.h"
 #include "base/text.h"
 #include "plan/project/git_config.h"
 #include "review/walk.h"
@@ -56,7 +57,7 @@ class Repository {
         for (const plan::GitSetting& setting : plan::parse_git_config(*content)) {
             const config::DataRow* row = plan::program_row(setting);
             if (row == nullptr || is_of_submodule(setting)) continue;
-            return add(file, setting.key + ": " + std::string(row->reason));
+            return add(file, base::format("{}: {}", setting.key, row->reason));
         }
     }
 

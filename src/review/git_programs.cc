@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "plan/project/git_config.h"
 #include "review/walk.h"
 
@@ -119,7 +120,7 @@ class Programs {
     }
 
     static std::string why(const plan::GitSetting& setting) {
-        return "your git settings run it (" + setting.key + ")";
+        return base::format("your git settings run it ({})", setting.key);
     }
 
     const Configuration& configuration_;

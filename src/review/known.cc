@@ -8,6 +8,7 @@
 
 #include "base/encoding/sha256.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "review/walk.h"
@@ -29,7 +30,7 @@ bool is_at_most(const timespec& time, const timespec& limit) {
 }  // namespace
 
 std::string time_text(const timespec& time) {
-    return std::to_string(time.tv_sec) + "." + std::to_string(time.tv_nsec);
+    return base::format("{}.{}", time.tv_sec, time.tv_nsec);
 }
 
 std::optional<timespec> parse_time(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "review/git.h"
 #include "review/git_programs.h"
@@ -134,7 +135,7 @@ class Walk {
             if (count++ == 0) first = directory / name.text;
         }
         if (count == 0) return;
-        std::string others = count == 1 ? "" : " with " + std::to_string(count - 1) + " more beside it";
+        std::string others = count == 1 ? "" : base::format(" with {} more beside it", count - 1);
         review_.findings.push_back({Kind::on_path, first, "a program in a directory on your PATH" + others});
     }
 
@@ -172,7 +173,7 @@ std::string unseen_text(const Review& review, const base::Path& project) {
         names.push_back(base::printable(name));
     }
     size_t rest = review.unseen.size() - names.size();
-    return base::join(names, ", ") + (rest == 0 ? "" : " and " + std::to_string(rest) + " more directories");
+    return base::join(names, ", ") + (rest == 0 ? "" : base::format(" and {} more directories", rest));
 }
 
 }  // namespace
@@ -199,10 +200,10 @@ std::vector<std::string> describe(const Review& review, const base::Path& projec
     if (count > 0) lines.push_back("look at these before you go on, new or changed " + since);
     for (const Finding& finding : review.findings) {
         if (lines.size() > most) break;
-        lines.push_back("  " + base::printable(finding.path.relative_to(project)) + ": " +
-                        base::printable(finding.why));
+        lines.push_back(base::format("  {}: {}", base::printable(finding.path.relative_to(project)),
+                                     base::printable(finding.why)));
     }
-    if (count > most) lines.push_back("  and " + std::to_string(count - most) + " more");
+    if (count > most) lines.push_back(base::format("  and {} more", count - most));
     if (!review.unseen.empty())
         lines.push_back("the review did not look at all of the project: not into " +
                         unseen_text(review, project));

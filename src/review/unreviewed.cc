@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "review/known.h"
 
@@ -67,8 +68,8 @@ void add_unreviewed(const std::string& record, const timespec& started) {
         replace(fd,
                 half == std::string::npos ? std::string_view() : std::string_view(*text).substr(half + 1));
     }
-    (void)base::write_all(
-        fd.get(), std::string(place.project) + " " + time_text(started) + " " + time_text(now) + "\n");
+    (void)base::write_all(fd.get(),
+                          base::format("{} {} {}\n", place.project, time_text(started), time_text(now)));
 }
 
 std::vector<Run> take_unreviewed(const std::string& record) {
