@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include "base/format.h"
 #include "slurm/chaperon/stub_conversation.h"
 
 namespace slurm::chaperon {
@@ -31,7 +32,8 @@ base::Result<Captured> run_captured(const Bench& bench, Launch launch, std::stri
         return started.error();
     exchange.on_news();
     captured.ending = exchange.run();
-    if (bench.connection.is_gone()) return base::Error{.what = "the caller of " + name + " has gone"};
+    if (bench.connection.is_gone())
+        return base::Error{.what = base::format("the caller of {} has gone", name)};
     if (!bench.connection.signals.empty()) return base::Error{.what = name + " was interrupted"};
     if (is_too_much) return base::Error{.what = name + " answers with more than can be read"};
     return captured;

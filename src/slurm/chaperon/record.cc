@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "base/encoding/codec.h"
+#include "base/format.h"
 
 namespace slurm::chaperon {
 
@@ -57,7 +58,7 @@ std::string_view option_in(std::string_view what) {
 
 std::string reason_of(const std::map<std::string, std::string>& facts) {
     std::string reason = fact(facts, "what");
-    if (std::string code = fact(facts, "code"); !code.empty()) reason += " [" + code + "]";
+    if (std::string code = fact(facts, "code"); !code.empty()) reason += base::format(" [{}]", code);
     if (std::string job = fact(facts, "job"); !job.empty()) reason += "job " + job;
     return reason;
 }

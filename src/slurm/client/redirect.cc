@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "slurm/options/parse.h"
 #include "slurm/options/variables.h"
@@ -47,7 +48,7 @@ std::optional<Wanted> wanted_by(std::span<const std::string> arguments,
 
 // The message that srun prints.
 std::string problem_with(std::string_view stream, int number) {
-    return "srun: error: Could not open " + std::string(stream) + " file: " + std::strerror(number);
+    return base::format("srun: error: Could not open {} file: {}", stream, std::strerror(number));
 }
 
 std::shared_ptr<base::Fd> open_output(const std::string& path, std::string_view stream,

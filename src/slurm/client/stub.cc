@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/format.h"
 #include "base/process/descriptors.h"
 #include "base/result.h"
 #include "slurm/channel/request.h"
@@ -30,7 +31,8 @@ int say(const std::string& line, int exit_code) {
 }
 
 int say_gone(const std::string& name, const char* how) {
-    return say(name + ": the sandbox's Slurm helper " + how + "; tell the user: a new session has a new one",
+    return say(base::format("{}: the sandbox's Slurm helper {}; tell the user: a new session has a new one",
+                            name, how),
                kGone);
 }
 

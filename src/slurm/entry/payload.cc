@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "slurm/jobs/environment.h"
@@ -69,15 +70,15 @@ bool open_files(const Spec& spec, const std::vector<std::string>& environment) {
 void go_to(const std::string& directory) {
     if (::chdir(directory.c_str()) == 0) return;
     int number = errno;
-    fail("couldn't chdir to `" + base::printable(directory) + "': " + std::strerror(number) +
-             ": going to /tmp instead",
+    fail(base::format("couldn't chdir to `{}': {}: going to /tmp instead", base::printable(directory),
+                      std::strerror(number)),
          0);
     (void)!::chdir("/tmp");
 }
 
 void set(std::vector<std::string>& environment, const std::string& name, const std::string& value) {
     std::erase_if(environment, [&](const std::string& entry) { return entry.starts_with(name + "="); });
-    if (!value.empty()) environment.push_back(name + "=" + value);
+    if (!value.empty()) environment.push_back(base::format("{}={}", name, value));
 }
 
 // The variables that Slurm would set if the agent had called it directly.

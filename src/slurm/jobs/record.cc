@@ -10,6 +10,7 @@
 #include "base/encoding/codec.h"
 #include "base/entries.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/parse.h"
 
 template <>
@@ -37,7 +38,7 @@ bool is_job_number(std::string_view job) {
 }
 
 base::Status keep_record(const std::string& state_directory, const std::string& job, const Record& record) {
-    if (!is_job_number(job)) return base::Error{.what = "'" + job + "' is not a job"};
+    if (!is_job_number(job)) return base::Error{.what = base::format("'{}' is not a job", job)};
     if (base::Status made = base::make_directories(place_of(state_directory)); !made) return made;
     return base::write_file_atomically(place_of(state_directory) + "/" + job,
                                        base::encode_message(kRecordVersion, record));

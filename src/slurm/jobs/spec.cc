@@ -6,6 +6,7 @@
 
 #include "base/encoding/base64.h"
 #include "base/encoding/codec.h"
+#include "base/format.h"
 #include "base/text.h"
 
 template <>
@@ -51,7 +52,7 @@ base::Result<Spec> decode_spec(std::string_view text) {
 base::Result<std::string> job_file(const std::string& program, const Spec& spec,
                                    std::string_view directives) {
     bool is_odd = std::ranges::any_of(program, [](unsigned char letter) { return std::isspace(letter); });
-    std::string text = "#!" + program + " " + std::string(kEntryRole) + "\n";
+    std::string text = base::format("#!{} {}\n", program, kEntryRole);
     if (is_odd || !program.starts_with('/') || text.size() > kLongestInterpreterLine) {
         return base::Error{.what = "the kernel can't run a job through " + base::printable(program),
                            .advice = "install agent-sandbox under a short path without spaces"};
@@ -60,9 +61,11 @@ base::Result<std::string> job_file(const std::string& program, const Spec& spec,
     std::string code = base::to_base64(encode(spec));
     for (size_t at = 0; at < code.size(); at += kLineLength) text += code.substr(at, kLineLength) + "\n";
     if (text.size() > kLargestJobFile) {
-        return base::Error{.what = "the script and its environment are " + std::to_string(text.size() >> 10) +
-                                   " KiB as they travel, and Slurm takes 4096",
-                           .advice = "keep the bulk in a file that the script reads"};
+        return base::Error{
+            .what =
+                base::format("the script and its environment are {} KiB as they travel, and Slurm takes 4096",
+                             text.size() >> 10),
+            .advice = "keep the bulk in a file that the script reads"};
     }
     return text;
 }
@@ -84,7 +87,8 @@ base::Result<std::vector<std::string>> step_variables(const Spec& spec) {
     std::string code = base::to_base64(encode(spec));
     std::vector<std::string> variables;
     for (size_t at = 0; at < code.size(); at += kVariableLength)
-        variables.push_back(name_of(variables.size()) + "=" + code.substr(at, kVariableLength));
+        variables.push_back(
+            base::format("{}={}", name_of(variables.size()), code.substr(at, kVariableLength)));
     if (variables.size() <= kMostVariables) return variables;
     return base::Error{.what = "the step's arguments and environment are too long",
                        .advice = "keep the bulk in a file that the command reads"};

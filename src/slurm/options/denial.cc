@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace slurm {
@@ -53,9 +54,9 @@ std::string text_of(const Denial& denial, std::string_view command) {
     const DenialClass is = row == std::end(kCodes) ? policy : row->is;
     std::string text = base::printable(command) + ": ";
     text += is == policy ? "refused" : "failed";
-    text += " [" + denial.code + "]: " + base::printable(denial.what);
-    if (!denial.advice.empty()) text += " (" + base::printable(denial.advice) + ")";
-    return text + "; " + std::string(ending_of(is));
+    text += base::format(" [{}]: {}", denial.code, base::printable(denial.what));
+    if (!denial.advice.empty()) text += base::format(" ({})", base::printable(denial.advice));
+    return base::format("{}; {}", text, ending_of(is));
 }
 
 }  // namespace slurm

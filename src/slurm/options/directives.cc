@@ -6,6 +6,7 @@
 // one. sbatch 22.05 behaves like this; tests/slurm_options/directives_test.cc lists each observed case.
 #include "slurm/options/directives.h"
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -48,8 +49,8 @@ class Line {
 
   private:
     UsageError complaint(std::string_view kind, char about) const {
-        return {"sbatch: fatal: " + base::printable(script_) + ": line " + std::to_string(number_) + ": " +
-                    std::string(kind) + " `" + about + "` in [" + base::printable(rest_) + "]\n",
+        return {base::format("sbatch: fatal: {}: line {}: {} `{}` in [{}]\n", base::printable(script_),
+                             number_, kind, about, base::printable(rest_)),
                 1};
     }
 
@@ -64,8 +65,8 @@ std::optional<std::variant<Denial, UsageError>> Line::read_words(std::vector<std
         if (text.starts_with(':')) return complaint("Unexpected", ':');
         if (is_separator(text))
             return Denial{std::string(code::heterogeneous),
-                          "#SBATCH " + std::string(text.substr(0, text.find_first_of(kBlanks))) +
-                              ": heterogeneous jobs are not made from inside the jail",
+                          base::format("#SBATCH {}: heterogeneous jobs are not made from inside the jail",
+                                       text.substr(0, text.find_first_of(kBlanks))),
                           "submit the components as jobs of their own"};
         std::string word;
         char quote = 0;
@@ -104,7 +105,7 @@ std::string_view take_line(std::string_view& script) {
 
 UsageError script_error(std::initializer_list<std::string_view> lines) {
     std::string text;
-    for (const std::string_view line : lines) text += "sbatch: error: " + std::string(line) + "\n";
+    for (const std::string_view line : lines) text += base::format("sbatch: error: {}\n", line);
     return {std::move(text), 1};
 }
 
@@ -156,8 +157,8 @@ Parse parse_directives(const Command& command, const Directives& directives) {
     Parse result = parse(command, directives.words, Source::directives);
     const auto* parsed = std::get_if<Parsed>(&result);
     if (!parsed || parsed->words.empty()) return result;
-    return UsageError{"sbatch: error: Invalid directive found in batch script: " +
-                          base::printable(parsed->words.front()) + "\n",
+    return UsageError{base::format("sbatch: error: Invalid directive found in batch script: {}\n",
+                                   base::printable(parsed->words.front())),
                       command.usage_exit_code};
 }
 

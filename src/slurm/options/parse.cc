@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/parse.h"
 
 namespace slurm {
@@ -44,7 +45,7 @@ class Parser {
     const Option* look_up_letter(char letter) const;
     const Option& meant_by(const Option& option) const;
     bool is_same(const Option& a, const Option& b) const;
-    UsageError usage_error(std::string complaint) const;
+    UsageError usage_error(const std::string& complaint) const;
 
     const Command& command_;
     std::span<const std::string> arguments_;
@@ -53,10 +54,10 @@ class Parser {
     Parsed parsed_;
 };
 
-UsageError Parser::usage_error(std::string complaint) const {
+UsageError Parser::usage_error(const std::string& complaint) const {
     const std::string name(command_.name);
-    std::string text = name + ": " + std::move(complaint) + "\n";
-    if (command_.hints_at_help) text += "Try \"" + name + " --help\" for more information\n";
+    std::string text = base::format("{}: {}\n", name, complaint);
+    if (command_.hints_at_help) text += base::format("Try \"{} --help\" for more information\n", name);
     return {std::move(text), command_.usage_exit_code};
 }
 
@@ -84,12 +85,12 @@ std::variant<const Option*, UsageError> Parser::look_up(std::string_view name, s
         else if (!is_same(*found, option))
             others.push_back(&option);
     }
-    if (!found) return usage_error("unrecognized option '--" + std::string(text) + "'");
+    if (!found) return usage_error(base::format("unrecognized option '--{}'", text));
     if (others.empty()) return found;
 
-    std::string complaint = "option '--" + std::string(text) + "' is ambiguous; possibilities:";
+    std::string complaint = base::format("option '--{}' is ambiguous; possibilities:", text);
     others.insert(others.begin(), found);
-    for (const Option* option : others) complaint += " '--" + std::string(option->name) + "'";
+    for (const Option* option : others) complaint += base::format(" '--{}'", option->name);
     return usage_error(complaint);
 }
 
@@ -119,12 +120,12 @@ Parser::Problem Parser::read_long(std::string_view text) {
 
     if (equals != text.npos) {
         if (option.takes == Takes::nothing)
-            return usage_error("option '--" + std::string(option.name) + "' doesn't allow an argument");
+            return usage_error(base::format("option '--{}' doesn't allow an argument", option.name));
         return add(option, std::string(text.substr(equals + 1)));
     }
     if (option.takes != Takes::value) return add(option, std::nullopt);
     if (next_ == arguments_.size())
-        return usage_error("option '--" + std::string(option.name) + "' requires an argument");
+        return usage_error(base::format("option '--{}' requires an argument", option.name));
     return add(option, arguments_[next_++]);
 }
 
@@ -132,7 +133,7 @@ Parser::Problem Parser::read_long(std::string_view text) {
 Parser::Problem Parser::read_letters(std::string_view letters) {
     for (size_t at = 0; at < letters.size() && !parsed_.informs; ++at) {
         const Option* option = look_up_letter(letters[at]);
-        const std::string quoted = std::string("'") + letters[at] + "'";
+        const std::string quoted = base::format("'{}'", letters[at]);
         if (!option) return usage_error("invalid option -- " + quoted);
         if (option->takes == Takes::nothing) {
             if (auto problem = add(*option, std::nullopt)) return problem;
@@ -207,12 +208,12 @@ std::string_view complaint_about(Check check, std::string_view value) {
 std::optional<Denial> judge(const Given& given) {
     const Option& option = *given.option;
     if (option.verdict == Verdict::refuse)
-        return Denial{std::string(option.code), name_of(option) + ": " + std::string(option.reason), ""};
+        return Denial{std::string(option.code), base::format("{}: {}", name_of(option), option.reason), ""};
     if (!given.value) return std::nullopt;
     const std::string_view complaint = complaint_about(option.check, *given.value);
     if (complaint.empty()) return std::nullopt;
     const auto code = option.check == Check::nodes ? code::outside_file : code::value;
-    return Denial{std::string(code), name_of(option) + ": " + std::string(complaint), ""};
+    return Denial{std::string(code), base::format("{}: {}", name_of(option), complaint), ""};
 }
 
 Parse parse(const Command& command, std::span<const std::string> arguments, Source source) {
@@ -239,7 +240,7 @@ size_t Parsed::count(std::string_view name) const {
 void append_canonical(std::vector<std::string>& arguments, const Given& given) {
     std::string name = name_of(*given.option);
     if (given.value && !given.option->name.empty()) {
-        arguments.push_back(std::move(name) + "=" + *given.value);
+        arguments.push_back(base::format("{}={}", name, *given.value));
         return;
     }
     arguments.push_back(std::move(name));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "slurm/options/variables.h"
 
+#include "base/format.h"
 #include "base/parse.h"
 
 namespace slurm {
@@ -32,7 +33,7 @@ bool joined_with_switches(std::string_view variable, std::string_view value, std
     if (!variable.ends_with("_WAIT4SWITCH")) return false;
     for (Given& given : options)
         if (given.option->name == "switches")
-            given.value = given.value.value_or("") + "@" + std::string(value);
+            given.value = base::format("{}@{}", given.value.value_or(""), value);
     return true;
 }
 
@@ -44,7 +45,7 @@ std::variant<FromVariables, Denial> options_from_variables(const Command& comman
     for (const Variable& variable : command.variables) {
         const auto value = value_in(environment, variable.name);
         if (!value) continue;
-        const std::string entry = std::string(variable.name) + "=" + std::string(*value);
+        const std::string entry = base::format("{}={}", variable.name, *value);
         if (variable.option.empty()) {
             result.environment.push_back(entry);
             continue;
@@ -60,7 +61,7 @@ std::variant<FromVariables, Denial> options_from_variables(const Command& comman
         if (option->takes == Takes::value || (option->takes == Takes::maybe && !value->empty()))
             given.value = std::string(*value);
         if (auto denial = judge(given)) {
-            denial->what = std::string(variable.name) + " stands for " + denial->what;
+            denial->what = base::format("{} stands for {}", variable.name, denial->what);
             denial->advice = "unset the variable";
             return *denial;
         }

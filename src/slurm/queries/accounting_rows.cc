@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "slurm/queries/request.h"
@@ -116,7 +117,7 @@ std::optional<CommentColumn> widen_comments(std::string& format) {
             continue;
         }
         if (!column) column.emplace();
-        fields.push_back(std::string(kCommentField) + "%-" + std::to_string(kWide));
+        fields.push_back(base::format("{}%-{}", kCommentField, kWide));
         if (name.size() == field.size()) continue;
         // The last width applies to all: sacct treats them as one column.
         column = read_width(field.substr(name.size() + 1));

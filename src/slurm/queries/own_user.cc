@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // sstat, sprio and sshare: only about the user's own jobs and shares, with any options.
+#include "base/format.h"
 #include "base/text.h"
 #include "slurm/queries/handlers.h"
 #include "slurm/queries/request.h"
@@ -16,8 +17,8 @@ OrEnding<std::vector<JobId>> read_lists(const Request& request, const std::vecto
     for (const std::string& list : lists) {
         base::Result<std::vector<JobId>> parsed = parse_job_ids(list);
         if (!parsed) {
-            return request.usage_error(std::string(request.command.name) +
-                                       ": fatal: Bad job/step specified: " + base::printable(list) + "\n");
+            return request.usage_error(base::format("{}: fatal: Bad job/step specified: {}\n",
+                                                    request.command.name, base::printable(list)));
         }
         ids.insert(ids.end(), parsed->begin(), parsed->end());
     }

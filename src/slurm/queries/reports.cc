@@ -3,6 +3,7 @@
 // command gets their full names.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "slurm/queries/handlers.h"
@@ -74,7 +75,7 @@ constexpr Name kManagerConditions[] = {{"format"}, {"names"}, {"ids"}, {"type"}}
 constexpr Name kManagerWords[] = {{"where"}, {"withdeleted"}, {"withfed"}, {"withclusters"}};
 
 Ending refuse(const Request& request, const Refusable& row) {
-    return request.deny(row.code, std::string(row.name) + ": " + std::string(row.reason));
+    return request.deny(row.code, base::format("{}: {}", row.name, row.reason));
 }
 
 // The condition "key=value" with the full key. Nothing if the key is not in the table.
@@ -104,7 +105,8 @@ bool shows_associations(std::string_view condition) {
 }
 
 Ending unknown(const Request& request, std::string_view word) {
-    return request.deny(code::unknown_option, "'" + base::printable(word) + "' is not in the table");
+    return request.deny(code::unknown_option,
+                        base::format("'{}' is not in the table", base::printable(word)));
 }
 
 Ending interactive(const Request& request) {
@@ -125,7 +127,7 @@ Ending handle_sreport(const Context& context, const Call& call, Conversation& co
     if (words.size() < 2 || !find_by_beginning(std::span<const Name>(kUtilization), words[1])) {
         return request.deny(code::other_users,
                             std::string(report->name) + ": only Utilization is without users",
-                            "sreport " + std::string(report->name) + " Utilization");
+                            base::format("sreport {} Utilization", report->name));
     }
     Arguments arguments = request.passed();
     arguments.insert(arguments.end(), {"--", std::string(report->name), "Utilization"});

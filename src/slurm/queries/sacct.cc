@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "slurm/queries/accounting_rows.h"
 #include "slurm/queries/handlers.h"
@@ -45,7 +46,7 @@ OrEnding<Window> read_window(const Request& request) {
         base::Result<std::vector<JobId>> ids = parse_job_ids(*given.value);
         if (!ids) {
             return request.usage_error(
-                "sacct: fatal: Bad job/step specified: " + base::printable(*given.value) + "\n");
+                base::format("sacct: fatal: Bad job/step specified: {}\n", base::printable(*given.value)));
         }
         if (!window.jobs) window.jobs.emplace();
         window.jobs->insert(window.jobs->end(), ids->begin(), ids->end());

@@ -4,6 +4,7 @@
 // narrows them by the same selection.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "slurm/queries/handlers.h"
 #include "slurm/queries/request.h"
@@ -21,7 +22,8 @@ OrEnding<std::vector<JobId>> read_ids(const Request& request) {
     for (const std::string& word : request.parsed.words) {
         base::Result<std::vector<JobId>> list = parse_job_ids(word);
         if (!list || list->empty()) {
-            return request.usage_error("scancel: error: Invalid job id " + base::printable(word) + "\n");
+            return request.usage_error(
+                base::format("scancel: error: Invalid job id {}\n", base::printable(word)));
         }
         ids.insert(ids.end(), list->begin(), list->end());
     }

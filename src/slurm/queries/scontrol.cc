@@ -3,6 +3,7 @@
 // cannot mean another one there.
 #include "slurm/queries/scontrol.h"
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "slurm/queries/handlers.h"
@@ -84,7 +85,7 @@ std::string_view without_key(std::string_view word) {
 
 Ending no_such_id(const Request& request, std::string_view word) {
     // scontrol also accepts job names, but it searches all jobs, not only those in scope.
-    return request.deny(code::value, "'" + base::printable(word) + "' is not a job id",
+    return request.deny(code::value, base::format("'{}' is not a job id", base::printable(word)),
                         "name jobs by their ids");
 }
 
@@ -134,7 +135,7 @@ Ending dispatch(const Request& request, const Verb& verb, Words words) {
         case Act::refuse:
             break;
     }
-    return request.deny(verb.code, std::string(verb.name) + ": " + std::string(verb.reason));
+    return request.deny(verb.code, base::format("{}: {}", verb.name, verb.reason));
 }
 
 }  // namespace
@@ -173,7 +174,7 @@ Ending handle_scontrol(const Context& context, const Call& call, Conversation& c
     Words words = request.parsed.words;
     const Verb* verb = find_by_beginning(std::span<const Verb>(kVerbs), words.front());
     if (!verb) {
-        return request.usage_error("invalid keyword: " + base::printable(words.front()) + "\n");
+        return request.usage_error(base::format("invalid keyword: {}\n", base::printable(words.front())));
     }
     return dispatch(request, *verb, words.subspan(1));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // scontrol show: entities by table. Jobs and steps are queried one id at a time, because a text with the jobs
 // of all users cannot be split safely: a comment may look like the head of another job.
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "slurm/jobs/record.h"
@@ -98,8 +99,8 @@ constexpr Manner kSteps = {"step", kNoSteps, adjusted_steps};
 Ending show_one(const Request& request, const JobSet& jobs, const Manner& manner, const std::string& word) {
     base::Result<JobId> id = parse_job_id(word);
     if (!id) {
-        return request.usage_error("scontrol_print_" + std::string(manner.entity) +
-                                   " error: Invalid job id specified\n");
+        return request.usage_error(
+            base::format("scontrol_print_{} error: Invalid job id specified\n", manner.entity));
     }
     Disguise disguise(jobs);
     std::string shown = request.context.scope == Scope::none ? text_of(*id) : disguise.text_of(*id);
@@ -160,7 +161,7 @@ Ending show(const Request& request, const Entity& entity, Words words) {
             for (const std::string& word : words) {
                 if (word.find('/') == word.npos) continue;
                 return request.deny(code::outside_file,
-                                    "'" + base::printable(word) + "' would be read as a file");
+                                    base::format("'{}' would be read as a file", base::printable(word)));
             }
             return run_scontrol(request, said);
         case Show::nodes:
@@ -178,7 +179,7 @@ Ending show(const Request& request, const Entity& entity, Words words) {
         case Show::refuse:
             break;
     }
-    return request.deny(entity.code, "show " + std::string(entity.name) + ": " + std::string(entity.reason));
+    return request.deny(entity.code, base::format("show {}: {}", entity.name, entity.reason));
 }
 
 }  // namespace
@@ -193,7 +194,8 @@ Ending scontrol_show(const Request& request, Words words) {
     if (rest.empty() && base::equals_ignoring_case(name, "hostnames")) rest = nodes_of_agent(request);
     const Entity* entity = find_by_beginning(std::span<const Entity>(kEntities), name);
     if (!entity) {
-        return request.usage_error("invalid entity:" + base::printable(name) + " for keyword:show \n");
+        return request.usage_error(
+            base::format("invalid entity:{} for keyword:show \n", base::printable(name)));
     }
     return show(request, *entity, rest);
 }

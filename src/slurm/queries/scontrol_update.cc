@@ -3,6 +3,7 @@
 // of the keys and JobId first, because the first key that names an entity decides what is updated.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "slurm/queries/scontrol.h"
@@ -107,7 +108,7 @@ bool is_plain(std::string_view value) {
 
 std::optional<Denial> problem_with(const Key& key, std::string_view value) {
     auto denial = [&](std::string_view code, std::string_view why) {
-        return Denial{std::string(code), std::string(key.name) + ": " + std::string(why), ""};
+        return Denial{std::string(code), base::format("{}: {}", key.name, why), ""};
     };
     if (key.change == Change::refuse) return denial(key.code, key.reason);
     if (key.change == Change::comment) return {};
@@ -127,8 +128,8 @@ std::optional<Ending> read_word(const Request& request, std::string_view word, U
     }
     const Key* key = find_by_beginning(std::span<const Key>(kKeys), name);
     if (!key) {
-        return request.usage_error("Update of this parameter is not supported: " + base::printable(word) +
-                                   "\nRequest aborted\n");
+        return request.usage_error(base::format(
+            "Update of this parameter is not supported: {}\nRequest aborted\n", base::printable(word)));
     }
     if (auto denial = problem_with(*key, value)) return request.conversation.deny(*denial);
     if (key->change == Change::id) {
@@ -138,10 +139,10 @@ std::optional<Ending> read_word(const Request& request, std::string_view word, U
     } else if (key->change == Change::comment && sign.empty()) {
         update.comment = value;
     } else if (key->change == Change::comment) {
-        return request.usage_error("scontrol: error: Option " + base::printable(word) +
-                                   " does not accept [+|-]= syntax\n");
+        return request.usage_error(base::format("scontrol: error: Option {} does not accept [+|-]= syntax\n",
+                                                base::printable(word)));
     } else {
-        update.changes.push_back(std::string(key->name) + std::string(sign) + "=" + std::string(value));
+        update.changes.push_back(base::format("{}{}={}", key->name, sign, value));
     }
     return {};
 }
@@ -166,7 +167,8 @@ OrEnding<Update> read_update(const Request& request, Words words) {
     Update update;
     for (const std::string& word : joined_words(words)) {
         if (word.find('=') == word.npos) {
-            return request.usage_error("Invalid input: " + base::printable(word) + "\nRequest aborted\n");
+            return request.usage_error(
+                base::format("Invalid input: {}\nRequest aborted\n", base::printable(word)));
         }
         if (auto ending = read_word(request, word, update)) return *ending;
     }

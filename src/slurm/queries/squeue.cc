@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "slurm/queries/handlers.h"
 #include "slurm/queries/marked_columns.h"
@@ -28,7 +29,7 @@ std::string shown_comment(std::string_view comment) {
 }
 
 Ending bad_id(const Request& request, std::string_view list) {
-    return request.usage_error("squeue: error: Invalid job id: " + std::string(list) + "\n");
+    return request.usage_error(base::format("squeue: error: Invalid job id: {}\n", list));
 }
 
 // The ids of --jobs and --steps.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -42,7 +43,7 @@ std::optional<std::string> take_range(std::string_view& rest) {
     if (!take(rest, ':')) return text;
     std::optional<uint32_t> stride = take_number(rest);
     if (!stride || *stride == 0) return {};
-    return text + ":" + std::to_string(*stride);
+    return base::format("{}:{}", text, *stride);
 }
 
 // After "[": ranges, a limit of concurrent tasks, "]".
@@ -94,7 +95,7 @@ std::optional<JobId> read_job_id(std::string_view rest) {
 }
 
 Error not_an_id(std::string_view text) {
-    return Error{.what = "'" + base::printable(text.substr(0, 64)) + "' is not a job id"};
+    return Error{.what = base::format("'{}' is not a job id", base::printable(text.substr(0, 64)))};
 }
 
 // The length of the first id in `list`: up to a comma outside of brackets.
@@ -131,7 +132,7 @@ Result<std::vector<JobId>> parse_job_ids(std::string_view list) {
         Result<JobId> id = parse_job_id(text);
         if (!id) return id.error();
         if (ids.size() == kMaximumIds) {
-            return Error{.what = "more than " + std::to_string(kMaximumIds) + " job ids in one list"};
+            return Error{.what = base::format("more than {} job ids in one list", kMaximumIds)};
         }
         ids.push_back(*std::move(id));
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/encoding/sha256.h"
+#include "base/format.h"
 
 namespace slurm {
 namespace {
@@ -63,9 +64,9 @@ base::Result<std::string> append_tag(std::string_view comment, const Tag& tag) {
     if (!whole.empty()) whole += kBefore;
     whole += text_of(tag);
     if (whole.size() > kMaximumComment) {
-        return base::Error{.what = "the comment has " + std::to_string(comment.size()) + " bytes",
-                           .advice = "at most " + std::to_string(kMaximumComment - kTagLength - 1) +
-                                     " are left beside the tag of the session"};
+        return base::Error{.what = base::format("the comment has {} bytes", comment.size()),
+                           .advice = base::format("at most {} are left beside the tag of the session",
+                                                  kMaximumComment - kTagLength - 1)};
     }
     return whole;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "slurm/jobs/environment.h"
@@ -96,8 +97,10 @@ std::variant<Script, Answered> script_of(const Call& call, const Asked& asked, C
             conversation.err(kNoArgumentsWithWrap);
             return Ending{.status = kUsage};
         }
-        return Script{
-            "#!/bin/sh\n# made from --wrap\n\n" + *line + "\n", std::string(kNameOfWrap), "(null)", {}};
+        return Script{base::format("#!/bin/sh\n# made from --wrap\n\n{}\n", *line),
+                      std::string(kNameOfWrap),
+                      "(null)",
+                      {}};
     }
     Script script{.text = call.script.value_or("")};
     if (words.empty()) {
@@ -139,8 +142,8 @@ Answered submit(const Context& context, const Call& call, const Asked& asked, Sc
     if (base::Status made = base::make_directories(outputs); !made)
         return conversation.deny(fault(made.error()));
     for (std::string option :
-         {"--output=" + outputs + "/%j", std::string("--open-mode=append"), std::string("--export=ALL"),
-          std::string("--ignore-pbs"), "--chdir=" + context.project.str()})
+         {base::format("--output={}/%j", outputs), std::string("--open-mode=append"),
+          std::string("--export=ALL"), std::string("--ignore-pbs"), "--chdir=" + context.project.str()})
         arguments.push_back(std::move(option));
     if (asked.has("wait")) arguments.emplace_back("--wait");
 

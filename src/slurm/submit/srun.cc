@@ -5,6 +5,7 @@
 // tag proves this, not the agent's environment.
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "slurm/jobs/environment.h"
@@ -37,7 +38,7 @@ void set_file(const Asked& asked, std::string_view option, std::string& of_spec,
     if (!value || value->empty()) return;
     switch (place_of(*value)) {
         case Place::slurm:
-            arguments.push_back("--" + std::string(option) + "=" + *value);
+            arguments.push_back(base::format("--{}={}", option, *value));
             return;
         case Place::node:
             of_spec = *value;
@@ -77,9 +78,10 @@ std::optional<Denial> check_job(const Context& context, const std::string& job, 
     base::Result<bool> is_ours = number ? is_of_session(context, *number, conversation) : false;
     if (!is_ours) return fault(is_ours.error());
     if (*is_ours) return std::nullopt;
-    return Denial{std::string(code::not_in_scope),
-                  "job " + base::printable(job.substr(0, 64)) + " was not started from this session",
-                  "make an allocation with salloc, or leave out --jobid and unset SLURM_JOB_ID"};
+    return Denial{
+        std::string(code::not_in_scope),
+        base::format("job {} was not started from this session", base::printable(job.substr(0, 64))),
+        "make an allocation with salloc, or leave out --jobid and unset SLURM_JOB_ID"};
 }
 
 Answered run(const Context& context, const Call& call, const Asked& asked, Conversation& conversation) {
