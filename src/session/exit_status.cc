@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backends/bubblewrap/launch.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "network/netns/set_up.h"
 #include "plan/system/limits.h"
@@ -17,19 +18,20 @@ namespace {
 constexpr int kTimeIsOver = 124;  // as timeout(1) does
 
 base::Error execute_error(const inner::Report& failure) {
-    std::string name = "'" + base::printable(failure.object) + "'";
+    std::string name = base::format("'{}'", base::printable(failure.object));
     if (failure.step == inner::kStepInterpreter) {
         return base::Error{
-            .what = "cannot start " + name + ": the interpreter or loader that it names is not in the jail",
+            .what = base::format(
+                "cannot start {}: the interpreter or loader that it names is not in the jail", name),
             .advice = "let the jail show it, for instance with --ro",
             .exit_code = base::ExitCode::not_found};
     }
     if (failure.number == ENOENT || failure.number == ENOTDIR) {
-        return base::Error{.what = "the command " + name + " was not found in the jail",
+        return base::Error{.what = base::format("the command {} was not found in the jail", name),
                            .advice = "if it exists outside, 'agent-sandbox why path' says why it is hidden",
                            .exit_code = base::ExitCode::not_found};
     }
-    base::Error error = base::system_error("start " + name + " in the jail", failure.number);
+    base::Error error = base::system_error(base::format("start {} in the jail", name), failure.number);
     error.advice = "check that it is an executable file";
     error.exit_code = base::ExitCode::not_executable;
     return error;
@@ -41,16 +43,16 @@ base::Error failure_error(const inner::Report& failure) {
     std::string object = base::printable(failure.object);
     if (failure.step == inner::kStepCheck && failure.number == EEXIST) {
         return base::Error{
-            .what = "the backend left " + object + " as the host has it; nothing was run",
+            .what = base::format("the backend left {} as the host has it; nothing was run", object),
             .advice = "use another backend; 'agent-sandbox doctor' says what this machine can do"};
     }
     if (failure.step == inner::kStepCheck) {
-        return base::Error{.what = object + " changed while the jail was built (" +
-                                   std::strerror(failure.number) + "); nothing was run",
+        return base::Error{.what = base::format("{} changed while the jail was built ({}); nothing was run",
+                                                object, std::strerror(failure.number)),
                            .advice = "try again, and look for what writes there"};
     }
     if (failure.step == inner::kStepDirectory) {
-        base::Error error = base::system_error("enter " + object + " in the jail", failure.number);
+        base::Error error = base::system_error(base::format("enter {} in the jail", object), failure.number);
         error.advice = "start from a directory that the jail shows, such as the project";
         return error;
     }
@@ -89,7 +91,8 @@ base::Error failure_error(const inner::Report& failure) {
                            : "'agent-sandbox doctor' says what this machine can do";
         return error;
     }
-    return base::system_error("start the command (" + failure.step + " " + object + ")", failure.number);
+    return base::system_error(base::format("start the command ({} {})", failure.step, object),
+                              failure.number);
 }
 
 Ending ending_by_signal(int signal, std::string reason) {
@@ -110,8 +113,8 @@ Ending ending_by_limit(const plan::Limits& limits, std::string_view key) {
 // The command got EAGAIN where it wanted to create a process, and continued.
 std::string refusals(const plan::Limits& limits, uint64_t processes) {
     if (processes == 0) return {};
-    return reached_text("limits.processes", limits) + ": " + std::to_string(processes) +
-           (processes == 1 ? " process was refused" : " processes were refused");
+    return base::format("{}: {} {}", reached_text("limits.processes", limits), processes,
+                        processes == 1 ? "process was refused" : "processes were refused");
 }
 
 base::Result<Ending> ending_without_tracer(const Outcome& outcome) {
@@ -126,8 +129,9 @@ base::Result<Ending> ending_without_tracer(const Outcome& outcome) {
 
 Ending ending_with_held_file(const std::string& file) {
     Ending ending =
-        ending_by_signal(SIGKILL, "the session was ended: a process inside may have kept " +
-                                      base::printable(file) + " open, which was replaced outside; check it");
+        ending_by_signal(SIGKILL, base::format("the session was ended: a process inside may have kept {} "
+                                               "open, which was replaced outside; check it",
+                                               base::printable(file)));
     ending.by_limit = true;
     return ending;
 }
@@ -158,7 +162,7 @@ base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
     if (!outcome.ending) {
         std::string_view moment = outcome.has_started ? " had ended" : " had quite started";
         return ending_by_signal(SIGKILL,
-                                "the jail was killed from outside before " + name + std::string(moment));
+                                base::format("the jail was killed from outside before {}{}", name, moment));
     }
     int number = outcome.ending->number;
     if (!outcome.ending->by_signal) {
@@ -166,13 +170,13 @@ base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
         return Ending{.exit_code = number, .by_limit = !refused.empty(), .reason = refused};
     }
     if (number == SIGXFSZ && plan.limits.file_size.value > 0) {
-        Ending ending =
-            ending_by_signal(number, name + " was ended: " + reached_text("limits.file_size", plan.limits));
+        Ending ending = ending_by_signal(
+            number, base::format("{} was ended: {}", name, reached_text("limits.file_size", plan.limits)));
         ending.by_limit = true;
         return ending;
     }
     return ending_by_signal(
-        number, name + " was ended by signal " + std::to_string(number) + " (" + ::strsignal(number) + ")");
+        number, base::format("{} was ended by signal {} ({})", name, number, ::strsignal(number)));
 }
 
 int exit_code_of(const Ending& ending) {

@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "plan/backend.h"
 
 namespace session {
@@ -33,7 +34,7 @@ bool is_free_unix_socket(int descriptor) {
 }
 
 base::Error refusal(int descriptor, const char* what) {
-    return {.what = "descriptor " + std::to_string(descriptor) + what,
+    return {.what = base::format("descriptor {}{}", descriptor, what),
             .advice = "redirect it from a file or from /dev/null"};
 }
 

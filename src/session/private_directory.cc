@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/entries.h"
+#include "base/format.h"
 #include "base/inside/paths_inside.h"
 #include "base/remove_tree.h"
 
@@ -62,15 +63,16 @@ bool is_left(int directory, const std::string& path) {
 
 base::Status make_directory(int parent, const std::string& name, mode_t mode) {
     if (::mkdirat(parent, name.c_str(), mode) == 0 || errno == EEXIST) return base::success();
-    return base::system_error("make " + name + " in the session's directory", errno);
+    return base::system_error(base::format("make {} in the session's directory", name), errno);
 }
 
 base::Status write_file(int place, const plan::PlacedFile& file) {
     int mode = file.is_executable ? 0500 : 0400;
     base::Fd made(::openat(place, file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
-    if (!made) return base::system_error("make " + file.name + " in the session's directory", errno);
+    if (!made)
+        return base::system_error(base::format("make {} in the session's directory", file.name), errno);
     if (base::write_all(made.get(), file.content)) return base::success();
-    return base::system_error("write " + file.name + " in the session's directory", errno);
+    return base::system_error(base::format("write {} in the session's directory", file.name), errno);
 }
 
 }  // namespace
@@ -90,7 +92,7 @@ base::Status Place::make(const plan::Place& wanted) {
     }
     for (const plan::PlacedLink& link : wanted.links) {
         if (::symlinkat(link.target.c_str(), place_.get(), link.name.c_str()) != 0)
-            return base::system_error("make " + link.name + " in the session's directory", errno);
+            return base::system_error(base::format("make {} in the session's directory", link.name), errno);
     }
     return base::success();
 }

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/format.h"
 
 namespace session {
 namespace {
@@ -64,7 +65,7 @@ std::vector<std::string> runtime_places(std::string_view runtime_directory,
     while (runtime_directory.size() > 1 && runtime_directory.ends_with('/'))
         runtime_directory.remove_suffix(1);
     if (runtime_directory.starts_with('/')) add(std::string(runtime_directory) + std::string(kName));
-    add("/run/user/" + std::to_string(user) + std::string(kName));
+    add(base::format("/run/user/{}{}", user, kName));
     add(temporary_place(user));
     add(std::string(state_directory) + "/run");
     return places;

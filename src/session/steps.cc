@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "backends/channels.h"
+#include "base/format.h"
 #include "base/inside/paths_inside.h"
 #include "plan/backend.h"
 #include "session/control/history.h"
@@ -117,9 +118,11 @@ void start_watch(Watch& watch, const plan::Plan& plan, pid_t stage) {
 }
 
 void tell_unwatched(Record& record, const base::Path& project) {
-    (void)base::write_all(STDERR_FILENO, "agent-sandbox: " + std::string(kUnwatched) +
-                                             "; end programs that watch files, or let the administrator "
-                                             "raise the limits\n");
+    (void)base::write_all(
+        STDERR_FILENO,
+        base::format(
+            "agent-sandbox: {}; end programs that watch files, or let the administrator raise the limits\n",
+            kUnwatched));
     record_unwatched(record.writer(), project);
 }
 

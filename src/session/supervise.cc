@@ -22,6 +22,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/format.h"
 #include "base/process/pidfd.h"
 #include "base/text.h"
 #include "inner/report.h"
@@ -117,7 +118,7 @@ void Supervisor::tell_lost_network() {
     if (!network_lost_ || Watch::Clock::now() - *network_lost_ < kBeforeTelling) return;
     network_lost_.reset();
     // Printed now, and again at the end: a full-screen program may hide the first message.
-    (void)base::write_all(STDERR_FILENO, std::string("agent-sandbox: ") + std::string(kLostNetwork) + "\n");
+    (void)base::write_all(STDERR_FILENO, base::format("agent-sandbox: {}\n", kLostNetwork));
 }
 
 // If only the backend's process is killed, it exits a moment before the jail.
@@ -206,9 +207,9 @@ void Supervisor::hear_tracer() {
 // (tests/jail/holders.bats).
 void Supervisor::take_keeper_reports() {
     for (const BareName& name : parts_.keeper.take_reports()) {
-        std::string line = base::printable(name.path.str()) +
-                           " was replaced outside and open inside for a moment: " + name.detail;
-        (void)base::write_all(STDERR_FILENO, "agent-sandbox: " + line + "; check the file\n");
+        (void)base::write_all(STDERR_FILENO, base::format("agent-sandbox: {} was replaced outside and open "
+                                                          "inside for a moment: {}; check the file\n",
+                                                          base::printable(name.path.str()), name.detail));
         record_held(parts_.record.writer(), name);
         if (!name.may_be_held) continue;
         outcome_.held_file = name.path.str();

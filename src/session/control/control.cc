@@ -15,6 +15,7 @@
 
 #include <cerrno>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -35,7 +36,7 @@ bool add(int events, int descriptor, uint64_t id) {
 }
 
 pid_t parent_of(pid_t process) {
-    base::Result<std::string> text = base::read_file("/proc/" + std::to_string(process) + "/stat");
+    base::Result<std::string> text = base::read_file(base::format("/proc/{}/stat", process));
     size_t name_end = text ? text->rfind(')') : std::string::npos;
     if (name_end == std::string::npos || name_end + 4 >= text->size()) return -1;
     std::string_view rest = std::string_view(*text).substr(name_end + 4);  // ") S "
@@ -44,7 +45,7 @@ pid_t parent_of(pid_t process) {
 
 bool shares_pid_namespace(pid_t process) {
     struct stat ours, theirs;
-    std::string path = "/proc/" + std::to_string(process) + "/ns/pid";
+    std::string path = base::format("/proc/{}/ns/pid", process);
     return ::stat("/proc/self/ns/pid", &ours) == 0 && ::stat(path.c_str(), &theirs) == 0 &&
            ours.st_ino == theirs.st_ino && ours.st_dev == theirs.st_dev;
 }
@@ -62,7 +63,8 @@ bool is_outside_of_jail(pid_t process, pid_t stage) {
 
 base::Json refusal(const base::Error& error) {
     base::Json reply = base::Json::object();
-    reply.set("ok", false).set("error", error.where.empty() ? error.what : error.where + ": " + error.what);
+    reply.set("ok", false)
+        .set("error", error.where.empty() ? error.what : base::format("{}: {}", error.where, error.what));
     if (!error.advice.empty()) reply.set("advice", error.advice);
     return reply;
 }
@@ -147,9 +149,10 @@ void Control::hear(uint64_t id) {
     std::string wanted = request->text("do");
     auto handler = handlers_.find(wanted);
     if (handler == handlers_.end()) {
-        return answer(id,
-                      refusal({.what = "the session does not know how to '" + base::printable(wanted) + "'",
-                               .advice = "it may have been started by an older agent-sandbox"}));
+        return answer(
+            id,
+            refusal({.what = base::format("the session does not know how to '{}'", base::printable(wanted)),
+                     .advice = "it may have been started by an older agent-sandbox"}));
     }
     handler->second(*request, [this, id](const base::Json& reply) { answer(id, reply); });
 }

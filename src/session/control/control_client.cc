@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/process/pidfd.h"
 
 namespace session {
@@ -43,7 +44,7 @@ int connect_in(int socket, const std::string& place) {
     if (!directory) return errno;
     struct sockaddr_un address = {};
     address.sun_family = AF_UNIX;
-    std::string path = "/proc/self/fd/" + std::to_string(directory.get()) + "/control";
+    std::string path = base::format("/proc/self/fd/{}/control", directory.get());
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
     if (::connect(socket, reinterpret_cast<const struct sockaddr*>(&address), sizeof address) == 0) return 0;
     return errno;
@@ -95,8 +96,9 @@ int exchange(int socket, const std::string& request, Clock::time_point deadline,
 base::Result<base::Json> ask_session(const Known& known, const base::Json& request,
                                      std::chrono::milliseconds patience) {
     if (known.state == Known::State::elsewhere) {
-        return failure(name_of(known) + " runs on " + known.metadata.text("host", "another machine"),
-                       "call agent-sandbox there");
+        return failure(
+            base::format("{} runs on {}", name_of(known), known.metadata.text("host", "another machine")),
+            "call agent-sandbox there");
     }
     std::string text = request.dump(-1);
     if (text.size() > kLargestControlMessage)

@@ -27,6 +27,7 @@
 
 #include "base/entries.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/remove_tree.h"
 #include "base/text.h"
@@ -152,7 +153,7 @@ void add_sessions_of(const std::string& place, DeadSessions dead, std::vector<Kn
         Metadata metadata = read_metadata(directory.get());
         Finding finding = examine(directory.get(), metadata, machine, now);
         if (finding == Finding::dead && dead == DeadSessions::remove)
-            base::remove_tree("/proc/self/fd/" + std::to_string(sessions.get()) + "/" + name);
+            base::remove_tree(base::format("/proc/self/fd/{}/{}", sessions.get(), name));
         if (finding == Finding::dead || finding == Finding::starting) continue;
         found.push_back(
             {.id = name,
@@ -171,7 +172,7 @@ std::string listed(const std::vector<const Known*>& sessions) {
         }
         std::string text = known->id.substr(0, kShortId);
         const base::Json::Array& command = known->metadata.items("command");
-        if (!command.empty() && command[0].as_text()) text += " (" + *command[0].as_text() + ")";
+        if (!command.empty() && command[0].as_text()) text += base::format(" ({})", *command[0].as_text());
         texts.push_back(std::move(text));
     }
     return base::join(texts, ", ");
@@ -214,13 +215,13 @@ base::Result<Known> find_among(const std::vector<Known>& sessions, std::string_v
     }
     std::string shown(text.substr(0, kIdLength + 8));
     if (text.size() < kShortestPrefix || text.size() > kIdLength || !is_hexadecimal(text)) {
-        return base::Error{.what = "'" + shown + "' is not a session",
+        return base::Error{.what = base::format("'{}' is not a session", shown),
                            .advice = "write the first digits of its id, four or more; " + std::string(kList),
                            .exit_code = base::ExitCode::usage};
     }
     if (matching.empty()) return not_found("there is no session " + shown, std::string(kList));
     if (matching.size() > 1)
-        return not_found("several sessions begin with " + shown + ": " + listed(matching),
+        return not_found(base::format("several sessions begin with {}: {}", shown, listed(matching)),
                          "write more digits");
     return *matching[0];
 }

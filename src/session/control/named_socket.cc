@@ -11,6 +11,7 @@
 #include <ctime>
 
 #include "base/entries.h"
+#include "base/format.h"
 
 namespace session {
 namespace {
@@ -26,7 +27,7 @@ base::Fd open_place(const std::string& place) {
 bool bind_in(int socket, int directory, const std::string& name) {
     struct sockaddr_un address = {};
     address.sun_family = AF_UNIX;
-    std::string path = "/proc/self/fd/" + std::to_string(directory) + "/" + name;
+    std::string path = base::format("/proc/self/fd/{}/{}", directory, name);
     if (path.size() >= sizeof address.sun_path) return false;
     std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
     return ::bind(socket, reinterpret_cast<const struct sockaddr*>(&address), sizeof address) == 0;

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "session/control/old_logs.h"
 
@@ -30,7 +31,7 @@ base::Status Record::open(const std::string& directory, const std::string& sessi
     settings_ = settings;
     session_ = session;
     // The name starts with the time, so that records sort, and contains the session.
-    stem_ = directory + "/" + base::utc_stamp(::time(nullptr)) + "-" + session;
+    stem_ = base::format("{}/{}-{}", directory, base::utc_stamp(::time(nullptr)), session);
     std::string path = part_path(1);
     base::Fd file = make_file(path);
     if (!file && errno == ENOENT) {

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "audit/line.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "session/runtime_directory.h"
@@ -28,7 +29,7 @@ std::string host_name() {
 }
 
 uint64_t start_ticks_of(int pid) {
-    base::Result<std::string> text = base::read_file("/proc/" + std::to_string(pid) + "/stat");
+    base::Result<std::string> text = base::read_file(base::format("/proc/{}/stat", pid));
     if (!text) return 0;
     // The name in parentheses may contain any byte. Of the fields after it, the 20th is the 22nd of the line.
     size_t name_end = text->rfind(')');
@@ -67,19 +68,19 @@ base::Status SessionDirectory::fill(const std::string& record) {
     if (!directory_) return base::system_error("open " + path_, errno);
     int here = directory_.get();
     lock_ = base::Fd(::openat(here, "lock", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!lock_) return base::system_error("make " + path_ + "/lock", errno);
+    if (!lock_) return base::system_error(base::format("make {}/lock", path_), errno);
     // Without locks, other processes use the pid to check whether the session lives.
     (void)::flock(lock_.get(), LOCK_EX | LOCK_NB);
     if (!control_.open(path_, "control", SOCK_SEQPACKET) || ::listen(control_.get(), kBacklog) != 0)
-        return base::system_error("make " + path_ + "/control", errno);
+        return base::system_error(base::format("make {}/control", path_), errno);
     if (!record.empty() && ::symlinkat(record.c_str(), here, "log") != 0)
-        return base::system_error("make " + path_ + "/log", errno);
+        return base::system_error(base::format("make {}/log", path_), errno);
     base::Fd file(::openat(here, "session.json.new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (!file) return base::system_error("make " + path_ + "/session.json", errno);
+    if (!file) return base::system_error(base::format("make {}/session.json", path_), errno);
     if (base::Status written = base::write_all(file.get(), metadata_.dump(-1) + "\n"); !written)
         return written;
     if (::renameat(here, "session.json.new", here, "session.json") != 0)
-        return base::system_error("make " + path_ + "/session.json", errno);
+        return base::system_error(base::format("make {}/session.json", path_), errno);
     return base::success();
 }
 

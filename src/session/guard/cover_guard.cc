@@ -14,6 +14,7 @@
 #include "backends/cover_again.h"
 #include "base/encoding/codec.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/text.h"
 
 template <>
@@ -143,7 +144,7 @@ void CoverGuard::report(std::vector<BareName> names, const std::set<base::Path>&
         name.may_be_held = name.may_be_held && !is_jail_dead_;
         std::vector<std::string> details;
         if (!name.detail.empty())
-            details.push_back("process " + name.detail + " inside had opened it and was killed");
+            details.push_back(base::format("process {} inside had opened it and was killed", name.detail));
         if (written.contains(name.path)) details.emplace_back("it was written inside");
         std::vector<std::string> keys = orders_.take_new(name.path);
         for (std::string& key : keys) key = base::printable(key);

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -19,7 +20,7 @@ namespace {
 
 std::vector<pid_t> children() {
     std::vector<pid_t> found;
-    std::string path = "/proc/self/task/" + std::to_string(::getpid()) + "/children";
+    std::string path = base::format("/proc/self/task/{}/children", ::getpid());
     base::Result<std::string> text = base::read_file(path);
     if (!text) return found;
     for (std::string_view word : base::split(*text, ' ')) {

@@ -26,6 +26,7 @@
 #include <set>
 
 #include "base/entries.h"
+#include "base/format.h"
 #include "base/no_links.h"
 #include "base/text.h"
 #include "session/guard/placeholder_file.h"
@@ -256,7 +257,7 @@ Found look_at(int parent, const base::Path& path) {
 }
 
 base::Error gone(const base::Path& project) {
-    return {.what = "the project " + project.str() + " is gone",
+    return {.what = base::format("the project {} is gone", project.str()),
             .advice = "something removed or moved it just now"};
 }
 

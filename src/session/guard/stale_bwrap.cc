@@ -16,6 +16,7 @@
 
 #include "base/entries.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/inside/paths_inside.h"
 #include "base/parse.h"
 #include "base/process/pidfd.h"
@@ -30,7 +31,7 @@ constexpr std::string_view kBubblewrap = "bwrap";
 
 std::string file_of(std::string_view process, std::string_view name) {
     base::Result<std::string> text =
-        base::read_file("/proc/" + std::string(process) + "/" + std::string(name), kLargestFile);
+        base::read_file(base::format("/proc/{}/{}", process, name), kLargestFile);
     return text ? *std::move(text) : std::string();
 }
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 
 #include "base/entries.h"
+#include "base/format.h"
 #include "base/no_links.h"
 #include "session/guard/placeholder_file.h"
 
@@ -33,7 +34,7 @@ std::string place_of(const std::string& state_directory) {
 std::string unique_name() {
     struct timespec now = {};
     ::clock_gettime(CLOCK_REALTIME, &now);
-    return std::to_string(::getpid()) + "." + std::to_string(now.tv_sec) + "." + std::to_string(now.tv_nsec);
+    return base::format("{}.{}.{}", ::getpid(), now.tv_sec, now.tv_nsec);
 }
 
 bool can_be_a_name(const std::string& path) {

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "base/format.h"
 #include "session/control/old_logs.h"
 #include "session/helpers/detach_helper.h"
 #include "slurm/chaperon/serve.h"
@@ -125,9 +126,10 @@ void Chaperon::start() {
     std::string logs = surroundings.state_directory + "/slurm/log";
     slurm::remove_old_records(surroundings.state_directory, ::time(nullptr));
     remove_old_logs(logs, kLongestKept, ::time(nullptr));
-    ::_exit(slurm::chaperon::serve(context, handlers(),
-                                   {std::move(listener), std::move(theirs),
-                                    logs + "/" + surroundings.session + ".jsonl", std::move(record)}));
+    ::_exit(
+        slurm::chaperon::serve(context, handlers(),
+                               {std::move(listener), std::move(theirs),
+                                base::format("{}/{}.jsonl", logs, surroundings.session), std::move(record)}));
 }
 
 void Chaperon::end() {

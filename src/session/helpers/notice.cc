@@ -22,6 +22,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/inside/paths_inside.h"
 #include "base/parse.h"
 #include "base/text.h"
@@ -77,7 +78,7 @@ std::string doubled_escapes(std::string_view sequence) {
 std::string wrapped(const std::string& sequence, const Screen& screen) {
     const std::string begin = std::string(kEscape) + "P", end = std::string(kEscape) + "\\";
     if (screen.is_in_tmux || screen.kind.starts_with("tmux"))
-        return begin + "tmux;" + doubled_escapes(sequence) + end;
+        return base::format("{}tmux;{}{}", begin, doubled_escapes(sequence), end);
     if (screen.is_in_screen) return begin + sequence + end;
     bool is_capable =
         std::ranges::any_of(kCapable, [&](std::string_view kind) { return screen.kind.starts_with(kind); });

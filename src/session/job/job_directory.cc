@@ -20,6 +20,7 @@
 #include <filesystem>
 
 #include "base/encoding/sha256.h"
+#include "base/format.h"
 #include "base/remove_tree.h"
 #include "slurm/jobs/record.h"
 
@@ -115,7 +116,7 @@ base::Result<std::string> job_key(const std::string& state_directory) {
     if (::getrandom(key.data(), key.size(), 0) != static_cast<ssize_t>(key.size()))
         return base::system_error("get random bytes", errno);
     // Several ranks start at the same time. One of them sets the key: link() fails for the others.
-    std::string fresh = path + "." + base::sha256(key).substr(0, kNameDigits);
+    std::string fresh = base::format("{}.{}", path, base::sha256(key).substr(0, kNameDigits));
     if (base::Status written = base::write_file_atomically(fresh, key); !written) return written.error();
     (void)!::link(fresh.c_str(), path.c_str());
     ::unlink(fresh.c_str());
@@ -125,8 +126,8 @@ base::Result<std::string> job_key(const std::string& state_directory) {
 bool JobPlace::enter(const std::string& job, const std::string& key, const std::string& files,
                      const std::string& memory) {
     if (!slurm::is_job_number(job) || key.empty()) return false;
-    std::string name = std::string(kPrefix) + std::to_string(::getuid()) + "-" +
-                       base::sha256(key + job).substr(0, kNameDigits);
+    std::string name =
+        base::format("{}{}-{}", kPrefix, ::getuid(), base::sha256(key + job).substr(0, kNameDigits));
     sweep(files, memory, name);
     own_ = files + name;
     own_memory_ = memory + name;

@@ -18,6 +18,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "base/format.h"
 #include "base/process/descriptors.h"
 #include "base/text.h"
 
@@ -40,7 +41,7 @@ bool enter_own_namespaces() {
 // The 22nd field of /proc/PID/stat, counted after the name, which may contain any byte. Empty: no such
 // process.
 std::string start_time_of(pid_t process) {
-    base::Result<std::string> text = base::read_file("/proc/" + std::to_string(process) + "/stat");
+    base::Result<std::string> text = base::read_file(base::format("/proc/{}/stat", process));
     if (!text) return {};
     size_t end = text->rfind(')');
     if (end == std::string::npos) return {};
@@ -60,7 +61,7 @@ pid_t holder_in(int record) {
 }
 
 void write_holder(int record, pid_t holder) {
-    std::string text = std::to_string(holder) + " " + start_time_of(holder);
+    std::string text = base::format("{} {}", holder, start_time_of(holder));
     (void)!::ftruncate(record, 0);
     (void)!::pwrite(record, text.data(), text.size(), 0);
 }
@@ -93,7 +94,7 @@ std::vector<int> JobNamespaces::socket_descriptors() const {
 }
 
 bool JobNamespaces::open_of(pid_t holder) {
-    std::string place = "/proc/" + std::to_string(holder) + "/ns/";
+    std::string place = base::format("/proc/{}/ns/", holder);
     user_ = base::Fd(::open((place + "user").c_str(), O_RDONLY | O_CLOEXEC));
     ipc_ = base::Fd(::open((place + "ipc").c_str(), O_RDONLY | O_CLOEXEC));
     net_ = base::Fd(::open((place + "net").c_str(), O_RDONLY | O_CLOEXEC));

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -74,7 +75,7 @@ std::optional<Cgroup> Cgroup::make(const std::string& root, std::string_view mem
         std::string directory = group->is_root() ? root : root + group->str();
         if (is_suitable(directory, bounds)) {
             Cgroup made;
-            made.path_ = directory + "/agent-sandbox-" + std::to_string(::getpid());
+            made.path_ = base::format("{}/agent-sandbox-{}", directory, ::getpid());
             if (::mkdir(made.path_.c_str(), 0755) == 0 && made.set_up(bounds)) return made;
         }
         if (group->is_root()) return std::nullopt;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "host/remedies.h"
@@ -36,7 +37,7 @@ uint64_t threads_of_user(uint64_t uid) {
     if (stream == nullptr) return 0;
     while (const struct dirent* entry = ::readdir(stream)) {
         if (entry->d_name[0] < '0' || entry->d_name[0] > '9') continue;
-        base::Result<std::string> status = base::read_file(std::string("/proc/") + entry->d_name + "/status");
+        base::Result<std::string> status = base::read_file(base::format("/proc/{}/status", entry->d_name));
         if (status && field_of(*status, "\nUid:") == uid) threads += field_of(*status, "\nThreads:");
     }
     ::closedir(stream);

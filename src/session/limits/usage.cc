@@ -11,6 +11,7 @@
 
 #include "base/entries.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -125,7 +126,7 @@ uint64_t ticks(pid_t process) {
 
 bool Meter::is_possible() {
     std::string self = std::to_string(::getpid());
-    return base::file_exists("/proc/" + self + "/task/" + self + "/children");
+    return base::file_exists(base::format("/proc/{}/task/{}/children", self, self));
 }
 
 uint64_t Meter::memory(uint64_t limit) const {

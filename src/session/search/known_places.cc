@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "base/encoding/sha256.h"
+#include "base/format.h"
 #include "base/text.h"
 
 namespace session {
@@ -76,7 +77,7 @@ void KnownPlaces::write(const std::vector<std::string>& places) {
     content += std::string(kEnd) + '\0';
     bool is_news = content != written_ && !(places.empty() && written_.empty());
     if (!is_news || !directory_) return;
-    const std::string draft = ".new-" + std::to_string(::getpid()) + "-" + name_.substr(0, 16);
+    const std::string draft = base::format(".new-{}-{}", ::getpid(), name_.substr(0, 16));
     ::unlinkat(directory_.get(), draft.c_str(), 0);
     base::Fd file(::openat(directory_.get(), draft.c_str(),
                            O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
