@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/format.h"
 #include "base/process/descriptors.h"
 
 namespace backends {
@@ -63,7 +64,7 @@ inner::Orders stage_orders(const plan::Plan& plan, const Caller& caller, const I
     inner::Orders orders{.command = plan.command};
     orders.environment.reserve(plan.environment.passed.size());
     for (const plan::Variable& variable : plan.environment.passed) {
-        orders.environment.push_back(variable.name + "=" + variable.value);
+        orders.environment.push_back(base::format("{}={}", variable.name, variable.value));
     }
     orders.working_directory = plan.working_directory.str();
     orders.system_calls = plan.system_calls;
@@ -90,7 +91,7 @@ base::Status write_orders(const inner::Orders& orders, Inheritance& inheritance)
 }
 
 base::Fd mount_namespace_of(pid_t process) {
-    return base::Fd(::open(("/proc/" + std::to_string(process) + "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
+    return base::Fd(::open(base::format("/proc/{}/ns/mnt", process).c_str(), O_RDONLY | O_CLOEXEC));
 }
 
 void give_up(const std::string& act) {

@@ -21,6 +21,7 @@
 #include "backends/holders.h"
 #include "backends/native/mount_calls.h"
 #include "base/file.h"
+#include "base/format.h"
 #include "base/inside/paths_inside.h"
 #include "base/no_links.h"
 #include "base/text.h"
@@ -140,8 +141,8 @@ std::vector<Uncovered> cover_again(int mount_namespace, const std::vector<Cover>
     }
     Holders holders = kill_holders(objects);
     for (const Holder& holder : holders.killed) {
-        uncovered[holder.index].killed.push_back(std::to_string(holder.process) + " (" +
-                                                 base::printable(holder.name) + ")");
+        uncovered[holder.index].killed.push_back(
+            base::format("{} ({})", holder.process, base::printable(holder.name)));
     }
     for (const BareObject& object : objects) uncovered[object.index].may_be_held = !holders.is_certain;
     return uncovered;

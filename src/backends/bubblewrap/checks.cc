@@ -11,6 +11,7 @@
 #include <cerrno>
 
 #include "backends/layers.h"
+#include "base/format.h"
 #include "base/no_links.h"
 
 namespace backends::bubblewrap {
@@ -35,7 +36,8 @@ base::Status identify(const std::string& source, inner::Check& check) {
     base::Fd fd(base::open_without_links(*path, O_PATH));
     struct stat status;
     if (!fd || ::fstat(fd.get(), &status) != 0) {
-        base::Error error = base::system_error("show " + source + " in the jail", fd ? errno : -fd.get());
+        base::Error error =
+            base::system_error(base::format("show {} in the jail", source), fd ? errno : -fd.get());
         error.advice = "something else changed it just now; try again";
         return error;
     }

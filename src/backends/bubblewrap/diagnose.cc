@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace backends::bubblewrap {
@@ -67,7 +68,7 @@ base::Error diagnose(std::string_view standard_error) {
     if (row == std::end(kRows)) {
         return base::Error{.what = "the jail could not be built: " + words, .advice = std::string(kDoctor)};
     }
-    return base::Error{.what = "the jail could not be built: " + std::string(row->cause) + " (" + words + ")",
+    return base::Error{.what = base::format("the jail could not be built: {} ({})", row->cause, words),
                        .advice = std::string(row->advice)};
 }
 

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <map>
 
+#include "base/format.h"
 #include "base/no_links.h"
 
 namespace backends::firejail {
@@ -38,7 +39,7 @@ base::Status identify(Check& check) {
     struct stat status;
     if (!fd || ::fstat(fd.get(), &status) != 0) {
         base::Error error =
-            base::system_error("show " + check.target + " in the jail", fd ? errno : -fd.get());
+            base::system_error(base::format("show {} in the jail", check.target), fd ? errno : -fd.get());
         error.advice = "something else changed it just now; try again";
         return error;
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace backends::firejail {
@@ -71,9 +72,9 @@ base::Error diagnose(std::string_view standard_error) {
         last = last.starts_with("Error") ? last : line;
         const Row* row = row_for(line);
         if (row == nullptr) continue;
-        return base::Error{.what = "the jail could not be built: " + std::string(row->cause) + " (" +
-                                   without_prefix(line) + ")",
-                           .advice = std::string(row->advice)};
+        return base::Error{
+            .what = base::format("the jail could not be built: {} ({})", row->cause, without_prefix(line)),
+            .advice = std::string(row->advice)};
     }
     std::string words = last.empty() ? "firejail ended without a word" : without_prefix(last);
     return base::Error{.what = "the jail could not be built: " + words, .advice = std::string(kDoctor)};

@@ -16,6 +16,7 @@
 #include "backends/firejail/checks.h"
 #include "backends/firejail/options.h"
 #include "backends/firejail/render.h"
+#include "base/format.h"
 #include "base/text.h"
 #include "inner/stage.h"
 
@@ -37,9 +38,9 @@ base::Result<Host> describe_host(const host::Tree& tree, const host::Facts& fact
     std::optional<base::Path> known = host::account_home(tree, identity.uid);
     bool is_known = home->path == identity.home && (!known || *known == home->path);
     if (!is_known) {
-        return base::Error{.what = "firejail takes " +
-                                   base::printable((known ? *known : identity.home).str()) +
-                                   " for the home directory, and it is " + base::printable(home->path.str()),
+        return base::Error{.what = base::format("firejail takes {} for the home directory, and it is {}",
+                                                base::printable((known ? *known : identity.home).str()),
+                                                base::printable(home->path.str())),
                            .advice = "use another backend"};
     }
     return Host{.tree = tree, .home = home->path, .user = identity.uid, .program = facts.own_program};

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace backends::firejail {
@@ -76,9 +77,9 @@ std::string pattern_of(std::string_view path) {
 }
 
 base::Error refuse(const base::Path& path) {
-    return base::Error{.what = "firejail can't be told of " + base::printable(path.str()) +
-                               ": its paths have none of " + std::string(kRefused) +
-                               ", no two dots and no control characters in them",
+    return base::Error{.what = base::format("firejail can't be told of {}: its paths have none of {}, no two "
+                                            "dots and no control characters in them",
+                                            base::printable(path.str()), kRefused),
                        .advice = "rename it, or use another backend"};
 }
 
@@ -105,9 +106,9 @@ base::Result<Rendered> render(const plan::Plan& plan, const View& view) {
         std::string pattern = pattern_of(path);
         std::string word(word_of(entry.act));
         if (fits_a_line(path)) {
-            rendered.profile += word + " " + pattern + "\n";
+            rendered.profile += base::format("{} {}\n", word, pattern);
         } else {
-            rendered.late_options.push_back("--" + word + "=" + pattern);
+            rendered.late_options.push_back(base::format("--{}={}", word, pattern));
         }
     }
     if (rendered.late_options.size() > kMostLateOptions) {

@@ -7,6 +7,7 @@
 
 #include "backends/native/failure.h"
 #include "backends/native/launch.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -40,8 +41,8 @@ int number_in(std::string_view text) {
 
 std::string step_attempt(const std::string& target, const std::string& source) {
     std::string place = target == "." ? "/" : "/" + target;
-    return source.empty() || source == target ? "make " + place + " in the jail"
-                                              : "show " + source + " at " + place + " in the jail";
+    return source.empty() || source == target ? base::format("make {} in the jail", place)
+                                              : base::format("show {} at {} in the jail", source, place);
 }
 
 // The path changed while it was used; the rule is not wrong.
@@ -61,8 +62,9 @@ base::Error diagnose(std::string_view said) {
     int number = number_in(fields[1]);
     std::string object = base::printable(fields[2]), other = base::printable(fields[3]);
     if (phase == Phase::step && number == ESTALE) {
-        return base::Error{.what = "/" + object + " is another directory than when the job was submitted",
-                           .advice = "submit it again"};
+        return base::Error{
+            .what = base::format("/{} is another directory than when the job was submitted", object),
+            .advice = "submit it again"};
     }
     const Row* row = std::ranges::find(kRows, phase, &Row::phase);
     std::string attempt = row == std::end(kRows) ? "build it" : std::string(row->attempt);
