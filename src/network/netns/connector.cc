@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 
+#include "base/format.h"
 #include "base/process/pass_descriptors.h"
 
 namespace network::netns {
@@ -55,7 +56,7 @@ base::Result<base::Fd> connect_inside(int connector, uint16_t port, bool is_v6) 
     base::Result<base::PassedDescriptors> reply = base::receive_descriptors(connector);
     if (!reply) return reply.error();
     if (reply->descriptors.empty()) {
-        return base::Error{.what = "nothing listens on port " + std::to_string(port) + " in the jail"};
+        return base::Error{.what = base::format("nothing listens on port {} in the jail", port)};
     }
     return std::move(reply->descriptors.front());
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/format.h"
 #include "network/gateway/connections/connection.h"
 #include "network/gateway/once_per_second.h"
 
@@ -156,7 +157,7 @@ void Door::turn_away(base::Fd client) {
         {.kind = "connection",
          .protocol = "tcp",
          .cause = "limit",
-         .reason = "more than " + std::to_string(desk.egress.most_connections) + " connections at once"});
+         .reason = base::format("more than {} connections at once", desk.egress.most_connections)});
 }
 
 void Door::sweep() {

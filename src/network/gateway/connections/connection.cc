@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "base/format.h"
 #include "base/inside/addresses.h"
 #include "network/gateway/control/explanation.h"
 #include "network/wire/http/http_refusal.h"
@@ -311,7 +312,7 @@ void Connection::fail(const RouteFailure& failure) {
     if (failure.kind == RouteFailure::Kind::refused) return refuse(failure.verdict);
     record({.protocol = to_text(face_), .cause = "unreachable", .reason = failure.reason});
     const FailureRow& row = row_of(failure.kind);
-    answer({.text = "agent-sandbox: " + failure.reason + " (the policy allows it).",
+    answer({.text = base::format("agent-sandbox: {} (the policy allows it).", failure.reason),
             .rule = {},
             .http_status = row.http_status,
             .alert = wire::TlsAlert::internal_error},

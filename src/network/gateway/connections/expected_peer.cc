@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "rules/text/verdict_words.h"
 
 namespace network::gateway {
@@ -17,9 +18,10 @@ std::optional<Objection> judge_host(const Expectation& expected, const Host& sai
     if (said == expected.host) return std::nullopt;
     bool is_named = std::holds_alternative<HostName>(expected.host) && !expected.takes_other_names;
     if (is_named || std::holds_alternative<Address>(said)) {
-        return Objection{.reason = std::string(where) + " says " + in_quotes(host_text(said)) +
-                                   ", the connection was opened to " + in_quotes(host_text(expected.host)),
-                         .alert = wire::TlsAlert::unrecognized_name};
+        return Objection{
+            .reason = base::format("{} says {}, the connection was opened to {}", where,
+                                   in_quotes(host_text(said)), in_quotes(host_text(expected.host))),
+            .alert = wire::TlsAlert::unrecognized_name};
     }
     // The address is allowed. The name that the client sends is judged like any other.
     Verdict verdict = expected.engine.decide({said, expected.port, Transport::tcp});
@@ -31,7 +33,7 @@ std::optional<Objection> judge_host(const Expectation& expected, const Host& sai
         return std::nullopt;
     }
     Objection objection{.cause = to_text(verdict.cause), .alert = wire::TlsAlert::unrecognized_name};
-    objection.reason = std::string(where) + " says " + in_quotes(host_text(said)) + ": " + verdict.reason;
+    objection.reason = base::format("{} says {}: {}", where, in_quotes(host_text(said)), verdict.reason);
     objection.verdict = std::move(verdict);
     return objection;
 }
@@ -66,8 +68,9 @@ std::optional<Objection> judge_authority(const Expectation& expected, const wire
                          .http_status = 400};
     }
     if (said.port && *said.port != expected.port) {
-        return Objection{.reason = "the HTTP host says port " + std::to_string(*said.port) +
-                                   ", the connection was opened to port " + std::to_string(expected.port)};
+        return Objection{.reason =
+                             base::format("the HTTP host says port {}, the connection was opened to port {}",
+                                          *said.port, expected.port)};
     }
     return judge_host(expected, *host, "the HTTP host");
 }
@@ -85,7 +88,7 @@ Objection object_to_bytes(const Expectation& expected, std::string_view what) {
     bool is_by_rule = !verdict.is_allowed() && verdict.cause == Cause::rule;
     if (!is_by_rule) verdict = raw_refusal(expected.host, expected.port, verdict.reason);
     Objection objection{.reason = std::string(what), .http_status = 400};
-    if (is_by_rule) objection.reason += ": " + verdict.reason + " (" + verdict.rule + ")";
+    if (is_by_rule) objection.reason += base::format(": {} ({})", verdict.reason, verdict.rule);
     if (!verdict.advice.empty()) objection.reason += "; " + verdict.advice;
     objection.verdict = std::move(verdict);
     return objection;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "network/wire/bytes.h"
 #include "network/wire/git_request.h"
 
@@ -21,7 +22,7 @@ constexpr int kMostPostgresRequests = 2;   // one for GSSAPI, one for TLS
 std::string shown(char letter) {
     constexpr std::string_view kDigits = "0123456789abcdef";
     auto byte = static_cast<unsigned char>(letter);
-    return std::string("0x") + kDigits[byte >> 4] + kDigits[byte & 15];
+    return base::format("0x{}{}", kDigits[byte >> 4], kDigits[byte & 15]);
 }
 
 bool takes_unknown_protocols(const Expectation& expected) {
@@ -80,8 +81,9 @@ FirstFlight::State FirstFlight::decide(std::string_view received, const Expectat
     }
     if (takes_unknown_) return State::pass;
     Verdict verdict = judge_unknown_protocol(expected);
-    std::string what = "what is sent, beginning with the byte " + shown(received.front()) +
-                       ", is of a protocol that is not read here";
+    std::string what =
+        base::format("what is sent, beginning with the byte {}, is of a protocol that is not read here",
+                     shown(received.front()));
     if (verdict.cause == Cause::protocol) what += ": " + verdict.reason;
     return refuse(object_to_bytes(expected, what));
 }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/format.h"
 #include "network/wire/http/http_refusal.h"
 #include "network/wire/protocol_guess.h"
 #include "network/wire/ssh.h"
@@ -31,16 +32,17 @@ constexpr uint16_t kShellPort = 22;
 }  // namespace
 
 std::string refusal_text(const Verdict& verdict, std::string_view target) {
-    std::string text = "agent-sandbox: " + std::string(target) + " is refused: " + verdict.reason;
-    if (!verdict.rule.empty()) text += " (rule \"" + verdict.rule + "\", " + verdict.origin.describe() + ")";
+    std::string text = base::format("agent-sandbox: {} is refused: {}", target, verdict.reason);
+    if (!verdict.rule.empty())
+        text += base::format(" (rule \"{}\", {})", verdict.rule, verdict.origin.describe());
     text += ". This is policy, not a fault: do not retry";
-    text += verdict.advice.empty() ? "; tell your user." : "; " + verdict.advice + ".";
+    text += verdict.advice.empty() ? "; tell your user." : base::format("; {}.", verdict.advice);
     return text;
 }
 
 std::string refusal_text(std::string_view reason, std::string_view target) {
-    return "agent-sandbox: " + std::string(target) + " is refused: " + std::string(reason) +
-           ". This is policy, not a fault: do not retry.";
+    return base::format("agent-sandbox: {} is refused: {}. This is policy, not a fault: do not retry.",
+                        target, reason);
 }
 
 Refusal::Refusal(base::EventLoop& loop, Stream client, RefusalWords words, uint16_t port, Done done)

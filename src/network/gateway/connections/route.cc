@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/format.h"
 #include "base/parse.h"
 
 namespace network::gateway {
@@ -113,7 +114,7 @@ void Route::go_to_host() {
     // Whatever the rules for names are, this name reaches only services that the user named.
     if (!is_service(std::nullopt)) {
         return refuse({.cause = Cause::address_floor,
-                       .reason = "port " + std::to_string(target_.port) + " of the host is not opened",
+                       .reason = base::format("port {} of the host is not opened", target_.port),
                        .advice = "if it is needed, run with --host-port " + std::to_string(target_.port),
                        .change = "--host-port " + std::to_string(target_.port)});
     }
@@ -179,7 +180,7 @@ void Route::take_dial(Dial::Result result) {
     desk_.loop.bury(std::move(dial_));
     if (!result.stream) {
         std::string whom = upstream_ != nullptr ? "the site's proxy" : target_.text();
-        std::string reason = whom + " could not be reached: " + std::strerror(result.error);
+        std::string reason = base::format("{} could not be reached: {}", whom, std::strerror(result.error));
         return fail(upstream_ != nullptr ? Kind::proxy : kind_of(result.error), std::move(reason));
     }
     if (upstream_ != nullptr) {

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 
+#include "base/format.h"
 #include "network/gateway/relay/pipe_pool.h"
 #include "network/netns/connector.h"
 
@@ -21,8 +22,7 @@ constexpr std::chrono::milliseconds kBetweenReports{100};
 
 // For port 80: "--publish 8080:80".
 std::string above_roots_ports(const Published& published) {
-    return "--publish " + std::to_string(8000 + published.host_port) + ":" +
-           std::to_string(published.jail_port);
+    return base::format("--publish {}:{}", 8000 + published.host_port, published.jail_port);
 }
 
 base::Error cannot_publish(const Published& published, int number) {

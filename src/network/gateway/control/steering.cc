@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/encoding/json.h"
+#include "base/format.h"
 #include "rules/text/settings_text.h"
 
 namespace network::gateway {
@@ -44,7 +45,7 @@ base::Status Steering::check_ports(const Egress& wanted) const {
         return needs_restart("UDP port " + std::to_string(*port));
     if (!rules_.tcp_ports) return base::success();
     if (std::optional<uint16_t> port = first_new(wanted.tcp_ports, *rules_.tcp_ports))
-        return needs_restart("port " + std::to_string(*port) + " (this kernel has no nf_tables)");
+        return needs_restart(base::format("port {} (this kernel has no nf_tables)", *port));
     return base::success();
 }
 

@@ -14,6 +14,7 @@
 #include <map>
 #include <vector>
 
+#include "base/format.h"
 #include "network/gateway/datagrams/datagram_socket.h"
 #include "network/gateway/once_per_second.h"
 
@@ -299,7 +300,7 @@ void Datagrams::State::take(int listener, uint16_t port, const ReceivedDatagram&
     Verdict verdict = judge(name, key.destination);
     if (!verdict.is_allowed()) return record_refused(name, key.destination, entry_of(verdict));
     if (!make_room()) {
-        std::string reason = "more than " + std::to_string(kMostFlows) + " flows of UDP at once";
+        std::string reason = base::format("more than {} flows of UDP at once", kMostFlows);
         return record_refused(name, key.destination, refusal("limit", std::move(reason)));
     }
     auto flow = std::make_shared<Flow>(*this, key, listener, datagram.from, name);

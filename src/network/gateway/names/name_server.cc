@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "base/format.h"
 #include "base/inside/addresses.h"
 #include "network/gateway/datagrams/datagram_socket.h"
 #include "network/gateway/names/resolver.h"
@@ -321,7 +322,7 @@ void NameServer::State::answer_synthetic(const Asked& asked, const Verdict& verd
                                          const std::string& real_address) {
     std::optional<Names::Pair> pair = desk.names.addresses_of(asked.name);
     if (!pair) {
-        std::string reason = "this session has used up its " + std::to_string(Names::kMost) + " names";
+        std::string reason = base::format("this session has used up its {} names", Names::kMost);
         record_refused(asked.name.str(), Entry{.cause = "limit", .reason = reason});
         return asked.answer(failure(asked.query, DnsCode::refused, ExtendedCode::prohibited, reason));
     }

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/format.h"
 #include "network/gateway/socket_address.h"
 #include "network/wire/bytes.h"
 
@@ -104,7 +105,7 @@ void ResolverQuery::open_tcp() {
     close();
     base::Fd socket = connected_socket(SOCK_STREAM, server(), settings_->port);
     if (!socket || !renew_id()) {
-        try_next("cannot reach " + server().str() + " over TCP");
+        try_next(base::format("cannot reach {} over TCP", server().str()));
         return;
     }
     received_.clear();
@@ -161,7 +162,7 @@ void ResolverQuery::read_udp() {
         if (count < 0 && is_soon(errno)) return;
         if (count < 0) {
             // An ICMP error: no program listens there, or there is no route.
-            try_next("cannot reach " + server().str() + " (" + std::strerror(errno) + ")");
+            try_next(base::format("cannot reach {} ({})", server().str(), std::strerror(errno)));
             return;
         }
         take(std::string(buffer, static_cast<size_t>(count)));
@@ -176,7 +177,7 @@ void ResolverQuery::send_tcp() {
     ssize_t sent = fault == 0 ? ::send(socket_.get(), frame.data(), frame.size(), MSG_NOSIGNAL) : -1;
     // The first few hundred bytes on a new connection always fit.
     if (sent != static_cast<ssize_t>(frame.size())) {
-        try_next("cannot reach " + server().str() + " over TCP");
+        try_next(base::format("cannot reach {} over TCP", server().str()));
         return;
     }
     step_ = Step::tcp_reading;
