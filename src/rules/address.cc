@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "rules/names/name.h"
@@ -125,15 +126,15 @@ Result<Prefix> Prefix::parse(std::string_view text) {
     bool counts_v4 = text.find(':') == std::string_view::npos;
     std::optional<int> bits = small_number(text.substr(slash + 1));
     if (!bits || *bits > (counts_v4 ? 32 : 128)) {
-        return Error{.what = in_quotes(text) +
-                             " is not a network: the length of its prefix is not between 0 and " +
-                             (counts_v4 ? "32" : "128"),
-                     .advice = "write a network like 10.20.0.0/16 or 2001:db8::/32"};
+        return Error{
+            .what = base::format("{} is not a network: the length of its prefix is not between 0 and {}",
+                                 in_quotes(text), counts_v4 ? "32" : "128"),
+            .advice = "write a network like 10.20.0.0/16 or 2001:db8::/32"};
     }
     Prefix prefix = around(*address, *bits + (counts_v4 ? kMappedLength : 0));
     if (prefix.address_ != *address) {
         return Error{.what = in_quotes(text) + " names an address within a network, not the network",
-                     .advice = "write " + prefix.str() + ", or " + address->str() + " alone"};
+                     .advice = base::format("write {}, or {} alone", prefix.str(), address->str())};
     }
     return prefix;
 }
@@ -144,7 +145,7 @@ bool Prefix::contains(const Address& address) const {
 
 std::string Prefix::str() const {
     if (length_ == 128) return address_.str();
-    return address_.str() + "/" + std::to_string(is_v4() ? length_ - kMappedLength : length_);
+    return base::format("{}/{}", address_.str(), is_v4() ? length_ - kMappedLength : length_);
 }
 
 std::vector<Embedded> embedded_addresses(const Address& address) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "rules/names/name.h"
 
 namespace network {
@@ -92,7 +93,7 @@ constexpr ClosedPort kPortFloor[] = {
 };
 
 Error refusal(const config::Item& item, std::string_view why, std::string advice) {
-    return Error{.what = "network.private can't open " + in_quotes(item.text) + ": " + std::string(why),
+    return Error{.what = base::format("network.private can't open {}: {}", in_quotes(item.text), why),
                  .advice = std::move(advice),
                  .where = item.origin.describe()};
 }
@@ -117,7 +118,7 @@ std::optional<ClosedAddress> find_closed(const Address& address, std::span<const
     bool reaches_open_host = false;
     for (const Embedded& inner : embedded_addresses(address)) {
         if (const FloorText* row = find_row(inner.address)) {
-            return ClosedAddress{.row = std::string(row->prefix) + " in " + std::string(inner.form),
+            return ClosedAddress{.row = base::format("{} in {}", row->prefix, inner.form),
                                  .reason = std::string(row->reason),
                                  .can_be_opened = false};
         }

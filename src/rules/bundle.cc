@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "rules/names/name.h"
@@ -36,8 +37,9 @@ Error unknown_bundle(std::string_view bundle, const std::vector<Bundle>& found) 
     for (const config::DataRow& row : config::data_list("network/bundles")) known.push_back(row.entry);
     for (const Bundle& own : found) known.emplace_back(own.name);
     std::string meant = base::nearest(bundle, known);
-    return Error{.what = "there is no bundle " + in_quotes("@" + std::string(bundle)),
-                 .advice = meant.empty() ? "name the hosts" : "'@" + meant + "' was probably meant"};
+    return Error{
+        .what = "there is no bundle " + in_quotes("@" + std::string(bundle)),
+        .advice = meant.empty() ? "name the hosts" : base::format("'@{}' was probably meant", meant)};
 }
 
 struct Expansion {

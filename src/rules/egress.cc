@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/format.h"
 #include "rules/always_blocked.h"
 
 namespace network {
@@ -13,8 +14,8 @@ namespace {
 constexpr size_t kMostUdpPorts = 256;
 constexpr size_t kMostTcpPorts = 1024;
 
-base::Error too_wide(const Rule& rule, std::string what) {
-    return base::Error{.what = in_quotes(rule.text) + ": " + std::move(what),
+base::Error too_wide(const Rule& rule, const std::string& what) {
+    return base::Error{.what = base::format("{}: {}", in_quotes(rule.text), what),
                        .advice = "name the ports that are needed, such as udp:example.org:123",
                        .where = rule.origin.describe()};
 }
@@ -23,7 +24,7 @@ base::Status add_udp(const Rule& rule, std::set<uint16_t>& ports) {
     if (!rule.names_ports()) return too_wide(rule, "UDP is opened for named ports alone");
     for (int port = rule.ports.first; port <= rule.ports.last; ++port) {
         if (ports.size() >= kMostUdpPorts)
-            return too_wide(rule, "more than " + std::to_string(kMostUdpPorts) + " ports for UDP");
+            return too_wide(rule, base::format("more than {} ports for UDP", kMostUdpPorts));
         ports.insert(static_cast<uint16_t>(port));
     }
     return base::success();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "config/data.h"
 #include "rules/always_blocked.h"
 #include "rules/text/verdict_words.h"
@@ -92,7 +93,7 @@ Result<Engine> Engine::make(const EngineSettings& settings) {
 
 void Engine::warn_of_no_effect(const Rule& rule) {
     std::string entry =
-        rule.origin.describe() + ": the entry " + in_quotes(name_of(rule)) + " has no effect: ";
+        base::format("{}: the entry {} has no effect: ", rule.origin.describe(), in_quotes(name_of(rule)));
     auto is_this = [&](const HostService& service) {
         return !service.address && service.port == rule.ports.first && rule.ports.is_single();
     };
@@ -101,9 +102,8 @@ void Engine::warn_of_no_effect(const Rule& rule) {
         warnings_.push_back(entry + "services of this host are opened by network.host_services");
     bool is_closed_port = rule.ports.is_single() && !reason_for_closed_port(rule.ports.first).empty();
     if (is_closed_port && rule.origin.layer != config::Layer::admin) {
-        warnings_.push_back(entry + "port " + std::to_string(rule.ports.first) + " is closed (" +
-                            std::string(reason_for_closed_port(rule.ports.first)) + "), and " +
-                            kAskAdministrator);
+        warnings_.push_back(base::format("{}port {} is closed ({}), and {}", entry, rule.ports.first,
+                                         reason_for_closed_port(rule.ports.first), kAskAdministrator));
     }
     if (rule.target != Target::network) return;
     // If one row of the floor contains the whole network, the network is closed.
@@ -158,10 +158,10 @@ std::optional<Verdict> Engine::closed_address(const Address& address, uint16_t p
     std::optional<ClosedAddress> closed = find_closed(address, private_networks_);
     if (!closed) return std::nullopt;
     std::string change;
-    if (closed->can_be_opened) change = "network.private = [\"" + address.str() + "\"]";
+    if (closed->can_be_opened) change = base::format("network.private = [\"{}\"]", address.str());
     return Verdict{.cause = Cause::address_floor,
                    .rule = closed->row,
-                   .reason = address.str() + ": " + closed->reason,
+                   .reason = base::format("{}: {}", address.str(), closed->reason),
                    .advice = change.empty() ? "" : "if it is needed, open it with " + change,
                    .change = change};
 }
@@ -273,8 +273,9 @@ Verdict Engine::decide_raw(const Host& host, uint16_t port, const Address* resol
                        .reason = "no name is judged in a protocol other than HTTP and TLS"};
     }
     return raw_refusal(host, port,
-                       "it is neither HTTP nor TLS, and port " + std::to_string(port) + " is usual for " +
-                           usual + ", where the name in each connection is judged");
+                       base::format("it is neither HTTP nor TLS, and port {} is usual for {}, where the name "
+                                    "in each connection is judged",
+                                    port, usual));
 }
 
 Verdict Engine::decide_strictly(const Question& question) const {

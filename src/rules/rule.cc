@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "rules/names/name.h"
@@ -17,7 +18,7 @@ using base::Result;
 using base::Status;
 
 Error refusal(std::string_view text, std::string_view why, std::string advice) {
-    return Error{.what = in_quotes(text) + " is not a network rule: " + std::string(why),
+    return Error{.what = base::format("{} is not a network rule: {}", in_quotes(text), why),
                  .advice = std::move(advice)};
 }
 
@@ -92,7 +93,7 @@ Status read_wildcard(std::string_view host, Rule& rule) {
                      .advice = "name the hosts"};
     }
     rule.target = Target::wildcard;
-    rule.name = std::string(whole.substr(0, offset)) + "*." + std::string(suffix);
+    rule.name = base::format("{}*.{}", whole.substr(0, offset), suffix);
     return base::success();
 }
 
@@ -116,7 +117,7 @@ Status read_host(std::string_view host, Rule& rule) {
     if (host.find('*') != std::string_view::npos) return read_wildcard(host, rule);
     if (host.starts_with('.') && host.size() > 1) {
         return Error{.what = "it begins with a dot",
-                     .advice = "write *" + base::printable(host) + " for subdomains"};
+                     .advice = base::format("write *{} for subdomains", base::printable(host))};
     }
     Result<HostName> name = HostName::parse(host);
     if (!name) return name.error();

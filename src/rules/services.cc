@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/encoding/base64.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "rules/always_blocked.h"
@@ -16,7 +17,7 @@ using base::Error;
 using base::Result;
 
 Error refusal(std::string_view setting, const config::Item& item, std::string_view why, std::string advice) {
-    return Error{.what = std::string(setting) + ": " + in_quotes(item.text) + " " + std::string(why),
+    return Error{.what = base::format("{}: {} {}", setting, in_quotes(item.text), why),
                  .advice = std::move(advice),
                  .where = item.origin.describe()};
 }
@@ -30,7 +31,7 @@ constexpr std::string_view kServices = "network.host_services";
 base::Status check_service(const HostService& service, const config::Item& item) {
     std::string_view closed = reason_for_closed_port(service.port);
     if (!closed.empty() && item.origin.layer != config::Layer::admin) {
-        return refusal(kServices, item, "can't be opened: its port is closed (" + std::string(closed) + ")",
+        return refusal(kServices, item, base::format("can't be opened: its port is closed ({})", closed),
                        "only the administrator can change this");
     }
     if (!service.address) return base::success();
@@ -40,7 +41,7 @@ base::Status check_service(const HostService& service, const config::Item& item)
     if (floor->can_be_opened) return base::success();
     bool is_loopback = floor->reason.starts_with("loopback");
     return refusal(kServices, item, "can't be opened: " + floor->reason,
-                   is_loopback ? "write the port alone: it is " + std::string(kHostServiceName) + " inside"
+                   is_loopback ? base::format("write the port alone: it is {} inside", kHostServiceName)
                                : "name a host of a private network");
 }
 
@@ -133,7 +134,7 @@ Result<std::vector<Published>> parse_published(const std::vector<config::Item>& 
 Result<UpstreamProxy> parse_upstream_proxy(std::string_view text, std::string_view no_proxy,
                                            const config::Origin& origin) {
     auto refused = [&](std::string_view why) {
-        return Error{.what = "the proxy " + in_quotes(config::without_secrets(text)) + " " + std::string(why),
+        return Error{.what = base::format("the proxy {} {}", in_quotes(config::without_secrets(text)), why),
                      .advice = "write http://proxy.example.org:3128",
                      .where = origin.describe()};
     };

@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "base/format.h"
+
 namespace network {
 namespace {
 
@@ -76,8 +78,7 @@ constexpr UsualPort kUsualPorts[] = {
 
 std::string usual_protocol(uint16_t port) {
     for (const UsualPort& row : kUsualPorts) {
-        if (port >= row.first && port <= row.last)
-            return std::string(row.protocol) + " (" + std::string(row.service) + ")";
+        if (port >= row.first && port <= row.last) return base::format("{} ({})", row.protocol, row.service);
     }
     return "";
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace network {
@@ -181,8 +182,8 @@ std::optional<std::u32string> decode(std::string_view text) {
     return points;
 }
 
-base::Error refusal(std::string_view label, std::string why) {
-    return base::Error{.what = "'" + base::printable(label) + "' " + std::move(why),
+base::Error refusal(std::string_view label, const std::string& why) {
+    return base::Error{.what = base::format("'{}' {}", base::printable(label), why),
                        .advice = "write it in lower case and composed, or by its A-label (xn--…)"};
 }
 
@@ -202,8 +203,8 @@ base::Result<std::string> a_label_of(std::string_view label) {
         if (point.value >= kFirstPoint) {
             const Range* range = find_permitted(point.value);
             if (!range)
-                return refusal(label,
-                               "holds '" + base::printable(shown) + "', which is not taken as it stands");
+                return refusal(label, base::format("holds '{}', which is not taken as it stands",
+                                                   base::printable(shown)));
             its_script = range->script;
         }
         if (its_script == Script::other) continue;

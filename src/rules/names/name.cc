@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "rules/address.h"
@@ -43,7 +44,7 @@ bool is_ascii(std::string_view text) {
 
 Error name_error(std::string_view text, std::string_view why, std::string advice = {}) {
     if (advice.empty()) advice = "write a host name like api.example.org";
-    return Error{.what = in_quotes(text) + " is not a host name: " + std::string(why),
+    return Error{.what = base::format("{} is not a host name: {}", in_quotes(text), why),
                  .advice = std::move(advice)};
 }
 
@@ -54,7 +55,7 @@ std::string problem_with_bytes(std::string_view lower) {
         const Forbidden* known = std::ranges::find(kForbidden, letter, &Forbidden::letter);
         if (known != std::end(kForbidden)) return "it holds " + std::string(known->name);
         bool is_control = static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f;
-        return is_control ? "it holds a control character" : "it holds '" + std::string(1, letter) + "'";
+        return is_control ? "it holds a control character" : base::format("it holds '{}'", letter);
     }
     return {};
 }
@@ -72,7 +73,7 @@ Result<std::string> canonical_label(std::string_view label) {
         if (!encoded) return encoded.error();
         text = *encoded;
     } else if (label.starts_with("xn--") && label.size() <= kLongestLabel && !is_genuine_a_label(label)) {
-        return Error{.what = "'" + text + "' is no A-label"};
+        return Error{.what = base::format("'{}' is no A-label", text)};
     }
     if (text.size() > kLongestLabel) return Error{.what = "a label is longer than 63 bytes"};
     return text;

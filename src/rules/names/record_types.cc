@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "rules/names/name.h"
@@ -32,10 +33,10 @@ base::Error unknown(const config::Item& item, const std::string& name) {
     std::string meant = base::nearest(name, names);
     bool is_refused = std::ranges::find(kNeverAnswered, name) != std::end(kNeverAnswered);
     return base::Error{
-        .what = "network.dns_types: " + in_quotes(item.text) +
-                (is_refused ? " can't be let through: its answers would lead around the gateway"
-                            : " is not a type of DNS record that is known here"),
-        .advice = !is_refused && !meant.empty() ? "'" + meant + "' was probably meant"
+        .what = base::format("network.dns_types: {} {}", in_quotes(item.text),
+                             is_refused ? "can't be let through: its answers would lead around the gateway"
+                                        : "is not a type of DNS record that is known here"),
+        .advice = !is_refused && !meant.empty() ? base::format("'{}' was probably meant", meant)
                                                 : "name types such as MX, TXT, SRV, NAPTR or CAA",
         .where = item.origin.describe()};
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "base/format.h"
 #include "base/parse.h"
 
 namespace network {
@@ -10,8 +11,8 @@ namespace {
 
 constexpr uint16_t kUsualPort = 443;
 
-base::Error unreadable(std::string_view text, std::string why) {
-    return base::Error{.what = in_quotes(text) + ": " + std::move(why),
+base::Error unreadable(std::string_view text, const std::string& why) {
+    return base::Error{.what = base::format("{}: {}", in_quotes(text), why),
                        .advice = "write HOST, HOST:PORT, [ADDRESS]:PORT, udp:HOST:PORT or raw:HOST:PORT",
                        .exit_code = base::ExitCode::usage};
 }

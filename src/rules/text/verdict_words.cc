@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "rules/text/verdict_words.h"
 
+#include "base/format.h"
 #include "base/parse.h"
 
 namespace network {
@@ -26,18 +27,19 @@ std::string change_against(const Rule& rule, const Asked& asked) {
 
 std::string advice_against(const Rule& rule) {
     if (rule.origin.layer == config::Layer::admin) return kAskAdministrator;
-    if (is_shipped(rule)) return "if it is needed, open it with network.allow = [\"" + rule.text + "\"]";
+    if (is_shipped(rule))
+        return base::format("if it is needed, open it with network.allow = [\"{}\"]", rule.text);
     return "remove the entry, or add a more specific one to network.allow";
 }
 
 }  // namespace
 
 std::string allow_line(std::string_view entry) {
-    return "network.allow = [\"" + std::string(entry) + "\"]";
+    return base::format("network.allow = [\"{}\"]", entry);
 }
 
 std::string name_of(const Rule& rule) {
-    return rule.bundle.empty() ? rule.text : "@" + rule.bundle + ": " + rule.text;
+    return rule.bundle.empty() ? rule.text : base::format("@{}: {}", rule.bundle, rule.text);
 }
 
 Verdict verdict_by(const Rule& rule, const Asked& asked) {
@@ -61,14 +63,14 @@ Verdict raw_refusal(const Host& host, uint16_t port, std::string reason) {
     std::string change = allow_line(entry_for(asked));
     return Verdict{.cause = Cause::protocol,
                    .reason = std::move(reason),
-                   .advice = "if it is needed, " + change + " lets it through unread",
+                   .advice = base::format("if it is needed, {} lets it through unread", change),
                    .change = change};
 }
 
 std::string entry_for(const Asked& asked) {
     std::string host = asked.name ? asked.name->str() : asked.address->str();
     if (asked.transport == Transport::tcp) return host;
-    return std::string(to_text(asked.transport)) + ":" + base::with_port(host, asked.port);
+    return base::format("{}:{}", to_text(asked.transport), base::with_port(host, asked.port));
 }
 
 std::string change_for(const Asked& asked) {
@@ -79,7 +81,7 @@ std::string change_for(const Asked& asked) {
 std::string advice_for_port(const Asked& asked) {
     std::string entry = entry_for(asked);
     if (asked.transport == Transport::tcp) entry = base::with_port(entry, asked.port);
-    return std::string(kAskAdministrator) + ": " + allow_line(entry) + " in " + kAdministratorsFile;
+    return base::format("{}: {} in {}", kAskAdministrator, allow_line(entry), kAdministratorsFile);
 }
 
 std::string_view to_text(Decision decision) {
