@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "audit/line.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -73,13 +74,14 @@ std::string shown(std::string_view untrusted) {
 }
 
 std::string line_of(const DigestEntry& entry) {
-    std::string line = entry.kind + " " + shown(entry.what);
-    if (!entry.access.empty()) line += " (" + shown(entry.access) + ")";
-    if (entry.count > 1) line += ", " + std::to_string(entry.count) + " times";
+    std::string line = base::format("{} {}", entry.kind, shown(entry.what));
+    if (!entry.access.empty()) line += base::format(" ({})", shown(entry.access));
+    if (entry.count > 1) line += base::format(", {} times", entry.count);
     if (entry.verdict == "observed") line += ", let through";
     std::string why = entry.reason.empty() ? entry.rule : entry.reason;
     if (!why.empty()) line += ": " + shown(why);
-    if (!entry.origin.empty() && entry.origin != "built-in") line += " (" + shown(entry.origin) + ")";
+    if (!entry.origin.empty() && entry.origin != "built-in")
+        line += base::format(" ({})", shown(entry.origin));
     if (!entry.change.empty()) line += "; to allow it: " + shown(entry.change);
     return line;
 }
@@ -190,8 +192,8 @@ std::vector<std::string> to_lines(const Digest& digest, size_t most) {
     std::string rest;
     if (left_out > 0) rest = std::to_string(left_out) + " more refusals";
     if (digest.not_needed > 0) {
-        rest += (rest.empty() ? "" : "; ") + std::to_string(digest.not_needed) +
-                (digest.not_needed == 1 ? " more is" : " more are") + " marked as not needed";
+        rest += base::format("{}{} more {} marked as not needed", rest.empty() ? "" : "; ", digest.not_needed,
+                             digest.not_needed == 1 ? "is" : "are");
     }
     if (!rest.empty()) lines.push_back(rest);
     return lines;
@@ -205,8 +207,7 @@ std::string counts_of(const Digest& digest) {
         for (const DigestEntry& entry : digest.entries) {
             if (entry.kind == kind.kind) add_to(count, entry.count);
         }
-        if (count > 0)
-            text += (text.empty() ? "" : ", ") + std::string(kind.name) + " " + std::to_string(count);
+        if (count > 0) text += base::format("{}{} {}", text.empty() ? "" : ", ", kind.name, count);
     }
     return text;
 }

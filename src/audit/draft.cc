@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "config/toml_text.h"
 
@@ -80,7 +81,8 @@ std::vector<DraftEntry> draft_of(const Digest& digest, const Surroundings& surro
 
 std::string to_toml(const std::vector<DraftEntry>& entries, const std::vector<std::string>& sessions) {
     std::string text = "# A draft for review: take what the work needs, and nothing else.\n";
-    for (const std::string& session : sessions) text += "# from session " + base::printable(session) + "\n";
+    for (const std::string& session : sessions)
+        text += base::format("# from session {}\n", base::printable(session));
 
     std::map<std::string, std::map<std::string, std::vector<const DraftEntry*>>> tables;
     std::vector<const DraftEntry*> closed;
@@ -93,22 +95,22 @@ std::string to_toml(const std::vector<DraftEntry>& entries, const std::vector<st
         }
     }
     for (const auto& [table, keys] : tables) {
-        text += "\n[" + table + "]\n";
+        text += base::format("\n[{}]\n", table);
         for (const auto& [key, rows] : keys) {
-            if (!is_list(table + "." + key)) {
-                text += key + " = " + rows.front()->value + "  # " + cut(rows.front()->comment) + "\n";
+            if (!is_list(base::format("{}.{}", table, key))) {
+                text += base::format("{} = {}  # {}\n", key, rows.front()->value, cut(rows.front()->comment));
                 continue;
             }
             text += key + " = [\n";
             for (const DraftEntry* row : rows)
-                text += "    " + config::toml_string(row->value) + ",  # " + cut(row->comment) + "\n";
+                text += base::format("    {},  # {}\n", config::toml_string(row->value), cut(row->comment));
             text += "]\n";
         }
     }
     if (!closed.empty()) text += "\n# Refused, and not to be opened from here:\n";
     for (const DraftEntry* entry : closed) {
-        text += "# " + cut(base::printable(entry->kind)) + " " + cut(base::printable(entry->what)) + ": " +
-                cut(entry->comment) + "\n";
+        text += base::format("# {} {}: {}\n", cut(base::printable(entry->kind)),
+                             cut(base::printable(entry->what)), cut(entry->comment));
     }
     return text;
 }

@@ -14,6 +14,7 @@
 
 #include "audit/line.h"
 #include "base/entries.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -107,19 +108,19 @@ base::Result<RecordFile> find_record(const std::string& directory, std::string_v
     if (text.size() < kShortestPrefix ||
         text.find_first_not_of("0123456789abcdef") != std::string_view::npos) {
         return base::Error{
-            .what = "'" + shown + "' is not a session",
-            .advice = "write at least " + std::to_string(kShortestPrefix) + " digits of its id, or last",
+            .what = base::format("'{}' is not a session", shown),
+            .advice = base::format("write at least {} digits of its id, or last", kShortestPrefix),
             .exit_code = base::ExitCode::usage};
     }
     std::erase_if(records, [&](const RecordFile& record) { return !record.session.starts_with(text); });
     if (records.empty()) {
-        return base::Error{.what = "there is no record of a session " + shown + " in " + directory,
+        return base::Error{.what = base::format("there is no record of a session {} in {}", shown, directory),
                            .exit_code = base::ExitCode::check_failed};
     }
     bool is_unique = std::ranges::all_of(
         records, [&](const RecordFile& record) { return record.session == records.front().session; });
     if (!is_unique) {
-        return base::Error{.what = std::to_string(records.size()) + " sessions begin with " + shown,
+        return base::Error{.what = base::format("{} sessions begin with {}", records.size(), shown),
                            .advice = "write more digits",
                            .exit_code = base::ExitCode::usage};
     }
@@ -153,7 +154,7 @@ bool Event::is_refusal() const {
 }
 
 std::string Event::place() const {
-    return file + ":" + std::to_string(number);
+    return base::format("{}:{}", file, number);
 }
 
 Reader::Reader(std::string first_part) : path_(std::move(first_part)) {
@@ -178,7 +179,7 @@ base::Fd Reader::open_part(const std::string& path) const {
 }
 
 void Reader::note_damaged() {
-    if (passed_over_.damaged++ == 0) passed_over_.first_damaged = path_ + ":" + std::to_string(number_);
+    if (passed_over_.damaged++ == 0) passed_over_.first_damaged = base::format("{}:{}", path_, number_);
 }
 
 // False: no more data at the moment.
@@ -227,7 +228,7 @@ bool Reader::open_next_part() {
     if (next == 0) return false;
     // Another writer may still write the last line of a part.
     if (is_live_ && waits_++ < kLooksAtOldPart) return false;
-    std::string path = stem_ + "." + std::to_string(next) + std::string(kSuffix);
+    std::string path = base::format("{}.{}{}", stem_, next, kSuffix);
     base::Fd file = open_part(path);
     if (!file) return false;
     // A partial line does not continue in the next part, but it may miss only its line break.

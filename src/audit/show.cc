@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/style.h"
 #include "base/text.h"
 
@@ -142,14 +143,14 @@ std::string to_line(const Event& event, bool is_coloured) {
     const auto* row = std::ranges::find(kRows, kind, &Row::kind);
     std::string about = row == std::end(kRows) ? "" : row->what(event);
     std::string why = event.value("reason");
-    if (std::string rule = event.value("rule"); !rule.empty()) append(why, "(" + rule + ")");
+    if (std::string rule = event.value("rule"); !rule.empty()) append(why, base::format("({})", rule));
     append(about, why, ": ");
     append(about, event.value("origin") == "built-in" ? "" : event.value("origin"), ", ");
-    std::string line =
-        base::styled(time_of(event), Style::dim, is_coloured) + "  " +
-        padded(base::printable(kind), kKindWidth) + "  " +
-        base::styled(padded(base::printable(verdict), kVerdictWidth), style_of(verdict), is_coloured) + "  " +
-        base::printable(about);
+    std::string line = base::format(
+        "{}  {}  {}  {}", base::styled(time_of(event), Style::dim, is_coloured),
+        padded(base::printable(kind), kKindWidth),
+        base::styled(padded(base::printable(verdict), kVerdictWidth), style_of(verdict), is_coloured),
+        base::printable(about));
     return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 

@@ -11,6 +11,7 @@
 
 #include "audit/reader.h"
 #include "base/encoding/sha256.h"
+#include "base/format.h"
 #include "base/text.h"
 
 namespace audit {
@@ -58,7 +59,7 @@ class Check {
         for (const Gap& gap : reader.gaps()) {
             int64_t part = first_unsaid(gap);
             if (part > gap.last) continue;
-            broken_at({}, "its part " + std::to_string(part) + " is missing");
+            broken_at({}, base::format("its part {} is missing", part));
             return result_;
         }
         result_.damaged = passed.damaged;
@@ -108,14 +109,14 @@ class Check {
         bool is_next = number == chain.head.lines + 1;
         if (!is_next && !(may_jump && number > chain.head.lines)) {
             std::string expected = std::to_string(chain.head.lines + 1);
-            return broken(event, "it is line " + std::to_string(number) + " of the writer " +
-                                     base::printable(writer) + " where line " + expected +
-                                     " was to come: lines were removed, put in or moved");
+            return broken(event, base::format("it is line {} of the writer {} where line {} was to come: "
+                                              "lines were removed, put in or moved",
+                                              number, base::printable(writer), expected));
         }
         if (is_next && event.json.text("previous") != chain.head.hash) {
             return broken(event, number == 1 ? "its chain does not begin with this session's id"
-                                             : "the line before it of the writer " + base::printable(writer) +
-                                                   " was altered");
+                                             : base::format("the line before it of the writer {} was altered",
+                                                            base::printable(writer)));
         }
         chain.head = {number, base::sha256(event.text)};
         result_.heads[writer] = chain.head;
@@ -140,18 +141,19 @@ class Check {
                 continue;
             }
             if (static_cast<uint64_t>(head.number("lines")) != lines) {
-                return broken(event, "the writer " + base::printable(name) + " wrote " +
-                                         std::to_string(head.number("lines")) + " lines, and " +
-                                         std::to_string(lines) + " are there");
+                return broken(event, base::format("the writer {} wrote {} lines, and {} are there",
+                                                  base::printable(name), head.number("lines"), lines));
             }
             if (lines > 0 && head.text("hash") != chain->second.head.hash)
-                return broken(event, "the last line of the writer " + base::printable(name) + " was altered");
+                return broken(
+                    event, base::format("the last line of the writer {} was altered", base::printable(name)));
         }
         for (const auto& [name, chain] : chains_) {
             if (name == writer || writers->find(name) != nullptr) continue;
             if (name != kUnnamed) {
-                return broken(event, "it does not name the writer " + base::printable(name) +
-                                         ", of whom there are lines: they were put in, or it was killed");
+                return broken(event, base::format("it does not name the writer {}, of whom there are lines: "
+                                                  "they were put in, or it was killed",
+                                                  base::printable(name)));
             }
             unnamed(name);
         }
@@ -220,8 +222,9 @@ std::string to_text(const Verification& verification) {
     std::string text(to_text(verification.outcome));
     switch (verification.outcome) {
         case Outcome::intact:
-            text += ": " + std::to_string(verification.lines) +
-                    " lines, each in its chain; the last line is vouched for by the head alone";
+            text +=
+                base::format(": {} lines, each in its chain; the last line is vouched for by the head alone",
+                             verification.lines);
             break;
         case Outcome::unfinished:
             text += verification.is_running ? ": the session still runs; "
@@ -239,24 +242,26 @@ std::string to_text(const Verification& verification) {
     }
     text += "\n";
     if (verification.dropped_parts > 0) {
-        text += "  " + std::to_string(verification.dropped_parts) +
-                " parts were dropped, as the record had reached its size; what stood there is not checked\n";
+        text += base::format(
+            "  {} parts were dropped, as the record had reached its size; what stood there is not checked\n",
+            verification.dropped_parts);
     }
     if (verification.lost > 0) {
-        text += "  " + std::to_string(verification.lost) +
-                " lines could not be written, as the record itself says\n";
+        text +=
+            base::format("  {} lines could not be written, as the record itself says\n", verification.lost);
     }
     if (verification.damaged > 0) {
-        text += "  " + std::to_string(verification.damaged) +
-                " damaged lines, which a full disk leaves, are passed over; no chain misses them\n";
+        text += base::format(
+            "  {} damaged lines, which a full disk leaves, are passed over; no chain misses them\n",
+            verification.damaged);
     }
     for (const std::string& name : verification.unnamed) {
-        text += "  whether the last lines of " + base::printable(name) + " are there can't be said\n";
+        text +=
+            base::format("  whether the last lines of {} are there can't be said\n", base::printable(name));
     }
     if (verification.outcome == Outcome::broken) return text;
     for (const auto& [name, head] : verification.heads) {
-        text += "  head of " + base::printable(name) + ": " + std::to_string(head.lines) + " lines " +
-                head.hash + "\n";
+        text += base::format("  head of {}: {} lines {}\n", base::printable(name), head.lines, head.hash);
     }
     return text;
 }
