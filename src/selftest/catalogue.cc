@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 
 namespace selftest {
@@ -62,7 +63,7 @@ base::Result<std::vector<const Probe*>> select_probes(std::span<const std::strin
         std::string near = base::nearest(word, known);
         return base::Error{
             .what = "there is no group or probe called " + word,
-            .advice = near.empty() ? "selftest --list shows them" : "did you mean " + near + "?",
+            .advice = near.empty() ? "selftest --list shows them" : base::format("did you mean {}?", near),
             .exit_code = base::ExitCode::usage};
     }
     std::vector<const Probe*> selected;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "selftest/print.h"
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -41,7 +42,7 @@ std::string heading(std::string_view group, bool is_coloured) {
 
 void add_row(base::Table& table, const Judgement& judgement) {
     std::string remark =
-        judgement.no_control.empty() ? "" : "(no control: " + printable(judgement.no_control) + ")";
+        judgement.no_control.empty() ? "" : base::format("(no control: {})", printable(judgement.no_control));
     table.add({{std::string(to_text(judgement.verdict)), style_of(judgement.verdict)},
                {judgement.probe->name},
                {printable(judgement.detail)},
@@ -61,11 +62,11 @@ std::string summary(const Totals& totals, bool is_coloured) {
                          {totals.not_tried, "not tried"}};
     std::vector<std::string> parts;
     for (const Row& row : kRows) {
-        if (row.count > 0) parts.push_back(std::to_string(row.count) + " " + std::string(row.text));
+        if (row.count > 0) parts.push_back(base::format("{} {}", row.count, row.text));
     }
     std::string line = base::join(parts, ", ");
     if (totals.without_control > 0) {
-        line += "; " + std::to_string(totals.without_control) + " held without a control on this host";
+        line += base::format("; {} held without a control on this host", totals.without_control);
     }
     return base::styled(line, is_sound(totals) ? Style::green : Style::red, is_coloured) + "\n";
 }
@@ -75,9 +76,9 @@ std::string failures(const std::vector<Judgement>& judgements, bool is_coloured)
     std::string text;
     for (const Judgement& judgement : judgements) {
         if (judgement.verdict != Verdict::escaped && judgement.verdict != Verdict::error) continue;
-        text += "  " + base::styled(to_text(judgement.verdict), Style::red, is_coloured) + " " +
-                judgement.probe->name + ": a process in the jail " + judgement.probe->what + ": " +
-                printable(judgement.detail) + "\n";
+        text += base::format("  {} {}: a process in the jail {}: {}\n",
+                             base::styled(to_text(judgement.verdict), Style::red, is_coloured),
+                             judgement.probe->name, judgement.probe->what, printable(judgement.detail));
     }
     return text.empty() ? text : text + "\n";
 }
@@ -133,7 +134,7 @@ std::string list_text(const std::vector<const Probe*>& probes, bool is_coloured)
         }
         if (!table.is_empty()) text += heading(group, is_coloured) + table.text(2, is_coloured) + "\n";
     }
-    return text + std::to_string(probes.size()) + " probes\n";
+    return base::format("{}{} probes\n", text, probes.size());
 }
 
 Json list_json(const std::vector<const Probe*>& probes) {

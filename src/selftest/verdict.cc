@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "selftest/verdict.h"
 
+#include "base/format.h"
 #include "base/glob.h"
 
 namespace selftest {
@@ -101,7 +102,7 @@ std::string permission_for(const Probe& probe, const Jailed& jail) {
     std::string_view key = probe.permitted_by.substr(0, equals),
                      value = probe.permitted_by.substr(equals + 1);
     if (jail.settings->text(key) != value) return {};
-    return std::string(key) + " = " + std::string(value) + ", " + jail.settings->origin(key).describe();
+    return base::format("{} = {}, {}", key, value, jail.settings->origin(key).describe());
 }
 
 Judgement judge_escape(Judgement judgement, const Jailed& jail) {
@@ -130,7 +131,7 @@ Judgement judge_pass(Judgement judgement, const std::optional<Finding>& outside)
         judgement.verdict = Verdict::held;
     } else if (!judgement.probe->excuse.empty()) {
         judgement.verdict = Verdict::held;
-        judgement.no_control = std::string(judgement.probe->excuse) + ": " + outside->detail;
+        judgement.no_control = base::format("{}: {}", judgement.probe->excuse, outside->detail);
     } else {
         judgement.detail = "the control failed: outside it is refused as well, " + outside->detail;
     }

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "base/format.h"
 #include "selftest/attempt.h"
 #include "selftest/attempts/variables.h"
 #include "selftest/catalogue.h"
@@ -57,7 +58,7 @@ Finding search_processes(const World& world) {
         std::string name = entry->d_name;
         if (name.find_first_not_of("0123456789") != std::string::npos || name == own || name == parent)
             continue;
-        Finding found = read_secret(world, "/proc/" + name + "/environ");
+        Finding found = read_secret(world, base::format("/proc/{}/environ", name));
         if (found.kind == Finding::Kind::escaped) finding = escaped("in process " + name);
     }
     ::closedir(listing);
@@ -95,7 +96,7 @@ void add_environment(Probes& probes) {
     probes.push_back({.name = "environment/guardian",
                       .what = "reads /proc/1/environ (outside: of another process)",
                       .attempt = [](const World& world) {
-                          return read_secret(world, "/proc/" + std::to_string(world.guardian) + "/environ");
+                          return read_secret(world, base::format("/proc/{}/environ", world.guardian));
                       }});
     probes.push_back({.name = "environment/processes",
                       .what = "searches the environment of every process",

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "selftest/attempt.h"
 #include "selftest/catalogue.h"
 #include "selftest/planted/planted.h"
@@ -135,12 +136,11 @@ void add_ways(Probes& probes) {
          }},
         {"by-guardian-root", "through /proc/1/root (outside: of another process)",
          [](const World& world) {
-             return read_secret(world, "/proc/" + std::to_string(world.guardian) + "/root" + key_of(world));
+             return read_secret(world, base::format("/proc/{}/root{}", world.guardian, key_of(world)));
          }},
         {"by-guardian-directory", "through /proc/1/cwd (outside: of another process)",
          [](const World& world) {
-             return read_secret(
-                 world, "/proc/" + std::to_string(world.guardian) + "/cwd/" + std::string(kPrivateKey));
+             return read_secret(world, base::format("/proc/{}/cwd/{}", world.guardian, kPrivateKey));
          }},
         {"by-link", "through a symbolic link made in the project", read_by_link, true},
         {"by-planted-link", "through a symbolic link that was in the project",
@@ -161,11 +161,10 @@ void add_ways(Probes& probes) {
     }
     for (const Way& way : kWays) {
         if (!way.is_for_shown_home) continue;
-        probes.push_back(
-            {.name = "files/shown-home-key-" + std::string(way.name),
-             .what = "reads a private key " + std::string(way.what) + ", with home.access = read",
-             .attempt = way.attempt,
-             .scenario = Scenario::home_read});
+        probes.push_back({.name = "files/shown-home-key-" + std::string(way.name),
+                          .what = base::format("reads a private key {}, with home.access = read", way.what),
+                          .attempt = way.attempt,
+                          .scenario = Scenario::home_read});
     }
 }
 
@@ -195,8 +194,8 @@ void add_credentials(Probes& probes) {
         for (Scenario scenario : {Scenario::home_read, Scenario::home_write}) {
             std::string mode(row_of(scenario).name);
             probes.push_back(
-                {.name = "files/" + mode + "-" + std::string(file.name),
-                 .what = "reads ~/" + std::string(file.path) + " where the jail shows the home directory",
+                {.name = base::format("files/{}-{}", mode, file.name),
+                 .what = base::format("reads ~/{} where the jail shows the home directory", file.path),
                  .attempt = attempt,
                  .scenario = scenario});
         }

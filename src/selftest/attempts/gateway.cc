@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/inside/addresses.h"
 #include "selftest/attempt.h"
 #include "selftest/catalogue.h"
@@ -88,8 +89,8 @@ GatewayPlace neighbour(const World& world) {
 // Sends "CONNECT address:port" and reads the answer.
 Finding ask_proxy(const World& world, const std::string& address, int64_t port) {
     if (port == 0) return absent("no such address here");
-    std::string target = address + ":" + std::to_string(port);
-    std::string request = "CONNECT " + target + " HTTP/1.1\r\nHost: " + target + "\r\n\r\n";
+    std::string target = base::format("{}:{}", address, port);
+    std::string request = base::format("CONNECT {} HTTP/1.1\r\nHost: {}\r\n\r\n", target, target);
     GatewayPlace place = world.is_inside ? GatewayPlace{kGateway, base::kProxyPort} : neighbour(world);
     Talk said = talk(SOCK_STREAM, place, {request});
     if (world.is_inside && said.answer.starts_with("HTTP/1.1 200")) return escaped("the tunnel was opened");
@@ -114,7 +115,7 @@ Finding reach_host(const World& world) {
 // The URL has the loopback address of a service, but the Host header is localhost.
 Finding deceive_by_name(const World& world) {
     std::string request =
-        "GET http://127.0.0.1:" + std::to_string(world.tcp_port) + "/ HTTP/1.1\r\nHost: localhost\r\n\r\n";
+        base::format("GET http://127.0.0.1:{}/ HTTP/1.1\r\nHost: localhost\r\n\r\n", world.tcp_port);
     GatewayPlace place = world.is_inside ? GatewayPlace{kGateway, base::kProxyPort} : neighbour(world);
     Talk said = talk(SOCK_STREAM, place, {request});
     return judge(world, said, said.answer.substr(0, said.answer.find('\r')));

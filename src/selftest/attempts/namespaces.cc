@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "selftest/attempt.h"
 #include "selftest/catalogue.h"
 
@@ -99,7 +100,7 @@ Finding overlay(const World& world) {
     return with_own_mounts(
         [&] {
             std::string options =
-                "lowerdir=/usr,upperdir=" + world.project + "/upper,workdir=" + world.project + "/work";
+                base::format("lowerdir=/usr,upperdir={}/upper,workdir={}/work", world.project, world.project);
             ::mkdir((world.project + "/upper").c_str(), 0700);
             ::mkdir((world.project + "/work").c_str(), 0700);
             long mounted = ::mount("none", "/usr", "overlay", 0, options.c_str());
@@ -195,7 +196,7 @@ void add_namespaces(Probes& probes) {
         add(
             "enter-" + std::string(name), "enters the namespace of pid 1: " + std::string(name),
             [name](const World& world) {
-                return enter("/proc/" + std::to_string(world.guardian) + "/ns/" + name);
+                return enter(base::format("/proc/{}/ns/{}", world.guardian, name));
             },
             "needs root");
     }

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/process/descriptors.h"
 #include "selftest/attempt.h"
 #include "selftest/catalogue.h"
@@ -21,7 +22,7 @@ namespace {
 constexpr unsigned kLongestDaemon = 10;  // seconds; it must not outlive the self-test by much
 
 std::string mark_of(const World& world) {
-    return "# planted by a probe: " + world.secret + "\n";
+    return base::format("# planted by a probe: {}\n", world.secret);
 }
 
 // Appends a mark to a file; creates the file if it is missing.
@@ -64,8 +65,8 @@ void add_home_places(Probes& probes) {
             return world.home + path;
         };
         probes.push_back(
-            {.name = "persistence/home-" + std::string(place.name) + suffix,
-             .what = "plants ~/" + std::string(place.path) + ": " + std::string(place.what),
+            {.name = base::format("persistence/home-{}{}", place.name, suffix),
+             .what = base::format("plants ~/{}: {}", place.path, place.what),
              .attempt = [path_in](const World& world) { return leave_mark(world, path_in(world)); },
              .scenario = scenario,
              .afterwards = [path_in](const World& world) { return look_for_mark(world, path_in(world)); }});
@@ -92,7 +93,7 @@ void add_outside_places(Probes& probes) {
             return directory + "/agent-sandbox-selftest-" + world.secret;
         };
         probes.push_back(
-            {.name = "persistence/" + std::string(row.name) + "-file",
+            {.name = base::format("persistence/{}-file", row.name),
              .what = "leaves a file in the host's " + std::string(row.directory),
              .attempt = [path_in](const World& world) { return leave_mark(world, path_in(world)); },
              .excuse = "this host has no such place",

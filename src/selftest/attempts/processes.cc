@@ -17,6 +17,7 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "selftest/attempt.h"
@@ -30,7 +31,7 @@ constexpr unsigned kSetUserId = 04755;
 constexpr size_t kMostMemory = 256u << 10;
 
 std::string entry_of(int64_t process, std::string_view name) {
-    return "/proc/" + std::to_string(process) + "/" + std::string(name);
+    return base::format("/proc/{}/{}", process, name);
 }
 
 Finding trace(pid_t process) {
@@ -119,8 +120,8 @@ std::string status_of(std::string_view name) {
 Attempt status_is_not(std::string_view name, std::string_view good) {
     return [name, good](const World&) {
         std::string value = status_of(name);
-        if (value == good) return held(std::string(name) + " is " + value);
-        return escaped(std::string(name) + " is " + value);
+        if (value == good) return held(base::format("{} is {}", name, value));
+        return escaped(base::format("{} is {}", name, value));
     };
 }
 

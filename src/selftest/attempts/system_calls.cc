@@ -12,6 +12,7 @@
 #include <initializer_list>
 #include <vector>
 
+#include "base/format.h"
 #include "selftest/attempt.h"
 #include "selftest/attempts/foreign.h"
 #include "selftest/catalogue.h"
@@ -140,7 +141,7 @@ void add_system_calls(Probes& probes) {
     for (const Socket& row : kSockets) {
         probes.push_back(
             {.name = "system-calls/socket-" + std::string(row.name),
-             .what = "opens a socket of the kind '" + std::string(row.name) + "'",
+             .what = base::format("opens a socket of the kind '{}'", row.name),
              .attempt = [&row](const World&) { return judge(::socket(row.family, row.type, row.protocol)); },
              .excuse = "this kernel lacks it, or keeps it for root"});
     }

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 
+#include "base/format.h"
 #include "base/inside/paths_inside.h"
 #include "base/text.h"
 #include "selftest/attempt.h"
@@ -119,13 +120,13 @@ void add_places(Probes& probes) {
     }
     for (const PlantedPlace& place : kReadOnly) {
         probes.push_back({.name = group("write-" + std::string(place.name)),
-                          .what = "finds " + std::string(place.path) + " on a mount that can be written",
+                          .what = base::format("finds {} on a mount that can be written", place.path),
                           .attempt = [path = place.path](const World&) { return mounted_writable(path); },
                           .excuse = "it is mounted read-only outside, too"});
     }
     for (const PlantedPlace& place : kKernelFiles) {
         probes.push_back({.name = group("kernel-" + std::string(place.name)),
-                          .what = "opens " + std::string(place.path) + " for writing",
+                          .what = base::format("opens {} for writing", place.path),
                           .attempt = [path = place.path](const World&) { return open_for_writing(path); },
                           .excuse = kNeedsRoot});
     }

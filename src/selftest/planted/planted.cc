@@ -12,6 +12,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/remove_tree.h"
 #include "base/text.h"
 #include "selftest/planted/planted_ipc.h"
@@ -176,7 +177,7 @@ base::Status Planted::plant() {
     std::string tag = std::filesystem::path(world_.root).filename();
     world_.home_socket = world_.home + "/service.sock";
     if (!world_.home.starts_with(world_.root)) in_home_.push_back(world_.home_socket);
-    world_.temporary_socket = "/tmp/" + tag + ".sock";
+    world_.temporary_socket = base::format("/tmp/{}.sock", tag);
     world_.abstract_socket = "@" + tag;
     if (base::Status done = plant_files(); !done) return done;
     if (base::Status done = open_terminals(); !done) return done;
@@ -186,7 +187,7 @@ base::Status Planted::plant() {
 }
 
 base::Status Planted::plant_files() {
-    const std::string content = "secret " + world_.secret + "\n";
+    const std::string content = base::format("secret {}\n", world_.secret);
     for (const PlantedFile& file : kCredentials) {
         if (base::Status done = write(world_.home + "/" + std::string(file.path), content); !done)
             return done;
@@ -200,7 +201,8 @@ base::Status Planted::plant_files() {
     for (const std::string& path : {world_.home + "/notes", world_.neighbour + "/secret"}) {
         if (base::Status done = write(path, content); !done) return done;
     }
-    base::Status start_up = write(world_.home + "/.zprofile", "export PLANTED_TOKEN=" + world_.secret + "\n");
+    base::Status start_up =
+        write(world_.home + "/.zprofile", base::format("export PLANTED_TOKEN={}\n", world_.secret));
     if (!start_up) return start_up;
     for (const char* name : {"/.bashrc", "/.profile"}) {
         if (base::file_exists(world_.home + name)) continue;

@@ -2,6 +2,7 @@
 // The environment of a caller with secrets in variables.
 #include <cstdlib>
 
+#include "base/format.h"
 #include "selftest/attempts/variables.h"
 #include "selftest/planted/planted.h"
 
@@ -16,10 +17,10 @@ std::vector<std::string> Planted::environment() const {
     };
     // If the account is in a directory service, these variables are the only source.
     for (const char* name : {"USER", "LOGNAME", "SHELL"}) {
-        if (const char* value = std::getenv(name)) environment.push_back(std::string(name) + "=" + value);
+        if (const char* value = std::getenv(name)) environment.push_back(base::format("{}={}", name, value));
     }
     for (const PlantedVariable& variable : planted_variables()) {
-        environment.push_back(std::string(variable.name) + "=" + value_of(variable, world_));
+        environment.push_back(base::format("{}={}", variable.name, value_of(variable, world_)));
     }
     return environment;
 }

@@ -19,6 +19,7 @@
 #include <cstring>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/text.h"
 
 namespace selftest {
@@ -80,7 +81,7 @@ void plant_key(World& world, const std::string& tag) {
 }
 
 void plant_outside_files(World& world, const std::string& tag) {
-    world.temporary_file = "/tmp/" + tag + ".secret";
+    world.temporary_file = base::format("/tmp/{}.secret", tag);
     world.shared_memory = "/dev/shm/" + tag;
     for (std::string World::*place : {&World::temporary_file, &World::shared_memory}) {
         if (!base::write_file_atomically(world.*place, world.secret)) (world.*place).clear();
