@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -86,8 +87,8 @@ std::string bytes_text(int64_t bytes) {
     size_t unit = 0;
     for (amount /= 1024; amount >= 999.5 && unit + 1 < kUnits.size(); ++unit) amount /= 1024;
     int64_t tenths = std::llround(amount * 10);
-    std::string text = tenths < 100 ? std::to_string(tenths / 10) + "." + std::to_string(tenths % 10)
-                                    : std::to_string((tenths + 5) / 10);
+    std::string text =
+        tenths < 100 ? base::format("{}.{}", tenths / 10, tenths % 10) : std::to_string((tenths + 5) / 10);
     return text + kUnits[unit];
 }
 
@@ -98,7 +99,7 @@ std::string age_text(std::chrono::milliseconds age) {
     if (minutes < 60) return std::to_string(minutes) + "m";
     int64_t hours = minutes / 60;
     std::string rest = std::to_string(minutes % 60);
-    if (hours < 24) return std::to_string(hours) + "h" + (rest.size() < 2 ? "0" : "") + rest + "m";
+    if (hours < 24) return base::format("{}h{}{}m", hours, rest.size() < 2 ? "0" : "", rest);
     return std::to_string(hours / 24) + "d";
 }
 
@@ -130,7 +131,7 @@ std::string bar(int64_t used, int64_t limit, size_t width) {
     double part =
         limit > 0 ? static_cast<double>(std::max<int64_t>(used, 0)) / static_cast<double>(limit) : 0;
     auto full = static_cast<size_t>(std::lround(std::min(part, 1.0) * static_cast<double>(inside)));
-    return "[" + std::string(full, '#') + std::string(inside - full, '-') + "]";
+    return base::format("[{}{}]", std::string(full, '#'), std::string(inside - full, '-'));
 }
 
 }  // namespace monitor

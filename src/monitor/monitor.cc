@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "monitor/gather.h"
 #include "monitor/keys.h"
@@ -81,7 +82,8 @@ class Monitor {
             case Key::stop:
                 if (const session::Known* known = selected()) {
                     asked_about_ = known->id;
-                    screen_.question = "end session " + known->id.substr(0, session::kShortId) + "?";
+                    screen_.question =
+                        base::format("end session {}?", known->id.substr(0, session::kShortId));
                 }
                 break;
             case Key::help:
@@ -104,7 +106,7 @@ class Monitor {
         auto known = std::ranges::find(gatherer_.known(), asked_about_, &session::Known::id);
         if (known == gatherer_.known().end()) return;
         ask(*known, base::Json::object().set("do", "stop").set("now", false),
-            "asked " + asked_about_.substr(0, session::kShortId) + " to end");
+            base::format("asked {} to end", asked_about_.substr(0, session::kShortId)));
     }
 
     // Read the refusals of the other session at once, not in half a second.

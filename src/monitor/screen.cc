@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/format.h"
 #include "base/parse.h"
 #include "monitor/cells.h"
 
@@ -59,10 +60,10 @@ Columns columns_for(size_t width) {
 
 std::string list_line(std::string_view mark, const std::vector<std::string>& texts, size_t width) {
     Columns columns = columns_for(width);
-    std::string line = std::string(mark) + padded(texts[0], kId) + " " + padded_left(texts[1], kAge) + " ";
+    std::string line = base::format("{}{} {} ", mark, padded(texts[0], kId), padded_left(texts[1], kAge));
     if (columns.backend > 0)
-        line += padded(texts[2], columns.backend) + " " + padded(texts[3], columns.network) + " ";
-    return line + padded(texts[4], columns.project) + " " + texts[5];
+        line += base::format("{} {} ", padded(texts[2], columns.backend), padded(texts[3], columns.network));
+    return base::format("{}{} {}", line, padded(texts[4], columns.project), texts[5]);
 }
 
 size_t questions_of(const Entry& entry) {
@@ -100,7 +101,7 @@ Section questions(const Entry& entry, size_t width) {
     Section section{.title = "Waiting for your answer"};
     for (const Json& question : entry.status.items("pending")) {
         std::string left = age_text(milliseconds_in(question, "left_ms")) + " left";
-        std::string line = "  #" + std::to_string(question.number("id")) + " ";
+        std::string line = base::format("  #{} ", question.number("id"));
         size_t name = width > line.size() + 12 ? width - line.size() - 12 : 0;
         section.rows.push_back(
             {line + padded(target_of(question), name) + padded_left(left, 12), Style::yellow});
@@ -137,14 +138,14 @@ std::string refusal_text(const Json& line) {
         what == "answer") {
         what = target_of(line);
     } else if (!line.text("path").empty()) {
-        what = line.text("access", "use") + " " + line.text("path");
+        what = base::format("{} {}", line.text("access", "use"), line.text("path"));
     } else if (what == "slurm") {
-        what = line.text("command") + " " + line.text("option");
+        what = base::format("{} {}", line.text("command"), line.text("option"));
     } else {
         what += " " + line.text("name");
     }
     std::string reason = line.text("reason", line.text("cause"));
-    return reason.empty() ? what : what + "  " + reason;
+    return reason.empty() ? what : base::format("{}  {}", what, reason);
 }
 
 Section refusals(const Entry& entry) {
@@ -152,7 +153,8 @@ Section refusals(const Entry& entry) {
     if (int64_t count = entry.status.number("refused"); count > 0)
         section.title += " " + std::to_string(count);
     for (const Json& line : entry.refusals)
-        section.rows.push_back({"  " + clock_text(line.text("time")) + " " + refusal_text(line), Style::red});
+        section.rows.push_back(
+            {base::format("  {} {}", clock_text(line.text("time")), refusal_text(line)), Style::red});
     return section;
 }
 
@@ -163,7 +165,7 @@ Section limits(const Entry& entry, size_t width) {
         if (name.starts_with("limits.")) name.erase(0, 7);
         Style style = Style::plain;
         int64_t used = limit.number("used", -1), value = limit.number("value");
-        std::string line = "  " + padded(name, width < kNarrow ? 12 : 20) + " ";
+        std::string line = base::format("  {} ", padded(name, width < kNarrow ? 12 : 20));
         if (used >= 0 && value > 0) {
             line += bar(used, value, width < kNarrow ? 7 : 22) + " ";
             if (used / 9 >= value / 10) style = Style::yellow;
@@ -208,7 +210,7 @@ void add_details(const Entry& entry, size_t width, size_t room, std::vector<Row>
         if (section.room == 0) continue;
         std::string title = section.title;
         if (section.room < section.rows.size())
-            title += " (" + std::to_string(section.rows.size() - section.room) + " more)";
+            title += base::format(" ({} more)", section.rows.size() - section.room);
         rows.push_back({std::move(title), Style::bold});
         rows.insert(rows.end(), section.rows.begin(),
                     section.rows.begin() + static_cast<ptrdiff_t>(section.room));
@@ -239,7 +241,7 @@ Row title(const Screen& screen) {
     std::string text = "agent-sandbox: ";
     text += count == 0 ? "no session is running"
                        : std::to_string(count) + (count == 1 ? " session" : " sessions");
-    if (waiting > 0) text += ", " + std::to_string(waiting) + (waiting == 1 ? " question" : " questions");
+    if (waiting > 0) text += base::format(", {} {}", waiting, waiting == 1 ? "question" : "questions");
     return {std::move(text), Style::bold};
 }
 
@@ -268,7 +270,7 @@ std::string limit_text(const Json& limit) {
     std::string amount = std::to_string(used);
     if (name.ends_with("memory")) amount = bytes_text(used);
     if (name.ends_with("time")) amount = age_text(std::chrono::seconds(std::min<int64_t>(used, INT32_MAX)));
-    return text.empty() ? amount + ", no limit" : amount + " of " + text;
+    return text.empty() ? amount + ", no limit" : base::format("{} of {}", amount, text);
 }
 
 std::vector<Row> render(const Screen& screen, size_t width, size_t height) {
@@ -301,8 +303,8 @@ std::string repaint(const std::vector<Row>& before, const std::vector<Row>& afte
     std::string text;
     for (size_t index = 0; index < after.size(); ++index) {
         if (index < before.size() && before[index] == after[index]) continue;
-        text += "\x1b[" + std::to_string(index + 1) + ";1H" + "\x1b[K" +
-                base::styled(after[index].text, after[index].style, is_coloured);
+        text += base::format("\x1b[{};1H\x1b[K{}", index + 1,
+                             base::styled(after[index].text, after[index].style, is_coloured));
     }
     return text;
 }
