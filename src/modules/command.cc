@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "modules/command.h"
 
+#include "base/format.h"
 #include "host/facts.h"
 
 namespace modules {
@@ -36,9 +37,9 @@ constexpr std::string_view kAdvice =
     "the administrator can name the site's own as modules.command in /etc/agent-sandbox/config.toml";
 
 base::Error untrusted(const base::Path& program, const base::Path& path, std::string_view problem) {
-    std::string what = "the module command " + program.str() + " is not run: ";
+    std::string what = base::format("the module command {} is not run: ", program.str());
     what += path == program ? std::string("it") : path.str();
-    return base::Error{.what = what + " " + std::string(problem), .advice = std::string(kAdvice)};
+    return base::Error{.what = base::format("{} {}", what, problem), .advice = std::string(kAdvice)};
 }
 
 // Threat: if another user can replace the module command, that user's program runs outside the jail
@@ -82,7 +83,7 @@ base::Result<base::Path> find_command(const host::Tree& tree, const std::vector<
     std::optional<base::Path> found =
         pinned ? program_at(tree, pinned->path) : named_by_variables(tree, environment);
     if (pinned && !found)
-        return base::Error{.what = "modules.command: " + pinned->path.str() + " is not a program"};
+        return base::Error{.what = base::format("modules.command: {} is not a program", pinned->path.str())};
     for (std::string_view place : kPlaces) {
         if (!found) found = program_at(tree, base::Path::known(place));
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "modules/answer.h"
 #include "modules/run.h"
@@ -70,7 +71,7 @@ Loaded apply(const std::vector<std::string>& environment, const Answer& answer,
     }
     for (const auto& [name, value] : changes) {
         if (!value) continue;
-        loaded.environment.push_back(name + "=" + with_withheld(name, *value, withheld));
+        loaded.environment.push_back(base::format("{}={}", name, with_withheld(name, *value, withheld)));
         loaded.set.push_back(name);
     }
     find_search_places(environment, loaded);
@@ -79,8 +80,9 @@ Loaded apply(const std::vector<std::string>& environment, const Answer& answer,
 
 std::string advice_for(const std::vector<std::string>& withheld) {
     if (withheld.empty()) return "see 'module avail' and 'module spider'";
-    return "module files in " + base::printable(base::join(withheld, ", ")) +
-           " are not read: the jail can write there, and they would run outside it";
+    return base::format(
+        "module files in {} are not read: the jail can write there, and they would run outside it",
+        base::printable(base::join(withheld, ", ")));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <chrono>
 
 #include "base/file.h"
+#include "base/format.h"
 #include "base/process/descriptors.h"
 
 namespace modules {
@@ -115,12 +116,14 @@ base::Result<Output> run_command(const base::Path& program, const std::vector<st
     if (!is_complete) ::kill(-child, SIGKILL);
     output.exit_code = wait_for(child);
     if (!is_complete) {
-        return base::Error{.what = "the module command " + program.str() +
-                                   " was stopped: it took longer than a minute, or wrote without end",
-                           .advice = "try 'module load' outside the jail"};
+        return base::Error{
+            .what = base::format(
+                "the module command {} was stopped: it took longer than a minute, or wrote without end",
+                program.str()),
+            .advice = "try 'module load' outside the jail"};
     }
     if (output.exit_code == kCannotExecute && output.words.empty())
-        return base::Error{.what = "the module command " + program.str() + " can't be run"};
+        return base::Error{.what = base::format("the module command {} can't be run", program.str())};
     return output;
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "host/facts.h"
 
@@ -77,7 +78,7 @@ class Withholding {
         }
         bool is_all = kept.empty();
         settle(pending, "");
-        if (!is_all) result_.environment.push_back(std::string(name) + "=" + base::join(kept, ":"));
+        if (!is_all) result_.environment.push_back(base::format("{}={}", name, base::join(kept, ":")));
     }
 
     void settle(std::vector<Withheld>& pending, const std::string& before) {
