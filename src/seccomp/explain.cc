@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/format.h"
 #include "base/text.h"
 #include "seccomp/filter.h"
 
@@ -29,22 +30,22 @@ std::string why_no_row_refuses(std::string_view name) {
         "no row of the filter refuses it, and no system call of that name was known when this program was "
         "built";
     std::string near = base::nearest(name, known_names());
-    return near.empty() ? why : why + "; did you mean " + near + "?";
+    return near.empty() ? why : base::format("{}; did you mean {}?", why, near);
 }
 
 // Names the rows that a setting has lifted, because the user may ask why the call works.
 std::string why_lifted(const std::vector<const Row*>& lifted) {
     std::string why;
     for (const Row* row : lifted)
-        add_once(why, std::string(setting_of(row->lifted_by)) + " allows it: " + std::string(row->reason));
+        add_once(why, base::format("{} allows it: {}", setting_of(row->lifted_by), row->reason));
     return why;
 }
 
 void judge_exceptions(Verdict& verdict, const std::vector<const Row*>& counting) {
     verdict.verdict = "allowed with exceptions";
     for (const Row* row : counting) {
-        add_once(verdict.why, answer_of(*row) + " for " + std::string(row->when) +
-                                  ", because: " + std::string(row->reason));
+        add_once(verdict.why,
+                 base::format("{} for {}, because: {}", answer_of(*row), row->when, row->reason));
         std::string_view setting = setting_of(row->lifted_by);
         if (!setting.empty()) add_once(verdict.why, std::string(setting) + " = true lifts that");
     }

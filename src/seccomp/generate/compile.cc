@@ -17,6 +17,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "base/format.h"
 
 namespace seccomp {
 namespace {
@@ -36,8 +37,8 @@ uint32_t token(Architecture architecture) {
     return SCMP_ARCH_NATIVE;
 }
 
-base::Error library_error(std::string attempt, int code) {
-    return base::Error{.what = "libseccomp: cannot " + std::move(attempt) + ": " + std::strerror(-code)};
+base::Error library_error(const std::string& attempt, int code) {
+    return base::Error{.what = base::format("libseccomp: cannot {}: {}", attempt, std::strerror(-code))};
 }
 
 scmp_arg_cmp comparison(const Condition& condition) {
