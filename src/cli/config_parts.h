@@ -19,7 +19,7 @@ int config_path(const Invocation& call);
 int config_import(const Invocation& call);
 
 // `config check --admin`.
-int config_check_admin(const Invocation& call, const Place& place);
+int config_check_admin(const Invocation& call, const Workspace& workspace);
 
 struct ListedFile {
     config::Layer layer = config::Layer::user;
@@ -29,11 +29,12 @@ struct ListedFile {
 
 // In the order of reading. The main file of each layer is listed even if it is missing, because the user
 // would create it there.
-std::vector<ListedFile> configuration_files(const Place& place);
+std::vector<ListedFile> configuration_files(const Workspace& workspace);
 
 // One line for each file in a configuration directory whose name is not read. With `layer`: only the files of
 // that layer.
-std::vector<std::string> unread_files(const Place& place, std::optional<config::Layer> layer = std::nullopt);
+std::vector<std::string> unread_files(const Workspace& workspace,
+                                      std::optional<config::Layer> layer = std::nullopt);
 
 // Prints "warning: " in front, because mistakes are printed beside it.
 void tell_warning(const Output& output, const std::string& text);

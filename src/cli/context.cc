@@ -64,35 +64,35 @@ base::Path named_directory(const Caller& caller) {
 
 }  // namespace
 
-base::Result<Place> find_place(const Caller& caller, const Arguments& arguments) {
+base::Result<Workspace> find_workspace(const Caller& caller, const Arguments& arguments) {
     base::Result<host::Identity> identity =
         host::probe_identity(caller.disk, ::getuid(), ::getgid(), caller.environment);
     if (!identity) return identity.error();
-    Place place{.identity = *std::move(identity)};
-    place.files = config::places_for(place.identity.home, caller.environment);
+    Workspace workspace{.identity = *std::move(identity)};
+    workspace.files = config::places_for(workspace.identity.home, caller.environment);
     // Threat: `~` in the administrator's files would be wherever HOME points
     // (tests/admin/ceiling_attacks.bats).
-    if (!caller.has_planted_home && base::file_exists(place.files.admin_directory)) {
-        std::optional<base::Path> home = host::account_home(caller.disk, place.identity.uid);
-        if (home && *home != place.identity.home) {
-            place.identity.home = *home;
-            place.files = config::places_for(place.identity.home, caller.environment);
+    if (!caller.has_planted_home && base::file_exists(workspace.files.admin_directory)) {
+        std::optional<base::Path> home = host::account_home(caller.disk, workspace.identity.uid);
+        if (home && *home != workspace.identity.home) {
+            workspace.identity.home = *home;
+            workspace.files = config::places_for(workspace.identity.home, caller.environment);
         }
     }
 
-    place.project = named_directory(caller);
-    place.project_origin = "the current directory";
+    workspace.project = named_directory(caller);
+    workspace.project_origin = "the current directory";
     if (arguments.project) {
         base::Result<base::Path> asked =
-            path_from(*arguments.project, place.identity.home, caller.working_directory);
+            path_from(*arguments.project, workspace.identity.home, caller.working_directory);
         if (!asked) return asked.error();
-        place.project = *std::move(asked);
-        place.project_origin = "--project";
+        workspace.project = *std::move(asked);
+        workspace.project_origin = "--project";
     }
 
-    base::Result<host::Tree::Resolved> resolved = caller.disk.resolve(place.project);
+    base::Result<host::Tree::Resolved> resolved = caller.disk.resolve(workspace.project);
     if (!resolved) return resolved.error();
-    place.physical_project = resolved->path;
+    workspace.physical_project = resolved->path;
     // Threat: a process that can rename names beside the project replaces it by a link to another directory
     // now, which would become the project (tests/jail/project.bats). The kernel's path has no links.
     if (!arguments.project && resolved->path != caller.working_directory) {
@@ -100,39 +100,39 @@ base::Result<Place> find_place(const Caller& caller, const Arguments& arguments)
             .what = base::format("the current directory {} was replaced by something else just now",
                                  caller.working_directory.str()),
             .advice = "try again, and look for what changes it",
-            .where = place.project_origin};
+            .where = workspace.project_origin};
     }
     std::optional<host::Node> node = caller.disk.look(resolved->path);
     if (!node || node->kind != host::Kind::directory) {
-        base::Error error{.what = base::format("the project {}{}", place.project.str(),
+        base::Error error{.what = base::format("the project {}{}", workspace.project.str(),
                                                node ? " is not a directory" : " does not exist"),
                           .advice = "name an existing directory with --project",
-                          .where = place.project_origin};
+                          .where = workspace.project_origin};
         if (node) return error;
         if (base::shut_directory(resolved->path))
-            error.what = "cannot reach the project " + place.project.str();
+            error.what = "cannot reach the project " + workspace.project.str();
         return base::with_shut_directory(std::move(error), resolved->path);
     }
-    return place;
+    return workspace;
 }
 
-base::Result<policy::Layers> read_layers(const Place& place, const Caller& caller,
+base::Result<policy::Layers> read_layers(const Workspace& workspace, const Caller& caller,
                                          const Arguments& arguments) {
     policy::Layers layers;
-    auto admin = config::read_admin_files(place.files);
+    auto admin = config::read_admin_files(workspace.files);
     if (!admin) return admin.error();
     layers.admin = *std::move(admin);
 
-    auto user = config::read_user_files(place.files, place.physical_project);
+    auto user = config::read_user_files(workspace.files, workspace.physical_project);
     if (!user) return user.error();
     layers.user = *std::move(user);
 
-    auto project = config::read_project_file(place.files, place.physical_project);
+    auto project = config::read_project_file(workspace.files, workspace.physical_project);
     if (!project) return project.error();
     layers.project = *std::move(project);
 
     if (arguments.preset) {
-        auto preset = config::read_preset(place.files, *arguments.preset);
+        auto preset = config::read_preset(workspace.files, *arguments.preset);
         if (!preset) return preset.error();
         layers.preset.push_back(*std::move(preset));
     }
@@ -170,11 +170,11 @@ config::Value asked_profile(const policy::Layers& layers) {
     return asked;
 }
 
-base::Result<Agents> find_agents(const Place& place, const policy::Layers& layers,
+base::Result<Agents> find_agents(const Workspace& workspace, const policy::Layers& layers,
                                  const std::vector<std::string>& command) {
     Agents agents;
     config::Value asked = asked_profile(layers);
-    base::Result<std::vector<config::ProfileText>> found = config::find_profiles(place.files);
+    base::Result<std::vector<config::ProfileText>> found = config::find_profiles(workspace.files);
     if (!found) return found.error();
     if (asked.text == "auto") {
         base::Result<std::optional<config::Profile>> profile = config::profile_for(*found, command);
@@ -189,8 +189,8 @@ base::Result<Agents> find_agents(const Place& place, const policy::Layers& layer
 }
 
 // Only a home directory that is shown as it is shows the state of others.
-base::Status find_others(const Place& place, Agents& agents) {
-    base::Result<std::vector<config::ProfileText>> found = config::find_profiles(place.files);
+base::Status find_others(const Workspace& workspace, Agents& agents) {
+    base::Result<std::vector<config::ProfileText>> found = config::find_profiles(workspace.files);
     if (!found) return found.error();
     for (const config::ProfileText& text : *found) {
         if (agents.chosen && agents.chosen->name == text.name) continue;
@@ -217,23 +217,23 @@ void warn_of_unset(const Caller& caller, const Arguments& arguments, Settings& s
 }  // namespace
 
 base::Result<Settings> load_settings(const Caller& caller, const Arguments& arguments) {
-    base::Result<Place> place = find_place(caller, arguments);
-    if (!place) return place.error();
-    base::Result<policy::Layers> layers = read_layers(*place, caller, arguments);
+    base::Result<Workspace> workspace = find_workspace(caller, arguments);
+    if (!workspace) return workspace.error();
+    base::Result<policy::Layers> layers = read_layers(*workspace, caller, arguments);
     if (!layers) return layers.error();
-    base::Result<Agents> agents = find_agents(*place, *layers, arguments.words);
+    base::Result<Agents> agents = find_agents(*workspace, *layers, arguments.words);
     if (!agents) return agents.error();
     if (agents->chosen) layers->profile.push_back(agents->chosen->layer);
     base::Result<policy::Effective> effective =
-        policy::merge(*layers, path_meaning(caller.disk, place->identity.home));
+        policy::merge(*layers, path_meaning(caller.disk, workspace->identity.home));
     if (!effective) return effective.error();
     policy::Policy policy = policy::policy_from(*effective);
     bool shows_home =
         policy.home.access == policy::HomeAccess::read || policy.home.access == policy::HomeAccess::write;
     if (shows_home) {
-        if (base::Status others = find_others(*place, *agents); !others) return others.error();
+        if (base::Status others = find_others(*workspace, *agents); !others) return others.error();
     }
-    Settings settings{*std::move(place), *std::move(agents), *std::move(layers), *std::move(effective),
+    Settings settings{*std::move(workspace), *std::move(agents), *std::move(layers), *std::move(effective),
                       std::move(policy)};
     warn_of_unset(caller, arguments, settings);
     return settings;
@@ -292,36 +292,39 @@ std::function<bool()> search_bound() {
 base::Result<Planned> plan_beside(host::PrivateFilesSearch& private_etc, const Caller& caller,
                                   Settings settings, const std::string& session,
                                   const std::vector<std::string>& command) {
-    const std::string& state = settings.place.files.state_directory;
+    const std::string& state = settings.workspace.files.state_directory;
     caller.disk.recall_names(state + "/known-names");
-    base::Result<host::Facts> facts = host::probe(caller.disk, caller.environment, settings.place.identity);
+    base::Result<host::Facts> facts =
+        host::probe(caller.disk, caller.environment, settings.workspace.identity);
     if (!facts) return facts.error();
     probe_backends(caller, settings.policy, *facts);
 
     base::Result<modules::Loaded> modules = load_modules(settings, caller);
     if (!modules) return modules.error();
 
-    plan::Request request{.project = settings.place.project,
-                          .project_origin = settings.place.project_origin,
+    plan::Request request{.project = settings.workspace.project,
+                          .project_origin = settings.workspace.project_origin,
                           .working_directory = caller.working_directory,
                           .command = command,
                           .environment = caller.environment,
                           .session = session,
-                          .config_directory = base::Path::known(settings.place.files.user_directory),
-                          .state_directory = base::Path::known(settings.place.files.state_directory),
+                          .config_directory = base::Path::known(settings.workspace.files.user_directory),
+                          .state_directory = base::Path::known(settings.workspace.files.state_directory),
                           .runtime_places = runtime_places_of(caller, state),
                           .job = caller.job};
     if (!settings.policy.modules.load.empty()) use_modules(*modules, request);
     base::Result<std::vector<base::Path>> hidden = private_etc.wait();
     if (!hidden) return hidden.error();
     facts->private_etc = *std::move(hidden);
-    const std::vector<std::string> known = session::read_known_places(state, settings.place.physical_project);
+    const std::vector<std::string> known =
+        session::read_known_places(state, settings.workspace.physical_project);
     base::Result<plan::Plan> plan =
         plan::make_plan({request, settings.policy, *facts, caller.disk,
                          settings.agents.chosen ? &*settings.agents.chosen : nullptr, settings.agents.others,
                          known, search_bound()});
     // First: what the plan misses may be there and not have been seen.
-    if (base::Status seen = caller.disk.check(settings.place.physical_project); !seen) return seen.error();
+    if (base::Status seen = caller.disk.check(settings.workspace.physical_project); !seen)
+        return seen.error();
     if (!plan) return plan.error();
     caller.disk.keep_names();
     tell_modules(*modules, *plan);

@@ -47,14 +47,14 @@ Caller probe_environment();
 base::Status probe_working_directory(Caller& caller);
 
 // The calling user and the project.
-struct Place {
+struct Workspace {
     host::Identity identity;
     config::Places files;
     base::Path project;           // as given
     base::Path physical_project;  // what configuration is matched against and trust is kept for
     std::string project_origin;
 };
-base::Result<Place> find_place(const Caller& caller, const Arguments& arguments);
+base::Result<Workspace> find_workspace(const Caller& caller, const Arguments& arguments);
 
 // The agent that a command is, and those that it is not.
 struct Agents {
@@ -63,13 +63,13 @@ struct Agents {
 };
 
 struct Settings {
-    Place place;
+    Workspace workspace;
     Agents agents;
     policy::Layers layers;
     policy::Effective effective;
     policy::Policy policy;
 };
-base::Result<policy::Layers> read_layers(const Place& place, const Caller& caller,
+base::Result<policy::Layers> read_layers(const Workspace& workspace, const Caller& caller,
                                          const Arguments& arguments);
 // Paths are compared as this disk resolves them.
 policy::PathMeaning path_meaning(const host::Tree& disk, const base::Path& home);

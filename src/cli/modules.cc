@@ -11,9 +11,9 @@ using policy::HomeAccess;
 
 // Directories that a session can write. Files from there must not run outside.
 std::vector<base::Path> places_of_jail(const Settings& settings, const Caller& caller) {
-    const base::Path& home = settings.place.identity.home;
+    const base::Path& home = settings.workspace.identity.home;
     const policy::Policy& policy = settings.policy;
-    std::vector<base::Path> places = {settings.place.physical_project};
+    std::vector<base::Path> places = {settings.workspace.physical_project};
     auto add = [&](const base::Path& place) {
         base::Result<host::Tree::Resolved> resolved = caller.disk.resolve(place);
         places.push_back(resolved ? resolved->path : place);

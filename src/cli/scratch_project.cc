@@ -49,7 +49,7 @@ struct ScratchRun {
 };
 
 // Ignores project.parents, modules.load and the project's file in `layers`.
-base::Result<Planned> plan_run(const Caller& caller, const Place& place, policy::Layers layers,
+base::Result<Planned> plan_run(const Caller& caller, const Workspace& workspace, policy::Layers layers,
                                const ScratchRun& run) {
     for (auto* files : {&layers.admin, &layers.profile, &layers.user, &layers.preset}) {
         for (config::LayerFile& file : *files) forget(file.values);
@@ -61,12 +61,12 @@ base::Result<Planned> plan_run(const Caller& caller, const Place& place, policy:
     Caller here{.environment = caller.environment, .working_directory = run.project};
     here.has_planted_home = caller.has_planted_home;
     base::Result<policy::Effective> effective =
-        policy::merge(layers, path_meaning(here.disk, place.identity.home));
+        policy::merge(layers, path_meaning(here.disk, workspace.identity.home));
     if (!effective) return effective.error();
     policy::Policy policy = policy::policy_from(*effective);
-    Settings settings{place, {}, std::move(layers), *std::move(effective), std::move(policy)};
-    settings.place.project = settings.place.physical_project = run.project;
-    settings.place.project_origin = "--project";
+    Settings settings{workspace, {}, std::move(layers), *std::move(effective), std::move(policy)};
+    settings.workspace.project = settings.workspace.physical_project = run.project;
+    settings.workspace.project_origin = "--project";
     return plan_with(here, std::move(settings), run.session, run.command);
 }
 
@@ -127,15 +127,16 @@ ScratchProject::~ScratchProject() {
     if (!path_.is_root()) base::remove_tree(path_.str());
 }
 
-base::Status check_start(const Caller& caller, const Place& place, policy::Layers layers) {
+base::Status check_start(const Caller& caller, const Workspace& workspace, policy::Layers layers) {
     base::Result<ScratchProject> project = ScratchProject::make();
     if (!project) return project.error();
     base::Result<Planned> planned =
-        plan_run(caller, place, std::move(layers), {project->path(), "", {"true"}});
+        plan_run(caller, workspace, std::move(layers), {project->path(), "", {"true"}});
     return planned ? base::success() : base::Status(planned.error());
 }
 
-base::Result<std::string> run_bash(const Caller& caller, const Place& place, const BashRequest& request) {
+base::Result<std::string> run_bash(const Caller& caller, const Workspace& workspace,
+                                   const BashRequest& request) {
     base::Result<base::Path> bash = find_bash(caller.disk);
     if (!bash) return bash.error();
     base::Result<ScratchProject> project = ScratchProject::make();
@@ -149,9 +150,9 @@ base::Result<std::string> run_bash(const Caller& caller, const Place& place, con
     base::Result<std::string> session = make_session_id();
     if (!session) return session.error();
     base::Result<Planned> planned =
-        plan_run(caller, place, strict_layers(), {project->path(), *session, std::move(command)});
+        plan_run(caller, workspace, strict_layers(), {project->path(), *session, std::move(command)});
     if (!planned) return planned.error();
-    const std::string& state = place.files.state_directory;
+    const std::string& state = workspace.files.state_directory;
     std::optional<std::string_view> runtime = host::variable(caller.environment, "XDG_RUNTIME_DIR");
     session::Surroundings surroundings{
         .state_directory = state,

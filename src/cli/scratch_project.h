@@ -31,7 +31,7 @@ class ScratchProject {
 };
 
 // Whether a run starts with these layers on this machine.
-base::Status check_start(const Caller& caller, const Place& place, policy::Layers layers);
+base::Status check_start(const Caller& caller, const Workspace& workspace, policy::Layers layers);
 
 // Runs bash in its own jail, without a network and without a writable path, independent of the settings of
 // this machine. `text` is in a file, whose name is the first argument of `script`.
@@ -40,6 +40,7 @@ struct BashRequest {
     std::string_view text;
     std::vector<std::string> arguments;
 };
-base::Result<std::string> run_bash(const Caller& caller, const Place& place, const BashRequest& request);
+base::Result<std::string> run_bash(const Caller& caller, const Workspace& workspace,
+                                   const BashRequest& request);
 
 }  // namespace cli

@@ -40,7 +40,7 @@ base::Status take(Draft& draft, const BackendTraits& backend) {
     std::string name = std::string(base::kPlacePrefix) +
                        (session.empty() ? "session" : session.substr(0, base::kPlaceDigits));
     draft.own = base::Path::known(base::kPlaceParent) / name;
-    draft.plan.place.directory = draft.own;
+    draft.plan.private_directory.path = draft.own;
     return base::success();
 }
 

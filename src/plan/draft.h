@@ -130,6 +130,6 @@ void add_environment(Draft& draft);              // environment.cc
 base::Status add_controls(Draft& draft);         // controls.cc
 void pin_rules(Draft& draft);                    // pins.cc, when the rules and single files are known
 void finish_mounts(Draft& draft);                // make_plan.cc
-void lay_place(Draft& draft);                    // private_directory.cc, when the mounts are finished
+void plan_private_directory(Draft& draft);       // private_directory.cc, when the mounts are finished
 
 }  // namespace plan

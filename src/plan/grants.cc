@@ -264,10 +264,11 @@ class Granter {
     void give_own() {
         if (!inputs_.program.is_root())
             result_.grants.push_back({inputs_.program, GrantKind::read, {"the program itself", {}}});
-        if (inputs_.place.is_root()) return;
-        result_.grants.push_back({inputs_.place, GrantKind::read, {"what the session gives the jail", {}}});
+        if (inputs_.private_directory.is_root()) return;
         result_.grants.push_back(
-            {inputs_.place / "tmp", GrantKind::write, {"temporary files of the jail alone", {}}});
+            {inputs_.private_directory, GrantKind::read, {"what the session gives the jail", {}}});
+        result_.grants.push_back(
+            {inputs_.private_directory / "tmp", GrantKind::write, {"temporary files of the jail alone", {}}});
     }
 
     // ---- What Landlock can't do

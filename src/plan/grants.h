@@ -21,9 +21,9 @@ struct GrantInputs {
     const std::vector<PathRule>& rules;  // settled, sorted by path
     const std::vector<Mount>& mounts;    // devices, and files of the jail's own that can't be mounted
     const host::Tree& tree;
-    base::Path project;  // physical
-    base::Path program;  // this one: the jail executes it under the names of its stubs
-    base::Path place;    // Place::directory; the root where the backend needs none
+    base::Path project;            // physical
+    base::Path program;            // this one: the jail executes it under the names of its stubs
+    base::Path private_directory;  // PrivateDirectory::path; the root where the backend needs none
     bool private_ipc = true;
     bool is_root = false;                 // the caller
     std::vector<base::Path> private_etc;  // host/private_files.h

@@ -84,8 +84,8 @@ void add_links(const Draft& draft, RankedMounts& mounts) {
 // What the jail may read about itself, mounted beside the program that reads it.
 void add_summary(Draft& draft) {
     Plan& plan = draft.plan;
-    if (!plan.place.directory.is_root()) {
-        plan.place.files.push_back({std::string(base::kSummary), encode_summary(plan)});
+    if (!plan.private_directory.path.is_root()) {
+        plan.private_directory.files.push_back({std::string(base::kSummary), encode_summary(plan)});
         return;
     }
     auto program = std::ranges::find(plan.mounts, draft.own_program(), &Mount::target);
@@ -224,21 +224,21 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
         {Phase::guard, add_rank_directories},    // of a job, which its ranks share
         {Phase::guard, hold_own_places},         // the last: no rule may open the sandbox's own state
         {Phase::settle, settle_rules},
-        {Phase::content, add_late_names},    // names to cover if they appear later
-        {Phase::content, set_egress},        // the rules of the network
-        {Phase::content, add_seeded_files},  // copies of the user's files in the home directory
-        {Phase::content, add_caches},        // of package managers
-        {Phase::content, lay_agent_files},   // the sandbox's settings for the agent
-        {Phase::content, close_mail},        // stubs in place of mailers
-        {Phase::content, open_slurm},        // stubs in place of Slurm's commands
-        {Phase::content, add_job},           // what a job passes to its steps
-        {Phase::content, assemble_etc},      // with the files that the steps above added
-        {Phase::content, choose_directory},  // in which the command starts
-        {Phase::mounts, pin_rules},          // names that the jail must not rename or replace
-        {Phase::mounts, finish_mounts},      // the order of all mounts
-        {Phase::mounts, lay_place},          // a directory instead of mounts, for a backend without them
-        {Phase::rest, raise_walls},          // seccomp and Landlock
-        {Phase::rest, set_trace},            // the walls report what it observes
+        {Phase::content, add_late_names},         // names to cover if they appear later
+        {Phase::content, set_egress},             // the rules of the network
+        {Phase::content, add_seeded_files},       // copies of the user's files in the home directory
+        {Phase::content, add_caches},             // of package managers
+        {Phase::content, lay_agent_files},        // the sandbox's settings for the agent
+        {Phase::content, close_mail},             // stubs in place of mailers
+        {Phase::content, open_slurm},             // stubs in place of Slurm's commands
+        {Phase::content, add_job},                // what a job passes to its steps
+        {Phase::content, assemble_etc},           // with the files that the steps above added
+        {Phase::content, choose_directory},       // in which the command starts
+        {Phase::mounts, pin_rules},               // names that the jail must not rename or replace
+        {Phase::mounts, finish_mounts},           // the order of all mounts
+        {Phase::mounts, plan_private_directory},  // a directory instead of mounts, for a backend without them
+        {Phase::rest, raise_walls},               // seccomp and Landlock
+        {Phase::rest, set_trace},                 // the walls report what it observes
         {Phase::rest, set_limits},
         {Phase::rest, add_environment},
         {Phase::rest, add_controls},  // the level that each control reaches

@@ -200,8 +200,8 @@ struct PlacedLink {
 
 // For a backend that can't mount, in place of /run/agent-sandbox: the session creates it before the launch
 // and removes it after the jail has exited.
-struct Place {
-    base::Path directory;  // the root: this backend needs no directory
+struct PrivateDirectory {
+    base::Path path;  // the root: this backend needs no directory
     std::vector<PlacedFile> files;
     std::vector<PlacedLink> links;
 };
@@ -256,7 +256,7 @@ struct Plan {
     std::vector<int> kept_descriptors;  // of the caller, for the command; besides 0, 1 and 2
     unsigned skipped_processes = 0;     // pids to skip: ranks of a job need different pids
 
-    Place place;
+    PrivateDirectory private_directory;
     std::vector<Grant> grants;  // of a backend without a view
 
     std::vector<PathRule> rules;  // sorted by path

@@ -14,16 +14,16 @@ namespace {
 
 using policy::NetworkMode;
 
-void place(Draft& draft, const Mount& mount) {
+void add_to_directory(Draft& draft, const Mount& mount) {
     std::string name(mount.target.relative_to(draft.own));
-    Place& place = draft.plan.place;
+    PrivateDirectory& directory = draft.plan.private_directory;
     switch (mount.kind) {
         case MountKind::file:
-            place.files.push_back({std::move(name), mount.source, mount.is_executable});
+            directory.files.push_back({std::move(name), mount.source, mount.is_executable});
             return;
         case MountKind::symlink:
         case MountKind::bind_readonly:  // the program itself
-            place.links.push_back({std::move(name), mount.source});
+            directory.links.push_back({std::move(name), mount.source});
             return;
         default:  // the session creates sockets
             return;
@@ -41,7 +41,7 @@ void place_git_configuration(Draft& draft) {
         draft.plan.mounts, [&](const Mount& mount) { return is_copy(mount) && mount.target == own_file; });
     if (copy == draft.plan.mounts.end()) return;
     constexpr std::string_view kName = "gitconfig";
-    draft.plan.place.files.push_back({std::string(kName), copy->source});
+    draft.plan.private_directory.files.push_back({std::string(kName), copy->source});
     draft.added.push_back({"GIT_CONFIG_GLOBAL",
                            (draft.own / kName).str(),
                            {"git's configuration without its secrets", copy->reason.origin}});
@@ -104,13 +104,13 @@ void grant_rules(Draft& draft) {
 
 }  // namespace
 
-void lay_place(Draft& draft) {
+void plan_private_directory(Draft& draft) {
     Plan& plan = draft.plan;
     if (draft.backend().lays_files) return;
     std::erase_if(plan.mounts, [&](const Mount& mount) {
         if (!mount.target.is_within(draft.own)) return false;
         bool is_whole = mount.target == draft.own;  // a rule of its own shows it
-        if (!is_whole) place(draft, mount);
+        if (!is_whole) add_to_directory(draft, mount);
         return true;
     });
     place_git_configuration(draft);

@@ -20,12 +20,12 @@ namespace {
 
 constexpr size_t kMostBytes = 256u << 10;  // about four thousand runs
 
-struct Place {
+struct RunsFile {
     std::string file;
     std::string_view project;
 };
 
-Place place_of(const std::string& record) {
+RunsFile runs_file_of(const std::string& record) {
     size_t slash = record.rfind('/');
     return {record.substr(0, slash) + "/runs", std::string_view(record).substr(slash + 1)};
 }
@@ -54,9 +54,9 @@ std::optional<Run> parse_run(std::string_view line, std::string_view project) {
 }  // namespace
 
 void add_unreviewed(const std::string& record, const timespec& started) {
-    const Place place = place_of(record);
-    if (!base::make_directories(place.file.substr(0, place.file.rfind('/')))) return;
-    base::Fd fd = open_locked(place.file, O_RDWR | O_CREAT | O_APPEND);
+    const RunsFile list = runs_file_of(record);
+    if (!base::make_directories(list.file.substr(0, list.file.rfind('/')))) return;
+    base::Fd fd = open_locked(list.file, O_RDWR | O_CREAT | O_APPEND);
     if (!fd) return;
     // The exact clock: file systems may stamp a file with it (multigrain timestamps, Linux 6.13).
     timespec now = {};
@@ -69,20 +69,20 @@ void add_unreviewed(const std::string& record, const timespec& started) {
                 half == std::string::npos ? std::string_view() : std::string_view(*text).substr(half + 1));
     }
     (void)base::write_all(fd.get(),
-                          base::format("{} {} {}\n", place.project, time_text(started), time_text(now)));
+                          base::format("{} {} {}\n", list.project, time_text(started), time_text(now)));
 }
 
 std::vector<Run> take_unreviewed(const std::string& record) {
     std::vector<Run> runs;
     if (record.empty()) return runs;
-    const Place place = place_of(record);
-    base::Fd fd = open_locked(place.file, O_RDWR);
+    const RunsFile list = runs_file_of(record);
+    base::Fd fd = open_locked(list.file, O_RDWR);
     if (!fd) return runs;
     base::Result<std::string> text = base::read_descriptor(fd.get());
     if (!text) return runs;
     std::string others;
     for (std::string_view line : base::split(*text, '\n')) {
-        std::optional<Run> run = parse_run(line, place.project);
+        std::optional<Run> run = parse_run(line, list.project);
         if (run) runs.push_back(*run);
         if (!run && !line.empty()) others += std::string(line) + "\n";
     }

@@ -35,18 +35,18 @@ base::Fd open_directory(const std::string& path) {
 base::Result<base::Fd> make_locked(const std::string& path) {
     for (int tries = 0; tries < kMostTries; ++tries) {
         if (::mkdir(path.c_str(), 0700) != 0) break;
-        base::Fd place = open_directory(path);
-        if (!place && errno == ENOENT) continue;
-        if (!place) return base::system_error("open the session's directory " + path, errno);
-        (void)::flock(place.get(), LOCK_EX);
-        if (base::is_still_named(place.get(), path)) return place;
+        base::Fd directory = open_directory(path);
+        if (!directory && errno == ENOENT) continue;
+        if (!directory) return base::system_error("open the session's directory " + path, errno);
+        (void)::flock(directory.get(), LOCK_EX);
+        if (base::is_still_named(directory.get(), path)) return directory;
     }
     base::Error error = base::system_error("make the session's directory " + path, errno);
     error.advice = "/tmp must be a directory that you can write";
     return error;
 }
 
-bool is_name_of_place(std::string_view name) {
+bool is_private_directory_name(std::string_view name) {
     if (!name.starts_with(base::kPlacePrefix)) return false;
     name.remove_prefix(base::kPlacePrefix.size());
     return name.size() == base::kPlaceDigits &&
@@ -66,9 +66,9 @@ base::Status make_directory(int parent, const std::string& name, mode_t mode) {
     return base::system_error(base::format("make {} in the session's directory", name), errno);
 }
 
-base::Status write_file(int place, const plan::PlacedFile& file) {
+base::Status write_file(int directory, const plan::PlacedFile& file) {
     int mode = file.is_executable ? 0500 : 0400;
-    base::Fd made(::openat(place, file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+    base::Fd made(::openat(directory, file.name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     if (!made)
         return base::system_error(base::format("make {} in the session's directory", file.name), errno);
     if (base::write_all(made.get(), file.content)) return base::success();
@@ -77,45 +77,45 @@ base::Status write_file(int place, const plan::PlacedFile& file) {
 
 }  // namespace
 
-base::Status Place::make(const plan::Place& wanted) {
-    if (wanted.directory.is_root()) return base::success();
-    const std::string& path = wanted.directory.str();
+base::Status PrivateDirectory::make(const plan::PrivateDirectory& wanted) {
+    if (wanted.path.is_root()) return base::success();
+    const std::string& path = wanted.path.str();
     base::Result<base::Fd> made_here = make_locked(path);
     if (!made_here) return made_here.error();
     path_ = path;
-    place_ = *std::move(made_here);
+    directory_ = *std::move(made_here);
     for (std::string_view name : {base::kStubs, base::kTemporary}) {
-        if (base::Status made = make_directory(place_.get(), std::string(name), 0700); !made) return made;
+        if (base::Status made = make_directory(directory_.get(), std::string(name), 0700); !made) return made;
     }
     for (const plan::PlacedFile& file : wanted.files) {
-        if (base::Status made = write_file(place_.get(), file); !made) return made;
+        if (base::Status made = write_file(directory_.get(), file); !made) return made;
     }
     for (const plan::PlacedLink& link : wanted.links) {
-        if (::symlinkat(link.target.c_str(), place_.get(), link.name.c_str()) != 0)
+        if (::symlinkat(link.target.c_str(), directory_.get(), link.name.c_str()) != 0)
             return base::system_error(base::format("make {} in the session's directory", link.name), errno);
     }
     return base::success();
 }
 
-void Place::remove() {
+void PrivateDirectory::remove() {
     if (path_.empty()) return;
     base::remove_tree(path_);
     path_.clear();
-    place_.reset();
+    directory_.reset();
 }
 
-void remove_left_places(const std::string& parent) {
+void remove_stale_directories(const std::string& parent) {
     base::Fd directory = open_directory(parent);
     if (!directory) return;
     std::vector<std::string> names;
     base::visit_entries(directory.get(), [&](const struct dirent64& entry) {
-        if (is_name_of_place(entry.d_name)) names.emplace_back(entry.d_name);
+        if (is_private_directory_name(entry.d_name)) names.emplace_back(entry.d_name);
         return true;
     });
     for (const std::string& name : names) {
-        base::Fd place = open_directory(parent + "/" + name);
+        base::Fd stale = open_directory(parent + "/" + name);
         // The path can't lead elsewhere meanwhile: in /tmp only the owner can rename it.
-        if (place && is_left(place.get(), parent + "/" + name)) base::remove_tree(parent + "/" + name);
+        if (stale && is_left(stale.get(), parent + "/" + name)) base::remove_tree(parent + "/" + name);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The session's own directory, for backends that can't mount. It is made before the launch and removed when
-// the jail is dead (plan::Place), or at the latest when the next session of the same user cleans up.
+// the jail is dead (plan::PrivateDirectory), or at the latest when the next session of the same user cleans
+// up.
 #pragma once
 
 #include <string>
@@ -11,26 +12,26 @@
 
 namespace session {
 
-class Place {
+class PrivateDirectory {
   public:
-    Place() = default;
-    ~Place() { remove(); }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
+    PrivateDirectory() = default;
+    ~PrivateDirectory() { remove(); }
+    PrivateDirectory(const PrivateDirectory&) = delete;
+    PrivateDirectory& operator=(const PrivateDirectory&) = delete;
 
     // Makes the directory that the plan wants, if any.
-    base::Status make(const plan::Place& wanted);
+    base::Status make(const plan::PrivateDirectory& wanted);
     bool is_empty() const { return path_.empty(); }
-    int descriptor() const { return place_.get(); }  // holds the lock; -1: no directory
+    int descriptor() const { return directory_.get(); }  // holds the lock; -1: no directory
     // With everything below it, also files of the jail. Follows no link.
     void remove();
 
   private:
     std::string path_;
-    base::Fd place_;
+    base::Fd directory_;
 };
 
 // Removes directories in `parent` of sessions that were killed together with their keepers.
-void remove_left_places(const std::string& parent);
+void remove_stale_directories(const std::string& parent);
 
 }  // namespace session

@@ -117,7 +117,7 @@ class Session {
     // Prepare
     std::optional<Placeholders> placeholders_;
     Enforcement limits_;
-    Place place_;
+    PrivateDirectory private_directory_;
     Notices notices_;
     Chaperon chaperon_;
     doorman::Orders answers_;
@@ -174,7 +174,7 @@ base::Status Session::prepare() {
     base::Result<Enforcement> limits = enforce(plan_.limits, facts_);
     if (!limits) return limits.error();
     limits_ = *std::move(limits);
-    if (base::Status made = place_.make(plan_.place); !made) return made;
+    if (base::Status made = private_directory_.make(plan_.private_directory); !made) return made;
     if (base::Status opened = open_sockets(); !opened) return opened;
     policy_ = plan::policy_digest(plan_);
     // Threat: a command that must be recorded would run for a moment if its record can't be made
@@ -251,8 +251,8 @@ base::Status Session::start_helpers() {
     open_control();
     is_watched_ = search_.open_watch() && covers_->is_watching();
     // The last one: it gets what all others have made.
-    base::Status kept = keeper_.start({*placeholders_, terminal_, limits_.cgroup, place_, directory_,
-                                       *std::move(covers_), search_, answers_});
+    base::Status kept = keeper_.start({*placeholders_, terminal_, limits_.cgroup, private_directory_,
+                                       directory_, *std::move(covers_), search_, answers_});
     if (kept) orphans_->spare(keeper_.process());
     return kept;
 }
@@ -311,7 +311,7 @@ Outcome Session::serve() {
 // The jail is built. The command runs when this has succeeded and the gateway serves.
 base::Status Session::make_ready(Supervisor::Stage stage) {
     // A mount keeps the sockets alive. In a directory of the session the names are needed to reach them.
-    if (place_.is_empty()) {
+    if (private_directory_.is_empty()) {
         notices_.forget_name();
         chaperon_.forget_name();
     }
@@ -346,7 +346,7 @@ base::Result<Ending> Session::wind_up(Outcome outcome) {
     const std::string_view lost_reports = keeper_.lost_reports();
     if (!uncovered.empty() || !lost_reports.empty()) placeholders_->expect_content();
     placeholders_->release();
-    place_.remove();
+    private_directory_.remove();
     record_uncovered(record_.writer(), uncovered);
     if (!lost_reports.empty()) record_lost_reports(record_.writer(), plan_.project, lost_reports);
     progress_.wait_until_written();

@@ -44,7 +44,8 @@ base::Result<Placeholders> acquire_placeholders(const plan::Plan& plan, const Su
 
 SocketName socket_name(const plan::Plan& plan, const Surroundings& surroundings, std::string_view inside,
                        std::string_view outside) {
-    if (!plan.place.directory.is_root()) return {plan.place.directory.str(), std::string(inside)};
+    if (!plan.private_directory.path.is_root())
+        return {plan.private_directory.path.str(), std::string(inside)};
     return {surroundings.state_directory + "/" + std::string(outside), surroundings.session};
 }
 

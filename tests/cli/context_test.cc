@@ -29,11 +29,11 @@ TEST(Context, AProjectMustBeADirectory) {
     cli::Caller caller{.environment = {"HOME=/"}, .working_directory = base::Path()};
     cli::Arguments arguments;
     arguments.project = "/etc/passwd";
-    auto file = cli::find_place(caller, arguments);
+    auto file = cli::find_workspace(caller, arguments);
     ASSERT_FALSE(file.ok());
     EXPECT_EQ(file.error().what, "the project /etc/passwd is not a directory");
     arguments.project = "/no/such/place";
-    auto missing = cli::find_place(caller, arguments);
+    auto missing = cli::find_workspace(caller, arguments);
     ASSERT_FALSE(missing.ok());
     EXPECT_EQ(missing.error().what, "the project /no/such/place does not exist");
     EXPECT_EQ(missing.error().where, "--project");

@@ -42,17 +42,17 @@ Candidates session_ids(const Invocation& call) {
 
 Candidates preset_names(const Invocation& call) {
     Candidates found;
-    base::Result<Place> place = find_place(call.caller, {});
-    if (!place) return found;
-    for (const std::string& name : config::preset_names(place->files)) found.push_back({.word = name});
+    base::Result<Workspace> workspace = find_workspace(call.caller, {});
+    if (!workspace) return found;
+    for (const std::string& name : config::preset_names(workspace->files)) found.push_back({.word = name});
     return found;
 }
 
 Candidates profile_names(const Invocation& call) {
     Candidates found;
-    base::Result<Place> place = find_place(call.caller, {});
-    if (!place) return found;
-    base::Result<std::vector<config::ProfileText>> profiles = config::find_profiles(place->files);
+    base::Result<Workspace> workspace = find_workspace(call.caller, {});
+    if (!workspace) return found;
+    base::Result<std::vector<config::ProfileText>> profiles = config::find_profiles(workspace->files);
     if (!profiles) return found;
     for (const config::ProfileText& profile : *profiles) found.push_back({.word = profile.name});
     return found;

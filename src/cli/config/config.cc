@@ -44,21 +44,21 @@ void list_directory(const std::string& directory, config::Layer layer, std::vect
 
 }  // namespace
 
-std::vector<ListedFile> configuration_files(const Place& place) {
+std::vector<ListedFile> configuration_files(const Workspace& workspace) {
     std::vector<ListedFile> files;
     auto add_layer = [&](config::Layer layer, const std::string& directory) {
         std::string main_file = directory + "/config.toml";
         files.push_back({layer, main_file, base::file_exists(main_file)});
         list_directory(directory + "/conf.d", layer, files);
     };
-    add_layer(config::Layer::admin, place.files.admin_directory);
-    add_layer(config::Layer::user, place.files.user_directory);
-    std::string project_file = (place.physical_project / config::kProjectFileName).str();
+    add_layer(config::Layer::admin, workspace.files.admin_directory);
+    add_layer(config::Layer::user, workspace.files.user_directory);
+    std::string project_file = (workspace.physical_project / config::kProjectFileName).str();
     files.push_back({config::Layer::project, project_file, base::file_exists(project_file)});
     return files;
 }
 
-std::vector<std::string> unread_files(const Place& place, std::optional<config::Layer> layer) {
+std::vector<std::string> unread_files(const Workspace& workspace, std::optional<config::Layer> layer) {
     std::vector<std::string> lines;
     auto add = [&](const std::string& directory, auto is_read, std::string_view reason) {
         base::Result<base::Path> path = base::Path::parse(directory);
@@ -84,9 +84,9 @@ std::vector<std::string> unread_files(const Place& place, std::optional<config::
             directory + "/conf.d", [](std::string_view name) { return name.ends_with(".toml"); },
             "only conf.d/*.toml is");
     };
-    add_layer(config::Layer::admin, place.files.admin_directory);
-    add_layer(config::Layer::user, place.files.user_directory);
-    std::string mistaken = (place.physical_project / config::kProjectFileName.substr(1)).str();
+    add_layer(config::Layer::admin, workspace.files.admin_directory);
+    add_layer(config::Layer::user, workspace.files.user_directory);
+    std::string mistaken = (workspace.physical_project / config::kProjectFileName.substr(1)).str();
     if (!layer && base::file_exists(mistaken))
         lines.push_back(
             base::format("{} is not read: a project's file is {}", mistaken, config::kProjectFileName));
@@ -98,25 +98,25 @@ void tell_warning(const Output& output, const std::string& text) {
 }
 
 int config_init(const Invocation& call) {
-    base::Result<Place> place = find_place(call.caller, call.arguments);
-    if (!place) return call.output.fail(place.error());
-    std::string path = place->files.user_directory + "/config.toml";
+    base::Result<Workspace> workspace = find_workspace(call.caller, call.arguments);
+    if (!workspace) return call.output.fail(workspace.error());
+    std::string path = workspace->files.user_directory + "/config.toml";
     if (base::file_exists(path)) {
         return call.output.fail({.what = path + " exists already",
                                  .advice = "edit it, or move it away first",
                                  .exit_code = base::ExitCode::check_failed});
     }
-    base::Status written = base::make_directories(place->files.user_directory);
+    base::Status written = base::make_directories(workspace->files.user_directory);
     if (written) written = base::write_file_atomically(path, config::starting_file());
     if (!written) return call.output.fail(written.error());
     return call.output.result(path + "\n");
 }
 
 int config_path(const Invocation& call) {
-    base::Result<Place> place = find_place(call.caller, call.arguments);
-    if (!place) return call.output.fail(place.error());
+    base::Result<Workspace> workspace = find_workspace(call.caller, call.arguments);
+    if (!workspace) return call.output.fail(workspace.error());
     base::Table table;
-    for (const ListedFile& file : configuration_files(*place)) {
+    for (const ListedFile& file : configuration_files(*workspace)) {
         table.add({{std::string(config::layer_name(file.layer))},
                    {base::printable(file.path)},
                    {file.exists ? "" : "not there", base::Style::dim}});
@@ -128,43 +128,43 @@ namespace {
 
 // Checks that the configuration library does not make: the rules of the network, and mounts that are missing
 // here and would stop every run.
-config::EntryCheck entry_check(const Place& place, const Caller& caller, config::Layer layer) {
-    return
-        [&place, &caller, layer](const config::Setting& setting, const std::string& entry) -> base::Status {
-            config::Item item{entry, {.layer = layer, .file = {}, .name = "it"}};
-            base::Status checked = check_network_entry(setting, item);
-            if (!checked) return base::Error{.what = checked.error().what, .advice = checked.error().advice};
-            bool must_exist = setting.key == "mounts.readonly" || setting.key == "mounts.writable";
-            if (!must_exist) return base::success();
-            policy::PathMeaning paths = path_meaning(caller.disk, place.identity.home);
-            base::Result<base::Path> path = policy::entry_path(setting, item, paths);
-            if (path && place.identity.home.is_within(*path)) {
-                return base::Error{.what = "it holds your home directory, and no run would start",
-                                   .advice = "name the directories that are needed, or set home.access"};
-            }
-            if (path && caller.disk.look(*path)) return base::success();
-            return base::Error{.what = "it does not exist here, and no run would start",
-                               .advice = base::format("add it to {} where it does", setting.key)};
-        };
+config::EntryCheck entry_check(const Workspace& workspace, const Caller& caller, config::Layer layer) {
+    return [&workspace, &caller, layer](const config::Setting& setting,
+                                        const std::string& entry) -> base::Status {
+        config::Item item{entry, {.layer = layer, .file = {}, .name = "it"}};
+        base::Status checked = check_network_entry(setting, item);
+        if (!checked) return base::Error{.what = checked.error().what, .advice = checked.error().advice};
+        bool must_exist = setting.key == "mounts.readonly" || setting.key == "mounts.writable";
+        if (!must_exist) return base::success();
+        policy::PathMeaning paths = path_meaning(caller.disk, workspace.identity.home);
+        base::Result<base::Path> path = policy::entry_path(setting, item, paths);
+        if (path && workspace.identity.home.is_within(*path)) {
+            return base::Error{.what = "it holds your home directory, and no run would start",
+                               .advice = "name the directories that are needed, or set home.access"};
+        }
+        if (path && caller.disk.look(*path)) return base::success();
+        return base::Error{.what = "it does not exist here, and no run would start",
+                           .advice = base::format("add it to {} where it does", setting.key)};
+    };
 }
 
 // How the importer checks and evaluates values.
-config::ImportOptions import_options(const Place& place, const Caller& caller, bool is_admin) {
+config::ImportOptions import_options(const Workspace& workspace, const Caller& caller, bool is_admin) {
     config::Layer layer = is_admin ? config::Layer::admin : config::Layer::user;
-    auto evaluate = [&place, &caller](std::string_view text, const std::vector<std::string>& arguments) {
-        return run_bash(caller, place, {config::bash_script(), text, arguments});
+    auto evaluate = [&workspace, &caller](std::string_view text, const std::vector<std::string>& arguments) {
+        return run_bash(caller, workspace, {config::bash_script(), text, arguments});
     };
-    auto starts = [&place, &caller, layer](const config::Values& values) {
+    auto starts = [&workspace, &caller, layer](const config::Values& values) {
         policy::Layers layers;
         bool is_ceiling = layer == config::Layer::admin;
-        base::Result<std::vector<config::LayerFile>> ceiling = config::read_admin_files(place.files);
+        base::Result<std::vector<config::LayerFile>> ceiling = config::read_admin_files(workspace.files);
         if (!is_ceiling && ceiling) layers.admin = *std::move(ceiling);
         (is_ceiling ? layers.admin : layers.user).push_back({.layer = layer, .values = values});
-        return check_start(caller, place, std::move(layers));
+        return check_start(caller, workspace, std::move(layers));
     };
     return {.for_administrator = is_admin,
-            .check = entry_check(place, caller, layer),
-            .home = is_admin ? std::string() : place.identity.home.str(),
+            .check = entry_check(workspace, caller, layer),
+            .home = is_admin ? std::string() : workspace.identity.home.str(),
             .run_bash = evaluate,
             .starts = starts};
 }
@@ -177,14 +177,14 @@ int config_import(const Invocation& call) {
                                  .advice = "name a sandbox.conf, or ~/.srt-settings.json",
                                  .exit_code = base::ExitCode::usage});
     }
-    base::Result<Place> place = find_place(call.caller, call.arguments);
-    if (!place) return call.output.fail(place.error());
+    base::Result<Workspace> workspace = find_workspace(call.caller, call.arguments);
+    if (!workspace) return call.output.fail(workspace.error());
     const std::string& file = call.arguments.words[1];
     base::Result<std::string> text = base::read_file(file, kImportLimit);
     if (!text) return call.output.fail(text.error());
     bool is_admin = call.arguments.has_own("--admin");
     base::Result<config::Imported> imported =
-        config::import_file(*text, import_options(*place, call.caller, is_admin));
+        config::import_file(*text, import_options(*workspace, call.caller, is_admin));
     if (!imported) {
         base::Error error = imported.error();
         error.where = file;

@@ -57,7 +57,7 @@ std::vector<Finding> ownership_findings(const base::Path& start, bool is_listed)
 
 class AdminCheck {
   public:
-    AdminCheck(const Invocation& call, const Place& place) : call_(call), place_(place) {}
+    AdminCheck(const Invocation& call, const Workspace& workspace) : call_(call), workspace_(workspace) {}
 
     int check(const std::vector<base::Path>& files, bool is_installed) {
         policy::Layers layers;
@@ -65,15 +65,16 @@ class AdminCheck {
         for (const base::Path& file : files) check_file(file, layers);
         // A start may fail for other reasons than those checked above.
         if (is_installed && problems_ == 0) {
-            base::Result<std::vector<config::LayerFile>> read = config::read_admin_files(place_.files);
+            base::Result<std::vector<config::LayerFile>> read = config::read_admin_files(workspace_.files);
             if (!read) add_problem(read.error());
         }
         if (problems_ > 0) return kFailed;
         if (files.empty())
-            return call_.output.result(base::format(
-                "no file of an administrator's in {}: there is no ceiling\n", place_.files.admin_directory));
+            return call_.output.result(
+                base::format("no file of an administrator's in {}: there is no ceiling\n",
+                             workspace_.files.admin_directory));
 
-        policy::PathMeaning paths = path_meaning(call_.caller.disk, place_.identity.home);
+        policy::PathMeaning paths = path_meaning(call_.caller.disk, workspace_.identity.home);
         base::Result<policy::Effective> effective = policy::merge(layers, paths);
         if (!effective) {
             call_.output.error(effective.error());
@@ -90,7 +91,7 @@ class AdminCheck {
         }
         if (!is_installed && !is_closed(*effective)) {
             // Only a warning, because the file may be meant for another machine.
-            base::Status started = check_start(call_.caller, place_, layers);
+            base::Status started = check_start(call_.caller, workspace_, layers);
             if (!started)
                 tell_warning(call_.output,
                              "on this machine no run starts with it: " + started.error().line());
@@ -124,7 +125,7 @@ class AdminCheck {
 
     void check_directories() {
         for (const char* name : {"", "/conf.d"}) {
-            base::Result<base::Path> path = base::Path::parse(place_.files.admin_directory + name);
+            base::Result<base::Path> path = base::Path::parse(workspace_.files.admin_directory + name);
             struct stat status;
             if (path && ::stat(path->str().c_str(), &status) == 0 && S_ISDIR(status.st_mode))
                 check_ownership(*path, true);
@@ -152,7 +153,7 @@ class AdminCheck {
     }
 
     void check_ownership(const base::Path& file, bool is_listed) {
-        base::Result<base::Path> admin = base::Path::parse(place_.files.admin_directory);
+        base::Result<base::Path> admin = base::Path::parse(workspace_.files.admin_directory);
         bool is_in_place = admin && file.is_within(*admin);
         std::vector<Finding> findings = ownership_findings(file, is_listed);
         for (const Finding& finding : findings) {
@@ -169,29 +170,29 @@ class AdminCheck {
     }
 
     const Invocation& call_;
-    const Place& place_;
+    const Workspace& workspace_;
     size_t problems_ = 0;
     std::set<std::string> said_;  // every file has the same directories above it
 };
 
 }  // namespace
 
-int config_check_admin(const Invocation& call, const Place& place) {
+int config_check_admin(const Invocation& call, const Workspace& workspace) {
     std::vector<base::Path> files;
-    for (const std::string& warning : unread_files(place, config::Layer::admin))
+    for (const std::string& warning : unread_files(workspace, config::Layer::admin))
         tell_warning(call.output, warning);
     if (call.arguments.words.size() > 1) {
         base::Result<base::Path> path =
-            path_from(call.arguments.words[1], place.identity.home, call.caller.working_directory);
+            path_from(call.arguments.words[1], workspace.identity.home, call.caller.working_directory);
         if (!path) return call.output.fail(path.error());
         files.push_back(*std::move(path));
     } else {
-        for (const ListedFile& file : configuration_files(place)) {
+        for (const ListedFile& file : configuration_files(workspace)) {
             base::Result<base::Path> path = base::Path::parse(file.path);
             if (file.layer == config::Layer::admin && file.exists && path) files.push_back(*std::move(path));
         }
     }
-    return AdminCheck(call, place).check(files, call.arguments.words.size() < 2);
+    return AdminCheck(call, workspace).check(files, call.arguments.words.size() < 2);
 }
 
 }  // namespace cli

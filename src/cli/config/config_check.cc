@@ -37,9 +37,9 @@ Checked check_file(const Output& output, config::Layer layer, const std::string&
 
 // The name identifies a project's file, the directory an administrator's. Any other file is checked as a
 // user's.
-config::Layer layer_of(const base::Path& path, const Place& place) {
+config::Layer layer_of(const base::Path& path, const Workspace& workspace) {
     if (path.name() == config::kProjectFileName) return config::Layer::project;
-    base::Result<base::Path> admin = base::Path::parse(place.files.admin_directory);
+    base::Result<base::Path> admin = base::Path::parse(workspace.files.admin_directory);
     return admin && path.is_within(*admin) ? config::Layer::admin : config::Layer::user;
 }
 
@@ -49,27 +49,27 @@ bool names_file(const base::Error& error, const std::string& path) {
 }
 
 // Whether a run starts with the file as the only one of its layer, under the ceiling of this machine.
-base::Status check_start_with(const Invocation& call, const Place& place, config::LayerFile file) {
+base::Status check_start_with(const Invocation& call, const Workspace& workspace, config::LayerFile file) {
     policy::Layers layers;
     if (file.layer == config::Layer::admin) {
         layers.admin.push_back(std::move(file));
     } else {
-        base::Result<std::vector<config::LayerFile>> ceiling = config::read_admin_files(place.files);
+        base::Result<std::vector<config::LayerFile>> ceiling = config::read_admin_files(workspace.files);
         if (!ceiling) return ceiling.error();
         layers.admin = *std::move(ceiling);
         layers.user.push_back(std::move(file));
     }
-    return check_start(call.caller, place, std::move(layers));
+    return check_start(call.caller, workspace, std::move(layers));
 }
 
-int check_one(const Invocation& call, const Place& place, const std::string& word) {
-    base::Result<base::Path> path = path_from(word, place.identity.home, call.caller.working_directory);
+int check_one(const Invocation& call, const Workspace& workspace, const std::string& word) {
+    base::Result<base::Path> path = path_from(word, workspace.identity.home, call.caller.working_directory);
     if (!path) return call.output.fail(path.error());
-    Checked checked = check_file(call.output, layer_of(*path, place), path->str());
+    Checked checked = check_file(call.output, layer_of(*path, workspace), path->str());
     if (checked.problems > 0) return kFailed;
     // A project's file only narrows the policy, and its paths are valid only in its own project.
     if (checked.content.layer != config::Layer::project) {
-        base::Status started = check_start_with(call, place, std::move(checked.content));
+        base::Status started = check_start_with(call, workspace, std::move(checked.content));
         if (!started) {
             call.output.error(started.error());
             return kFailed;
@@ -78,11 +78,11 @@ int check_one(const Invocation& call, const Place& place, const std::string& wor
     return call.output.result(path->str() + ": no mistakes\n");
 }
 
-int check_all(const Invocation& call, const Place& place) {
-    for (const std::string& warning : unread_files(place)) tell_warning(call.output, warning);
+int check_all(const Invocation& call, const Workspace& workspace) {
+    for (const std::string& warning : unread_files(workspace)) tell_warning(call.output, warning);
     size_t problems = 0;
     size_t files = 0;
-    for (const ListedFile& file : configuration_files(place)) {
+    for (const ListedFile& file : configuration_files(workspace)) {
         if (!file.exists) continue;
         ++files;
         problems += check_file(call.output, file.layer, file.path).problems;
@@ -95,9 +95,9 @@ int check_all(const Invocation& call, const Place& place) {
         return kFailed;
     }
     for (const std::string& warning : settings->effective.warnings) tell_warning(call.output, warning);
-    base::Status started = check_start(call.caller, place, settings->layers);
+    base::Status started = check_start(call.caller, workspace, settings->layers);
     bool is_mistake =
-        !started && std::ranges::any_of(configuration_files(place), [&](const ListedFile& file) {
+        !started && std::ranges::any_of(configuration_files(workspace), [&](const ListedFile& file) {
             return names_file(started.error(), file.path);
         });
     if (is_mistake) {
@@ -110,11 +110,11 @@ int check_all(const Invocation& call, const Place& place) {
 }  // namespace
 
 int config_check(const Invocation& call) {
-    base::Result<Place> place = find_place(call.caller, call.arguments);
-    if (!place) return call.output.fail(place.error());
-    if (call.arguments.has_own("--admin")) return config_check_admin(call, *place);
+    base::Result<Workspace> workspace = find_workspace(call.caller, call.arguments);
+    if (!workspace) return call.output.fail(workspace.error());
+    if (call.arguments.has_own("--admin")) return config_check_admin(call, *workspace);
     const std::vector<std::string>& words = call.arguments.words;
-    return words.size() > 1 ? check_one(call, *place, words[1]) : check_all(call, *place);
+    return words.size() > 1 ? check_one(call, *workspace, words[1]) : check_all(call, *workspace);
 }
 
 }  // namespace cli

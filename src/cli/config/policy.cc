@@ -170,13 +170,13 @@ int show(const Invocation& call) {
 }
 
 int draft(const Invocation& call) {
-    base::Result<Place> place = find_place(call.caller, call.arguments);
-    if (!place) return call.output.fail(place.error());
+    base::Result<Workspace> workspace = find_workspace(call.caller, call.arguments);
+    if (!workspace) return call.output.fail(workspace.error());
     std::vector<std::string> sessions(call.arguments.words.begin() + 1, call.arguments.words.end());
     if (sessions.empty()) sessions.emplace_back("last");
-    audit::Gathering gathering(surroundings_of(*place));
+    audit::Gathering gathering(surroundings_of(*workspace));
     for (const std::string& session : sessions) {
-        base::Result<audit::RecordFile> record = record_of(call, *place, session);
+        base::Result<audit::RecordFile> record = record_of(call, *workspace, session);
         if (!record) return call.output.fail(record.error());
         if (base::Status added = gathering.add_record(record->path); !added)
             return call.output.fail(added.error());
@@ -184,7 +184,7 @@ int draft(const Invocation& call) {
     std::vector<std::string> ids = gathering.sessions();
     audit::Surroundings surroundings = gathering.surroundings();
     base::Result<audit::NotNeeded> marks =
-        audit::NotNeeded::read(place->files.state_directory + "/not-needed");
+        audit::NotNeeded::read(workspace->files.state_directory + "/not-needed");
     if (!marks) return call.output.fail(marks.error());
     audit::Digest digest = std::move(gathering).finish(*marks);
     std::vector<audit::DraftEntry> entries = audit::draft_of(digest, surroundings);

@@ -60,9 +60,9 @@ int list(const Invocation& call, const std::vector<config::ProfileText>& found) 
 }  // namespace
 
 int profiles_verb(const Invocation& call) {
-    base::Result<Place> place = find_place(call.caller, call.arguments);
-    if (!place) return call.output.fail(place.error());
-    base::Result<std::vector<config::ProfileText>> found = config::find_profiles(place->files);
+    base::Result<Workspace> workspace = find_workspace(call.caller, call.arguments);
+    if (!workspace) return call.output.fail(workspace.error());
+    base::Result<std::vector<config::ProfileText>> found = config::find_profiles(workspace->files);
     if (!found) return call.output.fail(found.error());
     const std::vector<std::string>& words = call.arguments.words;
     if (words.empty()) return list(call, *found);

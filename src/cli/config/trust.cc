@@ -19,7 +19,7 @@ namespace {
 using base::printable;
 
 // `trust DIR` means `--project DIR trust`.
-base::Result<Place> place_of(const Invocation& call) {
+base::Result<Workspace> workspace_of(const Invocation& call) {
     Arguments arguments = call.arguments;
     if (arguments.words.size() > 1) {
         return base::Error{.what = arguments.verb + " takes one directory",
@@ -27,7 +27,7 @@ base::Result<Place> place_of(const Invocation& call) {
                            .exit_code = base::ExitCode::usage};
     }
     if (!arguments.words.empty()) arguments.project = arguments.words.front();
-    return find_place(call.caller, arguments);
+    return find_workspace(call.caller, arguments);
 }
 
 std::string value_text(const config::Value& value) {
@@ -66,18 +66,18 @@ std::string describe(const policy::Layers& layers, const config::ProjectFile& fi
 }  // namespace
 
 int trust_verb(const Invocation& call) {
-    base::Result<Place> place = place_of(call);
-    if (!place) return call.output.fail(place.error());
-    base::Result<policy::Layers> layers = read_layers(*place, call.caller, call.arguments);
+    base::Result<Workspace> workspace = workspace_of(call);
+    if (!workspace) return call.output.fail(workspace.error());
+    base::Result<policy::Layers> layers = read_layers(*workspace, call.caller, call.arguments);
     if (!layers) return call.output.fail(layers.error());
-    std::string path = (place->physical_project / config::kProjectFileName).str();
+    std::string path = (workspace->physical_project / config::kProjectFileName).str();
     if (layers->project.empty()) {
         return call.output.fail({.what = "there is no " + path,
                                  .advice = "nothing needs to be trusted here",
                                  .exit_code = base::ExitCode::check_failed});
     }
     const config::ProjectFile& file = layers->project.front();
-    base::Status recorded = config::trust(place->files, place->physical_project, file.digest);
+    base::Status recorded = config::trust(workspace->files, workspace->physical_project, file.digest);
     if (!recorded) return call.output.fail(recorded.error());
     std::string text = base::format(
         "trusted {}\n"
@@ -85,17 +85,17 @@ int trust_verb(const Invocation& call) {
         "{}"
         "A changed file has to be trusted again; agent-sandbox untrust takes this back.\n",
         printable(path), file.digest,
-        describe(*layers, file, path_meaning(call.caller.disk, place->identity.home),
+        describe(*layers, file, path_meaning(call.caller.disk, workspace->identity.home),
                  call.output.colours_results()));
     return call.output.result(text);
 }
 
 int untrust_verb(const Invocation& call) {
-    base::Result<Place> place = place_of(call);
-    if (!place) return call.output.fail(place.error());
-    base::Result<bool> forgotten = config::untrust(place->files, place->physical_project);
+    base::Result<Workspace> workspace = workspace_of(call);
+    if (!workspace) return call.output.fail(workspace.error());
+    base::Result<bool> forgotten = config::untrust(workspace->files, workspace->physical_project);
     if (!forgotten) return call.output.fail(forgotten.error());
-    std::string project = printable(place->physical_project.str());
+    std::string project = printable(workspace->physical_project.str());
     return call.output.result(*forgotten ? base::format("no longer trusted: {}\n", project)
                                          : base::format("was not trusted: {}\n", project));
 }

@@ -42,11 +42,11 @@ std::string to_text(const audit::Digest& digest) {
 }
 
 // Marks are stored per project, because another project may need the same thing.
-int mark(const Invocation& call, const Place& place) {
-    std::string path = marks_path(place.files.state_directory);
+int mark(const Invocation& call, const Workspace& workspace) {
+    std::string path = marks_path(workspace.files.state_directory);
     base::Result<audit::NotNeeded> marks = audit::NotNeeded::read(path);
     if (!marks) return call.output.fail(marks.error());
-    const std::string project = place.physical_project.str();
+    const std::string project = workspace.physical_project.str();
     std::string text;
     for (const auto& [option, what] : call.arguments.own_values) {
         bool is_mark = option == "--not-needed";
@@ -76,17 +76,17 @@ void tell_digest(const Output& output, const DigestRequest& request) {
 
 int digest_verb(const Invocation& call) {
     if (call.arguments.words.size() > 1) return wrong_words(call, "digest takes one session");
-    base::Result<Place> place = find_place(call.caller, call.arguments);
-    if (!place) return call.output.fail(place.error());
+    base::Result<Workspace> workspace = find_workspace(call.caller, call.arguments);
+    if (!workspace) return call.output.fail(workspace.error());
     std::string session = call.arguments.words.empty() ? "" : call.arguments.words[0];
     bool is_marking = !call.arguments.own_values.empty();
     if (is_marking && !session.empty()) return wrong_words(call, "marks are about a project, not a session");
-    base::Result<audit::RecordFile> record = record_of(call, *place, session);
+    base::Result<audit::RecordFile> record = record_of(call, *workspace, session);
     if (is_marking && (record || record.error().exit_code != base::ExitCode::usage))
-        return mark(call, *place);
+        return mark(call, *workspace);
     if (!record) return call.output.fail(record.error());
     base::Result<Made> made =
-        make_digest({record->path, place->files.state_directory, surroundings_of(*place)});
+        make_digest({record->path, workspace->files.state_directory, surroundings_of(*workspace)});
     if (!made) return call.output.fail(made.error());
     if (call.arguments.wants_json)
         return call.output.result(audit::to_json(made->digest, made->sessions).dump() + "\n");

@@ -15,13 +15,14 @@
 namespace cli {
 
 // $STATE/sessions
-std::string records_directory(const Place& place);
+std::string records_directory(const Workspace& workspace);
 
 // Finds a record by a session's id, a prefix of it, "last" or nothing; a relative path is relative to the
 // caller's directory. Inside a jail it returns an error: records are outside.
 base::Result<audit::RecordFile> record_of(const Invocation& call, std::string_view text);
-base::Result<audit::RecordFile> record_of(const Invocation& call, const Place& place, std::string_view text);
+base::Result<audit::RecordFile> record_of(const Invocation& call, const Workspace& workspace,
+                                          std::string_view text);
 
-audit::Surroundings surroundings_of(const Place& place);
+audit::Surroundings surroundings_of(const Workspace& workspace);
 
 }  // namespace cli

@@ -16,13 +16,13 @@ base::Result<Sessions> find_sessions(const Invocation& call, session::DeadSessio
                            .advice = "call it in another terminal",
                            .exit_code = base::ExitCode::usage};
     }
-    base::Result<Place> place = find_place(call.caller, call.arguments);
-    if (!place) return place.error();
+    base::Result<Workspace> workspace = find_workspace(call.caller, call.arguments);
+    if (!workspace) return workspace.error();
     Sessions sessions;
     sessions.places =
         session::runtime_places(host::variable(call.caller.environment, "XDG_RUNTIME_DIR").value_or(""),
-                                place->files.state_directory);
-    sessions.home = place->identity.home.str();
+                                workspace->files.state_directory);
+    sessions.home = workspace->identity.home.str();
     sessions.known = session::known_sessions(sessions.places, dead);
     return sessions;
 }

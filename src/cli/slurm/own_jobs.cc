@@ -74,7 +74,7 @@ base::Result<slurm::Spec> spec_of(const Invocation& call, const std::vector<std:
     if (!settings) return settings.error();
     base::Result<std::string> session = make_session_id();
     if (!session) return session.error();
-    const std::string& project = settings->place.physical_project.str();
+    const std::string& project = settings->workspace.physical_project.str();
     struct stat status;
     if (::stat(project.c_str(), &status) != 0)
         return base::system_error("find the project " + project, errno);

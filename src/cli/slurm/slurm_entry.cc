@@ -134,7 +134,7 @@ base::Status check_project(const slurm::Spec& spec) {
 void enter_place(session::JobPlace& place, const Caller& caller, const Arguments& arguments,
                  const Output& output) {
     std::string job(host::variable(caller.environment, "SLURM_JOB_ID").value_or(""));
-    base::Result<Place> found = find_place(caller, arguments);
+    base::Result<Workspace> found = find_workspace(caller, arguments);
     base::Result<std::string> key =
         found ? session::job_key(found->files.state_directory) : base::Result<std::string>(found.error());
     if (key && place.enter(job, *key)) return;

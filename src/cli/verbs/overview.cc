@@ -163,7 +163,7 @@ std::string own_name(const Caller& caller) {
 std::optional<Try> installed_agent(const Invocation& call, const Planned& planned) {
     const Caller& caller = call.caller;
     base::Result<std::vector<config::ProfileText>> found =
-        config::find_profiles(planned.settings.place.files);
+        config::find_profiles(planned.settings.workspace.files);
     if (!found) return std::nullopt;
     for (const config::ProfileText& text : *found) {
         base::Result<config::Profile> profile = config::parse_profile(text);

@@ -53,9 +53,9 @@ std::vector<base::Path> git_configurations(const Caller& caller, const base::Pat
 EndReview::EndReview() : started_(review::start()), began_(steady_time()) {}
 
 void EndReview::tell(const Output& output, const Caller& caller, const plan::Plan& plan,
-                     const Place& place) const {
-    const base::Path& home = place.identity.home;
-    const std::string& state_directory = place.files.state_directory;
+                     const Workspace& workspace) const {
+    const base::Path& home = workspace.identity.home;
+    const std::string& state_directory = workspace.files.state_directory;
     if (!plan.project_is_writable) return;
     const std::string record =
         state_directory + "/reviewed/" + base::sha256(plan.project.str()).substr(0, kRecordDigits);

@@ -13,7 +13,8 @@ namespace cli {
 class EndReview {
   public:
     EndReview();
-    void tell(const Output& output, const Caller& caller, const plan::Plan& plan, const Place& place) const;
+    void tell(const Output& output, const Caller& caller, const plan::Plan& plan,
+              const Workspace& workspace) const;
 
   private:
     timespec started_;

@@ -97,11 +97,12 @@ void tell_refusals(const Output& output, const session::Ending& ending, const Pl
                         planned.plan.network.egress.rules.is_observing || ending.trace.files > 0 ||
                         ending.trace.system_calls > 0 || ending.has_used_slurm;
     if (!has_refusals || ending.record.empty()) return;
-    tell_digest(output, {.record = ending.record,
-                         .state_directory = planned.settings.place.files.state_directory,
-                         .surroundings = {.home = planned.facts.identity.home,
-                                          .project = planned.plan.project,
-                                          .admin_directory = planned.settings.place.files.admin_directory}});
+    tell_digest(output,
+                {.record = ending.record,
+                 .state_directory = planned.settings.workspace.files.state_directory,
+                 .surroundings = {.home = planned.facts.identity.home,
+                                  .project = planned.plan.project,
+                                  .admin_directory = planned.settings.workspace.files.admin_directory}});
 }
 
 }  // namespace
@@ -151,7 +152,7 @@ void leave(const session::Ending& ending) {
 
 session::Surroundings surroundings_of(const Invocation& call, const Planned& planned,
                                       const std::string& session) {
-    const std::string& state = planned.settings.place.files.state_directory;
+    const std::string& state = planned.settings.workspace.files.state_directory;
     std::optional<std::string_view> runtime = host::variable(call.caller.environment, "XDG_RUNTIME_DIR");
     const auto& audit = planned.settings.policy.audit;
     bool is_required = planned.settings.effective.origin("audit.enabled").layer == config::Layer::admin;
@@ -207,7 +208,7 @@ Ran attempt(const Invocation& call, const std::string& session, OnEnding on_endi
         call.output.warning(ending->reason);
     }
     tell_refusals(call.output, *ending, *planned);
-    review.tell(call.output, call.caller, planned->plan, planned->settings.place);
+    review.tell(call.output, call.caller, planned->plan, planned->settings.workspace);
     on_ending(*ending);
     return {ending->exit_code, *ending};
 }

@@ -72,7 +72,7 @@ base::Result<selftest::Jail> plan_jail(const Invocation& call, const selftest::J
     if (!session) return session.error();
     base::Result<Planned> planned = make_plan(caller, arguments, *session, request.command);
     if (!planned) return planned.error();
-    std::string state = planned->settings.place.files.state_directory;
+    std::string state = planned->settings.workspace.files.state_directory;
     return selftest::Jail{std::move(planned->plan), std::move(planned->facts),
                           std::move(planned->settings.effective), std::move(state)};
 }

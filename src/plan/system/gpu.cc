@@ -41,18 +41,18 @@ constexpr Companion kCompanionNodes[] = {
     {Vendor::amd, "/dev/kfd", "compute queues of ROCm"},
 };
 
-constexpr Companion kDriverPlaces[] = {
+constexpr Companion kDriverPaths[] = {
     {Vendor::nvidia, "/sys/module/nvidia", "version of the NVIDIA driver"},
     {Vendor::amd, "/sys/module/amdgpu", "tells ROCm that the driver is there"},
     {Vendor::amd, "/sys/class/kfd/kfd", "topology that ROCm reads"},
 };
 
 // Programs of every vendor read these.
-struct Place {
+struct SharedPath {
     std::string_view path;
     std::string_view why;
 };
-constexpr Place kCommonPlaces[] = {
+constexpr SharedPath kSharedPaths[] = {
     {"/sys/devices/system/cpu", "places threads near the GPU"},
     {"/sys/devices/system/node", "places memory near the GPU"},
     {"/run/opengl-driver", "drivers of NixOS"},
@@ -259,10 +259,10 @@ class Gpus {
                             "'nvidia-modprobe -u' or any CUDA program outside once");
             }
         }
-        for (const Companion& place : kDriverPlaces) {
-            if (has(place.vendor)) show(base::Path::known(place.path), place.why);
+        for (const Companion& shown : kDriverPaths) {
+            if (has(shown.vendor)) show(base::Path::known(shown.path), shown.why);
         }
-        for (const Place& place : kCommonPlaces) show(base::Path::known(place.path), place.why);
+        for (const SharedPath& shown : kSharedPaths) show(base::Path::known(shown.path), shown.why);
     }
 
     // Shows the directory, and the links on the way to it.

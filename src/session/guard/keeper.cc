@@ -136,7 +136,7 @@ void step_aside(const Kept& kept, int life) {
     (void)!::chdir("/");
     // Not the lock of the session's directory: it shows that the supervisor lives.
     base::close_others({kept.placeholders.descriptor(), kept.placeholders.project_descriptor(),
-                        kept.terminal.descriptor(), kept.place.descriptor(), kept.covers.events(),
+                        kept.terminal.descriptor(), kept.private_directory.descriptor(), kept.covers.events(),
                         kept.search.watch(), life, kept.answers.socket_factory});
     base::fill_standard_descriptors();
 }
@@ -174,7 +174,7 @@ base::Status Keeper::start(Kept kept) {
         kept.terminal.recover_for_the_dead();
         kept.placeholders.release();
         if (kept.cgroup) kept.cgroup->remove();
-        kept.place.remove();
+        kept.private_directory.remove();
         if (!kept.directory.is_empty()) base::remove_tree(kept.directory.path());
     }
     // Last, because it takes time: the process that killed the supervisor may kill this one next.
@@ -253,7 +253,7 @@ void Keeper::tidy() const {
     for (std::string_view helper : {"notify", "slurm/sockets"})
         remove_left_sockets(state_directory_ + "/" + std::string(helper));
     remove_left_drafts(state_directory_, ::time(nullptr));
-    remove_left_places(std::string(base::kPlaceParent));
+    remove_stale_directories(std::string(base::kPlaceParent));
     // Listing the sessions removes the directories of those that were killed before they had a keeper.
     if (!runtime_place_.empty()) (void)known_sessions({runtime_place_});
     if (looks_for_builders_) end_left_builders();

@@ -33,14 +33,14 @@ struct Kept {
     Placeholders& placeholders;
     Terminal& terminal;
     std::optional<Cgroup>& cgroup;
-    Place& place;
+    PrivateDirectory& private_directory;
     SessionDirectory& directory;
     CoverWatch covers;
     SearchGuard& search;
     const doorman::Orders& answers;
 
     bool is_empty() const {
-        return placeholders.is_empty() && !terminal && !cgroup && place.is_empty() &&
+        return placeholders.is_empty() && !terminal && !cgroup && private_directory.is_empty() &&
                covers.covers().empty() && !search.is_wanted() && !answers.is_wanted;
     }
 };

@@ -24,26 +24,26 @@ using chaperon::Ending;
 
 // slurm: "all", "none" or the number of a task, which is not a file. stub: a name without patterns, which the
 // stub has opened. node: a name with patterns, which is opened on the node.
-enum class Place { slurm, stub, node };
+enum class FileOpener { slurm, stub, node };
 
-Place place_of(std::string_view value) {
+FileOpener opener_of(std::string_view value) {
     bool is_number = std::ranges::all_of(value, base::is_digit);
-    if (value == "all" || value == "none" || (is_number && !value.empty())) return Place::slurm;
-    return value.find('%') == std::string_view::npos ? Place::stub : Place::node;
+    if (value == "all" || value == "none" || (is_number && !value.empty())) return FileOpener::slurm;
+    return value.find('%') == std::string_view::npos ? FileOpener::stub : FileOpener::node;
 }
 
 void set_file(const Asked& asked, std::string_view option, std::string& of_spec,
               std::vector<std::string>& arguments) {
     std::optional<std::string> value = asked.value_of(option);
     if (!value || value->empty()) return;
-    switch (place_of(*value)) {
-        case Place::slurm:
+    switch (opener_of(*value)) {
+        case FileOpener::slurm:
             arguments.push_back(base::format("--{}={}", option, *value));
             return;
-        case Place::node:
+        case FileOpener::node:
             of_spec = *value;
             return;
-        case Place::stub:
+        case FileOpener::stub:
             return;
     }
 }
@@ -52,7 +52,7 @@ void set_file(const Asked& asked, std::string_view option, std::string& of_spec,
 // that reads lines.
 bool reads_input(const Asked& asked) {
     std::optional<std::string> input = asked.value_of("input");
-    return !input || (*input != "none" && place_of(*input) != Place::node);
+    return !input || (*input != "none" && opener_of(*input) != FileOpener::node);
 }
 
 std::string asked_job(const Call& call, const Asked& asked) {

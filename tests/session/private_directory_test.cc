@@ -19,13 +19,13 @@ namespace fs = std::filesystem;
 constexpr const char* kLeft = "agent-sandbox-0123456789abcdef";
 constexpr const char* kLiving = "agent-sandbox-fedcba9876543210";
 
-class PlaceTest : public testing::Test {
+class PrivateDirectoryTest : public testing::Test {
   protected:
     std::string path(const std::string& name) const { return directory_ / name; }
-    plan::Place wanted(const std::string& name) const {
-        plan::Place place;
-        place.directory = base::Path::known(path(name));
-        return place;
+    plan::PrivateDirectory wanted(const std::string& name) const {
+        plan::PrivateDirectory directory;
+        directory.path = base::Path::known(path(name));
+        return directory;
     }
     void leave(const std::string& name) const {
         fs::create_directories(path(name) + "/tmp/deep");
@@ -35,33 +35,33 @@ class PlaceTest : public testing::Test {
     testing_support::TemporaryDirectory directory_;
 };
 
-TEST_F(PlaceTest, IsMadeOnceAndRemoved) {
-    session::Place place, other;
-    ASSERT_TRUE(place.make(wanted(kLiving)));
+TEST_F(PrivateDirectoryTest, IsMadeOnceAndRemoved) {
+    session::PrivateDirectory directory, other;
+    ASSERT_TRUE(directory.make(wanted(kLiving)));
     EXPECT_TRUE(fs::is_directory(path(kLiving) + "/tmp"));
     EXPECT_FALSE(other.make(wanted(kLiving)));
     EXPECT_TRUE(fs::exists(path(kLiving)));
-    place.remove();
+    directory.remove();
     EXPECT_FALSE(fs::exists(path(kLiving)));
 }
 
-TEST_F(PlaceTest, OfADeadSessionIsTakenAwayAndOfALivingOneIsNot) {
-    session::Place place;
-    ASSERT_TRUE(place.make(wanted(kLiving)));
+TEST_F(PrivateDirectoryTest, OfADeadSessionIsTakenAwayAndOfALivingOneIsNot) {
+    session::PrivateDirectory directory;
+    ASSERT_TRUE(directory.make(wanted(kLiving)));
     leave(kLeft);
-    session::remove_left_places(path(""));
+    session::remove_stale_directories(path(""));
     EXPECT_FALSE(fs::exists(path(kLeft)));
     EXPECT_TRUE(fs::exists(path(kLiving) + "/tmp"));
 }
 
-// The keeper is such a process, and outlives the one that made the place.
-TEST_F(PlaceTest, IsHeldByAForkedProcessToo) {
+// The keeper is such a process, and outlives the one that made the directory.
+TEST_F(PrivateDirectoryTest, IsHeldByAForkedProcessToo) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     pid_t supervisor = ::fork();
     if (supervisor == 0) {
-        session::Place place;
-        bool is_made = static_cast<bool>(place.make(wanted(kLiving)));
+        session::PrivateDirectory directory;
+        bool is_made = static_cast<bool>(directory.make(wanted(kLiving)));
         pid_t keeper = is_made ? ::fork() : -1;
         if (keeper == 0) ::pause();
         (void)!::write(ends[1], &keeper, sizeof keeper);
@@ -71,18 +71,18 @@ TEST_F(PlaceTest, IsHeldByAForkedProcessToo) {
     pid_t keeper = -1;
     ASSERT_EQ(::read(ends[0], &keeper, sizeof keeper), static_cast<ssize_t>(sizeof keeper));
     ASSERT_GT(keeper, 0);
-    session::remove_left_places(path(""));
+    session::remove_stale_directories(path(""));
     EXPECT_TRUE(fs::exists(path(kLiving)));
     ::kill(keeper, SIGKILL);
     EXPECT_TRUE(testing_support::eventually([&] {
-        session::remove_left_places(path(""));
+        session::remove_stale_directories(path(""));
         return !fs::exists(path(kLiving));
     }));
     ::close(ends[0]);
     ::close(ends[1]);
 }
 
-TEST_F(PlaceTest, NothingElseIsTakenAway) {
+TEST_F(PrivateDirectoryTest, NothingElseIsTakenAway) {
     const std::vector<std::string> others = {"agent-sandbox-u1000", "agent-sandbox-session",
                                              "agent-sandbox-0123456789abcde",
                                              "agent-sandbox-0123456789abcdeg", "0123456789abcdef"};
@@ -90,23 +90,23 @@ TEST_F(PlaceTest, NothingElseIsTakenAway) {
     leave("elsewhere");
     fs::create_directory_symlink(path("elsewhere"), path(kLeft));
     directory_.write(kLiving, "a file");
-    session::remove_left_places(path(""));
+    session::remove_stale_directories(path(""));
     for (const std::string& name : others) EXPECT_TRUE(fs::exists(path(name) + "/tmp/deep")) << name;
     EXPECT_TRUE(fs::is_symlink(path(kLeft)));
     EXPECT_TRUE(fs::exists(path("elsewhere") + "/tmp/deep"));
     EXPECT_TRUE(fs::exists(path(kLiving)));
 }
 
-// A process that makes a place while another process removes it as left over waits, and makes it again.
-TEST_F(PlaceTest, IsMadeWhileOthersTidy) {
+// A process that makes a directory while another process removes it as left over waits, and makes it again.
+TEST_F(PrivateDirectoryTest, IsMadeWhileOthersTidy) {
     pid_t tidier = ::fork();
     if (tidier == 0) {
-        for (;;) session::remove_left_places(path(""));
+        for (;;) session::remove_stale_directories(path(""));
     }
     int made = 0;
     for (; made < 200; ++made) {
-        session::Place place;
-        if (!place.make(wanted(kLiving)) || !fs::is_directory(path(kLiving) + "/tmp")) break;
+        session::PrivateDirectory directory;
+        if (!directory.make(wanted(kLiving)) || !fs::is_directory(path(kLiving) + "/tmp")) break;
     }
     EXPECT_EQ(made, 200);
     ::kill(tidier, SIGKILL);
