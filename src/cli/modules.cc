@@ -31,7 +31,7 @@ std::vector<base::Path> places_of_jail(const Settings& settings, const Caller& c
 base::Result<modules::Loaded> load_modules(const Settings& settings, const Caller& caller) {
     const auto& asked = settings.policy.modules;
     if (asked.load.empty()) return modules::Loaded{};
-    modules::Request request{.writable = places_of_jail(settings, caller)};
+    modules::LoadRequest request{.writable = places_of_jail(settings, caller)};
     for (const config::Item& item : asked.load) request.names.push_back(item.text);
     if (asked.command) {
         request.command = modules::Pinned{

@@ -23,15 +23,16 @@ bool take_report(std::string& buffer, Report& report) {
     return base::take(buffer, report);
 }
 
-std::string encode(const Request& request) {
+std::string encode(const SignalRequest& request) {
     return {static_cast<char>(request.signal), request.to_group ? '1' : '0',
             request.takes_terminal ? '1' : '0'};
 }
 
-bool take_request(std::string& buffer, Request& request) {
-    if (buffer.size() < kRequestSize) return false;
-    request = Request{.signal = buffer[0], .to_group = buffer[1] == '1', .takes_terminal = buffer[2] == '1'};
-    buffer.erase(0, kRequestSize);
+bool take_signal_request(std::string& buffer, SignalRequest& request) {
+    if (buffer.size() < kSignalRequestSize) return false;
+    request =
+        SignalRequest{.signal = buffer[0], .to_group = buffer[1] == '1', .takes_terminal = buffer[2] == '1'};
+    buffer.erase(0, kSignalRequestSize);
     return true;
 }
 

@@ -52,15 +52,15 @@ bool take_report(std::string& buffer, Report& report);
 
 // To the stage: a signal for the command. Signal 0 is the ready message: the keeper guards the jail and the
 // gateway serves.
-struct Request {
+struct SignalRequest {
     int signal = 0;
     bool to_group = false;        // for the command's process group, not for the command alone
     bool takes_terminal = false;  // first make that group the terminal's foreground
 
-    bool operator==(const Request&) const = default;
+    bool operator==(const SignalRequest&) const = default;
 };
-inline constexpr size_t kRequestSize = 3;  // of every frame
-std::string encode(const Request& request);
-bool take_request(std::string& buffer, Request& request);
+inline constexpr size_t kSignalRequestSize = 3;  // of every frame
+std::string encode(const SignalRequest& request);
+bool take_signal_request(std::string& buffer, SignalRequest& request);
 
 }  // namespace inner

@@ -161,7 +161,7 @@ bool reap(const Orders& orders, pid_t command) {
     return false;
 }
 
-void obey(const Orders& orders, pid_t command, const Request& request) {
+void obey(const Orders& orders, pid_t command, const SignalRequest& request) {
     if (request.takes_terminal && orders.terminal >= 0) ::tcsetpgrp(orders.terminal, command);
     ::kill(request.to_group ? -command : command, request.signal);
 }
@@ -173,7 +173,7 @@ bool take_requests(const Orders& orders, pid_t command, std::string& received) {
     if (got < 0 && errno == EINTR) return true;
     if (got <= 0) return false;
     received.append(bytes, static_cast<size_t>(got));
-    for (Request request; take_request(received, request);) obey(orders, command, request);
+    for (SignalRequest request; take_signal_request(received, request);) obey(orders, command, request);
     return true;
 }
 
@@ -201,14 +201,14 @@ int tell_that_it_is_built(const Orders& orders, int landlock_abi, base::Fd liste
 
 // Helpers beside the jail may not be ready yet: the keeper, the network's gateway. Signals that arrive before
 // the ready message are for the command, and stored for it. False: the supervisor has exited.
-bool await_word(const Orders& orders, std::vector<Request>& early) {
+bool await_word(const Orders& orders, std::vector<SignalRequest>& early) {
     std::string received;
     for (;;) {
-        for (Request request; take_request(received, request);) {
+        for (SignalRequest request; take_signal_request(received, request);) {
             if (request.signal == 0) return true;
             early.push_back(request);
         }
-        char frame[kRequestSize];
+        char frame[kSignalRequestSize];
         ssize_t got = ::read(orders.control, frame, sizeof frame - received.size());
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return false;
@@ -259,7 +259,7 @@ int play(const Orders& orders) {
     sigaddset(&taken, SIGCHLD);
     base::Fd children(::signalfd(-1, &taken, SFD_CLOEXEC));
     if (int failed = tell_that_it_is_built(orders, wall.abi, std::move(listener)); failed != 0) return failed;
-    std::vector<Request> early;
+    std::vector<SignalRequest> early;
     if (!await_word(orders, early)) return kFailed;
     skip_processes(orders.skipped_processes);
     Started started = start(orders, wall);
@@ -267,7 +267,7 @@ int play(const Orders& orders) {
         started.listener && orders.doorman.abstract_names == doorman::AbstractNames::refused;
     if (!binds_for_others) wall.ruleset.reset();
     if (started.command < 0) return kFailed;
-    for (const Request& request : early) obey(orders, started.command, request);
+    for (const SignalRequest& request : early) obey(orders, started.command, request);
     // Only the command may keep its pipes open: a reader must see when the command closes them.
     for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
     for (int fd : orders.kept_descriptors) ::close(fd);

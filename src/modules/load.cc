@@ -88,7 +88,7 @@ std::string advice_for(const std::vector<std::string>& withheld) {
 }  // namespace
 
 base::Result<Loaded> load(const host::Tree& tree, const std::vector<std::string>& environment,
-                          const Request& request) {
+                          const LoadRequest& request) {
     base::Result<base::Path> command = find_command(tree, environment, request.command);
     if (!command) return command.error();
     Surroundings surroundings = make_surroundings(tree, environment, request.writable);

@@ -13,7 +13,7 @@
 
 namespace modules {
 
-struct Request {
+struct LoadRequest {
     std::vector<std::string> names;
     std::optional<Pinned> command;
     std::vector<base::Path> writable;  // physical directories in which the jail may write
@@ -28,6 +28,6 @@ struct Loaded {
 };
 
 base::Result<Loaded> load(const host::Tree& tree, const std::vector<std::string>& environment,
-                          const Request& request);
+                          const LoadRequest& request);
 
 }  // namespace modules

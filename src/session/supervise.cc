@@ -373,7 +373,7 @@ void Supervisor::obey(const inner::Report& report, Descriptors descriptors) {
     }
 }
 
-void Supervisor::send(const inner::Request& request) {
+void Supervisor::send(const inner::SignalRequest& request) {
     std::string frame = inner::encode(request);
     // The stage may have exited: then there is nothing to signal.
     (void)!::send(parts_.launched.control.get(), frame.data(), frame.size(), MSG_NOSIGNAL);

@@ -100,7 +100,7 @@ class Supervisor {
     void record_mail(const std::vector<std::string>& mailers);
     void lose_stage();
     void end_jail() const;
-    void send(const inner::Request& request);
+    void send(const inner::SignalRequest& request);
     void follow_stop(int signal);
     void continue_command();
     void remember_stage(pid_t pid);

@@ -8,7 +8,7 @@
 namespace {
 
 using inner::Report;
-using inner::Request;
+using inner::SignalRequest;
 
 TEST(Messages, AReportSurvivesTheWay) {
     Report sent{.kind = Report::Kind::failed, .number = 13, .step = "execute", .object = "/bin/a b"};
@@ -34,15 +34,15 @@ TEST(Messages, ReportsAreTakenOneByOneFromAStream) {
 }
 
 TEST(Messages, ARequestSurvivesTheWay) {
-    Request first{.signal = SIGCONT, .to_group = true, .takes_terminal = true};
-    Request second{.signal = SIGTERM};
+    SignalRequest first{.signal = SIGCONT, .to_group = true, .takes_terminal = true};
+    SignalRequest second{.signal = SIGTERM};
     std::string buffer = inner::encode(first) + inner::encode(second);
-    Request received;
-    ASSERT_TRUE(inner::take_request(buffer, received));
+    SignalRequest received;
+    ASSERT_TRUE(inner::take_signal_request(buffer, received));
     EXPECT_EQ(received, first);
-    ASSERT_TRUE(inner::take_request(buffer, received));
+    ASSERT_TRUE(inner::take_signal_request(buffer, received));
     EXPECT_EQ(received, second);
-    EXPECT_FALSE(inner::take_request(buffer, received));
+    EXPECT_FALSE(inner::take_signal_request(buffer, received));
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ inline const char* broken_for_reports(std::string_view bytes) {
     return broken_for_stream<Report>(bytes, take_report);
 }
 inline const char* broken_for_requests(std::string_view bytes) {
-    return broken_for_stream<Request>(bytes, take_request);
+    return broken_for_stream<SignalRequest>(bytes, take_signal_request);
 }
 
 }  // namespace inner

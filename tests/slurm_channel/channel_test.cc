@@ -11,8 +11,8 @@
 namespace slurm::channel {
 namespace {
 
-Request sample() {
-    Request request;
+StubRequest sample() {
+    StubRequest request;
     request.command = "sbatch";
     request.arguments = {"-n4", "", "a b"};
     request.environment = {"HOME=/home/a", "EMPTY="};
@@ -23,7 +23,7 @@ Request sample() {
 }
 
 // Decodes a request from its frames. Returns the code of the refusal, or "".
-std::string code_of(const std::string& bytes, Request* request = nullptr) {
+std::string code_of(const std::string& bytes, StubRequest* request = nullptr) {
     Decoder decoder;
     Assembler assembler;
     std::vector<Frame> frames;
@@ -42,8 +42,8 @@ std::string code_of(const std::string& bytes, Request* request = nullptr) {
     return "incomplete";
 }
 
-TEST(Request, ArrivesAsItWasSent) {
-    Request arrived;
+TEST(StubRequest, ArrivesAsItWasSent) {
+    StubRequest arrived;
     ASSERT_EQ(code_of(render(sample()), &arrived), "");
     EXPECT_EQ(arrived.command, "sbatch");
     EXPECT_EQ(arrived.arguments, sample().arguments);
@@ -55,9 +55,9 @@ TEST(Request, ArrivesAsItWasSent) {
     EXPECT_EQ(arrived.terminal->columns, 132);
 }
 
-TEST(Request, LongWordsArriveInPieces) {
+TEST(StubRequest, LongWordsArriveInPieces) {
     for (size_t size : {kMaximumPayload - 1, kMaximumPayload, kMaximumPayload + 1, 3 * kMaximumPayload}) {
-        Request request = sample(), arrived;
+        StubRequest request = sample(), arrived;
         request.arguments = {std::string(size, 'x'), "y"};
         request.environment = {"A=" + std::string(size, 'z')};
         ASSERT_EQ(code_of(render(request), &arrived), "") << size;
@@ -66,8 +66,8 @@ TEST(Request, LongWordsArriveInPieces) {
     }
 }
 
-TEST(Request, EmptyScriptIsAScript) {
-    Request request = sample(), arrived;
+TEST(StubRequest, EmptyScriptIsAScript) {
+    StubRequest request = sample(), arrived;
     request.script = "";
     ASSERT_EQ(code_of(render(request), &arrived), "");
     EXPECT_EQ(arrived.script, "");
@@ -76,8 +76,8 @@ TEST(Request, EmptyScriptIsAScript) {
     EXPECT_FALSE(arrived.script);
 }
 
-TEST(Request, LimitsHold) {
-    Request request = sample();
+TEST(StubRequest, LimitsHold) {
+    StubRequest request = sample();
     request.arguments = {std::string(kMaximumArguments - 1, 'x')};
     EXPECT_EQ(code_of(render(request)), "");
     request.arguments = {std::string(kMaximumArguments, 'x')};
@@ -98,7 +98,7 @@ TEST(Request, LimitsHold) {
     EXPECT_EQ(code_of(render(request)), kTooLarge);
 }
 
-TEST(Request, WhatDoesNotBelongIsRefused) {
+TEST(StubRequest, WhatDoesNotBelongIsRefused) {
     const std::string begin = hello("squeue"), place = frame(Type::directory, "/");
     EXPECT_EQ(code_of(begin + place + frame(Type::ready)), "");
     for (const std::string& bytes : {

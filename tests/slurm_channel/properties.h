@@ -10,7 +10,7 @@
 
 namespace slurm::channel {
 
-inline const char* broken_for_request(const Request& request) {
+inline const char* broken_for_request(const StubRequest& request) {
     size_t size = 0;
     for (const std::string& argument : request.arguments) {
         size += argument.size() + 1;
@@ -41,7 +41,7 @@ inline const char* broken_for_request(const Request& request) {
             case Assembler::Progress::complete:
                 break;
         }
-        const Request& other = again.request();
+        const StubRequest& other = again.request();
         bool is_same = other.command == request.command && other.arguments == request.arguments &&
                        other.environment == request.environment && other.directory == request.directory &&
                        other.script == request.script &&

@@ -12,8 +12,8 @@ namespace {
 
 class Serve : public ServeTest {};
 
-channel::Request sample() {
-    channel::Request request;
+channel::StubRequest sample() {
+    channel::StubRequest request;
     request.command = "squeue";
     request.arguments = {"true"};
     request.directory = "/";
@@ -220,7 +220,7 @@ TEST_F(Serve, JunkIsAnsweredAndClosed) {
     }
     // Invalid bytes after the request also end the command.
     base::Fd fd = connect();
-    channel::Request request = sample();
+    channel::StubRequest request = sample();
     request.arguments = {"sleep", "100"};
     (void)base::write_all(fd.get(), channel::render(request) + "junk" + std::string(100, '\0'));
     frames_from(fd.get());
@@ -230,7 +230,7 @@ TEST_F(Serve, JunkIsAnsweredAndClosed) {
 
 TEST_F(Serve, InputWithoutRoomIsNonsense) {
     serve_with({.grace = 300ms});
-    channel::Request request = sample();
+    channel::StubRequest request = sample();
     request.arguments = {"sleep", "100"};
     base::Fd fd = connect();
     (void)base::write_all(fd.get(), channel::render(request));
@@ -269,7 +269,7 @@ TEST_F(Serve, ARequestHasToArriveInTime) {
 TEST_F(Serve, OneTooManyIsTurnedAway) {
     serve_with();
     std::vector<base::Fd> callers;
-    channel::Request request = sample();
+    channel::StubRequest request = sample();
     request.arguments = {"sleep", "100"};
     for (int count = 0; count < 64; ++count) {
         callers.push_back(connect());

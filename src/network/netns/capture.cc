@@ -77,7 +77,7 @@ class Batch {
     void finish() { messages_.finish(); }
     Messages& messages() { return messages_; }
 
-    Request request() {
+    NetlinkRequest request() {
         messages_.ask_for_answer();
         uint32_t last = messages_.last_sequence();
         frame(NFNL_MSG_BATCH_END);
@@ -235,7 +235,7 @@ void add_rule(Batch& batch, Capture capture, const Family& family) {
 
 }  // namespace
 
-Request capture_rules(Capture capture, bool has_v6) {
+NetlinkRequest capture_rules(Capture capture, bool has_v6) {
     if (capture == Capture::listeners) return {};
     Batch batch;
     add_chain(batch, hook_of(capture));

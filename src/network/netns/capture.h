@@ -8,6 +8,6 @@ namespace network::netns {
 
 // Directs each TCP connection to kCapturePort, except those to loopback and to the jail's own address. The
 // kernel accepts all of it or nothing. Empty if the capture needs no rules.
-Request capture_rules(Capture capture, bool has_v6);
+NetlinkRequest capture_rules(Capture capture, bool has_v6);
 
 }  // namespace network::netns

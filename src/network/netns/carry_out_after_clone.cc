@@ -23,7 +23,7 @@ struct Answers {
 };
 
 // Parses one answer. False if it is malformed.
-bool take(const Request& request, const char* bytes, size_t count, Answers& answers, bool& is_last) {
+bool take(const NetlinkRequest& request, const char* bytes, size_t count, Answers& answers, bool& is_last) {
     struct nlmsghdr header;
     if (count < sizeof header + sizeof(int)) return false;
     std::memcpy(&header, bytes, sizeof header);
@@ -36,7 +36,7 @@ bool take(const Request& request, const char* bytes, size_t count, Answers& answ
     return true;
 }
 
-Answers converse(const Request& request) {
+Answers converse(const NetlinkRequest& request) {
     int socket = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, request.protocol);
     if (socket < 0) return {errno, errno};
     Answers answers;
@@ -188,7 +188,7 @@ CarriedOut carry_out(Recipe& recipe, int socket) {
     // A kernel without IPv6 has one family less. This does not open anything.
     bool has_v6 = devices.others == 0;
     for (size_t i = 0; i < recipe.attempts.size(); ++i) {
-        const Request& rules = has_v6 ? recipe.attempts[i].rules : recipe.attempts[i].rules_v4;
+        const NetlinkRequest& rules = has_v6 ? recipe.attempts[i].rules : recipe.attempts[i].rules_v4;
         if (!rules.bytes.empty() && converse(rules).essential != 0) continue;
         return open_and_hand_out(recipe, i, has_v6, socket);
     }

@@ -16,7 +16,7 @@ namespace network::netns {
 
 // One packet of netlink messages. The kernel answers a message if it is requested, and always if it refuses
 // it.
-struct Request {
+struct NetlinkRequest {
     int protocol = 0;
     std::string bytes;
     uint32_t essential = 0;  // the last message that must succeed
@@ -36,15 +36,15 @@ struct Endpoint {
 // How TCP to any port is captured, the best way first. The last way needs no support from the kernel.
 struct Attempt {
     Capture capture = Capture::listeners;
-    Request rules;     // of both families
-    Request rules_v4;  // on a kernel without IPv6
+    NetlinkRequest rules;     // of both families
+    NetlinkRequest rules_v4;  // on a kernel without IPv6
     std::vector<Endpoint> endpoints;
 };
 
 struct Recipe {
     bool has_listeners = true;
     bool hands_namespace = false;  // also passes the namespace itself, for connections into it
-    Request devices;               // loopback, the jail's addresses and routes
+    NetlinkRequest devices;        // loopback, the jail's addresses and routes
     std::vector<Attempt> attempts;
     std::vector<int> opened;  // space for the descriptors of any attempt
 };

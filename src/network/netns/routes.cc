@@ -84,9 +84,9 @@ int await_loopback(int milliseconds) {
     return 0;
 }
 
-Request device_requests(DeviceWishes wishes) {
+NetlinkRequest device_requests(DeviceWishes wishes) {
     Messages messages;
-    Request request{.protocol = NETLINK_ROUTE};
+    NetlinkRequest request{.protocol = NETLINK_ROUTE};
     if (wishes.is_raised) raise_loopback(messages);
     if (wishes.makes_world_local) {
         add_address(messages, AF_INET);

@@ -13,6 +13,6 @@ struct DeviceWishes {
     bool is_raised = false;         // raise the device, if no other process does
     bool makes_world_local = true;  // the jail's own address and the route that makes every address local
 };
-Request device_requests(DeviceWishes wishes);
+NetlinkRequest device_requests(DeviceWishes wishes);
 
 }  // namespace network::netns

@@ -112,32 +112,32 @@ void Gateway::ask_state(OnReply on_reply) {
     request(network::gateway::Order::Kind::state, std::move(file), {std::move(on_reply), std::move(ours)});
 }
 
-void Gateway::request(network::gateway::Order::Kind kind, base::Fd file, Request request) {
+void Gateway::request(network::gateway::Order::Kind kind, base::Fd file, PendingReply pending) {
     bool can_answer = control_ && !is_asked_;
-    if (!can_answer) return request.on_reply(base::Error{.what = std::string(kGone)});
+    if (!can_answer) return pending.on_reply(base::Error{.what = std::string(kGone)});
     uint64_t ticket = ++last_ticket_;
     int passed[] = {file.get()};
     std::string note = network::gateway::encode(network::gateway::Order{.kind = kind, .number = ticket});
     base::Status sent = base::send_descriptors(control_.get(), note, passed);
-    if (!sent) return request.on_reply(sent.error());
-    requests_.emplace(ticket, std::move(request));
+    if (!sent) return pending.on_reply(sent.error());
+    pending_.emplace(ticket, std::move(pending));
 }
 
 void Gateway::hear_reply(const network::gateway::Reply& reply) {
-    auto found = requests_.find(reply.ticket);
-    if (found == requests_.end()) return;
+    auto found = pending_.find(reply.ticket);
+    if (found == pending_.end()) return;
     // Remove the request before the callback runs: the callback may send another one.
-    Request request = std::move(found->second);
-    requests_.erase(found);
-    if (!reply.failure.empty()) return request.on_reply(base::Error{.what = reply.failure});
-    if (!request.answer) return request.on_reply(reply.text);
-    ::lseek(request.answer.get(), 0, SEEK_SET);
-    request.on_reply(base::read_descriptor(request.answer.get()));
+    PendingReply pending = std::move(found->second);
+    pending_.erase(found);
+    if (!reply.failure.empty()) return pending.on_reply(base::Error{.what = reply.failure});
+    if (!pending.answer) return pending.on_reply(reply.text);
+    ::lseek(pending.answer.get(), 0, SEEK_SET);
+    pending.on_reply(base::read_descriptor(pending.answer.get()));
 }
 
-void Gateway::fail_requests() {
-    std::map<uint64_t, Request> failed = std::exchange(requests_, {});
-    for (auto& [ticket, request] : failed) request.on_reply(base::Error{.what = std::string(kGone)});
+void Gateway::fail_pending() {
+    std::map<uint64_t, PendingReply> failed = std::exchange(pending_, {});
+    for (auto& [ticket, pending] : failed) pending.on_reply(base::Error{.what = std::string(kGone)});
 }
 
 void Gateway::deny(uint64_t id, std::string_view reason) {
@@ -169,7 +169,7 @@ void Gateway::ask_to_end() {
     if (is_asked_ || !control_ || !is_serving_) return;
     std::string note = network::gateway::encode({.kind = network::gateway::Order::Kind::end});
     is_asked_ = static_cast<bool>(base::send_descriptors(control_.get(), note, {}));
-    if (is_asked_) fail_requests();
+    if (is_asked_) fail_pending();
 }
 
 network::gateway::Summary Gateway::finish() {
@@ -190,7 +190,7 @@ network::gateway::Summary Gateway::finish() {
 // A gateway without a control socket must not serve any longer.
 void Gateway::end() {
     control_.reset();
-    fail_requests();
+    fail_pending();
     if (process_ <= 0) return;
     ::kill(process_, SIGKILL);
     while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;

@@ -72,13 +72,13 @@ class Gateway {
 
   private:
     void pass_files() const;
-    struct Request {
+    struct PendingReply {
         OnReply on_reply;
         base::Fd answer;  // for ask_state: the gateway writes to this file
     };
-    void request(network::gateway::Order::Kind kind, base::Fd file, Request request);
+    void request(network::gateway::Order::Kind kind, base::Fd file, PendingReply pending);
     void hear_reply(const network::gateway::Reply& reply);
-    void fail_requests();
+    void fail_pending();
     void end();
 
     pid_t process_ = -1;
@@ -88,7 +88,7 @@ class Gateway {
     bool was_lost_ = false;
     std::string failure_;
     uint64_t last_ticket_ = 0;
-    std::map<uint64_t, Request> requests_;
+    std::map<uint64_t, PendingReply> pending_;
 };
 
 }  // namespace session

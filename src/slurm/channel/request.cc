@@ -22,7 +22,7 @@ bool is_variable(std::string_view text) {
 
 }  // namespace
 
-std::string render(const Request& request) {
+std::string render(const StubRequest& request) {
     std::string bytes = hello(request.command);
     for (const std::string& argument : request.arguments) bytes += word(Type::argument, argument);
     for (const std::string& variable : request.environment) bytes += word(Type::variable, variable);

@@ -22,7 +22,7 @@ inline constexpr size_t kMaximumCommand = 32;
 inline constexpr std::string_view kTooLarge = "slurm-too-large";
 inline constexpr std::string_view kBadProtocol = "slurm-unavailable";
 
-struct Request {
+struct StubRequest {
     std::string command;  // lower-case letters
     std::vector<std::string> arguments;
     std::vector<std::string> environment;  // "NAME=value"
@@ -32,7 +32,7 @@ struct Request {
 };
 
 // The request as frames, with "ready".
-std::string render(const Request& request);
+std::string render(const StubRequest& request);
 
 // The text for a part that is too large, on either side: "the script is larger than 4 MiB".
 std::string too_large(std::string_view part, size_t limit);
@@ -44,7 +44,7 @@ class Assembler {
     Progress take(Frame frame);
 
     // After complete.
-    Request& request() { return request_; }
+    StubRequest& request() { return request_; }
     // After failed: the code and the text of the denial.
     std::string_view code() const { return code_; }
     const std::string& what() const { return what_; }
@@ -59,7 +59,7 @@ class Assembler {
     Progress take_directory(std::string payload);
     Progress take_ready();
 
-    Request request_;
+    StubRequest request_;
     std::string piece_;
     size_t arguments_size_ = 0;
     size_t environment_size_ = 0;

@@ -29,7 +29,7 @@ class Connection {
         std::string code, what;
     };
     // Nothing: the stub closed the connection before the request was complete.
-    using Arrived = std::variant<std::monostate, channel::Request, Refused>;
+    using Arrived = std::variant<std::monostate, channel::StubRequest, Refused>;
     Arrived receive_request(const Limits& limits);
 
     // The stub has closed the connection or sent a malformed frame: no more bytes in either direction.

@@ -13,7 +13,7 @@ namespace {
 // Not a command of Slurm: the session's own log, for the agent.
 constexpr std::string_view kLogCommand = "log";
 
-Call call_of(channel::Request request) {
+Call call_of(channel::StubRequest request) {
     Call call;
     call.command = std::move(request.command);
     call.arguments = std::move(request.arguments);
@@ -53,7 +53,7 @@ void answer(const Context& context, const Handlers& handlers, const Limits& limi
                            channel::exit({.number = 1}));
         return;
     }
-    auto* request = std::get_if<channel::Request>(&arrived);
+    auto* request = std::get_if<channel::StubRequest>(&arrived);
     if (!request || !children) return;
     Bench bench{context, limits, connection, children->get(), request->terminal.value_or(channel::Window{})};
     Call call = call_of(std::move(*request));

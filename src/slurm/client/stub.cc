@@ -45,8 +45,8 @@ int say_closed(const std::string& name) {
 }
 
 // The parts that every request has. Environment strings without a name are dropped, as a shell does.
-channel::Request request_of(const std::string& name, int argc, char** argv) {
-    channel::Request request;
+channel::StubRequest request_of(const std::string& name, int argc, char** argv) {
+    channel::StubRequest request;
     request.command = name;
     for (int index = 1; index < argc; ++index) request.arguments.emplace_back(argv[index]);
     for (char** variable = environ; *variable; ++variable) {
@@ -82,7 +82,7 @@ base::Fd connect_to(const std::string& path) {
 
 int run_stub(const std::string& name, int argc, char** argv, const std::string& path) {
     base::fill_standard_descriptors();
-    channel::Request request = request_of(name, argc, argv);
+    channel::StubRequest request = request_of(name, argc, argv);
     if (name == "sbatch") {
         Script script = read_script(request.arguments);
         if (!script.problem.empty()) return say(script.problem, kRefused);

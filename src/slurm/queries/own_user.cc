@@ -8,11 +8,11 @@
 namespace slurm::queries {
 namespace {
 
-Ending refuse_others(const Request& request, std::string_view option) {
+Ending refuse_others(const QueryRequest& request, std::string_view option) {
     return request.deny(code::other_users, std::string(option) + ": only your own jobs are shown");
 }
 
-OrEnding<std::vector<JobId>> read_lists(const Request& request, const std::vector<std::string>& lists) {
+OrEnding<std::vector<JobId>> read_lists(const QueryRequest& request, const std::vector<std::string>& lists) {
     std::vector<JobId> ids;
     for (const std::string& list : lists) {
         base::Result<std::vector<JobId>> parsed = parse_job_ids(list);
@@ -25,7 +25,7 @@ OrEnding<std::vector<JobId>> read_lists(const Request& request, const std::vecto
     return ids;
 }
 
-Ending answer_disguised(const Request& request, const Arguments& arguments, const Disguise& disguise) {
+Ending answer_disguised(const QueryRequest& request, const Arguments& arguments, const Disguise& disguise) {
     OrEnding<Captured> captured = request.capture(arguments);
     if (auto* ending = std::get_if<Ending>(&captured)) return *ending;
     auto& said = std::get<Captured>(captured);
@@ -38,9 +38,9 @@ Ending answer_disguised(const Request& request, const Arguments& arguments, cons
 
 // sstat combines the ids of every -j and of the words after them.
 Ending handle_sstat(const Context& context, const Call& call, Conversation& conversation) {
-    OrEnding<Request> read = read_request(context, call, conversation);
+    OrEnding<QueryRequest> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
-    const auto& request = std::get<Request>(read);
+    const auto& request = std::get<QueryRequest>(read);
     std::vector<std::string> lists;
     for (const Given& given : request.parsed.options) {
         if (given.option->name == "jobs" && given.value) lists.push_back(*given.value);
@@ -61,9 +61,9 @@ Ending handle_sstat(const Context& context, const Call& call, Conversation& conv
 
 // Always pass job ids: without them sprio shows the jobs of all users.
 Ending handle_sprio(const Context& context, const Call& call, Conversation& conversation) {
-    OrEnding<Request> read = read_request(context, call, conversation);
+    OrEnding<QueryRequest> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
-    auto& request = std::get<Request>(read);
+    auto& request = std::get<QueryRequest>(read);
     if (request.parsed.has("sibling")) {
         return request.deny(code::other_cluster, "--sibling: other clusters do not know this jail");
     }
@@ -93,9 +93,9 @@ Ending handle_sprio(const Context& context, const Call& call, Conversation& conv
 }
 
 Ending handle_sshare(const Context& context, const Call& call, Conversation& conversation) {
-    OrEnding<Request> read = read_request(context, call, conversation);
+    OrEnding<QueryRequest> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
-    const auto& request = std::get<Request>(read);
+    const auto& request = std::get<QueryRequest>(read);
     if (request.parsed.has("all")) return refuse_others(request, "--all");
     if (auto users = request.parsed.value_of("users"); users && !is_own_user(context, *users)) {
         return refuse_others(request, "--users");

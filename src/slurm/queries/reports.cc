@@ -74,7 +74,7 @@ constexpr Refusable kReportEntities[] = {
 constexpr Name kManagerConditions[] = {{"format"}, {"names"}, {"ids"}, {"type"}};
 constexpr Name kManagerWords[] = {{"where"}, {"withdeleted"}, {"withfed"}, {"withclusters"}};
 
-Ending refuse(const Request& request, const Refusable& row) {
+Ending refuse(const QueryRequest& request, const Refusable& row) {
     return request.deny(row.code, base::format("{}: {}", row.name, row.reason));
 }
 
@@ -104,21 +104,21 @@ bool shows_associations(std::string_view condition) {
     return false;
 }
 
-Ending unknown(const Request& request, std::string_view word) {
+Ending unknown(const QueryRequest& request, std::string_view word) {
     return request.deny(code::unknown_option,
                         base::format("'{}' is not in the table", base::printable(word)));
 }
 
-Ending interactive(const Request& request) {
+Ending interactive(const QueryRequest& request) {
     return request.deny(code::command, "nothing is asked back", "give the command as arguments");
 }
 
 }  // namespace
 
 Ending handle_sreport(const Context& context, const Call& call, Conversation& conversation) {
-    OrEnding<Request> read = read_request(context, call, conversation);
+    OrEnding<QueryRequest> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
-    const auto& request = std::get<Request>(read);
+    const auto& request = std::get<QueryRequest>(read);
     const std::vector<std::string>& words = request.parsed.words;
     if (words.empty()) return interactive(request);
     const Refusable* report = find_by_beginning(std::span<const Refusable>(kReports), words[0]);
@@ -143,9 +143,9 @@ Ending handle_sreport(const Context& context, const Call& call, Conversation& co
 }
 
 Ending handle_sacctmgr(const Context& context, const Call& call, Conversation& conversation) {
-    OrEnding<Request> read = read_request(context, call, conversation);
+    OrEnding<QueryRequest> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
-    const auto& request = std::get<Request>(read);
+    const auto& request = std::get<QueryRequest>(read);
     const std::vector<std::string>& words = request.parsed.words;
     if (words.empty()) return interactive(request);
     const Refusable* verb = find_by_beginning(std::span<const Refusable>(kReportVerbs), words[0]);

@@ -41,16 +41,16 @@ void replace_number(std::string& text, const std::string& number, const std::str
 
 }  // namespace
 
-Ending Request::deny(std::string_view code, std::string what, std::string advice) const {
+Ending QueryRequest::deny(std::string_view code, std::string what, std::string advice) const {
     return conversation.deny({std::string(code), std::move(what), std::move(advice)});
 }
 
-Ending Request::usage_error(std::string_view text, int status) const {
+Ending QueryRequest::usage_error(std::string_view text, int status) const {
     conversation.err(text);
     return {.status = status};
 }
 
-Arguments Request::passed(std::initializer_list<std::string_view> without) const {
+Arguments QueryRequest::passed(std::initializer_list<std::string_view> without) const {
     Arguments arguments;
     for (const Given& given : parsed.options) {
         if (given.option->verdict != Verdict::pass) continue;
@@ -60,19 +60,19 @@ Arguments Request::passed(std::initializer_list<std::string_view> without) const
     return arguments;
 }
 
-void Request::add_given(Arguments& arguments, std::initializer_list<std::string_view> names) const {
+void QueryRequest::add_given(Arguments& arguments, std::initializer_list<std::string_view> names) const {
     for (const Given& given : parsed.options) {
         if (std::ranges::find(names, given.option->name) == names.end()) continue;
         append_canonical(arguments, given);
     }
 }
 
-Ending Request::relay(const Arguments& arguments) const {
+Ending QueryRequest::relay(const Arguments& arguments) const {
     return relay(arguments, nullptr);
 }
 
-Ending Request::relay(const Arguments& arguments,
-                      std::function<std::string(std::string_view line)> rewrite) const {
+Ending QueryRequest::relay(const Arguments& arguments,
+                           std::function<std::string(std::string_view line)> rewrite) const {
     Conversation::Relayed how;
     how.variables = variables;
     how.rewrite = std::move(rewrite);
@@ -81,19 +81,19 @@ Ending Request::relay(const Arguments& arguments,
     return *ending;
 }
 
-OrEnding<Captured> Request::capture(const Arguments& arguments) const {
+OrEnding<Captured> QueryRequest::capture(const Arguments& arguments) const {
     base::Result<Captured> captured = conversation.capture(command.name, arguments);
     if (!captured) return deny(code::unavailable, captured.error().line());
     return *std::move(captured);
 }
 
-Ending Request::answer(const Captured& captured) const {
+Ending QueryRequest::answer(const Captured& captured) const {
     if (!captured.output.empty()) conversation.out(captured.output);
     if (!captured.errors.empty()) conversation.err(captured.errors);
     return captured.ending;
 }
 
-std::optional<std::string> Request::list_or_word(std::string_view name) {
+std::optional<std::string> QueryRequest::list_or_word(std::string_view name) {
     const Given* given = parsed.last(name);
     if (!given) return {};
     if (given->value) return given->value;
@@ -103,13 +103,13 @@ std::optional<std::string> Request::list_or_word(std::string_view name) {
     return word;
 }
 
-OrEnding<Request> read_request(const Context& context, const Call& call, Conversation& conversation) {
+OrEnding<QueryRequest> read_request(const Context& context, const Call& call, Conversation& conversation) {
     const Command* command = find_command(call.command);
     if (!command) return conversation.deny({std::string(code::command), "not available in the jail", ""});
     Parse parse = slurm::parse(*command, call.arguments);
     if (auto* denial = std::get_if<Denial>(&parse)) return conversation.deny(*denial);
     if (auto* error = std::get_if<UsageError>(&parse)) return tell(*error, conversation);
-    Request request{context, call, conversation, *command, std::get<Parsed>(std::move(parse)), {}};
+    QueryRequest request{context, call, conversation, *command, std::get<Parsed>(std::move(parse)), {}};
     if (request.parsed.informs) {
         Arguments arguments;
         append_canonical(arguments, request.parsed.options.back());
@@ -142,7 +142,7 @@ JobSet::Bounds bounds_of(const Context& context) {
     return bounds;
 }
 
-OrEnding<JobSet> ask_jobs(const Request& request) {
+OrEnding<JobSet> ask_jobs(const QueryRequest& request) {
     base::Result<std::string> nonce = make_nonce();
     if (!nonce) return request.deny(code::unavailable, nonce.error().line());
     base::Result<Captured> captured =

@@ -29,7 +29,7 @@ using Arguments = std::vector<std::string>;
 template <typename T>
 using OrEnding = std::variant<T, Ending>;
 
-struct Request {
+struct QueryRequest {
     const Context& context;
     const Call& call;
     Conversation& conversation;
@@ -58,13 +58,13 @@ struct Request {
 };
 
 // Answers the calls that need no handler: usage errors, refused options, --help and --version.
-OrEnding<Request> read_request(const Context& context, const Call& call, Conversation& conversation);
+OrEnding<QueryRequest> read_request(const Context& context, const Call& call, Conversation& conversation);
 
 JobSet::Bounds bounds_of(const Context& context);
 
 // The user's jobs, with the bounds of the session's scope. Runs one query to squeue. If it fails, Slurm's own
 // message is the answer.
-OrEnding<JobSet> ask_jobs(const Request& request);
+OrEnding<JobSet> ask_jobs(const QueryRequest& request);
 
 // Replaces ids that are out of scope by ids that no job has, and restores the requested ids in Slurm's
 // output.

@@ -16,14 +16,14 @@ namespace {
 
 // Threat: with --json and --yaml sacct (22.05) shows the jobs of all users and ignores --user. It obeys a
 // list of jobs (others_test: Sacct.NamesJobsWhereUsersAreIgnored).
-bool must_name_jobs(const Request& request) {
+bool must_name_jobs(const QueryRequest& request) {
     Scope scope = request.context.scope;
     return scope == Scope::project || scope == Scope::session || request.parsed.has("json") ||
            request.parsed.has("yaml");
 }
 
 // sacct's default start if no job is named. We name jobs, which would change the default to 1970.
-std::string default_start(const Request& request) {
+std::string default_start(const QueryRequest& request) {
     if (request.parsed.has("state")) return "now";
     std::time_t now = std::time(nullptr);
     std::tm local{};
@@ -39,7 +39,7 @@ struct Window {
     std::string start;  // empty: it was given, or sacct's default applies
 };
 
-OrEnding<Window> read_window(const Request& request) {
+OrEnding<Window> read_window(const QueryRequest& request) {
     Window window;
     for (const Given& given : request.parsed.options) {
         if (given.option->name != "jobs" || !given.value) continue;
@@ -62,7 +62,7 @@ std::string plain_list(const std::vector<JobId>& ids) {
     return base::join(texts, ",");
 }
 
-OrEnding<std::vector<JobRow>> ask_accounting(const Request& request, const Window& window) {
+OrEnding<std::vector<JobRow>> ask_accounting(const QueryRequest& request, const Window& window) {
     base::Result<std::string> nonce = make_nonce();
     if (!nonce) return request.deny(code::unavailable, nonce.error().line());
     Arguments arguments = accounting_question(request.context.uid, *nonce);
@@ -77,7 +77,7 @@ OrEnding<std::vector<JobRow>> ask_accounting(const Request& request, const Windo
 }
 
 // Rows of slurmctld, and rows of the accounting for jobs that slurmctld no longer has.
-OrEnding<JobSet> with_accounting(const Request& request, const std::vector<JobRow>& accounting) {
+OrEnding<JobSet> with_accounting(const QueryRequest& request, const std::vector<JobRow>& accounting) {
     OrEnding<JobSet> asked = ask_jobs(request);
     if (std::holds_alternative<Ending>(asked)) return asked;
     auto& jobs = std::get<JobSet>(asked);
@@ -88,7 +88,7 @@ OrEnding<JobSet> with_accounting(const Request& request, const std::vector<JobRo
     return jobs.joined_with(std::move(older));
 }
 
-std::optional<Ending> refuse_others(const Request& request) {
+std::optional<Ending> refuse_others(const QueryRequest& request) {
     if (request.parsed.has("allusers")) {
         return request.deny(code::other_users, "--allusers: only your own jobs are shown");
     }
@@ -98,7 +98,7 @@ std::optional<Ending> refuse_others(const Request& request) {
 }
 
 // sacct joins several formats into one.
-std::string whole_format(const Request& request) {
+std::string whole_format(const QueryRequest& request) {
     std::vector<std::string> parts;
     for (const Given& given : request.parsed.options) {
         if (given.option->name == "format" && given.value) parts.push_back(*given.value);
@@ -106,7 +106,7 @@ std::string whole_format(const Request& request) {
     return base::join(parts, ",");
 }
 
-bool is_table(const Request& request) {
+bool is_table(const QueryRequest& request) {
     for (std::string_view other : {"parsable", "parsable2", "json", "yaml"}) {
         if (request.parsed.has(other)) return false;
     }
@@ -124,7 +124,7 @@ std::string listed(const std::vector<JobRow>& rows, const JobSet& jobs) {
 }
 
 // A table has columns of fixed width, so its comments are formatted again.
-Ending show_table(const Request& request, Arguments arguments, const Window& window,
+Ending show_table(const QueryRequest& request, Arguments arguments, const Window& window,
                   const std::vector<JobRow>* rows) {
     std::string format = whole_format(request);
     if (is_table(request) && names_all_fields(format)) {
@@ -151,9 +151,9 @@ Ending show_table(const Request& request, Arguments arguments, const Window& win
 }  // namespace
 
 Ending handle_sacct(const Context& context, const Call& call, Conversation& conversation) {
-    OrEnding<Request> read = read_request(context, call, conversation);
+    OrEnding<QueryRequest> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
-    const auto& request = std::get<Request>(read);
+    const auto& request = std::get<QueryRequest>(read);
     if (auto ending = refuse_others(request)) return *ending;
     OrEnding<Window> windowed = read_window(request);
     if (auto* ending = std::get_if<Ending>(&windowed)) return *ending;

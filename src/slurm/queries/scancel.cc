@@ -17,7 +17,7 @@ const std::initializer_list<std::string_view> kSelections = {
 
 constexpr std::string_view kUnknownJob = "Invalid job id specified";
 
-OrEnding<std::vector<JobId>> read_ids(const Request& request) {
+OrEnding<std::vector<JobId>> read_ids(const QueryRequest& request) {
     std::vector<JobId> ids;
     for (const std::string& word : request.parsed.words) {
         base::Result<std::vector<JobId>> list = parse_job_ids(word);
@@ -44,9 +44,9 @@ void forget_ended(Captured& said) {
 }  // namespace
 
 Ending handle_scancel(const Context& context, const Call& call, Conversation& conversation) {
-    OrEnding<Request> read = read_request(context, call, conversation);
+    OrEnding<QueryRequest> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
-    const auto& request = std::get<Request>(read);
+    const auto& request = std::get<QueryRequest>(read);
     if (request.parsed.has("interactive")) {
         return request.deny(code::command, "--interactive: nothing is asked back", "name the jobs");
     }

@@ -83,13 +83,13 @@ std::string_view without_key(std::string_view word) {
     return word;
 }
 
-Ending no_such_id(const Request& request, std::string_view word) {
+Ending no_such_id(const QueryRequest& request, std::string_view word) {
     // scontrol also accepts job names, but it searches all jobs, not only those in scope.
     return request.deny(code::value, base::format("'{}' is not a job id", base::printable(word)),
                         "name jobs by their ids");
 }
 
-Ending act_on_jobs(const Request& request, const Verb& verb, Words words) {
+Ending act_on_jobs(const QueryRequest& request, const Verb& verb, Words words) {
     std::vector<std::string> said = {std::string(verb.name)};
     if (words.empty()) return run_scontrol(request, said);
     OrEnding<JobSet> jobs = ask_jobs(request);
@@ -107,7 +107,7 @@ Ending act_on_jobs(const Request& request, const Verb& verb, Words words) {
     return run_disguised(request, said, disguise);
 }
 
-Ending act_on_first(const Request& request, const Verb& verb, Words words) {
+Ending act_on_first(const QueryRequest& request, const Verb& verb, Words words) {
     std::vector<std::string> said = {std::string(verb.name)};
     if (words.empty()) return run_scontrol(request, said);
     base::Result<JobId> id = parse_job_id(without_key(words.front()));
@@ -120,7 +120,7 @@ Ending act_on_first(const Request& request, const Verb& verb, Words words) {
     return run_disguised(request, said, disguise);
 }
 
-Ending dispatch(const Request& request, const Verb& verb, Words words) {
+Ending dispatch(const QueryRequest& request, const Verb& verb, Words words) {
     switch (verb.act) {
         case Act::plain:
             return run_scontrol(request, {std::string(verb.name)});
@@ -140,18 +140,18 @@ Ending dispatch(const Request& request, const Verb& verb, Words words) {
 
 }  // namespace
 
-Arguments scontrol_arguments(const Request& request, const std::vector<std::string>& words) {
+Arguments scontrol_arguments(const QueryRequest& request, const std::vector<std::string>& words) {
     Arguments arguments = request.passed();
     arguments.emplace_back("--");
     arguments.insert(arguments.end(), words.begin(), words.end());
     return arguments;
 }
 
-Ending run_scontrol(const Request& request, const std::vector<std::string>& words) {
+Ending run_scontrol(const QueryRequest& request, const std::vector<std::string>& words) {
     return request.relay(scontrol_arguments(request, words));
 }
 
-Ending run_disguised(const Request& request, const std::vector<std::string>& words,
+Ending run_disguised(const QueryRequest& request, const std::vector<std::string>& words,
                      const Disguise& disguise) {
     OrEnding<Captured> captured = request.capture(scontrol_arguments(request, words));
     if (auto* ending = std::get_if<Ending>(&captured)) return *ending;
@@ -162,9 +162,9 @@ Ending run_disguised(const Request& request, const std::vector<std::string>& wor
 }
 
 Ending handle_scontrol(const Context& context, const Call& call, Conversation& conversation) {
-    OrEnding<Request> read = read_request(context, call, conversation);
+    OrEnding<QueryRequest> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
-    const auto& request = std::get<Request>(read);
+    const auto& request = std::get<QueryRequest>(read);
     if (request.parsed.has("sibling")) {
         return request.deny(code::other_cluster, "--sibling: other clusters do not know this jail");
     }

@@ -54,7 +54,7 @@ constexpr std::string_view kNoSteps = "No job steps in the system\n";
 
 // scontrol uses the nodes of the job in which it runs. That variable is in the agent's environment, not in
 // ours.
-std::vector<std::string> nodes_of_agent(const Request& request) {
+std::vector<std::string> nodes_of_agent(const QueryRequest& request) {
     constexpr std::string_view kVariable = "SLURM_JOB_NODELIST=";
     for (const std::string& entry : request.call.environment) {
         if (entry.starts_with(kVariable)) return {entry.substr(kVariable.size())};
@@ -62,19 +62,19 @@ std::vector<std::string> nodes_of_agent(const Request& request) {
     return {};
 }
 
-bool asks_for_one_line(const Request& request) {
+bool asks_for_one_line(const QueryRequest& request) {
     return request.parsed.has("oneliner");
 }
 
 // Many lines per job: they are joined after they were parsed.
-Arguments arguments_for_jobs(const Request& request, const std::string& entity, const std::string& id) {
+Arguments arguments_for_jobs(const QueryRequest& request, const std::string& entity, const std::string& id) {
     Arguments arguments = request.passed({"oneliner"});
     arguments.insert(arguments.end(), {"--", "show", entity});
     if (!id.empty()) arguments.push_back(id);
     return arguments;
 }
 
-std::string adjusted_jobs(const Request& request, const JobSet& jobs, std::string_view text) {
+std::string adjusted_jobs(const QueryRequest& request, const JobSet& jobs, std::string_view text) {
     auto find = [&](uint32_t job) -> std::optional<Record> {
         if (!jobs.contains(job)) return {};
         return find_record(request.context.state_directory, std::to_string(job));
@@ -83,7 +83,7 @@ std::string adjusted_jobs(const Request& request, const JobSet& jobs, std::strin
     return asks_for_one_line(request) ? one_line_each(adjusted) : adjusted;
 }
 
-std::string adjusted_steps(const Request& request, const JobSet&, std::string_view text) {
+std::string adjusted_steps(const QueryRequest& request, const JobSet&, std::string_view text) {
     return asks_for_one_line(request) ? one_line_each(text) : std::string(text);
 }
 
@@ -91,12 +91,13 @@ std::string adjusted_steps(const Request& request, const JobSet&, std::string_vi
 struct Manner {
     std::string_view entity;
     std::string_view none;
-    std::string (*adjust)(const Request&, const JobSet&, std::string_view text);
+    std::string (*adjust)(const QueryRequest&, const JobSet&, std::string_view text);
 };
 constexpr Manner kJobs = {"job", kNoJobs, adjusted_jobs};
 constexpr Manner kSteps = {"step", kNoSteps, adjusted_steps};
 
-Ending show_one(const Request& request, const JobSet& jobs, const Manner& manner, const std::string& word) {
+Ending show_one(const QueryRequest& request, const JobSet& jobs, const Manner& manner,
+                const std::string& word) {
     base::Result<JobId> id = parse_job_id(word);
     if (!id) {
         return request.usage_error(
@@ -113,7 +114,7 @@ Ending show_one(const Request& request, const JobSet& jobs, const Manner& manner
     return request.answer(said);
 }
 
-Ending show_all(const Request& request, const JobSet& jobs, const Manner& manner) {
+Ending show_all(const QueryRequest& request, const JobSet& jobs, const Manner& manner) {
     std::vector<std::string> ids;
     // Without a restriction one query is enough.
     if (request.context.scope == Scope::none) ids.emplace_back();
@@ -136,7 +137,7 @@ Ending show_all(const Request& request, const JobSet& jobs, const Manner& manner
     return {};
 }
 
-Ending show_jobs(const Request& request, Words words, const Manner& manner) {
+Ending show_jobs(const QueryRequest& request, Words words, const Manner& manner) {
     OrEnding<JobSet> asked = ask_jobs(request);
     if (auto* ending = std::get_if<Ending>(&asked)) return *ending;
     const auto& jobs = std::get<JobSet>(asked);
@@ -145,13 +146,13 @@ Ending show_jobs(const Request& request, Words words, const Manner& manner) {
 
 using Mask = std::string (*)(std::string_view line, std::string_view own);
 
-Ending show_masked(const Request& request, const std::vector<std::string>& said, Mask mask) {
+Ending show_masked(const QueryRequest& request, const std::vector<std::string>& said, Mask mask) {
     const std::string& own = request.context.user;
     return request.relay(scontrol_arguments(request, said),
                          [mask, &own](std::string_view line) { return mask(line, own); });
 }
 
-Ending show(const Request& request, const Entity& entity, Words words) {
+Ending show(const QueryRequest& request, const Entity& entity, Words words) {
     std::vector<std::string> said = {"show", std::string(entity.name)};
     said.insert(said.end(), words.begin(), words.end());
     switch (entity.show) {
@@ -184,7 +185,7 @@ Ending show(const Request& request, const Entity& entity, Words words) {
 
 }  // namespace
 
-Ending scontrol_show(const Request& request, Words words) {
+Ending scontrol_show(const QueryRequest& request, Words words) {
     if (words.empty()) return run_scontrol(request, {"show"});
     // "show job=17" and "show job 17" are the same.
     std::string name = words.front().substr(0, words.front().find('='));

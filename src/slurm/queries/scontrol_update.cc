@@ -119,7 +119,7 @@ std::optional<Denial> problem_with(const Key& key, std::string_view value) {
 }
 
 // One word, split at its first "=". TimeLimit+=10 has a sign at the end of its key.
-std::optional<Ending> read_word(const Request& request, std::string_view word, Update& update) {
+std::optional<Ending> read_word(const QueryRequest& request, std::string_view word, Update& update) {
     size_t equals = word.find('=');
     std::string_view name = word.substr(0, equals), value = word.substr(equals + 1), sign;
     if (name.ends_with('+') || name.ends_with('-')) {
@@ -163,7 +163,7 @@ std::vector<std::string> joined_words(Words words) {
     return joined;
 }
 
-OrEnding<Update> read_update(const Request& request, Words words) {
+OrEnding<Update> read_update(const QueryRequest& request, Words words) {
     Update update;
     for (const std::string& word : joined_words(words)) {
         if (word.find('=') == word.npos) {
@@ -177,7 +177,7 @@ OrEnding<Update> read_update(const Request& request, Words words) {
 
 // The comment with the job's own tag, because the agent must not choose the job's scope. A job without a tag
 // gets none, and no text that looks like one.
-OrEnding<std::string> tagged_comment(const Request& request, const JobSet& jobs, const JobId& id,
+OrEnding<std::string> tagged_comment(const QueryRequest& request, const JobSet& jobs, const JobId& id,
                                      const std::string& comment) {
     for (const JobRow* row : jobs.rows_of(id.job)) {
         if (!row->tag) continue;
@@ -189,7 +189,7 @@ OrEnding<std::string> tagged_comment(const Request& request, const JobSet& jobs,
     return request.deny(code::value, "Comment: it ends like the tag of a session");
 }
 
-Ending run_update(const Request& request, const Update& update, const std::string& ids,
+Ending run_update(const QueryRequest& request, const Update& update, const std::string& ids,
                   const std::string* comment, const Disguise& disguise) {
     std::vector<std::string> said = {"update", "JobId=" + ids};
     said.insert(said.end(), update.changes.begin(), update.changes.end());
@@ -198,7 +198,7 @@ Ending run_update(const Request& request, const Update& update, const std::strin
 }
 
 // Jobs can have different tags, so each needs its own call.
-Ending update_comments(const Request& request, const Update& update, const JobSet& jobs) {
+Ending update_comments(const QueryRequest& request, const Update& update, const JobSet& jobs) {
     Ending worst;
     for (const JobId& id : update.jobs) {
         OrEnding<std::string> comment = tagged_comment(request, jobs, id, *update.comment);
@@ -213,7 +213,7 @@ Ending update_comments(const Request& request, const Update& update, const JobSe
 
 }  // namespace
 
-Ending scontrol_update(const Request& request, Words words) {
+Ending scontrol_update(const QueryRequest& request, Words words) {
     if (words.empty()) return run_scontrol(request, {"update"});
     OrEnding<Update> read = read_update(request, words);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;

@@ -25,7 +25,7 @@ std::string masked_reason(std::string_view line, std::string_view own, size_t wi
     return std::string(line.substr(0, begin)) + shown + std::string(line.substr(end));
 }
 
-Ending show_reasons(const Request& request, const Arguments& arguments) {
+Ending show_reasons(const QueryRequest& request, const Arguments& arguments) {
     size_t width = request.parsed.has("long") ? kLongUserWidth : kUserWidth;
     return request.relay(arguments, [&, width](std::string_view line) {
         return masked_reason(line, request.context.user, width);
@@ -36,7 +36,7 @@ bool is_plain_format(std::string_view format) {
     return format.find_first_of("\n\r") == format.npos;
 }
 
-Ending show_masked(const Request& request, Arguments arguments, const MarkedFormat& format) {
+Ending show_masked(const QueryRequest& request, Arguments arguments, const MarkedFormat& format) {
     if (request.parsed.has("iterate")) {
         return request.deny(code::command, "--iterate: with columns of users the answer is given once",
                             "call sinfo again");
@@ -53,9 +53,9 @@ Ending show_masked(const Request& request, Arguments arguments, const MarkedForm
 }  // namespace
 
 Ending handle_sinfo(const Context& context, const Call& call, Conversation& conversation) {
-    OrEnding<Request> read = read_request(context, call, conversation);
+    OrEnding<QueryRequest> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
-    const auto& request = std::get<Request>(read);
+    const auto& request = std::get<QueryRequest>(read);
     std::string format = request.parsed.value_of("format").value_or("");
     std::string long_format = request.parsed.value_of("Format").value_or("");
     if (!is_plain_format(format) || !is_plain_format(long_format)) {
@@ -88,9 +88,9 @@ Ending handle_sinfo(const Context& context, const Call& call, Conversation& conv
 
 // The statistics of remote calls by user extend from their heading to the next blank line.
 Ending handle_sdiag(const Context& context, const Call& call, Conversation& conversation) {
-    OrEnding<Request> read = read_request(context, call, conversation);
+    OrEnding<QueryRequest> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
-    const auto& request = std::get<Request>(read);
+    const auto& request = std::get<QueryRequest>(read);
     Arguments arguments = request.passed();
     if (!request.parsed.words.empty())
         arguments.insert(arguments.end(), {"--", request.parsed.words.front()});

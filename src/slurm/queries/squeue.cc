@@ -28,7 +28,7 @@ std::string shown_comment(std::string_view comment) {
     return split.tag && split.user_part.empty() ? std::string(kNoComment) : split.user_part;
 }
 
-Ending bad_id(const Request& request, std::string_view list) {
+Ending bad_id(const QueryRequest& request, std::string_view list) {
     return request.usage_error(base::format("squeue: error: Invalid job id: {}\n", list));
 }
 
@@ -38,7 +38,7 @@ struct Selection {
     bool has_steps = false;
 };
 
-OrEnding<Selection> read_selection(Request& request) {
+OrEnding<Selection> read_selection(QueryRequest& request) {
     Selection selection;
     auto read = [&](std::string_view name, std::optional<std::vector<JobId>>& ids) -> std::optional<Ending> {
         std::optional<std::string> list = request.list_or_word(name);
@@ -81,7 +81,7 @@ void add_selection(Arguments& arguments, const Selection& selection) {
 }
 
 // The format with comments between marks, if it has any.
-OrEnding<std::optional<MarkedFormat>> mark_comments(const Request& request) {
+OrEnding<std::optional<MarkedFormat>> mark_comments(const QueryRequest& request) {
     base::Result<std::string> nonce = make_nonce();
     if (!nonce) return request.deny(code::unavailable, nonce.error().line());
     if (auto format = request.parsed.value_of("format")) return mark_letters(*format, "k", *nonce);
@@ -89,7 +89,7 @@ OrEnding<std::optional<MarkedFormat>> mark_comments(const Request& request) {
     return std::optional<MarkedFormat>();
 }
 
-Ending show_with_comments(const Request& request, Arguments arguments, const MarkedFormat& format) {
+Ending show_with_comments(const QueryRequest& request, Arguments arguments, const MarkedFormat& format) {
     arguments.push_back((format.is_long ? "--Format=" : "--format=") + format.format);
     OrEnding<Captured> captured = request.capture(arguments);
     if (auto* ending = std::get_if<Ending>(&captured)) return *ending;
@@ -120,7 +120,7 @@ bool shows_every_field(std::string_view format) {
 }
 
 // The format for one call. Nothing if two calls are needed.
-std::optional<std::string> format_for_once(const Request& request) {
+std::optional<std::string> format_for_once(const QueryRequest& request) {
     bool fits = std::ranges::all_of(request.parsed.options, [](const Given& given) {
         return std::ranges::find(kOnceOptions, given.option->name) != std::end(kOnceOptions);
     });
@@ -153,7 +153,7 @@ std::string rows_in_scope(std::string_view answer, std::string_view nonce, JobSe
 }
 
 // Nothing: the answer is too long for one call.
-std::optional<Ending> show_in_one_call(const Request& request, std::string_view format) {
+std::optional<Ending> show_in_one_call(const QueryRequest& request, std::string_view format) {
     base::Result<std::string> nonce = make_nonce();
     if (!nonce) return request.deny(code::unavailable, nonce.error().line());
     Arguments arguments = request.passed({"format"});
@@ -175,9 +175,9 @@ std::optional<Ending> show_in_one_call(const Request& request, std::string_view 
 }  // namespace
 
 Ending handle_squeue(const Context& context, const Call& call, Conversation& conversation) {
-    OrEnding<Request> read = read_request(context, call, conversation);
+    OrEnding<QueryRequest> read = read_request(context, call, conversation);
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
-    auto& request = std::get<Request>(read);
+    auto& request = std::get<QueryRequest>(read);
     if (request.parsed.has("iterate")) {
         return request.deny(code::command, "--iterate: the answer is given once", "call squeue again");
     }
