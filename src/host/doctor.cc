@@ -36,7 +36,7 @@ Finding judge_native(const Facts& facts, const Trials& trials) {
     split_problem(*facts.native_obstacle, finding);
     bool is_replaced = works_with_bwrap(facts);
     if (is_replaced) finding.detail += "; bubblewrap builds the jail instead";
-    finding.verdict = is_replaced ? Verdict::good : Verdict::bad;
+    finding.severity = is_replaced ? Severity::good : Severity::bad;
     // If user namespaces are the problem, their finding lists the ways.
     if (is_replaced || facts.user_namespace_obstacle) finding.fix.clear();
     return finding;
@@ -51,7 +51,7 @@ Finding judge_namespaces(const Facts& facts, const Trials& trials) {
     if (facts.user_namespace_obstacle) {
         // A set-user-ID bwrap needs no user namespaces.
         bool is_bypassed = facts.bwrap.state == ProgramState::usable && facts.bwrap.is_setuid;
-        finding.verdict = is_bypassed ? Verdict::warning : Verdict::bad;
+        finding.severity = is_bypassed ? Severity::warning : Severity::bad;
         finding.detail = "closed to unprivileged processes: " + *facts.user_namespace_obstacle;
         if (is_bypassed) finding.detail += "; the set-user-ID bubblewrap works without them";
         if (!is_bypassed) finding.fix = handed_over(ways_to_a_jail(facts));
@@ -69,10 +69,10 @@ Finding judge_namespaces(const Facts& facts, const Trials& trials) {
 Finding judge_bwrap(const Facts& facts, const Trials& trials) {
     Finding finding{.name = "bubblewrap"};
     if (facts.bwrap.state != ProgramState::usable) {
-        finding.verdict = Verdict::bad;
+        finding.severity = Severity::bad;
         split_problem(facts.bwrap.problem, finding);
         if (facts.native_obstacle) return finding;
-        finding.verdict = Verdict::good;
+        finding.severity = Severity::good;
         finding.detail += "; not needed while agent-sandbox builds the jail itself";
         finding.fix.clear();
         return finding;
@@ -81,7 +81,7 @@ Finding judge_bwrap(const Facts& facts, const Trials& trials) {
     if (trials.bwrap_version) finding.detail += ", version " + (*trials.bwrap_version)->text();
     if (facts.bwrap.is_setuid) finding.detail += ", set-user-ID root";
     if (facts.bwrap.is_setuid && facts.native_obstacle) {
-        finding.verdict = Verdict::warning;
+        finding.severity = Severity::warning;
         finding.detail += ": what needs a user namespace of the caller's own is missing";
     }
     return finding;
@@ -96,7 +96,7 @@ Finding judge_firejail(const Facts& facts) {
     }
     bool is_needed = facts.native_obstacle && !works_with_bwrap(facts);
     split_problem(facts.firejail.problem.empty() ? "not installed" : facts.firejail.problem, finding);
-    finding.verdict = is_needed ? Verdict::warning : Verdict::good;
+    finding.severity = is_needed ? Severity::warning : Severity::good;
     if (!is_needed) finding.detail += "; not needed while a better backend works";
     // Installing it is already one of the listed ways around the obstacle.
     if (!is_needed || facts.firejail.state == ProgramState::missing) finding.fix.clear();
@@ -109,7 +109,7 @@ Finding judge_landlock(const Facts& facts) {
         finding.detail = "ABI " + std::to_string(facts.landlock_abi);
         return finding;
     }
-    finding.verdict = Verdict::warning;
+    finding.severity = Severity::warning;
     constexpr std::string_view kLoss = ": the jail has one layer less";
     if (!is_kernel_at_least(facts.kernel, 5, 13)) {
         finding.detail =
@@ -137,7 +137,7 @@ Finding judge_answers(const Facts& facts) {
         finding.detail = "system calls of jailed processes can be answered from outside (tried)";
         return finding;
     }
-    finding.verdict = Verdict::warning;
+    finding.severity = Severity::warning;
     finding.detail = "system calls of jailed processes can't be answered";
     if (!facts.answers_obstacle.empty()) finding.detail += ": " + facts.answers_obstacle;
     if (!is_kernel_at_least(facts.kernel, 5, 6)) {
@@ -153,7 +153,7 @@ Finding judge_answers(const Facts& facts) {
 Finding judge_caller(const Facts& facts) {
     if (facts.identity.uid != 0) return {.name = "caller", .detail = "an ordinary user"};
     return {.name = "caller",
-            .verdict = Verdict::warning,
+            .severity = Severity::warning,
             .detail =
                 "root: files that only root may read count as readable, and limits.processes does not count",
             .fix = "Run it as the user that the work belongs to: runuser -u NAME -- agent-sandbox …\n"};
@@ -162,7 +162,7 @@ Finding judge_caller(const Facts& facts) {
 Finding judge_seccomp(const Facts& facts) {
     if (facts.has_seccomp) return {.name = "seccomp", .detail = "filters of system calls can be installed"};
     return {.name = "seccomp",
-            .verdict = Verdict::bad,
+            .severity = Severity::bad,
             .detail = base::format("kernel {} is built without seccomp filters", facts.kernel),
             .fix = "Hand this to the administrator: a kernel with CONFIG_SECCOMP_FILTER is needed.\n"};
 }
@@ -170,7 +170,7 @@ Finding judge_seccomp(const Facts& facts) {
 Finding judge_cgroup(const Facts& facts) {
     if (facts.has_cgroup_namespace) return {.name = "cgroup-namespace", .detail = "available"};
     return {.name = "cgroup-namespace",
-            .verdict = Verdict::warning,
+            .severity = Severity::warning,
             .detail = "not in this kernel: the jail sees the names of the host's control groups",
             .fix = "Kernels from 4.6 on have it where CONFIG_CGROUPS is built in.\n"};
 }
@@ -179,14 +179,14 @@ Finding judge_nesting(const Facts& facts) {
     if (facts.nested_in.empty()) return {.name = "nesting", .detail = "on the host itself"};
     if (facts.nested_in == "agent-sandbox") {
         return {.name = "nesting",
-                .verdict = Verdict::bad,
+                .severity = Severity::bad,
                 .detail = "inside a jail of agent-sandbox",
                 .fix =
                     "Run agent-sandbox outside; a jail in a jail adds nothing that the outer one does not "
                     "already enforce.\n"};
     }
     return {.name = "nesting",
-            .verdict = Verdict::warning,
+            .severity = Severity::warning,
             .detail = base::format("inside a {}: what the jail hides is what the {} shows", facts.nested_in,
                                    facts.nested_in),
             .fix = ""};
@@ -246,13 +246,13 @@ std::vector<Finding> diagnose(const Facts& facts, const Trials& trials) {
             judge_slurm(known),          judge_gpu(known)};
 }
 
-std::string_view to_text(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::good:
+std::string_view to_text(Severity severity) {
+    switch (severity) {
+        case Severity::good:
             return "ok";
-        case Verdict::warning:
+        case Severity::warning:
             return "warning";
-        case Verdict::bad:
+        case Severity::bad:
             return "bad";
     }
     return "";
@@ -260,7 +260,7 @@ std::string_view to_text(Verdict verdict) {
 
 base::Json to_json(const Finding& finding) {
     base::Json json = base::Json::object();
-    json.set("name", finding.name).set("verdict", to_text(finding.verdict));
+    json.set("name", finding.name).set("verdict", to_text(finding.severity));
     json.set("detail", finding.detail).set("fix", finding.fix);
     return json;
 }

@@ -15,13 +15,13 @@
 
 namespace host {
 
-enum class Verdict { good, warning, bad };
+enum class Severity { good, warning, bad };
 
-std::string_view to_text(Verdict verdict);
+std::string_view to_text(Severity severity);
 
 struct Finding {
     std::string name;  // "user-namespaces", "bubblewrap" …
-    Verdict verdict = Verdict::good;
+    Severity severity = Severity::good;
     std::string detail;  // one line
     std::string fix;     // may have several lines; empty where nothing needs to be done
 };

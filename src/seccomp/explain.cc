@@ -41,42 +41,41 @@ std::string why_lifted(const std::vector<const Row*>& lifted) {
     return why;
 }
 
-void judge_exceptions(Verdict& verdict, const std::vector<const Row*>& counting) {
-    verdict.verdict = "allowed with exceptions";
+void judge_exceptions(FilterResult& result, const std::vector<const Row*>& counting) {
+    result.summary = "allowed with exceptions";
     for (const Row* row : counting) {
-        add_once(verdict.why,
-                 base::format("{} for {}, because: {}", answer_of(*row), row->when, row->reason));
+        add_once(result.why, base::format("{} for {}, because: {}", answer_of(*row), row->when, row->reason));
         std::string_view setting = setting_of(row->lifted_by);
-        if (!setting.empty()) add_once(verdict.why, std::string(setting) + " = true lifts that");
+        if (!setting.empty()) add_once(result.why, std::string(setting) + " = true lifts that");
     }
 }
 
 }  // namespace
 
-Verdict explain(std::string_view name, const Switches& switches) {
+FilterResult explain(std::string_view name, const Switches& switches) {
     std::vector<const Row*> counting = rows_for(name);
     auto first_lifted = std::ranges::stable_partition(
         counting, [&](const Row* row) { return !switches.lifts(row->lifted_by); });
     std::vector<const Row*> lifted(first_lifted.begin(), first_lifted.end());
     counting.erase(first_lifted.begin(), first_lifted.end());
 
-    Verdict verdict{.verdict = "allowed"};
+    FilterResult result{.summary = "allowed"};
     if (counting.empty()) {
-        verdict.why = lifted.empty() ? why_no_row_refuses(name) : why_lifted(lifted);
-        verdict.is_known = !lifted.empty() || is_known(name);
-        if (!lifted.empty()) verdict.setting = setting_of(lifted.front()->lifted_by);
-        return verdict;
+        result.why = lifted.empty() ? why_no_row_refuses(name) : why_lifted(lifted);
+        result.is_known = !lifted.empty() || is_known(name);
+        if (!lifted.empty()) result.setting = setting_of(lifted.front()->lifted_by);
+        return result;
     }
     const Row& row = *counting.front();
     if (row.conditions.empty()) {
-        verdict.is_allowed = false;
-        verdict.verdict = answer_of(row);
-        verdict.why = row.reason;
+        result.is_allowed = false;
+        result.summary = answer_of(row);
+        result.why = row.reason;
     } else {
-        judge_exceptions(verdict, counting);
+        judge_exceptions(result, counting);
     }
-    verdict.setting = setting_of(row.lifted_by);
-    return verdict;
+    result.setting = setting_of(row.lifted_by);
+    return result;
 }
 
 }  // namespace seccomp

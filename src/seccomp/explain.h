@@ -9,14 +9,14 @@
 
 namespace seccomp {
 
-struct Verdict {
+struct FilterResult {
     bool is_allowed = true;  // false: refused whatever the arguments are
     bool is_known = true;    // false: no call of that name existed when this program was built
-    std::string verdict;     // "allowed", "allowed with exceptions", "refused with EPERM"
+    std::string summary;     // "allowed", "allowed with exceptions", "refused with EPERM"
     std::string why;
     std::string_view setting;  // that lifts it, or has lifted it; empty where no setting does
 };
 
-Verdict explain(std::string_view name, const Switches& switches);
+FilterResult explain(std::string_view name, const Switches& switches);
 
 }  // namespace seccomp

@@ -13,25 +13,25 @@ using base::Json;
 using base::printable;
 using base::Style;
 
-Style style_of(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::held:
+Style style_of(ProbeResult result) {
+    switch (result) {
+        case ProbeResult::held:
             return Style::green;
-        case Verdict::escaped:
-        case Verdict::error:
+        case ProbeResult::escaped:
+        case ProbeResult::error:
             return Style::red;
-        case Verdict::permitted:
-        case Verdict::expected:
+        case ProbeResult::permitted:
+        case ProbeResult::expected:
             return Style::yellow;
-        case Verdict::not_tried:
+        case ProbeResult::not_tried:
             return Style::dim;
     }
     return Style::plain;
 }
 
 // For programs: lower case, one word.
-std::string name_of(Verdict verdict) {
-    std::string name = base::lower(to_text(verdict));
+std::string name_of(ProbeResult result) {
+    std::string name = base::lower(to_text(result));
     std::ranges::replace(name, ' ', '_');
     return name;
 }
@@ -43,7 +43,7 @@ std::string heading(std::string_view group, bool is_coloured) {
 void add_row(base::Table& table, const Judgement& judgement) {
     std::string remark =
         judgement.no_control.empty() ? "" : base::format("(no control: {})", printable(judgement.no_control));
-    table.add({{std::string(to_text(judgement.verdict)), style_of(judgement.verdict)},
+    table.add({{std::string(to_text(judgement.result)), style_of(judgement.result)},
                {judgement.probe->name},
                {printable(judgement.detail)},
                {remark, Style::dim}});
@@ -75,9 +75,9 @@ std::string summary(const Totals& totals, bool is_coloured) {
 std::string failures(const std::vector<Judgement>& judgements, bool is_coloured) {
     std::string text;
     for (const Judgement& judgement : judgements) {
-        if (judgement.verdict != Verdict::escaped && judgement.verdict != Verdict::error) continue;
+        if (judgement.result != ProbeResult::escaped && judgement.result != ProbeResult::error) continue;
         text += base::format("  {} {}: a process in the jail {}: {}\n",
-                             base::styled(to_text(judgement.verdict), Style::red, is_coloured),
+                             base::styled(to_text(judgement.result), Style::red, is_coloured),
                              judgement.probe->name, judgement.probe->what, printable(judgement.detail));
     }
     return text.empty() ? text : text + "\n";
@@ -106,7 +106,7 @@ Json to_json(const std::vector<Judgement>& judgements) {
                        .set("group", probe.group())
                        .set("attempt", probe.what)
                        .set("scenario", row_of(probe.scenario).name)
-                       .set("verdict", name_of(judgement.verdict))
+                       .set("verdict", name_of(judgement.result))
                        .set("detail", printable(judgement.detail));
         row.set("control",
                 judgement.no_control.empty() ? Json("shown") : Json("none: " + judgement.no_control));

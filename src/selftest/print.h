@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/encoding/json.h"
-#include "selftest/verdict.h"
+#include "selftest/judgement.h"
 
 namespace selftest {
 

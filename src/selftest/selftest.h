@@ -13,7 +13,7 @@
 #include "host/facts.h"
 #include "plan/plan.h"
 #include "policy/merge.h"
-#include "selftest/verdict.h"
+#include "selftest/judgement.h"
 
 namespace selftest {
 

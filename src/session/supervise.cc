@@ -289,13 +289,13 @@ void Supervisor::remember_stage(pid_t pid) {
 void Supervisor::hold_limits() {
     if (parts_.watch.wait(Watch::Clock::now()) < 0) return;
     switch (parts_.watch.look(Watch::Clock::now())) {
-        case Watch::Verdict::go_on:
+        case Watch::Action::go_on:
             return;
-        case Watch::Verdict::ask_to_end:
+        case Watch::Action::ask_to_end:
             send({.signal = SIGTERM, .to_group = true});
             send({.signal = SIGCONT, .to_group = true});
             return;
-        case Watch::Verdict::end_now:
+        case Watch::Action::end_now:
             end_jail();
             return;
     }

@@ -50,7 +50,7 @@ struct World {
         names.serve(wire::write_dns_query(7, question), [&](std::string message) { reply = message; });
         EXPECT_TRUE(run_until(desk.loop, [&] { return reply.has_value(); }));
         Got got{wire::parse_dns_reply(reply.value_or(""), 7, question), reply.value_or("")};
-        EXPECT_EQ(got.reply.verdict, wire::DnsReply::Verdict::answer) << question.name.text();
+        EXPECT_EQ(got.reply.kind, wire::DnsReply::Kind::answer) << question.name.text();
         return got;
     }
     Got ask(std::string_view name, DnsType type = DnsType::a) {
@@ -386,7 +386,7 @@ TEST(NameServer, CutsWhatIsTooLargeForTheAsker) {
         std::string small =
             exchange(world.desk.loop, "198.18.0.1", wire::write_dns_query(11, question, false));
         EXPECT_LE(small.size(), 512u);
-        EXPECT_EQ(wire::parse_dns_reply(small, 11, question).verdict, wire::DnsReply::Verdict::truncated);
+        EXPECT_EQ(wire::parse_dns_reply(small, 11, question).kind, wire::DnsReply::Kind::truncated);
     });
 }
 

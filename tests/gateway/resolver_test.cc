@@ -322,7 +322,7 @@ TEST_F(ResolverTest, PassesOtherQuestionsOn) {
     std::string reply;
     resolver_->ask(query, [&](std::string_view message) { reply = message; });
     EXPECT_TRUE(run_until(loop_, [&] { return !reply.empty(); }));
-    EXPECT_EQ(wire::parse_dns_reply(reply, 0x1234, *query.question).verdict, wire::DnsReply::Verdict::answer);
+    EXPECT_EQ(wire::parse_dns_reply(reply, 0x1234, *query.question).kind, wire::DnsReply::Kind::answer);
     EXPECT_EQ(server.asked().size(), 1u);
 
     server.answer_with(failing_with(DnsCode::refused));

@@ -54,7 +54,7 @@ TEST(Doctor, FindsASoundMachineSound) {
     Trials trials{.tried_user_namespace = true, .bwrap_version = BwrapVersion{0, 8, 0}};
     std::vector<Finding> findings = diagnose(sound_machine(), trials);
     for (const Finding& finding : findings) {
-        EXPECT_EQ(finding.verdict, Verdict::good) << finding.name;
+        EXPECT_EQ(finding.severity, Severity::good) << finding.name;
         EXPECT_TRUE(finding.fix.empty()) << finding.name;
         EXPECT_FALSE(finding.detail.empty()) << finding.name;
     }
@@ -66,7 +66,7 @@ TEST(Doctor, Ubuntu2404GetsAProfileForBwrap) {
     Facts facts = closed_by(NamespaceObstacle::apparmor, "kernel.apparmor_restrict_unprivileged_userns is 1");
     facts.apparmor_restricts_user_namespaces = true;
     Finding finding = find(diagnose(facts), "user-namespaces");
-    EXPECT_EQ(finding.verdict, Verdict::bad);
+    EXPECT_EQ(finding.severity, Severity::bad);
     EXPECT_TRUE(says(finding.fix, "administrator"));
     EXPECT_TRUE(says(finding.fix, "profile bwrap /usr/bin/bwrap flags=(unconfined) {\n       userns,\n"));
     EXPECT_LT(finding.fix.find("profile agent-sandbox /usr/local/bin/agent-sandbox "),
@@ -110,15 +110,15 @@ TEST(Doctor, AProfileForThisProgramIsEnough) {
     facts.user_namespace_obstacle = "no profile for bwrap";
     facts.apparmor_restricts_user_namespaces = true;
     std::vector<Finding> findings = diagnose(facts);
-    EXPECT_EQ(find(findings, "native").verdict, Verdict::good);
-    EXPECT_EQ(find(findings, "user-namespaces").verdict, Verdict::good);
+    EXPECT_EQ(find(findings, "native").severity, Severity::good);
+    EXPECT_EQ(find(findings, "user-namespaces").severity, Severity::good);
     EXPECT_EQ(admin_note(facts), "");
 }
 
 TEST(Doctor, WhereBubblewrapBuildsTheJailNothingNeedsToBeDone) {
     std::vector<Finding> findings = diagnose(without_native());
     Finding native = find(findings, "native");
-    EXPECT_EQ(native.verdict, Verdict::good);
+    EXPECT_EQ(native.severity, Severity::good);
     EXPECT_TRUE(says(native.detail, "has no open_tree")) << native.detail;
     EXPECT_TRUE(says(native.detail, "bubblewrap builds the jail instead")) << native.detail;
     EXPECT_TRUE(native.fix.empty());
@@ -137,7 +137,7 @@ TEST(Doctor, AProfileForBwrapMakesATrialByThisProgramMeaningless) {
     Trials trials{.tried_user_namespace = true,
                   .user_namespace_failure = "the kernel answers: Permission denied",
                   .native_failure = "agent-sandbox itself can't map its user"};
-    EXPECT_EQ(find(diagnose(facts, trials), "user-namespaces").verdict, Verdict::good);
+    EXPECT_EQ(find(diagnose(facts, trials), "user-namespaces").severity, Severity::good);
     take_in(trials, facts);
     EXPECT_FALSE(facts.user_namespace_obstacle);
     EXPECT_EQ(facts.native_obstacle, trials.native_failure) << "of this program it says all";
@@ -149,7 +149,7 @@ TEST(Doctor, ClosedSysctlsOfferTheNarrowWayFirst) {
           std::pair(NamespaceObstacle::clone_is_restricted, "kernel.unprivileged_userns_clone")}) {
         Finding finding =
             find(diagnose(closed_by(obstacle, std::string(setting) + " is 0")), "user-namespaces");
-        EXPECT_EQ(finding.verdict, Verdict::bad);
+        EXPECT_EQ(finding.severity, Severity::bad);
         size_t narrow = finding.fix.find("chmod 4750 /usr/bin/bwrap");
         size_t firejail = finding.fix.find("install firejail");
         size_t wide = finding.fix.find(std::string("echo '") + setting);
@@ -163,8 +163,8 @@ TEST(Doctor, ASetUserIdBwrapNeedsNoUserNamespaces) {
     Facts facts = closed_by(NamespaceObstacle::limit_is_zero, "user.max_user_namespaces is 0");
     facts.bwrap.is_setuid = true;
     std::vector<Finding> findings = diagnose(facts);
-    EXPECT_EQ(find(findings, "user-namespaces").verdict, Verdict::warning);
-    EXPECT_EQ(find(findings, "bubblewrap").verdict, Verdict::warning);
+    EXPECT_EQ(find(findings, "user-namespaces").severity, Severity::warning);
+    EXPECT_EQ(find(findings, "bubblewrap").severity, Severity::warning);
 }
 
 TEST(Doctor, Rhel8HasNoLandlockAndCanStillJail) {
@@ -173,18 +173,18 @@ TEST(Doctor, Rhel8HasNoLandlockAndCanStillJail) {
     facts.landlock_abi = 0;
     std::vector<Finding> findings = diagnose(facts, {.bwrap_version = BwrapVersion{0, 4, 0}});
     Finding landlock = find(findings, "landlock");
-    EXPECT_EQ(landlock.verdict, Verdict::warning);
+    EXPECT_EQ(landlock.severity, Severity::warning);
     EXPECT_TRUE(says(landlock.detail, "4.18.0-553.el8_10.x86_64"));
     EXPECT_TRUE(landlock.fix.empty()) << "a kernel is not exchanged for it";
-    EXPECT_EQ(find(findings, "bubblewrap").verdict, Verdict::good) << "0.4.0 is new enough";
+    EXPECT_EQ(find(findings, "bubblewrap").severity, Severity::good) << "0.4.0 is new enough";
 }
 
 TEST(Doctor, AContainerThatRefusesIsNamedAsTheCause) {
     Facts facts = sound_machine();
     facts.nested_in = "container";
     std::vector<Finding> open = diagnose(facts, {.tried_user_namespace = true});
-    EXPECT_EQ(find(open, "nesting").verdict, Verdict::warning);
-    EXPECT_EQ(find(open, "user-namespaces").verdict, Verdict::good);
+    EXPECT_EQ(find(open, "nesting").severity, Severity::warning);
+    EXPECT_EQ(find(open, "user-namespaces").severity, Severity::good);
 
     Trials refused{.tried_user_namespace = true,
                    .user_namespace_failure = "the kernel answers: Operation not permitted",
@@ -199,7 +199,7 @@ TEST(Doctor, BubblewrapIsNotNeededWhereThisProgramBuildsTheJail) {
     Facts facts = sound_machine();
     facts.bwrap = find_bwrap(MemoryTree(), std::nullopt);
     Finding finding = find(diagnose(facts), "bubblewrap");
-    EXPECT_EQ(finding.verdict, Verdict::good);
+    EXPECT_EQ(finding.severity, Severity::good);
     EXPECT_TRUE(says(finding.detail, "not needed")) << finding.detail;
     EXPECT_TRUE(finding.fix.empty());
     EXPECT_EQ(admin_note(facts), "");
@@ -209,18 +209,18 @@ TEST(Doctor, MissingBwrapSaysHowToInstallIt) {
     Facts facts = without_native();
     facts.bwrap = find_bwrap(MemoryTree(), std::nullopt);
     Finding finding = find(diagnose(facts), "bubblewrap");
-    EXPECT_EQ(finding.verdict, Verdict::bad);
+    EXPECT_EQ(finding.severity, Severity::bad);
     EXPECT_EQ(finding.detail, "bubblewrap (bwrap) is not installed");
     EXPECT_EQ(finding.fix, "install bubblewrap: apt install bubblewrap / dnf install bubblewrap\n");
 }
 
 TEST(Doctor, OldOrBrokenBwrapIsBad) {
     Finding old = find(diagnose(without_native(), {.bwrap_version = BwrapVersion{0, 3, 1}}), "bubblewrap");
-    EXPECT_EQ(old.verdict, Verdict::bad);
+    EXPECT_EQ(old.severity, Severity::bad);
     EXPECT_EQ(old.detail, "/usr/bin/bwrap, version 0.3.1 is older than 0.4.0");
     base::Result<BwrapVersion> broken = base::Error{.what = "it crashed", .advice = "reinstall it"};
     Finding bad = find(diagnose(without_native(), {.bwrap_version = broken}), "bubblewrap");
-    EXPECT_EQ(bad.verdict, Verdict::bad);
+    EXPECT_EQ(bad.severity, Severity::bad);
     EXPECT_EQ(bad.detail, "it crashed");
     EXPECT_EQ(bad.fix, "reinstall it\n");
 }
@@ -228,15 +228,15 @@ TEST(Doctor, OldOrBrokenBwrapIsBad) {
 TEST(Doctor, AJailInAJailIsRefused) {
     Facts facts = sound_machine();
     facts.nested_in = "agent-sandbox";
-    EXPECT_EQ(find(diagnose(facts), "nesting").verdict, Verdict::bad);
+    EXPECT_EQ(find(diagnose(facts), "nesting").severity, Severity::bad);
 }
 
 TEST(Doctor, MissingSeccompIsBadAndMissingCgroupNamespaceIsNot) {
     Facts facts = sound_machine();
     facts.has_seccomp = facts.has_cgroup_namespace = false;
     std::vector<Finding> findings = diagnose(facts);
-    EXPECT_EQ(find(findings, "seccomp").verdict, Verdict::bad);
-    EXPECT_EQ(find(findings, "cgroup-namespace").verdict, Verdict::warning);
+    EXPECT_EQ(find(findings, "seccomp").severity, Severity::bad);
+    EXPECT_EQ(find(findings, "cgroup-namespace").severity, Severity::warning);
 }
 
 TEST(Doctor, TellsOfAJobAndOfGpusWithoutTrustingTheirNames) {
@@ -264,7 +264,7 @@ TEST(Doctor, LandlockLeftOutAtBootGetsTheVeryParameter) {
 TEST(Doctor, RootIsToldToBeSomebodyElse) {
     Facts facts = sound_machine();
     facts.identity.uid = 0;
-    EXPECT_EQ(find(diagnose(facts), "caller").verdict, Verdict::warning);
+    EXPECT_EQ(find(diagnose(facts), "caller").severity, Severity::warning);
 }
 
 TEST(Doctor, APtraceScopeThatClosesAnswersIsNamed) {
@@ -286,7 +286,7 @@ TEST(Doctor, NothingToAskForIsNoLetter) {
 }
 
 TEST(Doctor, FindingsPrintAsJson) {
-    Finding finding{.name = "bubblewrap", .verdict = Verdict::bad, .detail = "d", .fix = "f"};
+    Finding finding{.name = "bubblewrap", .severity = Severity::bad, .detail = "d", .fix = "f"};
     EXPECT_EQ(to_json(finding).dump(-1), R"({"name":"bubblewrap","verdict":"bad","detail":"d","fix":"f"})");
 }
 

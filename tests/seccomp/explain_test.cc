@@ -13,11 +13,11 @@ bool says(const std::string& text, std::string_view part) {
 }
 
 TEST(Explain, ARefusedCallHasItsErrorAndReason) {
-    auto verdict = explain("io_uring_setup", {});
-    EXPECT_FALSE(verdict.is_allowed);
-    EXPECT_EQ(verdict.verdict, "refused with EPERM");
-    EXPECT_EQ(verdict.why, "runs system calls that no filter sees");
-    EXPECT_EQ(verdict.setting, "");
+    auto result = explain("io_uring_setup", {});
+    EXPECT_FALSE(result.is_allowed);
+    EXPECT_EQ(result.summary, "refused with EPERM");
+    EXPECT_EQ(result.why, "runs system calls that no filter sees");
+    EXPECT_EQ(result.setting, "");
 }
 
 TEST(Explain, ARowThatASettingLiftsNamesIt) {
@@ -29,25 +29,25 @@ TEST(Explain, ARowThatASettingLiftsNamesIt) {
 }
 
 TEST(Explain, AConditionIsAnExceptionAndSaidOnce) {
-    auto verdict = explain("unshare", {});
-    EXPECT_TRUE(verdict.is_allowed);
-    EXPECT_EQ(verdict.verdict, "allowed with exceptions");
-    EXPECT_TRUE(says(verdict.why, "refused with EPERM for a flag for a new namespace")) << verdict.why;
-    EXPECT_EQ(verdict.why.find("refused"), verdict.why.rfind("refused")) << verdict.why;
+    auto result = explain("unshare", {});
+    EXPECT_TRUE(result.is_allowed);
+    EXPECT_EQ(result.summary, "allowed with exceptions");
+    EXPECT_TRUE(says(result.why, "refused with EPERM for a flag for a new namespace")) << result.why;
+    EXPECT_EQ(result.why.find("refused"), result.why.rfind("refused")) << result.why;
     EXPECT_TRUE(says(explain("socket", {}).why, "EAFNOSUPPORT"));
     EXPECT_TRUE(says(explain("prlimit64", {}).why, "answered as done"));
 }
 
 TEST(Explain, AnyOtherCallIsAllowed) {
-    auto verdict = explain("read", {});
-    EXPECT_TRUE(verdict.is_allowed);
-    EXPECT_EQ(verdict.why, "no row of the filter refuses it");
+    auto result = explain("read", {});
+    EXPECT_TRUE(result.is_allowed);
+    EXPECT_EQ(result.why, "no row of the filter refuses it");
 }
 
 TEST(Explain, AMistypedNameGetsTheNearest) {
-    auto verdict = explain("ptrcae", {});
-    EXPECT_TRUE(says(verdict.why, "did you mean ptrace?")) << verdict.why;
-    EXPECT_FALSE(verdict.is_known);
+    auto result = explain("ptrcae", {});
+    EXPECT_TRUE(says(result.why, "did you mean ptrace?")) << result.why;
+    EXPECT_FALSE(result.is_known);
     EXPECT_TRUE(explain("read", {}).is_known && explain("ptrace", {}).is_known);
     EXPECT_FALSE(says(explain("zzzzzzzzzzzzzzzzzz", {}).why, "did you mean"));
 }

@@ -7,9 +7,9 @@
 #include "base/glob.h"
 #include "config/settings.h"
 #include "config/value.h"
+#include "selftest/judgement.h"
 #include "selftest/print.h"
 #include "selftest/probe.h"
-#include "selftest/verdict.h"
 
 namespace selftest {
 namespace {
@@ -81,7 +81,7 @@ TEST(Catalogue, AMistypedGroupNamesTheNearest) {
 
 TEST(Print, WhatAProbeSaysCannotDriveTheTerminal) {
     std::vector<Judgement> judgements = {
-        {.probe = &all_probes().front(), .verdict = Verdict::escaped, .detail = "\x1b]0;title\x07"}};
+        {.probe = &all_probes().front(), .result = ProbeResult::escaped, .detail = "\x1b]0;title\x07"}};
     EXPECT_EQ(to_text(judgements, false).find('\x1b'), std::string::npos);
     EXPECT_EQ(to_json(judgements).dump().find('\x1b'), std::string::npos);
 }
@@ -89,8 +89,8 @@ TEST(Print, WhatAProbeSaysCannotDriveTheTerminal) {
 TEST(Print, AnEscapeStandsAtTheEndWithWhatWasDone) {
     const Probe& probe = all_probes().front();
     std::vector<Judgement> judgements = {
-        {.probe = &probe, .verdict = Verdict::escaped, .detail = "the secret was read"},
-        {.probe = &all_probes()[1], .verdict = Verdict::held, .detail = "ENOENT"}};
+        {.probe = &probe, .result = ProbeResult::escaped, .detail = "the secret was read"},
+        {.probe = &all_probes()[1], .result = ProbeResult::held, .detail = "ENOENT"}};
     std::string text = to_text(judgements, false);
     EXPECT_NE(text.find(probe.what + ": the secret was read"), std::string::npos);
     EXPECT_NE(text.find("1 held, 1 escaped"), std::string::npos);

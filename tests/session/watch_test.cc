@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using session::Watch;
-using Verdict = Watch::Verdict;
+using Action = Watch::Action;
 
 class WatchTest : public testing::Test {
   protected:
@@ -19,18 +19,18 @@ class WatchTest : public testing::Test {
         watch.start(begin_, source());
         return watch;
     }
-    // Looks each time that the watch requests it, up to this moment. Returns the first verdict that is not
+    // Looks each time that the watch requests it, up to this moment. Returns the first action that is not
     // go_on.
-    Verdict attend(Watch& watch, Watch::Clock::duration until) {
+    Action attend(Watch& watch, Watch::Clock::duration until) {
         while (now_ <= begin_ + until) {
-            Verdict verdict = watch.look(now_);
-            if (verdict != Verdict::go_on) return verdict;
+            Action action = watch.look(now_);
+            if (action != Action::go_on) return action;
             int pause = watch.wait(now_);
             if (pause < 0) break;
             now_ += std::chrono::milliseconds(std::max(pause, 1));
             ticks_ += ticks_per_look_;
         }
-        return Verdict::go_on;
+        return Action::go_on;
     }
 
     Watch::Clock::time_point begin_ = Watch::Clock::time_point() + 1h;
@@ -47,22 +47,22 @@ TEST_F(WatchTest, WithoutALimitNothingIsEverLookedAt) {
 TEST_F(WatchTest, WhoseTimeIsOverIsAskedFirstAndEndedThen) {
     Watch watch = started({.wall_time = 10s});
     EXPECT_EQ(watch.wait(begin_), 10'000);
-    EXPECT_EQ(watch.look(begin_ + 9999ms), Verdict::go_on);
-    EXPECT_EQ(watch.look(begin_ + 10s), Verdict::ask_to_end);
+    EXPECT_EQ(watch.look(begin_ + 9999ms), Action::go_on);
+    EXPECT_EQ(watch.look(begin_ + 10s), Action::ask_to_end);
     EXPECT_EQ(watch.reached(), "limits.wall_time");
     EXPECT_EQ(watch.wait(begin_ + 10s), 2000);
-    EXPECT_EQ(watch.look(begin_ + 11s), Verdict::go_on);
-    EXPECT_EQ(watch.look(begin_ + 12s), Verdict::end_now);
+    EXPECT_EQ(watch.look(begin_ + 11s), Action::go_on);
+    EXPECT_EQ(watch.look(begin_ + 12s), Action::end_now);
     EXPECT_EQ(watch.wait(begin_ + 12s), -1);
 }
 
 TEST_F(WatchTest, TooMuchMemoryEndsAtOnce) {
     Watch watch = started({.memory = 1000});
     memory_ = 1000;
-    EXPECT_EQ(watch.look(begin_), Verdict::go_on);
+    EXPECT_EQ(watch.look(begin_), Action::go_on);
     memory_ = 1001;
     now_ += std::chrono::milliseconds(watch.wait(begin_));
-    EXPECT_EQ(watch.look(now_), Verdict::end_now);
+    EXPECT_EQ(watch.look(now_), Action::end_now);
     EXPECT_EQ(watch.reached(), "limits.memory");
 }
 
@@ -77,7 +77,7 @@ TEST_F(WatchTest, MemoryIsLookedAtTheMoreOftenTheFullerItIs) {
 
 TEST_F(WatchTest, IdleIsWhoUsesNoProcessor) {
     Watch idle = started({.idle_time = 5s});
-    EXPECT_EQ(attend(idle, 1min), Verdict::ask_to_end);
+    EXPECT_EQ(attend(idle, 1min), Action::ask_to_end);
     EXPECT_EQ(idle.reached(), "limits.idle_time");
     EXPECT_EQ(now_, begin_ + 5s);
 }
@@ -85,18 +85,18 @@ TEST_F(WatchTest, IdleIsWhoUsesNoProcessor) {
 TEST_F(WatchTest, ATickASecondIsStillIdleAndTwoAreNot) {
     Watch blinking = started({.idle_time = 5s});
     ticks_per_look_ = 1;
-    EXPECT_EQ(attend(blinking, 1min), Verdict::ask_to_end);
+    EXPECT_EQ(attend(blinking, 1min), Action::ask_to_end);
     now_ = begin_;
     Watch busy = started({.idle_time = 5s});
     ticks_per_look_ = 2;
-    EXPECT_EQ(attend(busy, 1min), Verdict::go_on);
+    EXPECT_EQ(attend(busy, 1min), Action::go_on);
 }
 
 TEST_F(WatchTest, WorkInBetweenStartsTheIdleTimeAgain) {
     Watch watch = started({.idle_time = 5s});
-    EXPECT_EQ(attend(watch, 3s), Verdict::go_on);
+    EXPECT_EQ(attend(watch, 3s), Action::go_on);
     ticks_ += 100;
-    EXPECT_EQ(attend(watch, 1min), Verdict::ask_to_end);
+    EXPECT_EQ(attend(watch, 1min), Action::ask_to_end);
     EXPECT_EQ(now_, begin_ + 9s);
 }
 

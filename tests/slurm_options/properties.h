@@ -21,7 +21,7 @@ class Unjudged {
     explicit Unjudged(const Command& command)
         : options_(command.options.begin(), command.options.end()), command_(command) {
         for (Option& option : options_) {
-            option.verdict = Verdict::pass;
+            option.action = OptionAction::pass;
             option.check = Check::anything;
             option.informs = false;
         }
@@ -115,10 +115,10 @@ inline const char* broken_when_emitted(const Command& command, const std::vector
     if (!again->words.empty()) return "a word is emitted";
     std::vector<Given> passed;
     for (const Given& given : parsed->options)
-        if (given.option->verdict == Verdict::pass) passed.push_back(given);
+        if (given.option->action == OptionAction::pass) passed.push_back(given);
     if (again->options != passed) return "what is emitted means something else";
     for (const Given& given : again->options)
-        if (given.option->verdict != Verdict::pass || judge(given)) return "something refused is emitted";
+        if (given.option->action != OptionAction::pass || judge(given)) return "something refused is emitted";
     return nullptr;
 }
 

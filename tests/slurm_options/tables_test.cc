@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables themselves: every row has a verdict and an explanation, and the rows match the options of the
+// The tables themselves: every row has an action and an explanation, and the rows match the options of the
 // real clients.
 #include <gtest/gtest.h>
 
@@ -32,13 +32,13 @@ TEST(Tables, EveryRowIsDecidedAndExplained) {
                 EXPECT_EQ(option.letter, 0);
                 continue;
             }
-            EXPECT_EQ(option.verdict == Verdict::refuse, !option.code.empty());
-            EXPECT_EQ(option.verdict != Verdict::pass, !option.reason.empty());
+            EXPECT_EQ(option.action == OptionAction::refuse, !option.code.empty());
+            EXPECT_EQ(option.action != OptionAction::pass, !option.reason.empty());
             if (!option.code.empty()) {
                 EXPECT_TRUE(is_known(option.code));
             }
             if (option.check == Check::anything) {
-                EXPECT_NE(option.verdict, Verdict::pass);
+                EXPECT_NE(option.action, OptionAction::pass);
             }
         }
     }

@@ -10,7 +10,7 @@ namespace {
 
 const DnsQuestion kQuestion{.name = *DnsName::from_host_name("a.example"), .type = DnsType::a};
 const std::string kAsked = bytes("0161 07 6578616d706c65 00 0001 0001");
-using Verdict = DnsReply::Verdict;
+using Kind = DnsReply::Kind;
 
 DnsReply read(std::string_view counts_and_flags, std::string_view rest) {
     return parse_dns_reply(bytes("0007" + std::string(counts_and_flags)) + kAsked + bytes(rest), 7,
@@ -29,7 +29,7 @@ TEST(DnsLookup, AsksWhatOurOwnReaderUnderstands) {
 TEST(DnsLookup, GivesAllAddresses) {
     DnsReply reply = read("8180 0001 0002 0000 0000",
                           "c00c 0001 0001 0000003c 0004 01020304 c00c 0001 0001 0000003c 0004 05060708");
-    EXPECT_EQ(reply.verdict, Verdict::answer);
+    EXPECT_EQ(reply.kind, Kind::answer);
     EXPECT_EQ(reply.ipv4, (std::vector<Ipv4>{{1, 2, 3, 4}, {5, 6, 7, 8}}));
 }
 
@@ -39,7 +39,7 @@ TEST(DnsLookup, FollowsAliasesInAnyOrderAndLeavesOtherNamesOut) {
                           "0162 c00e 0001 0001 00000000 0004 09090909"
                           "0178 c00e 0001 0001 00000000 0004 06060606"
                           "c00c 0005 0001 00000000 0004 0142 c00e");
-    EXPECT_EQ(reply.verdict, Verdict::answer);
+    EXPECT_EQ(reply.kind, Kind::answer);
     EXPECT_EQ(reply.ipv4, (std::vector<Ipv4>{{9, 9, 9, 9}}));
 }
 
@@ -66,33 +66,31 @@ TEST(DnsLookup, HoldsForTheShortestTimeOnTheWay) {
 }
 
 TEST(DnsLookup, KnowsEmptyTruncatedAndFailedAnswers) {
-    EXPECT_EQ(read("8180 0001 0000 0000 0000", "").verdict, Verdict::answer);
+    EXPECT_EQ(read("8180 0001 0000 0000 0000", "").kind, Kind::answer);
     EXPECT_TRUE(read("8180 0001 0000 0000 0000", "").ipv4.empty());
-    EXPECT_EQ(read("8380 0001 0000 0000 0000", "").verdict, Verdict::truncated);
+    EXPECT_EQ(read("8380 0001 0000 0000 0000", "").kind, Kind::truncated);
     EXPECT_EQ(read("8183 0001 0000 0000 0000", "").code, DnsCode::no_such_name);
 }
 
 TEST(DnsLookup, IgnoresWhatItDidNotAskFor) {
-    EXPECT_EQ(parse_dns_reply(bytes("0008 8180 0001 0000 0000 0000") + kAsked, 7, kQuestion).verdict,
-              Verdict::not_ours);
-    EXPECT_EQ(read("0180 0001 0000 0000 0000", "").verdict, Verdict::not_ours) << "a query";
-    EXPECT_EQ(read("8180 0000 0000 0000 0000", "").verdict, Verdict::not_ours) << "no question";
+    EXPECT_EQ(parse_dns_reply(bytes("0008 8180 0001 0000 0000 0000") + kAsked, 7, kQuestion).kind,
+              Kind::not_ours);
+    EXPECT_EQ(read("0180 0001 0000 0000 0000", "").kind, Kind::not_ours) << "a query";
+    EXPECT_EQ(read("8180 0000 0000 0000 0000", "").kind, Kind::not_ours) << "no question";
     DnsQuestion other{.name = *DnsName::from_host_name("b.example"), .type = DnsType::a};
-    EXPECT_EQ(parse_dns_reply(bytes("0007 8180 0001 0000 0000 0000") + kAsked, 7, other).verdict,
-              Verdict::not_ours);
-    EXPECT_EQ(parse_dns_reply("", 0, kQuestion).verdict, Verdict::not_ours);
+    EXPECT_EQ(parse_dns_reply(bytes("0007 8180 0001 0000 0000 0000") + kAsked, 7, other).kind,
+              Kind::not_ours);
+    EXPECT_EQ(parse_dns_reply("", 0, kQuestion).kind, Kind::not_ours);
 }
 
 TEST(DnsLookup, RefusesWhatDoesNotAddUp) {
-    EXPECT_EQ(read("8180 0001 0001 0000 0000", "").verdict, Verdict::malformed) << "a record is missing";
-    EXPECT_EQ(read("8180 0001 0001 0000 0000", "c00c 0001 0001 00000000 0005 01020304").verdict,
-              Verdict::malformed);
-    EXPECT_EQ(read("8180 0001 0101 0000 0000", "").verdict, Verdict::malformed) << "too many records";
-    EXPECT_EQ(read("8180 0001 0001 0000 0000", "c00c 0005 0001 00000000 0002 c00c").verdict,
-              Verdict::malformed)
+    EXPECT_EQ(read("8180 0001 0001 0000 0000", "").kind, Kind::malformed) << "a record is missing";
+    EXPECT_EQ(read("8180 0001 0001 0000 0000", "c00c 0001 0001 00000000 0005 01020304").kind,
+              Kind::malformed);
+    EXPECT_EQ(read("8180 0001 0101 0000 0000", "").kind, Kind::malformed) << "too many records";
+    EXPECT_EQ(read("8180 0001 0001 0000 0000", "c00c 0005 0001 00000000 0002 c00c").kind, Kind::malformed)
         << "an alias of itself";
-    EXPECT_EQ(read("8180 0001 0001 0000 0000", "c00c 0005 0001 00000000 0003 0161 c0").verdict,
-              Verdict::malformed)
+    EXPECT_EQ(read("8180 0001 0001 0000 0000", "c00c 0005 0001 00000000 0003 0161 c0").kind, Kind::malformed)
         << "an alias that is cut short";
     EXPECT_TRUE(read("8180 0001 0001 0000 0000", "c00c 0001 0001 00000000 0003 010203").ipv4.empty());
 }

@@ -64,7 +64,7 @@ std::string broken_dns(std::string_view input) {
     }
     if (parsed.verdict != DnsVerdict::query) return "";
     DnsReply reply = parse_dns_reply(answer_address(query, ipv4), query.id, *query.question);
-    if (reply.verdict != DnsReply::Verdict::answer || reply.ipv4 != std::vector{ipv4}) {
+    if (reply.kind != DnsReply::Kind::answer || reply.ipv4 != std::vector{ipv4}) {
         return "an answer reads back as the address that was put in";
     }
     return "";
@@ -80,7 +80,7 @@ std::string broken_dns_lookup(std::string_view input) {
     uint16_t id = Cursor(input.substr(0, kHeaderId)).u16();
     DnsReply reply = parse_dns_reply(input, id, question);
     bool is_empty = reply.ipv4.empty() && reply.ipv6.empty();
-    if (reply.verdict != DnsReply::Verdict::answer && !is_empty) return "only an answer has addresses";
+    if (reply.kind != DnsReply::Kind::answer && !is_empty) return "only an answer has addresses";
     if (reply.ipv4.size() + reply.ipv6.size() > kMaximumDnsRecords)
         return "the number of addresses is bounded";
     return "";

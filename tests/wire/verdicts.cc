@@ -146,7 +146,7 @@ std::string guess_verdict(std::string_view input, uint32_t seed) {
     return protocol == guess_protocol(input) ? kProtocols[static_cast<int>(protocol)] : "two guesses";
 }
 
-std::string disagreement(Verdict verdict, std::string_view input) {
+std::string disagreement(VerdictFunction verdict, std::string_view input) {
     if (input.empty()) return "";  // there is no piece to show
     std::string line = verdict(input, kWhole);
     for (uint32_t seed = kBytewise; seed <= kBytewise + kRandomManners; ++seed) {
@@ -156,7 +156,7 @@ std::string disagreement(Verdict verdict, std::string_view input) {
     return "";
 }
 
-std::string agreed(Verdict verdict, std::string_view input) {
+std::string agreed(VerdictFunction verdict, std::string_view input) {
     std::string fault = disagreement(verdict, input);
     return fault.empty() ? verdict(input, kWhole) : fault;
 }

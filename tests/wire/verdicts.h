@@ -25,11 +25,11 @@ std::string frames_verdict(std::string_view input, uint32_t seed);
 std::string chunked_verdict(std::string_view input, uint32_t seed);
 std::string guess_verdict(std::string_view input, uint32_t seed);
 
-using Verdict = std::string (*)(std::string_view input, uint32_t seed);
+using VerdictFunction = std::string (*)(std::string_view input, uint32_t seed);
 // Two lines that differ, or nothing if the result is the same for all seeds.
-std::string disagreement(Verdict verdict, std::string_view input);
+std::string disagreement(VerdictFunction verdict, std::string_view input);
 // The line that is the same for all seeds, or the disagreement.
-std::string agreed(Verdict verdict, std::string_view input);
+std::string agreed(VerdictFunction verdict, std::string_view input);
 
 // "05 01 00": blanks between bytes are optional.
 std::string bytes(std::string_view hexadecimal);

@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "plan/backend.h"
 #include "policy/policy.h"
-#include "selftest/verdict.h"
+#include "selftest/judgement.h"
 
 namespace cli {
 namespace {

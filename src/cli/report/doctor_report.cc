@@ -16,13 +16,13 @@ using base::printable;
 using base::Style;
 using policy::Level;
 
-Style style_of(host::Verdict verdict) {
-    switch (verdict) {
-        case host::Verdict::good:
+Style style_of(host::Severity severity) {
+    switch (severity) {
+        case host::Severity::good:
             return Style::green;
-        case host::Verdict::warning:
+        case host::Severity::warning:
             return Style::yellow;
-        case host::Verdict::bad:
+        case host::Severity::bad:
             return Style::red;
     }
     return Style::plain;
@@ -54,7 +54,7 @@ std::string modes_text(const plan::Outlook& outlook) {
 std::string findings_text(const Examination& examination, bool is_coloured) {
     base::Table table;
     for (const host::Finding& finding : examination.findings) {
-        table.add({{std::string(host::to_text(finding.verdict)), style_of(finding.verdict)},
+        table.add({{std::string(host::to_text(finding.severity)), style_of(finding.severity)},
                    {finding.name},
                    {printable(finding.detail)}});
     }

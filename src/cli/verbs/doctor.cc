@@ -15,10 +15,10 @@ namespace {
 
 // Broken settings are one more finding; doctor examines the machine anyway.
 host::Finding settings_finding(const base::Result<Settings>& settings) {
-    if (settings) return {"configuration", host::Verdict::good, "can be read", ""};
+    if (settings) return {"configuration", host::Severity::good, "can be read", ""};
     const base::Error& error = settings.error();
     std::string detail = error.where.empty() ? error.what : error.where + ": " + error.what;
-    return {"configuration", host::Verdict::bad, detail, error.advice};
+    return {"configuration", host::Severity::bad, detail, error.advice};
 }
 
 int print_note(const Invocation& call, const host::Facts& facts) {

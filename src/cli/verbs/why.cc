@@ -109,24 +109,24 @@ Answer why_host(const Invocation& call, const std::string& host) {
 Answer why_syscall(const Invocation& call, const std::string& name) {
     base::Result<Asked> asked = asked_about(call.caller, call.arguments);
     if (!asked) return asked.error();
-    seccomp::Verdict verdict = seccomp::explain(name, asked->plan.system_calls);
+    seccomp::FilterResult result = seccomp::explain(name, asked->plan.system_calls);
     // A script must not take a misspelt name for an answer.
-    if (!verdict.is_known)
-        return base::Error{.what = base::format("'{}': {}", base::printable(name), verdict.why),
+    if (!result.is_known)
+        return base::Error{.what = base::format("'{}': {}", base::printable(name), result.why),
                            .advice = {},
                            .where = {},
                            .exit_code = base::ExitCode::usage};
     plan::Explanation explanation{.subject = name,
-                                  .is_allowed = verdict.is_allowed,
-                                  .verdict = std::move(verdict.verdict),
-                                  .reason = {.why = std::move(verdict.why)}};
-    if (verdict.setting.empty()) return explanation;
+                                  .is_allowed = result.is_allowed,
+                                  .verdict = std::move(result.summary),
+                                  .reason = {.why = std::move(result.why)}};
+    if (result.setting.empty()) return explanation;
     if (asked->planned) {
-        explanation.reason.origin = asked->planned->settings.effective.origin(verdict.setting);
+        explanation.reason.origin = asked->planned->settings.effective.origin(result.setting);
     }
     bool is_the_administrators = explanation.reason.origin.layer == config::Layer::admin;
-    if (!verdict.is_allowed && !is_the_administrators)
-        explanation.change = base::format("{} = true", verdict.setting);
+    if (!result.is_allowed && !is_the_administrators)
+        explanation.change = base::format("{} = true", result.setting);
     return explanation;
 }
 

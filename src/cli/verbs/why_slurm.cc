@@ -67,7 +67,7 @@ Explanation explain_given(const slurm::Command& command, const slurm::Given& giv
         return answer;
     }
     Explanation answer{.subject = subject, .is_allowed = true};
-    bool passes = given.option->verdict == slurm::Verdict::pass;
+    bool passes = given.option->action == slurm::OptionAction::pass;
     answer.verdict = passes ? "passes" : "passes in another form";
     answer.reason.why = passes ? "Slurm gets it as it is" : std::string(given.option->reason);
     if (answer.reason.why.empty()) answer.reason.why = "the jail gives it its meaning";

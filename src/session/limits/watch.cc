@@ -48,12 +48,12 @@ void Watch::stop(Clock::time_point now, bool is_urgent) {
     next_memory_ = next_idleness_ = kNever;
 }
 
-Watch::Verdict Watch::look(Clock::time_point now) {
-    if (std::exchange(is_stopping_, false)) return Verdict::ask_to_end;
+Watch::Action Watch::look(Clock::time_point now) {
+    if (std::exchange(is_stopping_, false)) return Action::ask_to_end;
     if (is_asked_) {
-        if (now < end_) return Verdict::go_on;
+        if (now < end_) return Action::go_on;
         end_ = kNever;
-        return Verdict::end_now;
+        return Action::end_now;
     }
     if (now >= end_) return reach("limits.wall_time", now);
     if (now >= next_memory_) look_at_memory(now);
@@ -61,17 +61,17 @@ Watch::Verdict Watch::look(Clock::time_point now) {
     if (now >= next_idleness_) look_at_idleness(now);
     if (idle_since_ != kNever && now - idle_since_ >= bounds_.idle_time)
         return reach("limits.idle_time", now);
-    return Verdict::go_on;
+    return Action::go_on;
 }
 
 // A jail above its memory limit gets no time to exit.
-Watch::Verdict Watch::reach(std::string_view setting, Clock::time_point now) {
+Watch::Action Watch::reach(std::string_view setting, Clock::time_point now) {
     reached_ = setting;
     is_asked_ = true;
     bool is_urgent = setting == "limits.memory";
     end_ = is_urgent ? kNever : now + kGrace;
     next_memory_ = next_idleness_ = kNever;
-    return is_urgent ? Verdict::end_now : Verdict::ask_to_end;
+    return is_urgent ? Action::end_now : Action::ask_to_end;
 }
 
 void Watch::look_at_memory(Clock::time_point now) {

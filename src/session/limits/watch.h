@@ -27,7 +27,7 @@ class Watch {
         std::function<uint64_t()> memory;
         std::function<uint64_t()> processor_ticks;
     };
-    enum class Verdict { go_on, ask_to_end, end_now };
+    enum class Action { go_on, ask_to_end, end_now };
 
     // The value of reached() if the user ended the jail.
     static constexpr std::string_view kStop = "stop";
@@ -41,7 +41,7 @@ class Watch {
     // Milliseconds until the next check; -1: never.
     int wait(Clock::time_point now) const;
     // A jail whose time is over gets SIGTERM first, and is killed a moment later.
-    Verdict look(Clock::time_point now);
+    Action look(Clock::time_point now);
     // The user ends the jail: with SIGTERM and a kill a moment later, or at once.
     void stop(Clock::time_point now, bool is_urgent);
     // The setting that was reached, or kStop; empty before.
@@ -50,7 +50,7 @@ class Watch {
   private:
     void look_at_idleness(Clock::time_point now);
     void look_at_memory(Clock::time_point now);
-    Verdict reach(std::string_view setting, Clock::time_point now);
+    Action reach(std::string_view setting, Clock::time_point now);
 
     static constexpr Clock::time_point kNever = Clock::time_point::max();
 

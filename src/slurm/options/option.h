@@ -17,7 +17,7 @@ enum class Takes {
     maybe,  // only as "--long=value" or "-xvalue"
 };
 
-enum class Verdict {
+enum class OptionAction {
     pass,     // the real client gets it unchanged
     handled,  // the command's own handler interprets it; emit() omits it
     refuse,
@@ -37,7 +37,7 @@ struct Option {
     std::string_view name;  // empty: it has only a letter
     char letter = 0;        // 0: it has only a name
     Takes takes = Takes::nothing;
-    Verdict verdict = Verdict::pass;
+    OptionAction action = OptionAction::pass;
     Check check = Check::text;
     std::string_view code;     // refused: the denial's code
     std::string_view reason;   // refused: the message to the agent; handled: why Slurm does not get it

@@ -207,7 +207,7 @@ std::string_view complaint_about(Check check, std::string_view value) {
 
 std::optional<Denial> judge(const Given& given) {
     const Option& option = *given.option;
-    if (option.verdict == Verdict::refuse)
+    if (option.action == OptionAction::refuse)
         return Denial{std::string(option.code), base::format("{}: {}", name_of(option), option.reason), ""};
     if (!given.value) return std::nullopt;
     const std::string_view complaint = complaint_about(option.check, *given.value);
@@ -250,7 +250,7 @@ void append_canonical(std::vector<std::string>& arguments, const Given& given) {
 std::vector<std::string> emit(const Parsed& parsed) {
     std::vector<std::string> arguments;
     for (const Given& given : parsed.options)
-        if (given.option->verdict == Verdict::pass) append_canonical(arguments, given);
+        if (given.option->action == OptionAction::pass) append_canonical(arguments, given);
     return arguments;
 }
 

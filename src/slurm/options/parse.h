@@ -55,7 +55,7 @@ Parse parse(const Command& command, std::span<const std::string> arguments,
 // and words are omitted.
 std::vector<std::string> emit(const Parsed& parsed);
 
-// Writes one option in the same form, whatever its verdict, for handlers that pass one to Slurm themselves.
+// Writes one option in the same form, whatever its action, for handlers that pass one to Slurm themselves.
 void append_canonical(std::vector<std::string>& arguments, const Given& given);
 
 // Why the option or its value is refused. Nothing: it is accepted.

@@ -11,7 +11,7 @@ using enum Takes;
 
 // The real client gets it unchanged.
 constexpr Option pass(std::string_view name, char letter, Takes takes, Check check = Check::text) {
-    return {.name = name, .letter = letter, .takes = takes, .verdict = Verdict::pass, .check = check};
+    return {.name = name, .letter = letter, .takes = takes, .action = OptionAction::pass, .check = check};
 }
 
 constexpr Option handled(std::string_view name, char letter, Takes takes, Check check,
@@ -19,7 +19,7 @@ constexpr Option handled(std::string_view name, char letter, Takes takes, Check 
     return {.name = name,
             .letter = letter,
             .takes = takes,
-            .verdict = Verdict::handled,
+            .action = OptionAction::handled,
             .check = check,
             .reason = reason};
 }
@@ -29,7 +29,7 @@ constexpr Option refuse(std::string_view name, char letter, Takes takes, std::st
     return {.name = name,
             .letter = letter,
             .takes = takes,
-            .verdict = Verdict::refuse,
+            .action = OptionAction::refuse,
             .check = Check::anything,
             .code = code,
             .reason = reason};

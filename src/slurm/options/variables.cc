@@ -53,7 +53,7 @@ std::variant<FromVariables, Denial> options_from_variables(const Command& comman
         const Option* option = find_option(command, variable.option);
         if (!option) continue;
         if (option->takes == Takes::nothing && !is_set_by(command.flag_variables, *value)) {
-            if (option->verdict == Verdict::pass) result.environment.push_back(entry);
+            if (option->action == OptionAction::pass) result.environment.push_back(entry);
             continue;
         }
 
@@ -65,7 +65,7 @@ std::variant<FromVariables, Denial> options_from_variables(const Command& comman
             denial->advice = "unset the variable";
             return *denial;
         }
-        if (option->verdict == Verdict::pass) result.environment.push_back(entry);
+        if (option->action == OptionAction::pass) result.environment.push_back(entry);
         if (!joined_with_switches(variable.name, *value, result.options)) result.options.push_back(given);
     }
     return result;

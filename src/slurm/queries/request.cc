@@ -53,7 +53,7 @@ Ending QueryRequest::usage_error(std::string_view text, int status) const {
 Arguments QueryRequest::passed(std::initializer_list<std::string_view> without) const {
     Arguments arguments;
     for (const Given& given : parsed.options) {
-        if (given.option->verdict != Verdict::pass) continue;
+        if (given.option->action != OptionAction::pass) continue;
         if (std::ranges::find(without, given.option->name) != without.end()) continue;
         append_canonical(arguments, given);
     }

@@ -44,7 +44,7 @@ struct QueryRequest {
 
     // The options that pass, except those in `without`.
     Arguments passed(std::initializer_list<std::string_view> without = {}) const;
-    // Adds each of these options that was given, whatever its verdict.
+    // Adds each of these options that was given, whatever its action.
     void add_given(Arguments& arguments, std::initializer_list<std::string_view> names) const;
 
     Ending relay(const Arguments& arguments) const;

@@ -202,16 +202,16 @@ void ResolverQuery::read_tcp() {
 }
 
 void ResolverQuery::take(std::string message) {
-    using Verdict = wire::DnsReply::Verdict;
+    using Kind = wire::DnsReply::Kind;
     wire::DnsReply reply = wire::parse_dns_reply(message, id_, question_);
     bool is_udp = step_ == Step::udp;
-    if (reply.verdict == Verdict::not_ours) {
+    if (reply.kind == Kind::not_ours) {
         // Over TCP only the server itself can have sent it.
         if (!is_udp) try_next(server().str() + " answers another question");
         return;
     }
-    if (reply.verdict == Verdict::truncated && is_udp) return open_tcp();
-    if (reply.verdict != Verdict::answer)
+    if (reply.kind == Kind::truncated && is_udp) return open_tcp();
+    if (reply.kind != Kind::answer)
         return try_next(server().str() + " sends something that is not an answer");
     if (reply.code != wire::DnsCode::no_error && reply.code != wire::DnsCode::no_such_name)
         return try_next(server().str() + std::string(words_for(reply.code)));

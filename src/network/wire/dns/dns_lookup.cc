@@ -114,9 +114,9 @@ DnsReply parse_dns_reply(std::string_view message, uint16_t id, const DnsQuestio
     if (!is_ours || !repeats_question(message, at, question)) return reply;
 
     reply.code = static_cast<DnsCode>(flags & 0xf);
-    reply.verdict = DnsReply::Verdict::truncated;
+    reply.kind = DnsReply::Kind::truncated;
     if ((flags & kIsTruncated) != 0) return reply;
-    reply.verdict = DnsReply::Verdict::malformed;
+    reply.kind = DnsReply::Kind::malformed;
     if (answers > kMaximumDnsRecords) return reply;
     std::vector<AnswerRecord> records(answers);
     for (AnswerRecord& record : records) {
@@ -125,7 +125,7 @@ DnsReply parse_dns_reply(std::string_view message, uint16_t id, const DnsQuestio
     uint32_t time_to_live = UINT32_MAX;
     const DnsName* name = final_name(records, question.name, time_to_live);
     if (!name) return reply;
-    reply.verdict = DnsReply::Verdict::answer;
+    reply.kind = DnsReply::Kind::answer;
     collect(records, *name, time_to_live, reply);
     return reply;
 }

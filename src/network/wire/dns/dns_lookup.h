@@ -20,13 +20,13 @@ constexpr unsigned kMaximumAliases = 16;
 std::string write_dns_query(uint16_t id, const DnsQuestion& question, bool has_edns = true);
 
 struct DnsReply {
-    enum class Verdict {
+    enum class Kind {
         answer,
         not_ours,   // another id or question: ignored, because it may be forged
         truncated,  // query again over TCP
         malformed,
     };
-    Verdict verdict = Verdict::not_ours;
+    Kind kind = Kind::not_ours;
     DnsCode code = DnsCode::no_error;
     // Of the queried name, or of the name at the end of its aliases. Records of other names are left out.
     std::vector<Ipv4> ipv4;

@@ -15,7 +15,7 @@
 
 namespace selftest {
 
-enum class Verdict {
+enum class ProbeResult {
     held,
     escaped,
     permitted,  // done, and a setting permits it
@@ -23,11 +23,11 @@ enum class Verdict {
     not_tried,  // nothing to try it on here, or the administrator does not permit such a jail
     error,      // the probe or its control failed: nothing was proved
 };
-std::string_view to_text(Verdict verdict);
+std::string_view to_text(ProbeResult result);
 
 struct Judgement {
     const Probe* probe = nullptr;
-    Verdict verdict = Verdict::error;
+    ProbeResult result = ProbeResult::error;
     std::string detail;      // what stopped it, or what it did
     std::string no_control;  // why this host can't show that the act works outside; empty: it was shown
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "selftest/verdict.h"
+#include "selftest/judgement.h"
 
 #include <gtest/gtest.h>
 
@@ -16,115 +16,115 @@ Probe probe_named(std::string name) {
 
 const Jailed kJail{.backend = base::Backend::bwrap, .landlock = 7};
 
-TEST(Verdict, ARefusalBesideAWorkingControlIsAPass) {
+TEST(Judgement, ARefusalBesideAWorkingControlIsAPass) {
     Probe probe = probe_named("files/x");
     Judgement judgement = judge(probe, {.outside = escaped("done"), .inside = held("ENOENT")}, kJail);
-    EXPECT_EQ(judgement.verdict, Verdict::held);
+    EXPECT_EQ(judgement.result, ProbeResult::held);
     EXPECT_EQ(judgement.detail, "ENOENT");
     EXPECT_EQ(judgement.no_control, "");
 }
 
-TEST(Verdict, AnEscapeIsAnEscapeWhateverTheControlSays) {
+TEST(Judgement, AnEscapeIsAnEscapeWhateverTheControlSays) {
     Probe probe = probe_named("files/x");
     for (const Finding& outside : {escaped("done"), held("EPERM"), absent("nothing here")}) {
-        EXPECT_EQ(judge(probe, {.outside = outside, .inside = escaped("done")}, kJail).verdict,
-                  Verdict::escaped);
+        EXPECT_EQ(judge(probe, {.outside = outside, .inside = escaped("done")}, kJail).result,
+                  ProbeResult::escaped);
     }
-    EXPECT_EQ(judge(probe, {.outside = std::nullopt, .inside = escaped("done")}, kJail).verdict,
-              Verdict::escaped);
+    EXPECT_EQ(judge(probe, {.outside = std::nullopt, .inside = escaped("done")}, kJail).result,
+              ProbeResult::escaped);
 }
 
-TEST(Verdict, APassWithoutAControlIsAnError) {
+TEST(Judgement, APassWithoutAControlIsAnError) {
     Probe probe = probe_named("files/x");
-    EXPECT_EQ(judge(probe, {.outside = std::nullopt, .inside = held("ENOENT")}, kJail).verdict,
-              Verdict::error);
-    EXPECT_EQ(judge(probe, {.outside = held("EPERM"), .inside = held("ENOENT")}, kJail).verdict,
-              Verdict::error);
+    EXPECT_EQ(judge(probe, {.outside = std::nullopt, .inside = held("ENOENT")}, kJail).result,
+              ProbeResult::error);
+    EXPECT_EQ(judge(probe, {.outside = held("EPERM"), .inside = held("ENOENT")}, kJail).result,
+              ProbeResult::error);
     Finding crashed{Finding::Kind::broken, "ended without a word"};
-    EXPECT_EQ(judge(probe, {.outside = crashed, .inside = held("ENOENT")}, kJail).verdict, Verdict::error);
+    EXPECT_EQ(judge(probe, {.outside = crashed, .inside = held("ENOENT")}, kJail).result, ProbeResult::error);
 }
 
-TEST(Verdict, AnExcusedControlIsToldWithItsReason) {
+TEST(Judgement, AnExcusedControlIsToldWithItsReason) {
     Probe probe = probe_named("files/x");
     probe.excuse = "needs root";
     Judgement judgement = judge(probe, {.outside = held("EPERM"), .inside = held("EPERM")}, kJail);
-    EXPECT_EQ(judgement.verdict, Verdict::held);
+    EXPECT_EQ(judgement.result, ProbeResult::held);
     EXPECT_EQ(judgement.no_control, "needs root: EPERM");
 }
 
-TEST(Verdict, AnExcuseDoesNotCoverACrash) {
+TEST(Judgement, AnExcuseDoesNotCoverACrash) {
     Probe probe = probe_named("files/x");
     probe.excuse = "needs root";
     Finding crashed{Finding::Kind::broken, "ended without a word"};
-    EXPECT_EQ(judge(probe, {.outside = crashed, .inside = held("EPERM")}, kJail).verdict, Verdict::error);
-    EXPECT_EQ(judge(probe, {.outside = held("EPERM"), .inside = crashed}, kJail).verdict, Verdict::error);
+    EXPECT_EQ(judge(probe, {.outside = crashed, .inside = held("EPERM")}, kJail).result, ProbeResult::error);
+    EXPECT_EQ(judge(probe, {.outside = held("EPERM"), .inside = crashed}, kJail).result, ProbeResult::error);
 }
 
-TEST(Verdict, WhatThisHostHasNotIsNotTried) {
+TEST(Judgement, WhatThisHostHasNotIsNotTried) {
     Probe probe = probe_named("files/x");
     Judgement judgement = judge(probe, {.outside = absent("no IPv6"), .inside = absent("no IPv6")}, kJail);
-    EXPECT_EQ(judgement.verdict, Verdict::not_tried);
+    EXPECT_EQ(judgement.result, ProbeResult::not_tried);
     EXPECT_EQ(judgement.detail, "no IPv6");
 }
 
-TEST(Verdict, AProbeThatIsNotHeardOfIsAnError) {
+TEST(Judgement, AProbeThatIsNotHeardOfIsAnError) {
     Probe probe = probe_named("files/x");
-    EXPECT_EQ(judge(probe, {.outside = escaped("done"), .inside = std::nullopt}, kJail).verdict,
-              Verdict::error);
+    EXPECT_EQ(judge(probe, {.outside = escaped("done"), .inside = std::nullopt}, kJail).result,
+              ProbeResult::error);
 }
 
-TEST(Verdict, AJailThatTheAdministratorForbidsIsNotTried) {
+TEST(Judgement, AJailThatTheAdministratorForbidsIsNotTried) {
     Probe probe = probe_named("files/x");
     Judgement judgement = judge(probe, {}, {.refusal = "the ceiling forbids it"});
-    EXPECT_EQ(judgement.verdict, Verdict::not_tried);
+    EXPECT_EQ(judgement.result, ProbeResult::not_tried);
 }
 
-TEST(Verdict, WhatASettingPermitsIsNoEscape) {
+TEST(Judgement, WhatASettingPermitsIsNoEscape) {
     Probe probe = probe_named("files/x");
     probe.permitted_by = "isolation.private_tmp=false";
     policy::Effective settings;
     settings.values = policy::builtin_values();
     Jailed jail{.backend = base::Backend::bwrap, .landlock = 7, .settings = &settings};
     Findings findings{.outside = escaped("done"), .inside = escaped("done")};
-    EXPECT_EQ(judge(probe, findings, jail).verdict, Verdict::escaped);
+    EXPECT_EQ(judge(probe, findings, jail).result, ProbeResult::escaped);
     settings.values.at("isolation.private_tmp").text = "false";
-    EXPECT_EQ(judge(probe, findings, jail).verdict, Verdict::permitted);
+    EXPECT_EQ(judge(probe, findings, jail).result, ProbeResult::permitted);
     EXPECT_NE(judge(probe, findings, jail).detail.find("isolation.private_tmp = false"), std::string::npos);
 }
 
-TEST(Verdict, AKnownLimitCountsOnlyForItsBackendAndItsKernel) {
+TEST(Judgement, AKnownLimitCountsOnlyForItsBackendAndItsKernel) {
     const Exception& limit = exceptions().front();
     Probe probe = probe_named(std::string(limit.probe));
     Findings findings{.outside = escaped("done"), .inside = escaped("done")};
     Jailed old{.backend = limit.backend, .landlock = limit.below_landlock - 1, .has_own_sockets = false};
-    EXPECT_EQ(judge(probe, findings, old).verdict, Verdict::expected);
+    EXPECT_EQ(judge(probe, findings, old).result, ProbeResult::expected);
     Jailed recent = old, apart = old;
     recent.landlock = limit.below_landlock;
-    EXPECT_EQ(judge(probe, findings, recent).verdict, Verdict::escaped);
+    EXPECT_EQ(judge(probe, findings, recent).result, ProbeResult::escaped);
     apart.has_own_sockets = true;
-    EXPECT_EQ(judge(probe, findings, apart).verdict, Verdict::escaped);
-    EXPECT_EQ(judge(probe, findings, {.backend = base::Backend::landlock}).verdict, Verdict::escaped);
+    EXPECT_EQ(judge(probe, findings, apart).result, ProbeResult::escaped);
+    EXPECT_EQ(judge(probe, findings, {.backend = base::Backend::landlock}).result, ProbeResult::escaped);
 }
 
-TEST(Verdict, ALimitOfASetUidProgramCountsOnlyForOne) {
+TEST(Judgement, ALimitOfASetUidProgramCountsOnlyForOne) {
     Probe probe = probe_named("namespaces/shared-user");
     Findings findings{.outside = escaped("done"), .inside = escaped("done")};
-    EXPECT_EQ(judge(probe, findings, kJail).verdict, Verdict::escaped);
+    EXPECT_EQ(judge(probe, findings, kJail).result, ProbeResult::escaped);
     Jailed set_uid = kJail;
     set_uid.is_set_uid = true;
-    EXPECT_EQ(judge(probe, findings, set_uid).verdict, Verdict::expected);
+    EXPECT_EQ(judge(probe, findings, set_uid).result, ProbeResult::expected);
 }
 
 TEST(Totals, OneEscapeOrOneErrorSpoilsTheWhole) {
     Probe probe = probe_named("files/x");
-    std::vector<Judgement> judgements(3, Judgement{.probe = &probe, .verdict = Verdict::held});
+    std::vector<Judgement> judgements(3, Judgement{.probe = &probe, .result = ProbeResult::held});
     EXPECT_TRUE(is_sound(add_up(judgements)));
-    judgements[1].verdict = Verdict::escaped;
+    judgements[1].result = ProbeResult::escaped;
     EXPECT_FALSE(is_sound(add_up(judgements)));
-    judgements[1].verdict = Verdict::error;
+    judgements[1].result = ProbeResult::error;
     EXPECT_FALSE(is_sound(add_up(judgements)));
-    for (Verdict harmless : {Verdict::permitted, Verdict::expected, Verdict::not_tried}) {
-        judgements[1].verdict = harmless;
+    for (ProbeResult harmless : {ProbeResult::permitted, ProbeResult::expected, ProbeResult::not_tried}) {
+        judgements[1].result = harmless;
         EXPECT_TRUE(is_sound(add_up(judgements)));
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "selftest/verdict.h"
+#include "selftest/judgement.h"
 
 #include "base/format.h"
 #include "base/glob.h"
@@ -106,12 +106,12 @@ std::string permission_for(const Probe& probe, const Jailed& jail) {
 }
 
 Judgement judge_escape(Judgement judgement, const Jailed& jail) {
-    judgement.verdict = Verdict::escaped;
+    judgement.result = ProbeResult::escaped;
     if (std::string permission = permission_for(*judgement.probe, jail); !permission.empty()) {
-        judgement.verdict = Verdict::permitted;
+        judgement.result = ProbeResult::permitted;
         judgement.detail = permission;
     } else if (const Exception* exception = find_exception(*judgement.probe, jail)) {
-        judgement.verdict = Verdict::expected;
+        judgement.result = ProbeResult::expected;
         judgement.detail = exception->reason;
     }
     return judgement;
@@ -119,18 +119,18 @@ Judgement judge_escape(Judgement judgement, const Jailed& jail) {
 
 // A pass counts only if the control confirms it.
 Judgement judge_pass(Judgement judgement, const std::optional<Finding>& outside) {
-    judgement.verdict = Verdict::error;
+    judgement.result = ProbeResult::error;
     if (!outside || outside->kind == Kind::broken) {
         judgement.detail = "the control failed: " + (outside ? outside->detail : "it was not heard of");
         return judgement;
     }
     if (outside->kind == Kind::absent) {
-        judgement.verdict = Verdict::not_tried;
+        judgement.result = ProbeResult::not_tried;
         judgement.detail = outside->detail;
     } else if (outside->kind == Kind::escaped) {
-        judgement.verdict = Verdict::held;
+        judgement.result = ProbeResult::held;
     } else if (!judgement.probe->excuse.empty()) {
-        judgement.verdict = Verdict::held;
+        judgement.result = ProbeResult::held;
         judgement.no_control = base::format("{}: {}", judgement.probe->excuse, outside->detail);
     } else {
         judgement.detail = "the control failed: outside it is refused as well, " + outside->detail;
@@ -140,19 +140,19 @@ Judgement judge_pass(Judgement judgement, const std::optional<Finding>& outside)
 
 }  // namespace
 
-std::string_view to_text(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::held:
+std::string_view to_text(ProbeResult result) {
+    switch (result) {
+        case ProbeResult::held:
             return "held";
-        case Verdict::escaped:
+        case ProbeResult::escaped:
             return "ESCAPED";
-        case Verdict::permitted:
+        case ProbeResult::permitted:
             return "permitted";
-        case Verdict::expected:
+        case ProbeResult::expected:
             return "expected";
-        case Verdict::not_tried:
+        case ProbeResult::not_tried:
             return "not tried";
-        case Verdict::error:
+        case ProbeResult::error:
             return "ERROR";
     }
     return "";
@@ -165,7 +165,7 @@ std::span<const Exception> exceptions() {
 Judgement judge(const Probe& probe, const Findings& findings, const Jailed& jail) {
     Judgement judgement{.probe = &probe};
     if (!jail.refusal.empty()) {
-        judgement.verdict = Verdict::not_tried;
+        judgement.result = ProbeResult::not_tried;
         judgement.detail = jail.refusal;
         return judgement;
     }
@@ -189,23 +189,23 @@ Judgement judge(const Probe& probe, const Findings& findings, const Jailed& jail
 Totals add_up(const std::vector<Judgement>& judgements) {
     Totals totals;
     for (const Judgement& judgement : judgements) {
-        switch (judgement.verdict) {
-            case Verdict::held:
+        switch (judgement.result) {
+            case ProbeResult::held:
                 ++totals.held;
                 break;
-            case Verdict::escaped:
+            case ProbeResult::escaped:
                 ++totals.escaped;
                 break;
-            case Verdict::permitted:
+            case ProbeResult::permitted:
                 ++totals.permitted;
                 break;
-            case Verdict::expected:
+            case ProbeResult::expected:
                 ++totals.expected;
                 break;
-            case Verdict::not_tried:
+            case ProbeResult::not_tried:
                 ++totals.not_tried;
                 break;
-            case Verdict::error:
+            case ProbeResult::error:
                 ++totals.errors;
                 break;
         }
