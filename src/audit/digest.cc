@@ -91,8 +91,8 @@ std::string line_of(const DigestEntry& entry) {
 void Gathering::add(const Event& event) {
     if (event.kind() == "start") {
         if (project_.empty()) project_ = event.value("project");
-        if (!surroundings_.project && !project_.empty()) {
-            if (base::Result<base::Path> path = base::Path::parse(project_)) surroundings_.project = *path;
+        if (!directories_.project && !project_.empty()) {
+            if (base::Result<base::Path> path = base::Path::parse(project_)) directories_.project = *path;
         }
         if (sessions_.size() < kMostSessions) sessions_.push_back(event.value("session"));
         return;
@@ -124,7 +124,7 @@ void Gathering::add_refusal(const Event& event, DigestEntry entry) {
     found.rule = event.value("rule");
     found.origin = event.value("origin");
     found.reason = event.value("reason");
-    found.change = vetted_change(event.value("change"), found.origin, surroundings_);
+    found.change = vetted_change(event.value("change"), found.origin, directories_);
 }
 
 base::Status Gathering::add_record(const std::string& first_part) {

@@ -37,13 +37,13 @@ struct Digest {
 
 class Gathering {
   public:
-    explicit Gathering(Surroundings surroundings) : surroundings_(std::move(surroundings)) {}
+    explicit Gathering(UserDirectories directories) : directories_(std::move(directories)) {}
 
     void add(const Event& event);
     // Adds all parts of a record. If no project was given, the start of the first record determines it.
     base::Status add_record(const std::string& first_part);
     const std::string& project() const { return project_; }
-    const Surroundings& surroundings() const { return surroundings_; }
+    const UserDirectories& directories() const { return directories_; }
     const std::vector<std::string>& sessions() const { return sessions_; }
 
     Digest finish(const NotNeeded& not_needed) &&;
@@ -51,7 +51,7 @@ class Gathering {
   private:
     void add_refusal(const Event& event, DigestEntry entry);
 
-    Surroundings surroundings_;
+    UserDirectories directories_;
     std::string project_;
     std::vector<std::string> sessions_;
     std::map<std::string, DigestEntry> entries_;

@@ -46,14 +46,14 @@ bool is_list(const std::string& key) {
 
 }  // namespace
 
-std::vector<DraftEntry> draft_of(const Digest& digest, const Surroundings& surroundings) {
+std::vector<DraftEntry> draft_of(const Digest& digest, const UserDirectories& directories) {
     std::vector<DraftEntry> entries;
     for (const DigestEntry& entry : digest.entries) {
         DraftEntry draft{.kind = entry.kind, .what = entry.what};
         std::optional<Proposal> proposal = proposal_in(entry.change);
         std::string objection;
         if (proposal) {
-            objection = objection_to(*proposal, surroundings);
+            objection = objection_to(*proposal, directories);
             if (std::ranges::find(kNeverDrafted, proposal->setting->key) != std::end(kNeverDrafted))
                 objection = "it may hold secrets";
         }

@@ -18,7 +18,7 @@ struct DraftEntry {
     std::string kind, what;
 };
 
-std::vector<DraftEntry> draft_of(const Digest& digest, const Surroundings& surroundings);
+std::vector<DraftEntry> draft_of(const Digest& digest, const UserDirectories& directories);
 
 std::string to_toml(const std::vector<DraftEntry>& entries, const std::vector<std::string>& sessions);
 base::Json to_json(const std::vector<DraftEntry>& entries);

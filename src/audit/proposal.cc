@@ -84,16 +84,16 @@ bool holds_credentials(const base::Path& path, const base::Path& home) {
     return false;
 }
 
-std::string objection_to_path(std::string_view text, const Surroundings& surroundings) {
+std::string objection_to_path(std::string_view text, const UserDirectories& directories) {
     base::Result<base::Path> path = base::Path::parse(text);
     if (!path) return "it is not a path";
     if (path->is_root()) return "it is the root directory";
     if (path->depth() == 1) return "it is a whole top-level directory";
-    if (surroundings.home) {
-        if (surroundings.home->is_within(*path)) return "it would open the home directory";
-        if (holds_credentials(*path, *surroundings.home)) return "it holds credentials";
+    if (directories.home) {
+        if (directories.home->is_within(*path)) return "it would open the home directory";
+        if (holds_credentials(*path, *directories.home)) return "it holds credentials";
     }
-    bool is_above = surroundings.project && surroundings.project->is_strictly_within(*path);
+    bool is_above = directories.project && directories.project->is_strictly_within(*path);
     return is_above ? "it is a directory above the project" : "";
 }
 
@@ -115,7 +115,7 @@ std::optional<Proposal> proposal_in(std::string_view change) {
     return proposal;
 }
 
-std::string objection_to(const Proposal& proposal, const Surroundings& surroundings) {
+std::string objection_to(const Proposal& proposal, const UserDirectories& directories) {
     const config::Setting& setting = *proposal.setting;
     if (!config::canonical_text(setting, proposal.value)) return "it can't be written as a setting";
     // The displayed value must be the same as the written one.
@@ -123,7 +123,7 @@ std::string objection_to(const Proposal& proposal, const Surroundings& surroundi
         return "its name has characters that can't be shown";
     // A name that is too long for a line was cut there.
     if (proposal.value.ends_with("...")) return "its name is too long";
-    if (is_path(setting.type)) return objection_to_path(proposal.value, surroundings);
+    if (is_path(setting.type)) return objection_to_path(proposal.value, directories);
     bool is_raw = setting.key == "network.allow" && proposal.value.starts_with("raw:");
     if (is_raw) return "it would switch off the check of names in what is sent";
     bool is_wide = setting.type == config::Type::rule_list &&
@@ -133,14 +133,14 @@ std::string objection_to(const Proposal& proposal, const Surroundings& surroundi
 }
 
 std::string vetted_change(const std::string& change, std::string_view origin,
-                          const Surroundings& surroundings) {
+                          const UserDirectories& directories) {
     bool is_the_administrators =
-        !surroundings.admin_directory.empty() && origin.starts_with(surroundings.admin_directory + "/");
+        !directories.admin_directory.empty() && origin.starts_with(directories.admin_directory + "/");
     if (change.empty() || is_the_administrators || origin == "administrator") return {};
     std::optional<Proposal> proposal = proposal_in(change);
     // A plain sentence, such as the place of the user's own entry, does not open anything.
     if (!proposal) return change.starts_with("--") || change.find(" = ") != std::string::npos ? "" : change;
-    return objection_to(*proposal, surroundings).empty() ? change : "";
+    return objection_to(*proposal, directories).empty() ? change : "";
 }
 
 }  // namespace audit

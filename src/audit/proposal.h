@@ -13,7 +13,7 @@
 
 namespace audit {
 
-struct Surroundings {
+struct UserDirectories {
     std::optional<base::Path> home;
     std::optional<base::Path> project;
     std::string admin_directory;  // the user can't change settings from there
@@ -29,10 +29,10 @@ struct Proposal {
 std::optional<Proposal> proposal_in(std::string_view change);
 
 // Why the proposal is not recommended; empty if it may be.
-std::string objection_to(const Proposal& proposal, const Surroundings& surroundings);
+std::string objection_to(const Proposal& proposal, const UserDirectories& directories);
 
 // The change if it may be shown, else empty.
 std::string vetted_change(const std::string& change, std::string_view origin,
-                          const Surroundings& surroundings);
+                          const UserDirectories& directories);
 
 }  // namespace audit

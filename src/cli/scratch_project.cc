@@ -81,12 +81,12 @@ base::Result<base::Path> find_bash(const host::Tree& disk) {
 }
 
 // Runs the session in a child: the pipe receives its output, or the reason if the jail can't be built.
-[[noreturn]] void run_session(const Planned& planned, const session::Surroundings& surroundings, int output) {
+[[noreturn]] void run_session(const Planned& planned, const session::SessionOptions& options, int output) {
     base::Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
     ::dup2(nothing.get(), STDIN_FILENO);
     ::dup2(nothing.get(), STDERR_FILENO);
     ::dup2(output, STDOUT_FILENO);
-    base::Result<session::Ending> ending = session::run(planned.plan, planned.facts, surroundings);
+    base::Result<session::Ending> ending = session::run(planned.plan, planned.facts, options);
     if (!ending) {
         std::string reason = ending.error().line();
         (void)!::write(STDOUT_FILENO, reason.data(), reason.size());
@@ -95,13 +95,13 @@ base::Result<base::Path> find_bash(const host::Tree& disk) {
     ::_exit(ending->exit_code);
 }
 
-base::Result<std::string> output_of(const Planned& planned, const session::Surroundings& surroundings) {
+base::Result<std::string> output_of(const Planned& planned, const session::SessionOptions& options) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return base::system_error("make a pipe", errno);
     base::Fd reading(ends[0]), writing(ends[1]);
     pid_t child = ::fork();
     if (child < 0) return base::system_error("start a process for the jail", errno);
-    if (child == 0) run_session(planned, surroundings, writing.get());
+    if (child == 0) run_session(planned, options, writing.get());
     writing.reset();
     base::Result<std::string> output = base::read_descriptor(reading.get(), kMostPrinted);
     reading.reset();
@@ -154,13 +154,13 @@ base::Result<std::string> run_bash(const Caller& caller, const Workspace& worksp
     if (!planned) return planned.error();
     const std::string& state = workspace.files.state_directory;
     std::optional<std::string_view> runtime = host::variable(caller.environment, "XDG_RUNTIME_DIR");
-    session::Surroundings surroundings{
+    session::SessionOptions options{
         .state_directory = state,
         .session = *session,
         .runtime_place = session::make_runtime_place(session::runtime_places(runtime.value_or(""), state)),
         .record = {.is_wanted = false},
         .version = std::string(version())};
-    return output_of(*planned, surroundings);
+    return output_of(*planned, options);
 }
 
 }  // namespace cli

@@ -7,8 +7,8 @@
 #include "base/format.h"
 #include "base/text.h"
 #include "modules/answer.h"
+#include "modules/command_environment.h"
 #include "modules/run.h"
-#include "modules/surroundings.h"
 
 namespace modules {
 namespace {
@@ -91,15 +91,15 @@ base::Result<Loaded> load(const host::Tree& tree, const std::vector<std::string>
                           const LoadRequest& request) {
     base::Result<base::Path> command = find_command(tree, environment, request.command);
     if (!command) return command.error();
-    Surroundings surroundings = make_surroundings(tree, environment, request.writable);
+    CommandEnvironment prepared = make_command_environment(tree, environment, request.writable);
     std::vector<std::string> withheld;
-    for (const Withheld& part : surroundings.withheld) {
+    for (const Withheld& part : prepared.withheld) {
         if (part.variable == kModulePath) withheld.push_back(part.part);
     }
 
     std::vector<std::string> arguments = {"python", "load"};
     arguments.insert(arguments.end(), request.names.begin(), request.names.end());
-    base::Result<Output> output = run_command(*command, arguments, surroundings.environment);
+    base::Result<Output> output = run_command(*command, arguments, prepared.variables);
     if (!output) return output.error();
     base::Result<Answer> answer = parse_answer(output->answer);
     bool has_failed = output->exit_code != 0 || (answer && answer->has_failed);
@@ -110,7 +110,7 @@ base::Result<Loaded> load(const host::Tree& tree, const std::vector<std::string>
     }
     if (!answer) return answer.error();
 
-    Loaded loaded = apply(environment, *answer, surroundings.withheld);
+    Loaded loaded = apply(environment, *answer, prepared.withheld);
     loaded.said = in_quotes(output->words);
     loaded.withheld = std::move(withheld);
     return loaded;

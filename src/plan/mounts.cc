@@ -18,18 +18,18 @@
 namespace plan {
 namespace {
 
-enum class Surroundings { absent, ephemeral, host_readonly, host_writable };
+enum class ParentView { absent, ephemeral, host_readonly, host_writable };
 
-Surroundings surroundings_of(const PathRule* above) {
+ParentView parent_view_of(const PathRule* above) {
     if (above == nullptr || above->access == Access::hidden || above->access == Access::masked) {
-        return Surroundings::absent;
+        return ParentView::absent;
     }
-    if (above->backing != Backing::host) return Surroundings::ephemeral;
-    return above->access == Access::writable ? Surroundings::host_writable : Surroundings::host_readonly;
+    if (above->backing != Backing::host) return ParentView::ephemeral;
+    return above->access == Access::writable ? ParentView::host_writable : ParentView::host_readonly;
 }
 
-bool shows_host(Surroundings surroundings) {
-    return surroundings == Surroundings::host_readonly || surroundings == Surroundings::host_writable;
+bool shows_host(ParentView parent) {
+    return parent == ParentView::host_readonly || parent == ParentView::host_writable;
 }
 
 class Renderer {
@@ -50,20 +50,20 @@ class Renderer {
         if (rule.backing == Backing::assembled) return;
         const PathRule* above = rule.path.is_root() ? nullptr : rules_.decide(rule.path.parent());
         if (above != nullptr && above->backing == Backing::assembled) return;
-        Surroundings surroundings = surroundings_of(above);
+        ParentView parent = parent_view_of(above);
         switch (rule.access) {
             case Access::hidden:
             case Access::masked:
-                if (shows_host(surroundings)) cover(rule);
+                if (shows_host(parent)) cover(rule);
                 return;
             case Access::readonly:
-                if (rule.backing == Backing::ephemeral) return add_empty(rule, surroundings);
-                if (surroundings != Surroundings::host_readonly || rule.holds_name)
+                if (rule.backing == Backing::ephemeral) return add_empty(rule, parent);
+                if (parent != ParentView::host_readonly || rule.holds_name)
                     bind(rule, MountKind::bind_readonly);
                 return;
             case Access::writable:
                 if (rule.backing == Backing::ephemeral) return push(rule, MountKind::tmpfs, "");
-                if (surroundings != Surroundings::host_writable || rule.holds_name)
+                if (parent != ParentView::host_writable || rule.holds_name)
                     bind(rule, MountKind::bind_writable);
                 return;
         }
@@ -71,8 +71,8 @@ class Renderer {
 
     // An empty read-only directory: a plain directory where nothing of the host is around it, else a sealed
     // tmpfs.
-    void add_empty(const PathRule& rule, Surroundings surroundings) {
-        if (surroundings == Surroundings::absent) return push(rule, MountKind::directory, "");
+    void add_empty(const PathRule& rule, ParentView parent) {
+        if (parent == ParentView::absent) return push(rule, MountKind::directory, "");
         push(rule, MountKind::tmpfs, "");
         seals_.push_back(Mount{.kind = MountKind::seal, .target = rule.path, .reason = rule.reason});
     }

@@ -84,7 +84,7 @@ class RaisedOpenFiles {
 
 class Session {
   public:
-    Session(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings);
+    Session(const plan::Plan& plan, const host::Facts& facts, const SessionOptions& options);
 
     base::Result<Ending> run();
 
@@ -106,7 +106,7 @@ class Session {
 
     const plan::Plan& plan_;
     const host::Facts& facts_;
-    const Surroundings& surroundings_;
+    const SessionOptions& options_;
     HeldSignals signals_;
     RaisedOpenFiles open_files_;
     Terminal terminal_;
@@ -145,13 +145,13 @@ class Session {
     std::optional<Supervisor> supervisor_;
 };
 
-Session::Session(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings)
+Session::Session(const plan::Plan& plan, const host::Facts& facts, const SessionOptions& options)
     : plan_(plan),
       facts_(facts),
-      surroundings_(surroundings),
-      keeper_(surroundings.state_directory, surroundings.record.keep),
+      options_(options),
+      keeper_(options.state_directory, options.record.keep),
       tracer_(plan, record_, answers_),
-      search_(plan, surroundings.state_directory, progress_) {
+      search_(plan, options.state_directory, progress_) {
     if (plan.backend == base::Backend::bwrap) keeper_.look_for_builders();
 }
 
@@ -168,7 +168,7 @@ base::Status Session::prepare() {
     if (base::Status made = make_new_directories(plan_); !made) return made;
     remove_planted_links(plan_);
     if (base::Status made = make_kept_files(plan_); !made) return made;
-    base::Result<Placeholders> placeholders = acquire_placeholders(plan_, surroundings_);
+    base::Result<Placeholders> placeholders = acquire_placeholders(plan_, options_);
     if (!placeholders) return placeholders.error();
     placeholders_ = *std::move(placeholders);
     base::Result<Enforcement> limits = enforce(plan_.limits, facts_);
@@ -179,20 +179,18 @@ base::Status Session::prepare() {
     policy_ = plan::policy_digest(plan_);
     // Threat: a command that must be recorded would run for a moment if its record can't be made
     // (tests/admin/resource_faults.bats).
-    return surroundings_.record.is_required ? begin_record(record_, plan_, surroundings_, policy_)
-                                            : base::success();
+    return options_.record.is_required ? begin_record(record_, plan_, options_, policy_) : base::success();
 }
 
 base::Status Session::open_sockets() {
-    SocketName notify = socket_name(plan_, surroundings_, base::kNotifySocket, "notify");
+    SocketName notify = socket_name(plan_, options_, base::kNotifySocket, "notify");
     if (can_be_notified(plan_)) notices_.open(notify.directory, notify.name);
     if (plan_.slurm.is_open) {
-        SocketName name = socket_name(plan_, surroundings_, base::kSlurmSocket, "slurm/sockets");
+        SocketName name = socket_name(plan_, options_, base::kSlurmSocket, "slurm/sockets");
         if (base::Status opened = chaperon_.open(name.directory, name.name); !opened) return opened;
     }
     answers_ = outside_answers(plan_, facts_, bool(terminal_));
-    if (base::Status started = factory_.start(answers_, surroundings_.socket_namespaces); !started)
-        return started;
+    if (base::Status started = factory_.start(answers_, options_.socket_namespaces); !started) return started;
     base::Result<Door> door = open_door(plan_);
     if (!door) return door.error();
     door_ = *std::move(door);
@@ -228,7 +226,7 @@ backends::Caller Session::state_of_caller() const {
                             .cgroup = limits_.cgroup ? limits_.cgroup->entrance() : -1,
                             .terminal = terminal_.descriptor(),
                             .takes_terminal = terminal_.is_given(),
-                            .namespaces = surroundings_.namespaces,
+                            .namespaces = options_.namespaces,
                             .sockets = sockets_of(notices_, chaperon_),
                             .door = door_.jails.get(),
                             .answers = answers_};
@@ -243,8 +241,8 @@ base::Status Session::start_helpers() {
     orphans_->spare(files_.relay());
     door_.jails.reset();
     listeners_.jails.reset();
-    if (!surroundings_.record.is_required) {
-        base::Status begun = begin_record(record_, plan_, surroundings_, policy_);
+    if (!options_.record.is_required) {
+        base::Status begun = begin_record(record_, plan_, options_, policy_);
         if (!begun) unrecorded_ = begun.error().line();
     }
     if (base::Status started = start_gateway(); !started) return started;
@@ -268,12 +266,12 @@ base::Status Session::start_gateway() {
 }
 
 void Session::open_control() {
-    if (!surroundings_.runtime_place.empty()) {
+    if (!options_.runtime_place.empty()) {
         // Without it the session runs, but is not listed.
-        (void)directory_.make(surroundings_.runtime_place, surroundings_.session,
-                              description_of(plan_, surroundings_), record_.path());
+        (void)directory_.make(options_.runtime_place, options_.session, description_of(plan_, options_),
+                              record_.path());
     }
-    live_.emplace(surroundings_.replan, policy_, control_, gateway_, record_.writer());
+    live_.emplace(options_.replan, policy_, control_, gateway_, record_.writer());
     control_.open(directory_.control(),
                   [this](pid_t asker) { return is_outside_of_jail(asker, supervisor_->stage_process()); });
     steering_.emplace(control_,
@@ -325,8 +323,7 @@ base::Status Session::make_ready(Supervisor::Stage stage) {
         return guarded;
     if (!is_watched_) tell_unwatched(record_, plan_.project);
     start_watch(limits_.watch, plan_, stage.process);
-    if (plan_.slurm.is_open)
-        chaperon_.get_ready(plan_, facts_, surroundings_, open_files_.before(), &record_);
+    if (plan_.slurm.is_open) chaperon_.get_ready(plan_, facts_, options_, open_files_.before(), &record_);
     return base::success();
 }
 
@@ -382,10 +379,10 @@ base::Result<Ending> Session::wind_up(Outcome outcome) {
 
 }  // namespace
 
-base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings) {
+base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const SessionOptions& options) {
     base::fill_standard_descriptors();
     if (base::Status checked = check_inherited(plan); !checked) return checked.error();
-    return Session(plan, facts, surroundings).run();
+    return Session(plan, facts, options).run();
 }
 
 }  // namespace session

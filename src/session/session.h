@@ -56,7 +56,7 @@ struct Jobs {
     std::vector<std::string> environment;  // of Slurm's own commands
 };
 
-struct Surroundings {
+struct SessionOptions {
     std::string state_directory;  // $XDG_STATE_HOME/agent-sandbox: placeholder records, records of sessions
     std::string session;          // its id: names the record
     std::string runtime_place;    // for the session's directory (runtime_directory.h); empty: no directory
@@ -69,7 +69,7 @@ struct Surroundings {
     std::vector<int> socket_namespaces;  // of a job, in which its Unix sockets are made
 };
 
-base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings);
+base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const SessionOptions& options);
 
 // The program's last call: returns the exit code for main. After Ctrl-C the program kills itself with SIGINT.
 // A shell sees the same 130, but also leaves its loop or script.

@@ -32,21 +32,21 @@ base::Result<Door> make_door() {
 
 }  // namespace
 
-base::Result<Placeholders> acquire_placeholders(const plan::Plan& plan, const Surroundings& surroundings) {
+base::Result<Placeholders> acquire_placeholders(const plan::Plan& plan, const SessionOptions& options) {
     std::vector<base::Path> wanted;
     Placeholders::Contents contents;
     for (const plan::Placeholder& placeholder : plan.placeholders) {
         wanted.push_back(placeholder.path);
         if (placeholder.content) contents.emplace(placeholder.path, *placeholder.content);
     }
-    return Placeholders::acquire(surroundings.state_directory, std::move(wanted), contents, plan.project);
+    return Placeholders::acquire(options.state_directory, std::move(wanted), contents, plan.project);
 }
 
-SocketName socket_name(const plan::Plan& plan, const Surroundings& surroundings, std::string_view inside,
+SocketName socket_name(const plan::Plan& plan, const SessionOptions& options, std::string_view inside,
                        std::string_view outside) {
     if (!plan.private_directory.path.is_root())
         return {plan.private_directory.path.str(), std::string(inside)};
-    return {surroundings.state_directory + "/" + std::string(outside), surroundings.session};
+    return {options.state_directory + "/" + std::string(outside), options.session};
 }
 
 bool can_be_notified(const plan::Plan& plan) {
@@ -63,14 +63,13 @@ base::Result<Door> open_listeners_way(const plan::Plan& plan) {
     return make_door();
 }
 
-base::Status begin_record(Record& record, const plan::Plan& plan, const Surroundings& surroundings,
+base::Status begin_record(Record& record, const plan::Plan& plan, const SessionOptions& options,
                           const std::string& policy) {
-    if (!surroundings.record.is_wanted) return base::success();
-    base::Status opened =
-        record.open(surroundings.state_directory + "/sessions", surroundings.session, surroundings.record);
-    if (opened) record_start(record.writer(), plan, surroundings, policy);
+    if (!options.record.is_wanted) return base::success();
+    base::Status opened = record.open(options.state_directory + "/sessions", options.session, options.record);
+    if (opened) record_start(record.writer(), plan, options, policy);
     bool is_lost = opened && record.writer().lost() > 0;
-    if (opened && !(is_lost && surroundings.record.is_required)) return opened;
+    if (opened && !(is_lost && options.record.is_required)) return opened;
     if (is_lost) ::unlink(record.path().c_str());
     base::Error error =
         is_lost ? base::Error{.what = "cannot write the record " + record.path()} : opened.error();

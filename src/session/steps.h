@@ -27,14 +27,14 @@ namespace session {
 
 // ---- Prepare
 
-base::Result<Placeholders> acquire_placeholders(const plan::Plan& plan, const Surroundings& surroundings);
+base::Result<Placeholders> acquire_placeholders(const plan::Plan& plan, const SessionOptions& options);
 
 // The name of a helper's socket on the host: in the session's own directory, if it has one.
 struct SocketName {
     std::string directory;
     std::string name;
 };
-SocketName socket_name(const plan::Plan& plan, const Surroundings& surroundings, std::string_view inside,
+SocketName socket_name(const plan::Plan& plan, const SessionOptions& options, std::string_view inside,
                        std::string_view outside);
 
 // Notices are datagrams, which a jail without namespaces can't send (src/doorman).
@@ -50,7 +50,7 @@ base::Result<Door> open_door(const plan::Plan& plan);
 base::Result<Door> open_listeners_way(const plan::Plan& plan);
 
 // Opens the record and writes its first line. On a full disk the file may be made, but not written.
-base::Status begin_record(Record& record, const plan::Plan& plan, const Surroundings& surroundings,
+base::Status begin_record(Record& record, const plan::Plan& plan, const SessionOptions& options,
                           const std::string& policy);
 
 // ---- Launch

@@ -93,14 +93,14 @@ bool is_dead(const base::Fd& pidfd) {
 
 class Tracer {
   public:
-    Tracer(const plan::Plan& plan, Surroundings surroundings)
+    Tracer(const plan::Plan& plan, TracerInputs inputs)
         : plan_(plan),
-          notices_(std::move(surroundings.listener)),
-          control_(std::move(surroundings.control)),
+          notices_(std::move(inputs.listener)),
+          control_(std::move(inputs.control)),
           gate_(::epoll_create1(EPOLL_CLOEXEC)),
-          record_(std::move(surroundings.record), plan.system_calls),
+          record_(std::move(inputs.record), plan.system_calls),
           filter_(seccomp::filter_for(plan.system_calls)),
-          answers_(surroundings.answers) {
+          answers_(inputs.answers) {
         watch(notices_.descriptor(), EPOLLIN, kListener);
         watch(control_.get(), EPOLLIN, kControl);
         struct rlimit limit = {};
@@ -376,8 +376,8 @@ class Tracer {
 
 }  // namespace
 
-int run(const plan::Plan& plan, Surroundings surroundings) {
-    return Tracer(plan, std::move(surroundings)).serve();
+int run(const plan::Plan& plan, TracerInputs inputs) {
+    return Tracer(plan, std::move(inputs)).serve();
 }
 
 }  // namespace tracer

@@ -11,7 +11,7 @@
 
 namespace tracer {
 
-struct Surroundings {
+struct TracerInputs {
     base::Fd listener;  // of the jail's filter (seccomp/trace.h)
     base::Fd control;   // to the supervisor (messages.h); non-blocking
     audit::Writer record;
@@ -19,6 +19,6 @@ struct Surroundings {
 };
 
 // Runs until the supervisor ends it, or exits; returns the exit status.
-int run(const plan::Plan& plan, Surroundings surroundings);
+int run(const plan::Plan& plan, TracerInputs inputs);
 
 }  // namespace tracer

@@ -13,9 +13,9 @@ using audit::Digest;
 using audit::DigestEntry;
 using audit::DraftEntry;
 
-const audit::Surroundings kPlace{.home = base::Path::known("/home/me"),
-                                 .project = base::Path::known("/home/me/work"),
-                                 .admin_directory = "/etc/agent-sandbox"};
+const audit::UserDirectories kPlace{.home = base::Path::known("/home/me"),
+                                    .project = base::Path::known("/home/me/work"),
+                                    .admin_directory = "/etc/agent-sandbox"};
 
 DigestEntry refused(std::string kind, std::string what, std::string change, uint64_t count = 1) {
     DigestEntry entry{.kind = std::move(kind), .what = std::move(what), .verdict = "deny", .count = count};

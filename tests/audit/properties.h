@@ -22,8 +22,8 @@ inline bool has_control(std::string_view text) {
     });
 }
 
-inline const char* broken_for_draft(const Digest& digest, const Surroundings& surroundings) {
-    std::string toml = to_toml(draft_of(digest, surroundings), {});
+inline const char* broken_for_draft(const Digest& digest, const UserDirectories& directories) {
+    std::string toml = to_toml(draft_of(digest, directories), {});
     config::ParsedFile parsed = config::parse_layer(config::Layer::user, "draft", toml);
     if (!parsed.problems.empty()) return "a draft is no valid file";
     for (const auto& [key, value] : parsed.content.values) {
@@ -33,8 +33,8 @@ inline const char* broken_for_draft(const Digest& digest, const Surroundings& su
             if (!key.starts_with("mounts.")) continue;
             base::Result<base::Path> path = base::Path::parse(item.text);
             if (!path || path->depth() < 2) return "a draft opens a top-level directory";
-            if (surroundings.home->is_within(*path)) return "a draft opens the home directory";
-            if (surroundings.project && surroundings.project->is_strictly_within(*path))
+            if (directories.home->is_within(*path)) return "a draft opens the home directory";
+            if (directories.project && directories.project->is_strictly_within(*path))
                 return "a draft opens what is above the project";
         }
     }
@@ -59,13 +59,13 @@ inline const char* broken_for_record(std::string_view bytes) {
     Gathering gathering(
         {.home = base::Path::known("/home/me"), .project = std::nullopt, .admin_directory = "/etc/x"});
     if (!gathering.add_record(path)) return "a record can't be gathered";
-    Surroundings surroundings = gathering.surroundings();
+    UserDirectories directories = gathering.directories();
     Digest digest = std::move(gathering).finish({});
     if (digest.entries.size() > 1000) return "a digest grows with the record";
     for (const std::string& line : to_lines(digest, 10)) {
         if (has_control(line)) return "a line of a digest has control characters";
     }
-    return broken_for_draft(digest, surroundings);
+    return broken_for_draft(digest, directories);
 }
 
 }  // namespace audit

@@ -53,12 +53,12 @@ base::Path top_of(const base::Path& path) {
     return base::Path() / path.components().front();
 }
 
-enum class Around { nothing, ephemeral, readonly, writable };
+enum class ParentView { nothing, ephemeral, readonly, writable };
 
-Around around(const PathRule* above) {
-    if (above == nullptr || !is_grant(*above)) return Around::nothing;
-    if (above->backing != Backing::host) return Around::ephemeral;
-    return above->access == Access::writable ? Around::writable : Around::readonly;
+ParentView parent_view_of(const PathRule* above) {
+    if (above == nullptr || !is_grant(*above)) return ParentView::nothing;
+    if (above->backing != Backing::host) return ParentView::ephemeral;
+    return above->access == Access::writable ? ParentView::writable : ParentView::readonly;
 }
 
 class Maker {
@@ -92,15 +92,15 @@ class Maker {
         const base::Path top = top_of(rule.path);
         bool is_built = is_one_of(kBuilt, top) && top != kHomes;
         if (is_built) return add_built(rule);
-        Around surroundings = around(plan::deciding_rule(plan_.rules, rule.path.parent()));
-        bool shows_host = surroundings == Around::readonly || surroundings == Around::writable;
+        ParentView parent = parent_view_of(plan::deciding_rule(plan_.rules, rule.path.parent()));
+        bool shows_host = parent == ParentView::readonly || parent == ParentView::writable;
         if (!is_grant(rule)) {
             if (shows_host && host_.tree.look(rule.path)) add(Act::blacklist, rule.path);
             return;
         }
         if (rule.backing == Backing::assembled) return;
-        if (rule.backing == Backing::ephemeral) return add_empty(rule, surroundings);
-        shows_host ? change(rule, surroundings) : show(rule);
+        if (rule.backing == Backing::ephemeral) return add_empty(rule, parent);
+        shows_host ? change(rule, parent) : show(rule);
     }
 
     // Parts of /proc and /etc are closed; the rest of them, and all of /dev, is built without a rule.
@@ -144,12 +144,12 @@ class Maker {
     }
 
     // In a place that shows the host.
-    void change(const PathRule& rule, Around surroundings) {
+    void change(const PathRule& rule, ParentView parent) {
         if (rule.access == Access::readonly) {
-            if (surroundings == Around::writable) add(Act::read_only, rule.path);
+            if (parent == ParentView::writable) add(Act::read_only, rule.path);
             return;
         }
-        if (surroundings == Around::readonly) return add(Act::read_write, rule.path);
+        if (parent == ParentView::readonly) return add(Act::read_write, rule.path);
         // Only a path that was read-only becomes a mount point, and firejail makes only the owner's writable
         // again.
         std::optional<host::Node> node = host_.tree.look(rule.path);
@@ -159,8 +159,8 @@ class Maker {
         add(Act::read_write, rule.path);
     }
 
-    void add_empty(const PathRule& rule, Around surroundings) {
-        bool shows_host = surroundings == Around::readonly || surroundings == Around::writable;
+    void add_empty(const PathRule& rule, ParentView parent) {
+        bool shows_host = parent == ParentView::readonly || parent == ParentView::writable;
         if (rule.path == host_.home) {
             home_is_empty_ = true;
         } else if (rule.path == kVarTmp) {

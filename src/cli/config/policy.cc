@@ -174,7 +174,7 @@ int draft(const Invocation& call) {
     if (!workspace) return call.output.fail(workspace.error());
     std::vector<std::string> sessions(call.arguments.words.begin() + 1, call.arguments.words.end());
     if (sessions.empty()) sessions.emplace_back("last");
-    audit::Gathering gathering(surroundings_of(*workspace));
+    audit::Gathering gathering(user_directories_of(*workspace));
     for (const std::string& session : sessions) {
         base::Result<audit::RecordFile> record = record_of(call, *workspace, session);
         if (!record) return call.output.fail(record.error());
@@ -182,12 +182,12 @@ int draft(const Invocation& call) {
             return call.output.fail(added.error());
     }
     std::vector<std::string> ids = gathering.sessions();
-    audit::Surroundings surroundings = gathering.surroundings();
+    audit::UserDirectories directories = gathering.directories();
     base::Result<audit::NotNeeded> marks =
         audit::NotNeeded::read(workspace->files.state_directory + "/not-needed");
     if (!marks) return call.output.fail(marks.error());
     audit::Digest digest = std::move(gathering).finish(*marks);
-    std::vector<audit::DraftEntry> entries = audit::draft_of(digest, surroundings);
+    std::vector<audit::DraftEntry> entries = audit::draft_of(digest, directories);
     if (call.arguments.wants_json) return call.output.result(audit::to_json(entries).dump() + "\n");
     // Users copy this file, so make sure that it parses.
     std::string text = audit::to_toml(entries, ids);

@@ -26,7 +26,7 @@ struct Made {
 };
 
 base::Result<Made> make_digest(const DigestRequest& request) {
-    audit::Gathering gathering(request.surroundings);
+    audit::Gathering gathering(request.directories);
     if (base::Status added = gathering.add_record(request.record); !added) return added.error();
     base::Result<audit::NotNeeded> marks = audit::NotNeeded::read(marks_path(request.state_directory));
     if (!marks) return marks.error();
@@ -86,7 +86,7 @@ int digest_verb(const Invocation& call) {
         return mark(call, *workspace);
     if (!record) return call.output.fail(record.error());
     base::Result<Made> made =
-        make_digest({record->path, workspace->files.state_directory, surroundings_of(*workspace)});
+        make_digest({record->path, workspace->files.state_directory, user_directories_of(*workspace)});
     if (!made) return call.output.fail(made.error());
     if (call.arguments.wants_json)
         return call.output.result(audit::to_json(made->digest, made->sessions).dump() + "\n");

@@ -11,7 +11,7 @@ namespace cli {
 struct DigestRequest {
     std::string record;           // the path of its first part
     std::string state_directory;  // has the marks of things that are not needed
-    audit::Surroundings surroundings;
+    audit::UserDirectories directories;
 };
 
 // Prints the refusals at the end of a session, if there were any: at most twelve lines, each with the change

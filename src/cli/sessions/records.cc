@@ -33,7 +33,7 @@ base::Result<audit::RecordFile> record_of(const Invocation& call, const Workspac
 }
 
 // `project` is empty: the project of the record applies, not the current directory.
-audit::Surroundings surroundings_of(const Workspace& workspace) {
+audit::UserDirectories user_directories_of(const Workspace& workspace) {
     return {.home = workspace.identity.home,
             .project = std::nullopt,
             .admin_directory = workspace.files.admin_directory};

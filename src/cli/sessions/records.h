@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shared by the verbs about records: the directory, the choice of a record, and the surroundings for
+// Shared by the verbs about records: the directory, the choice of a record, and the user's directories for
 // proposals.
 #pragma once
 
@@ -23,6 +23,6 @@ base::Result<audit::RecordFile> record_of(const Invocation& call, std::string_vi
 base::Result<audit::RecordFile> record_of(const Invocation& call, const Workspace& workspace,
                                           std::string_view text);
 
-audit::Surroundings surroundings_of(const Workspace& workspace);
+audit::UserDirectories user_directories_of(const Workspace& workspace);
 
 }  // namespace cli

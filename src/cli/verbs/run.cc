@@ -100,9 +100,9 @@ void tell_refusals(const Output& output, const session::Ending& ending, const Pl
     tell_digest(output,
                 {.record = ending.record,
                  .state_directory = planned.settings.workspace.files.state_directory,
-                 .surroundings = {.home = planned.facts.identity.home,
-                                  .project = planned.plan.project,
-                                  .admin_directory = planned.settings.workspace.files.admin_directory}});
+                 .directories = {.home = planned.facts.identity.home,
+                                 .project = planned.plan.project,
+                                 .admin_directory = planned.settings.workspace.files.admin_directory}});
 }
 
 }  // namespace
@@ -150,8 +150,8 @@ void leave(const session::Ending& ending) {
     ::_exit(code);
 }
 
-session::Surroundings surroundings_of(const Invocation& call, const Planned& planned,
-                                      const std::string& session) {
+session::SessionOptions session_options_of(const Invocation& call, const Planned& planned,
+                                           const std::string& session) {
     const std::string& state = planned.settings.workspace.files.state_directory;
     std::optional<std::string_view> runtime = host::variable(call.caller.environment, "XDG_RUNTIME_DIR");
     const auto& audit = planned.settings.policy.audit;
@@ -186,10 +186,10 @@ Ran attempt(const Invocation& call, const std::string& session, OnEnding on_endi
     call.output.set_verbose(planned->settings.policy.ui.verbose);
     announce(call.output, *planned);
 
-    session::Surroundings surroundings = surroundings_of(call, *planned, session);
-    if (planned->plan.slurm.is_open) surroundings.jobs = jobs_of(*planned, call.caller, arguments, session);
+    session::SessionOptions options = session_options_of(call, *planned, session);
+    if (planned->plan.slurm.is_open) options.jobs = jobs_of(*planned, call.caller, arguments, session);
     EndReview review;
-    base::Result<session::Ending> ending = session::run(planned->plan, planned->facts, surroundings);
+    base::Result<session::Ending> ending = session::run(planned->plan, planned->facts, options);
     if (!ending) {
         bool was_built = ending.error().exit_code != base::ExitCode::jail_failed;
         std::optional<BackendFailure> failure =

@@ -91,28 +91,27 @@ base::Result<Early> prepare_early(const Egress& egress) {
     return Early{*std::move(engine), *std::move(published), read_resolver_files()};
 }
 
-base::Result<Prepared> prepare(const Egress& egress, const Surroundings& surroundings) {
+base::Result<Prepared> prepare(const Egress& egress, const GatewayInputs& inputs) {
     base::Result<Early> early = prepare_early(egress);
-    if (surroundings.handed) {
+    if (inputs.handed) {
         if (!early) return early.error();
         return Prepared{std::move(early->engine), {}, {}, std::move(early->files)};
     }
     // Wait even after a failure: the process that creates the namespaces fails if its messages are not read.
-    base::Result<netns::Listeners> listeners = surroundings.await_listeners(wanted_of(egress));
+    base::Result<netns::Listeners> listeners = inputs.await_listeners(wanted_of(egress));
     if (!early) return early.error();
     if (!listeners) return listeners.error();
     return Prepared{std::move(early->engine), *std::move(listeners), std::move(early->published),
                     std::move(early->files)};
 }
 
-int serve(Egress egress, Prepared prepared, Surroundings surroundings, bool has_landlock,
-          base::EventLoop& loop) {
+int serve(Egress egress, Prepared prepared, GatewayInputs inputs, bool has_landlock, base::EventLoop& loop) {
     Names names;
     Resolver resolver(loop, prepared.files);
-    Journal journal(std::move(surroundings.record));
+    Journal journal(std::move(inputs.record));
     Questions questions(loop, prepared.engine, egress, journal);
     Desk desk{loop, prepared.engine, egress, names, resolver, journal, questions};
-    Supervision supervision(desk, std::move(surroundings.control));
+    Supervision supervision(desk, std::move(inputs.control));
     resolver.when_unanswered([&supervision] { supervision.ask_for_files(); });
     journal.when_full([&supervision] { supervision.say(kAskForJournal); });
     {
@@ -130,7 +129,7 @@ int serve(Egress egress, Prepared prepared, Surroundings surroundings, bool has_
                              egress.udp_ports[i % egress.udp_ports.size()]);
         }
         std::optional<HandedDoor> handed;
-        if (surroundings.handed) handed.emplace(desk, door, std::move(surroundings.handed));
+        if (inputs.handed) handed.emplace(desk, door, std::move(inputs.handed));
         for (size_t i = 0; i < prepared.published.size(); ++i) {
             publish.listen(std::move(prepared.published[i]), egress.published[i]);
         }
@@ -164,15 +163,14 @@ netns::Wanted wanted_of(const Egress& egress) {
             .has_connector = !egress.published.empty()};
 }
 
-int run(const Egress& egress, Surroundings surroundings) {
-    base::Result<Prepared> prepared = prepare(egress, surroundings);
-    if (!prepared) return give_up(surroundings.control.get(), prepared.error());
+int run(const Egress& egress, GatewayInputs inputs) {
+    base::Result<Prepared> prepared = prepare(egress, inputs);
+    if (!prepared) return give_up(inputs.control.get(), prepared.error());
     base::EventLoop loop;
-    if (base::Status opened = loop.open(); !opened)
-        return give_up(surroundings.control.get(), opened.error());
+    if (base::Status opened = loop.open(); !opened) return give_up(inputs.control.get(), opened.error());
     base::Result<Confinement> confinement = confine();
-    if (!confinement) return give_up(surroundings.control.get(), confinement.error());
-    return serve(egress, *std::move(prepared), std::move(surroundings), confinement->has_landlock, loop);
+    if (!confinement) return give_up(inputs.control.get(), confinement.error());
+    return serve(egress, *std::move(prepared), std::move(inputs), confinement->has_landlock, loop);
 }
 
 }  // namespace network::gateway

@@ -12,7 +12,7 @@
 
 namespace network::gateway {
 
-struct Surroundings {
+struct GatewayInputs {
     // Waits for the jail's network namespace and returns its listeners.
     std::function<base::Result<netns::Listeners>(const netns::Wanted&)> await_listeners;
     audit::Writer record;  // without a file, nothing is recorded
@@ -26,6 +26,6 @@ struct Surroundings {
 netns::Wanted wanted_of(const Egress& egress);
 
 // Runs until the supervisor reports that the jail has ended, or exits itself. Returns the exit status.
-int run(const Egress& egress, Surroundings surroundings);
+int run(const Egress& egress, GatewayInputs inputs);
 
 }  // namespace network::gateway

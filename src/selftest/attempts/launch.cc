@@ -77,9 +77,9 @@ base::Result<std::string> Launcher::run_outside(const Planted& planted,
 base::Result<std::string> Launcher::run_inside(const Planted& planted, const Jail& jail) {
     return collect(planted, [&] {
         // Several jails start within a second, so each needs its own session ID for its record.
-        session::Surroundings surroundings{.state_directory = jail.state_directory,
-                                           .session = "selftest-" + std::to_string(::getpid())};
-        base::Result<session::Ending> ending = session::run(jail.plan, jail.facts, surroundings);
+        session::SessionOptions options{.state_directory = jail.state_directory,
+                                        .session = "selftest-" + std::to_string(::getpid())};
+        base::Result<session::Ending> ending = session::run(jail.plan, jail.facts, options);
         if (ending) ::_exit(ending->exit_code);
         // Print to standard output, because the probes have not used it.
         (void)base::write_all(STDOUT_FILENO, ending.error().line());

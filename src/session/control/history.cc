@@ -37,24 +37,24 @@ void add_head(audit::Line& line, std::string_view writer, const audit::Head& hea
 
 }  // namespace
 
-base::Json description_of(const plan::Plan& plan, const Surroundings& surroundings) {
+base::Json description_of(const plan::Plan& plan, const SessionOptions& options) {
     base::Json words = base::Json::array();
     for (const std::string& word : audit::without_secrets(plan.command)) words.push(word);
     base::Json description = base::Json::object();
-    description.set("version", surroundings.version).set("command", std::move(words));
+    description.set("version", options.version).set("command", std::move(words));
     description.set("directory", plan.working_directory.str()).set("project", plan.project.str());
     description.set("backend", base::to_text(plan.backend))
         .set("network", policy::to_text(plan.network.reached));
     description.set("agent", plan.agent);
-    if (!surroundings.job.empty()) description.set("job", surroundings.job);
+    if (!options.job.empty()) description.set("job", options.job);
     return description;
 }
 
-void record_start(audit::Writer& record, const plan::Plan& plan, const Surroundings& surroundings,
+void record_start(audit::Writer& record, const plan::Plan& plan, const SessionOptions& options,
                   const std::string& policy) {
     if (!record) return;
     audit::Line line("start");
-    line.text("session", surroundings.session).text("version", surroundings.version);
+    line.text("session", options.session).text("version", options.version);
     line.texts("command", audit::without_secrets(plan.command));
     line.path("directory", plan.working_directory.str()).path("project", plan.project.str());
     line.text("backend", base::to_text(plan.backend)).text("agent", plan.agent);
@@ -65,7 +65,7 @@ void record_start(audit::Writer& record, const plan::Plan& plan, const Surroundi
         line.text(control.name, policy::to_text(control.level));
     line.end_object();
     line.number("pid", static_cast<uint64_t>(::getpid())).text("host", host_name());
-    line.text("job", surroundings.job);
+    line.text("job", options.job);
     record.write(std::move(line));
 }
 

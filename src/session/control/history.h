@@ -15,9 +15,9 @@
 
 namespace session {
 
-base::Json description_of(const plan::Plan& plan, const Surroundings& surroundings);
+base::Json description_of(const plan::Plan& plan, const SessionOptions& options);
 
-void record_start(audit::Writer& record, const plan::Plan& plan, const Surroundings& surroundings,
+void record_start(audit::Writer& record, const plan::Plan& plan, const SessionOptions& options,
                   const std::string& policy);
 
 // The last line of each helper's hash chain.

@@ -42,9 +42,9 @@ uint64_t inode_of(const base::Path& directory) {
     return ::stat(directory.str().c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
-Context context_of(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings,
+Context context_of(const plan::Plan& plan, const host::Facts& facts, const SessionOptions& options,
                    uint64_t project_inode) {
-    return Context{.session = surroundings.jobs.session,
+    return Context{.session = options.jobs.session,
                    .project = plan.project,
                    .project_inode = project_inode,
                    .scope = plan.slurm.scope,
@@ -53,11 +53,11 @@ Context context_of(const plan::Plan& plan, const host::Facts& facts, const Surro
                    .home = facts.identity.home,
                    .mail_is_closed = plan.network.closes_mail,
                    .program = plan.slurm.program.str(),
-                   .state_directory = surroundings.state_directory,
+                   .state_directory = options.state_directory,
                    .launcher_job = facts.slurm_job.id,
-                   .environment = surroundings.jobs.environment,
-                   .job_options = surroundings.jobs.options,
-                   .job_variables = surroundings.jobs.variables,
+                   .environment = options.jobs.environment,
+                   .job_options = options.jobs.options,
+                   .job_variables = options.jobs.variables,
                    .clients = open_clients(plan.slurm)};
 }
 
@@ -93,19 +93,19 @@ base::Status Chaperon::open(const std::string& directory, const std::string& nam
     return error;
 }
 
-void Chaperon::get_ready(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings,
+void Chaperon::get_ready(const plan::Plan& plan, const host::Facts& facts, const SessionOptions& options,
                          uint64_t open_files, const Record* record) {
-    ready_.emplace(Ready{plan, facts, surroundings, open_files, inode_of(plan.project), record});
+    ready_.emplace(Ready{plan, facts, options, open_files, inode_of(plan.project), record});
 }
 
 void Chaperon::start() {
     if (!ready_) return;
-    const Surroundings& surroundings = ready_->surroundings;
+    const SessionOptions& options = ready_->options;
     int ends[2];
     if (!socket_ || ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return socket_.close();
     life_ = base::Fd(ends[0]);
     base::Fd theirs(ends[1]);
-    Context context = context_of(ready_->plan, ready_->facts, surroundings, ready_->project_inode);
+    Context context = context_of(ready_->plan, ready_->facts, options, ready_->project_inode);
     pid_t supervisor = ::getpid();
     process_ = ::fork();
     if (process_ != 0) {
@@ -123,13 +123,12 @@ void Chaperon::start() {
     // The kernel reparents orphans of the chaperon's children to the chaperon.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     limit_open_files(ready_->open_files);
-    std::string logs = surroundings.state_directory + "/slurm/log";
-    slurm::remove_old_records(surroundings.state_directory, ::time(nullptr));
+    std::string logs = options.state_directory + "/slurm/log";
+    slurm::remove_old_records(options.state_directory, ::time(nullptr));
     remove_old_logs(logs, kLongestKept, ::time(nullptr));
-    ::_exit(
-        slurm::chaperon::serve(context, handlers(),
-                               {std::move(listener), std::move(theirs),
-                                base::format("{}/{}.jsonl", logs, surroundings.session), std::move(record)}));
+    ::_exit(slurm::chaperon::serve(context, handlers(),
+                                   {std::move(listener), std::move(theirs),
+                                    base::format("{}/{}.jsonl", logs, options.session), std::move(record)}));
 }
 
 void Chaperon::end() {

@@ -33,7 +33,7 @@ class Chaperon {
 
     // Stores what start() needs. `open_files` is the caller's own limit, which jobs inherit. The chaperon
     // writes refusals and submissions to `record`. All references must outlive this object.
-    void get_ready(const plan::Plan& plan, const host::Facts& facts, const Surroundings& surroundings,
+    void get_ready(const plan::Plan& plan, const host::Facts& facts, const SessionOptions& options,
                    uint64_t open_files, const Record* record = nullptr);
     // Readable when a stub connects and the process does not run yet; -1 otherwise.
     int events() const { return process_ < 0 && ready_ ? socket_.get() : -1; }
@@ -45,7 +45,7 @@ class Chaperon {
     struct Ready {
         const plan::Plan& plan;
         const host::Facts& facts;
-        const Surroundings& surroundings;
+        const SessionOptions& options;
         uint64_t open_files;
         uint64_t project_inode;  // when the session began
         const Record* record;

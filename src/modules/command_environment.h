@@ -18,14 +18,15 @@ struct Withheld {
     std::string before;  // empty: it was the last
 };
 
-struct Surroundings {
-    std::vector<std::string> environment;
+struct CommandEnvironment {
+    std::vector<std::string> variables;  // "NAME=value"
     std::vector<Withheld> withheld;
 };
 
 // `writable`: physical directories in which the jail may write.
-Surroundings make_surroundings(const host::Tree& tree, const std::vector<std::string>& environment,
-                               const std::vector<base::Path>& writable);
+CommandEnvironment make_command_environment(const host::Tree& tree,
+                                            const std::vector<std::string>& environment,
+                                            const std::vector<base::Path>& writable);
 
 // The module command's value of a variable, with the withheld parts inserted again.
 std::string with_withheld(std::string_view variable, std::string_view value,

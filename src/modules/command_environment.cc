@@ -3,7 +3,7 @@
 // paths. If a session may write a directory on such a path, its code would run outside the jail at the next
 // start. So no variable gives the module command a directory that the jail may write
 // (tests/jail/modules.bats).
-#include "modules/surroundings.h"
+#include "modules/command_environment.h"
 
 #include <algorithm>
 #include <optional>
@@ -38,7 +38,7 @@ bool is_named(std::string_view pattern, std::string_view name) {
 
 class Withholding {
   public:
-    Withholding(const host::Tree& tree, const std::vector<base::Path>& writable, Surroundings& result)
+    Withholding(const host::Tree& tree, const std::vector<base::Path>& writable, CommandEnvironment& result)
         : tree_(tree), writable_(writable), result_(result) {}
 
     void consider(const std::string& entry) {
@@ -51,7 +51,7 @@ class Withholding {
         bool is_search_path = std::ranges::find(kNoSearchPath, name) == std::end(kNoSearchPath) &&
                               value.find('/') != std::string_view::npos;
         if (is_search_path) return add_parts(name, value);
-        result_.environment.push_back(entry);
+        result_.variables.push_back(entry);
     }
 
     // Also where the directory is in the middle of a part, as in Lua's "/project/?.lua;;".
@@ -78,7 +78,7 @@ class Withholding {
         }
         bool is_all = kept.empty();
         settle(pending, "");
-        if (!is_all) result_.environment.push_back(base::format("{}={}", name, base::join(kept, ":")));
+        if (!is_all) result_.variables.push_back(base::format("{}={}", name, base::join(kept, ":")));
     }
 
     void settle(std::vector<Withheld>& pending, const std::string& before) {
@@ -97,15 +97,16 @@ class Withholding {
 
     const host::Tree& tree_;
     const std::vector<base::Path>& writable_;
-    Surroundings& result_;
+    CommandEnvironment& result_;
 };
 
 }  // namespace
 
-Surroundings make_surroundings(const host::Tree& tree, const std::vector<std::string>& environment,
-                               const std::vector<base::Path>& writable) {
-    Surroundings surroundings;
-    Withholding withholding(tree, writable, surroundings);
+CommandEnvironment make_command_environment(const host::Tree& tree,
+                                            const std::vector<std::string>& environment,
+                                            const std::vector<base::Path>& writable) {
+    CommandEnvironment prepared;
+    Withholding withholding(tree, writable, prepared);
     for (const std::string& entry : environment) withholding.consider(entry);
     std::optional<std::string_view> home = host::variable(environment, "HOME");
     if (base::Result<base::Path> place = base::Path::parse(home.value_or(""))) {
@@ -113,10 +114,10 @@ Surroundings make_surroundings(const host::Tree& tree, const std::vector<std::st
             return withholding.leads_into_jail((*place / cache).str());
         });
         // First, because the first of two equal names counts.
-        if (is_jails) surroundings.environment.emplace(surroundings.environment.begin(), kWithoutCaches);
+        if (is_jails) prepared.variables.emplace(prepared.variables.begin(), kWithoutCaches);
     }
-    for (std::string_view entry : kGiven) surroundings.environment.emplace_back(entry);
-    return surroundings;
+    for (std::string_view entry : kGiven) prepared.variables.emplace_back(entry);
+    return prepared;
 }
 
 std::string with_withheld(std::string_view variable, std::string_view value,
