@@ -63,7 +63,7 @@ inline std::optional<Parsed> parsed_by_glibc(const Command& command, std::vector
     for (int found;
          (found = getopt_long(count, pointers.data(), letters.c_str(), names.data(), nullptr)) != -1;) {
         if (found == '?') return std::nullopt;
-        Given given{nullptr, std::nullopt};
+        ParsedOption given{nullptr, std::nullopt};
         for (const Option& option : command.options)
             if (found >= first_value ? &option == &command.options[static_cast<size_t>(found - first_value)]
                                      : option.letter == found)
@@ -113,11 +113,11 @@ inline const char* broken_when_emitted(const Command& command, const std::vector
     const auto again = parsed_by_glibc(command, emitted);
     if (!again) return "getopt complains about what is emitted";
     if (!again->words.empty()) return "a word is emitted";
-    std::vector<Given> passed;
-    for (const Given& given : parsed->options)
+    std::vector<ParsedOption> passed;
+    for (const ParsedOption& given : parsed->options)
         if (given.option->action == OptionAction::pass) passed.push_back(given);
     if (again->options != passed) return "what is emitted means something else";
-    for (const Given& given : again->options)
+    for (const ParsedOption& given : again->options)
         if (given.option->action != OptionAction::pass || judge(given)) return "something refused is emitted";
     return nullptr;
 }
@@ -135,7 +135,7 @@ inline const char* broken_for_arguments(std::string_view bytes) {
     if (const char* broken = broken_against_glibc(command, arguments)) return broken;
     const auto found = options_from_variables(command, arguments);
     if (const auto* variables = std::get_if<FromVariables>(&found))
-        for (const Given& given : variables->options)
+        for (const ParsedOption& given : variables->options)
             if (judge(given)) return "a variable brings in something refused";
     return broken_when_emitted(command, arguments);
 }

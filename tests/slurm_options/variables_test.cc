@@ -13,7 +13,7 @@ Words options_of(const char* command, const Words& environment) {
     const auto* found = std::get_if<FromVariables>(&result);
     if (!found) return {std::get<Denial>(result).code};
     Words words;
-    for (const Given& given : found->options) append_canonical(words, given);
+    for (const ParsedOption& given : found->options) append_canonical(words, given);
     return words;
 }
 

@@ -146,7 +146,7 @@ inline std::vector<PreparedJob> some_jobs() {
             {"32", "32", "32", ours, "COMPLETED"}};
 }
 
-struct Asked {
+struct QueryResult {
     PreparedConversation conversation;
     chaperon::Ending ending;
 
@@ -169,7 +169,7 @@ struct Ask {
     std::vector<PreparedJob> jobs = some_jobs();
     std::string state_directory = "/nonexistent";
 
-    Asked operator()(const std::string& command, std::vector<std::string> arguments) const {
+    QueryResult operator()(const std::string& command, std::vector<std::string> arguments) const {
         chaperon::Context context;
         context.session = kSession;
         context.project = base::Path::known("/lab/project");
@@ -180,7 +180,7 @@ struct Ask {
         context.state_directory = state_directory;
         chaperon::Call call{
             .command = command, .arguments = std::move(arguments), .environment = environment};
-        Asked asked;
+        QueryResult asked;
         asked.conversation.jobs = jobs;
         asked.conversation.answers = answers;
         asked.ending = query_handlers().find(command)->second(context, call, asked.conversation);

@@ -160,7 +160,7 @@ TEST(Sacctmgr, OnlyShowsTheCluster) {
 
 TEST(RefusedCommands, HaveTheirReason) {
     for (const RefusedCommand& refused : refused_commands()) {
-        Asked asked = Ask()(std::string(refused.name), {"--help"});
+        QueryResult asked = Ask()(std::string(refused.name), {"--help"});
         EXPECT_EQ(asked.code(), refused.code);
         EXPECT_EQ(asked.ending.status, 1);
     }
@@ -174,7 +174,7 @@ TEST(Queries, TellAboutThemselves) {
 TEST(Queries, AreRefusedWithUnknownOptions) {
     for (std::string command : {"squeue", "scancel", "scontrol", "sacct", "sacctmgr", "sinfo", "sstat",
                                 "sprio", "sshare", "sdiag", "sreport"}) {
-        Asked asked = Ask()(command, {"--no-such-option"});
+        QueryResult asked = Ask()(command, {"--no-such-option"});
         EXPECT_TRUE(asked.conversation.ran.empty()) << command;
         EXPECT_NE(asked.ending.status, 0) << command;
     }

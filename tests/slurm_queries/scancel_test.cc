@@ -24,7 +24,7 @@ TEST(Scancel, NamesNoJobInThePlaceOfOneOutOfScope) {
         says("", "scancel: error: Kill job error on job id 67108864: Invalid job id specified\n", 1)};
     for (Scope scope : {Scope::project, Scope::session}) {
         ask.scope = scope;
-        Asked asked = ask("scancel", {"--me", "30", "17"});
+        QueryResult asked = ask("scancel", {"--me", "30", "17"});
         EXPECT_EQ(asked.last().arguments, (Lines{"--me", "--", "67108864", "17"}));
         EXPECT_EQ(asked.conversation.errors,
                   "scancel: error: Kill job error on job id 30: Invalid job id specified\n");
@@ -41,7 +41,7 @@ TEST(Scancel, SelectsAmongTheJobsInScopeThatLast) {
     EXPECT_EQ(Ask()("scancel", {"--me"}).last().arguments, (Lines{"--me", "--", "17", "18", "20"}));
     EXPECT_EQ(Ask()("scancel", {"-n", "x", "-t", "PD"}).last().arguments,
               (Lines{"--name=x", "--state=PD", "--", "17", "18", "20"}));
-    Asked none = Ask{.jobs = {}}("scancel", {"--me"});
+    QueryResult none = Ask{.jobs = {}}("scancel", {"--me"});
     EXPECT_TRUE(none.conversation.ran.empty());
     EXPECT_EQ(none.ending.status, 0);
 }
@@ -50,14 +50,14 @@ TEST(Scancel, IsSilentAboutJobsThatEndedMeanwhile) {
     Ask ask;
     ask.answers["scancel"] = {
         says("", "scancel: error: Kill job error on job id 18: Invalid job id specified\n", 1)};
-    Asked asked = ask("scancel", {"--me"});
+    QueryResult asked = ask("scancel", {"--me"});
     EXPECT_EQ(asked.conversation.errors, "");
     EXPECT_EQ(asked.ending.status, 0);
 }
 
 TEST(Scancel, ReadsIdsCompletely) {
     for (std::string word : {"abc", "17x", "17;18", "--", ""}) {
-        Asked asked = Ask()("scancel", {"--", "17", word});
+        QueryResult asked = Ask()("scancel", {"--", "17", word});
         EXPECT_TRUE(asked.conversation.ran.empty()) << word;
         EXPECT_EQ(asked.ending.status, 1);
     }
@@ -65,7 +65,7 @@ TEST(Scancel, ReadsIdsCompletely) {
 }
 
 TEST(Scancel, LeavesItToSlurmToSayThatNothingWasGiven) {
-    Asked asked = Ask()("scancel", {});
+    QueryResult asked = Ask()("scancel", {});
     EXPECT_EQ(asked.last(), (Ran{"scancel", {}}));
     EXPECT_EQ(asked.conversation.questions, 0);
 }

@@ -26,7 +26,7 @@ TEST(Scontrol, ShowsOneJobInScope) {
 TEST(Scontrol, ShowsAllJobsInScopeOneByOne) {
     Ask ask;
     ask.answers["scontrol"] = {says("JobId=1\n\n")};
-    Asked asked = ask("scontrol", {"show", "jobs"});
+    QueryResult asked = ask("scontrol", {"show", "jobs"});
     ASSERT_EQ(asked.conversation.ran.size(), 4u);
     EXPECT_EQ(asked.conversation.ran[3].arguments.back(), "32");
     EXPECT_EQ((Ask{.jobs = {}}("scontrol", {"show", "job"}).conversation.output), "No jobs in the system\n");
@@ -50,7 +50,7 @@ TEST(Scontrol, ShowsWhatTheAgentAskedFor) {
         "JobId=17 JobName=x\n   Command=/lab/project/run.sh 1\n   WorkDir=/lab/project\n   Comment=my run \n"
         "   StdErr=/lab/project/out-17\n   StdIn=/dev/null\n   StdOut=/lab/project/out-17\n   Power=\n   "
         "\n\n");
-    Asked one_line = ask("scontrol", {"-o", "show", "job", "17"});
+    QueryResult one_line = ask("scontrol", {"-o", "show", "job", "17"});
     EXPECT_EQ(one_line.conversation.output,
               "JobId=17 JobName=x Command=/lab/project/run.sh 1 WorkDir=/lab/project Comment=my run  "
               "StdErr=/lab/project/out-17 StdIn=/dev/null StdOut=/lab/project/out-17 Power= \n");
@@ -82,7 +82,7 @@ TEST(Scontrol, ActsOnJobsInScope) {
               (Lines{"--", "requeuehold", "State=SpecialExit", "17"}));
     Ask ask;
     ask.answers["scontrol"] = {says("", "Invalid job id specified for job 67108864\n", 1)};
-    Asked hidden = ask("scontrol", {"hold", "30"});
+    QueryResult hidden = ask("scontrol", {"hold", "30"});
     EXPECT_EQ(hidden.last().arguments.back(), "67108864");
     EXPECT_EQ(hidden.conversation.errors, "Invalid job id specified for job 30\n");
     EXPECT_EQ(Ask()("scontrol", {"hold", "name=wrap"}).code(), code::value);
@@ -106,7 +106,7 @@ TEST(Scontrol, UpdatesWhatTheTableLets) {
                            {"JobName=a/b", code::value},
                            {"TimeLimit=1\n", code::value},
                            {"NodeList=/etc/passwd", code::value}}) {
-        Asked asked = Ask()("scontrol", {"update", "JobId=17", std::string(row.change)});
+        QueryResult asked = Ask()("scontrol", {"update", "JobId=17", std::string(row.change)});
         EXPECT_EQ(asked.code(), row.code) << row.change;
         EXPECT_TRUE(asked.conversation.ran.empty()) << row.change;
     }

@@ -17,7 +17,7 @@ std::string rows_of(const Lines& ids) {
 }
 
 TEST(Squeue, IsAskedOnceAndShowsWhatIsInScope) {
-    Asked asked = Ask()("squeue", {"-p", "main", "--me", "-S", "i"});
+    QueryResult asked = Ask()("squeue", {"-p", "main", "--me", "-S", "i"});
     EXPECT_EQ(asked.conversation.questions, 0);
     ASSERT_EQ(asked.conversation.ran.size(), 1u);
     Lines arguments = asked.last().arguments;
@@ -73,7 +73,7 @@ TEST(Squeue, HasItsOwnFormatsInOneCall) {
 }
 
 TEST(Squeue, IsGivenTheJobsInScopeWhereOneCallDoesNotDo) {
-    Asked asked = Ask()("squeue", {"-l", "-p", "main"});
+    QueryResult asked = Ask()("squeue", {"-l", "-p", "main"});
     EXPECT_EQ(asked.last(), (Ran{"squeue", {"--long", "--partitions=main", "--jobs=17,18,20,32,67108864"}}));
     EXPECT_EQ(asked.conversation.questions, 1);
     EXPECT_EQ((Ask{.scope = Scope::user}("squeue", {"-l"}).argument("--jobs")),
@@ -90,7 +90,7 @@ TEST(Squeue, IsGivenTheJobsInScopeWhereOneCallDoesNotDo) {
 }
 
 TEST(Squeue, IsNotRestrictedWithoutAScope) {
-    Asked asked = Ask{.scope = Scope::none}("squeue", {"-j", "30,31"});
+    QueryResult asked = Ask{.scope = Scope::none}("squeue", {"-j", "30,31"});
     EXPECT_EQ(asked.last().arguments, Lines{"--jobs=30,31"});
     EXPECT_EQ(asked.conversation.questions, 0);
     EXPECT_TRUE((Ask{.scope = Scope::none}("squeue", {}).last().arguments.empty()));
@@ -112,7 +112,7 @@ TEST(Squeue, AsksForNoJobInThePlaceOfOneOutOfScope) {
 TEST(Squeue, TakesIdsAsTheRealOneDoes) {
     EXPECT_EQ(Ask()("squeue", {"-s", "17.0"}).last().arguments, Lines{"--steps=17.0"});
     EXPECT_EQ(Ask()("squeue", {"-s", "-j", "17"}).last().arguments, (Lines{"--steps", "--jobs=17"}));
-    Asked bad = Ask()("squeue", {"-j", "abc"});
+    QueryResult bad = Ask()("squeue", {"-j", "abc"});
     EXPECT_EQ(bad.conversation.errors, "squeue: error: Invalid job id: abc\n");
     EXPECT_EQ(bad.ending.status, 1);
     EXPECT_TRUE(bad.conversation.ran.empty());
@@ -152,7 +152,7 @@ TEST(Squeue, ReadsItsVariables) {
 TEST(Squeue, RefusesWhatCanNotBeNarrowed) {
     for (std::vector<std::string> arguments : {Lines{"--json"}, Lines{"--yaml"}, Lines{"-M", "other"},
                                                Lines{"--federation"}, Lines{"--sibling"}, Lines{"-i", "5"}}) {
-        Asked asked = Ask()("squeue", arguments);
+        QueryResult asked = Ask()("squeue", arguments);
         EXPECT_EQ(asked.conversation.denials.size(), 1u) << arguments[0];
         EXPECT_TRUE(asked.conversation.ran.empty());
     }

@@ -35,7 +35,7 @@ constexpr std::string_view kStep = "srun";
 // The parsed options as words again, without one of them.
 std::vector<std::string> words_of(const slurm::Parsed& parsed, std::string_view left_out) {
     std::vector<std::string> words;
-    for (const slurm::Given& given : parsed.options) {
+    for (const slurm::ParsedOption& given : parsed.options) {
         if (given.option->name != left_out) slurm::append_canonical(words, given);
     }
     return words;

@@ -28,42 +28,42 @@ namespace {
 using Answer = base::Result<plan::Explanation>;
 
 // The plan to explain: that of a command that would start here or, inside a jail, the jail's own plan.
-struct Asked {
+struct PlanToExplain {
     plan::Plan plan;
     base::Path home;
     std::optional<Planned> planned;  // empty inside a jail
 };
 
-base::Result<Asked> asked_about(const Caller& caller, const Arguments& arguments) {
+base::Result<PlanToExplain> plan_to_explain(const Caller& caller, const Arguments& arguments) {
     std::string summary = base::own_path(base::kSummary);
     if (base::file_exists(summary)) {
         base::Result<std::string> text = base::read_file(summary);
         if (!text) return text.error();
         base::Result<plan::Plan> plan = plan::decode_summary(*text);
         if (!plan) return plan.error();
-        Asked asked{.plan = *std::move(plan)};
-        for (const plan::Variable& variable : asked.plan.environment.passed) {
-            if (variable.name == "HOME") asked.home = base::Path::known(variable.value);
+        PlanToExplain target{.plan = *std::move(plan)};
+        for (const plan::Variable& variable : target.plan.environment.passed) {
+            if (variable.name == "HOME") target.home = base::Path::known(variable.value);
         }
-        return asked;
+        return target;
     }
     base::Result<Planned> planned = make_plan(caller, arguments, "", {});
     if (!planned) return planned.error();
-    Asked asked{.planned = *std::move(planned)};
-    asked.plan = asked.planned->plan;
-    asked.home = asked.planned->facts.identity.home;
-    return asked;
+    PlanToExplain target{.planned = *std::move(planned)};
+    target.plan = target.planned->plan;
+    target.home = target.planned->facts.identity.home;
+    return target;
 }
 
 Answer why_path(const Invocation& call, const std::string& text) {
-    base::Result<Asked> asked = asked_about(call.caller, call.arguments);
-    if (!asked) return asked.error();
-    base::Result<base::Path> path = path_from(text, asked->home, call.caller.working_directory);
+    base::Result<PlanToExplain> target = plan_to_explain(call.caller, call.arguments);
+    if (!target) return target.error();
+    base::Result<base::Path> path = path_from(text, target->home, call.caller.working_directory);
     if (!path) return path.error();
     bool to_write = call.arguments.has_own("--write");
-    plan::Explanation explanation = plan::explain_path(asked->plan, call.caller.disk, *path, to_write);
-    if (asked->plan.is_seen_from_inside) {
-        const plan::PathRule* rule = plan::deciding_rule(asked->plan.rules, *path);
+    plan::Explanation explanation = plan::explain_path(target->plan, call.caller.disk, *path, to_write);
+    if (target->plan.is_seen_from_inside) {
+        const plan::PathRule* rule = plan::deciding_rule(target->plan.rules, *path);
         bool is_closed = rule != nullptr && rule->access < plan::Access::readonly;
         correct_by_looking(explanation, *path, to_write, is_closed);
     }
@@ -73,9 +73,9 @@ Answer why_path(const Invocation& call, const std::string& text) {
 // A variable that is not set is judged as if it were set, because users ask before setting it.
 Answer why_env(const Invocation& call, const std::string& name) {
     if (base::file_exists(base::own_path(base::kSummary))) {
-        base::Result<Asked> asked = asked_about(call.caller, call.arguments);
-        if (!asked) return asked.error();
-        return plan::explain_variable(asked->plan, name);
+        base::Result<PlanToExplain> target = plan_to_explain(call.caller, call.arguments);
+        if (!target) return target.error();
+        return plan::explain_variable(target->plan, name);
     }
     Caller caller = call.caller;
     bool is_set = std::ranges::any_of(caller.environment, [&](std::string_view variable) {
@@ -84,32 +84,32 @@ Answer why_env(const Invocation& call, const std::string& name) {
     // Names with our own prefix are settings or have no meaning, so they are not judged if unset.
     bool is_judged = !is_set && !name.starts_with("AGENT_SANDBOX");
     if (is_judged) caller.environment.push_back(name + "=");
-    base::Result<Asked> asked = asked_about(caller, call.arguments);
-    if (!asked) return asked.error();
-    plan::Explanation explanation = plan::explain_variable(asked->plan, name);
+    base::Result<PlanToExplain> target = plan_to_explain(caller, call.arguments);
+    if (!target) return target.error();
+    plan::Explanation explanation = plan::explain_variable(target->plan, name);
     if (is_judged) explanation.reason.why += " (it is not set here; this would hold if it were)";
     return explanation;
 }
 
 Answer why_host(const Invocation& call, const std::string& host) {
-    base::Result<Asked> asked = asked_about(call.caller, call.arguments);
-    if (!asked) return asked.error();
+    base::Result<PlanToExplain> target = plan_to_explain(call.caller, call.arguments);
+    if (!target) return target.error();
     // Only these modes have a gateway. It has the changes since the start of the jail.
-    policy::NetworkMode mode = asked->plan.network.reached;
+    policy::NetworkMode mode = target->plan.network.reached;
     bool has_gateway = mode == policy::NetworkMode::filtered || mode == policy::NetworkMode::proxied;
     base::Result<network::Question> question = network::parse_question(host);
-    if (asked->plan.is_seen_from_inside && has_gateway && question) {
+    if (target->plan.is_seen_from_inside && has_gateway && question) {
         if (std::optional<network::Verdict> verdict =
-                ask_gateway(plan::question_for_rules(asked->plan, *question)))
-            return plan::explain_verdict(asked->plan, *question, *std::move(verdict));
+                ask_gateway(plan::question_for_rules(target->plan, *question)))
+            return plan::explain_verdict(target->plan, *question, *std::move(verdict));
     }
-    return plan::explain_host(asked->plan, host);
+    return plan::explain_host(target->plan, host);
 }
 
 Answer why_syscall(const Invocation& call, const std::string& name) {
-    base::Result<Asked> asked = asked_about(call.caller, call.arguments);
-    if (!asked) return asked.error();
-    seccomp::FilterResult result = seccomp::explain(name, asked->plan.system_calls);
+    base::Result<PlanToExplain> target = plan_to_explain(call.caller, call.arguments);
+    if (!target) return target.error();
+    seccomp::FilterResult result = seccomp::explain(name, target->plan.system_calls);
     // A script must not take a misspelt name for an answer.
     if (!result.is_known)
         return base::Error{.what = base::format("'{}': {}", base::printable(name), result.why),
@@ -121,8 +121,8 @@ Answer why_syscall(const Invocation& call, const std::string& name) {
                                   .verdict = std::move(result.summary),
                                   .reason = {.why = std::move(result.why)}};
     if (result.setting.empty()) return explanation;
-    if (asked->planned) {
-        explanation.reason.origin = asked->planned->settings.effective.origin(result.setting);
+    if (target->planned) {
+        explanation.reason.origin = target->planned->settings.effective.origin(result.setting);
     }
     bool is_the_administrators = explanation.reason.origin.layer == config::Layer::admin;
     if (!result.is_allowed && !is_the_administrators)
@@ -131,9 +131,9 @@ Answer why_syscall(const Invocation& call, const std::string& name) {
 }
 
 Answer why_slurm(const Invocation& call, const std::string& /*word*/) {
-    base::Result<Asked> asked = asked_about(call.caller, call.arguments);
-    if (!asked) return asked.error();
-    return explain_slurm(asked->plan.slurm, std::span(call.arguments.words).subspan(1));
+    base::Result<PlanToExplain> target = plan_to_explain(call.caller, call.arguments);
+    if (!target) return target.error();
+    return explain_slurm(target->plan.slurm, std::span(call.arguments.words).subspan(1));
 }
 
 struct Subject {

@@ -41,12 +41,12 @@ Explanation explain_command(const std::string& name) {
 }
 
 // "--name=value", "--name", "-x" or "-xvalue", if one word is enough.
-std::optional<slurm::Given> given_by(const slurm::Command& command, std::string_view word) {
+std::optional<slurm::ParsedOption> given_by(const slurm::Command& command, std::string_view word) {
     if (word.starts_with("--")) {
         size_t equals = word.find('=');
         const slurm::Option* option = slurm::find_option(command, word.substr(2, equals - 2));
         if (option == nullptr) return std::nullopt;
-        slurm::Given given{.option = option, .value = std::nullopt};
+        slurm::ParsedOption given{.option = option, .value = std::nullopt};
         if (equals != std::string_view::npos) given.value = std::string(word.substr(equals + 1));
         return given;
     }
@@ -54,12 +54,12 @@ std::optional<slurm::Given> given_by(const slurm::Command& command, std::string_
     if (row == command.options.end()) return std::nullopt;
     const slurm::Option* option = row->same_as.empty() ? &*row : slurm::find_option(command, row->same_as);
     if (option == nullptr) return std::nullopt;
-    slurm::Given given{.option = option, .value = std::nullopt};
+    slurm::ParsedOption given{.option = option, .value = std::nullopt};
     if (word.size() > 2) given.value = std::string(word.substr(2));
     return given;
 }
 
-Explanation explain_given(const slurm::Command& command, const slurm::Given& given) {
+Explanation explain_given(const slurm::Command& command, const slurm::ParsedOption& given) {
     std::string subject = base::format("{} {}", command.name, slurm::name_of(*given.option));
     if (std::optional<slurm::Denial> denial = slurm::judge(given)) {
         Explanation answer = refused(subject, denial->code, base::printable(denial->what));
@@ -75,7 +75,8 @@ Explanation explain_given(const slurm::Command& command, const slurm::Given& giv
 }
 
 Explanation explain_option(const slurm::Command& command, const std::string& word) {
-    if (std::optional<slurm::Given> given = given_by(command, word)) return explain_given(command, *given);
+    if (std::optional<slurm::ParsedOption> given = given_by(command, word))
+        return explain_given(command, *given);
     return refused(base::format("{} {}", command.name, base::printable(word)), slurm::code::unknown_option,
                    base::format("it is not in the table of {}", command.name));
 }
@@ -84,7 +85,7 @@ Explanation explain_option(const slurm::Command& command, const std::string& wor
 Explanation explain_anywhere(const std::string& word) {
     std::optional<Explanation> answer;
     for (const slurm::Command& command : slurm::commands()) {
-        std::optional<slurm::Given> given = given_by(command, word);
+        std::optional<slurm::ParsedOption> given = given_by(command, word);
         if (!given) continue;
         Explanation found = explain_given(command, *given);
         if (!answer || (answer->is_allowed && !found.is_allowed)) answer = std::move(found);

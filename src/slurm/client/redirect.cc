@@ -17,21 +17,21 @@
 namespace slurm::client {
 namespace {
 
-struct Wanted {
+struct RedirectOptions {
     std::optional<std::string> output, errors, input, mode;
 };
 
-std::optional<std::string> last_of(std::span<const Given> options, std::string_view name) {
+std::optional<std::string> last_of(std::span<const ParsedOption> options, std::string_view name) {
     std::optional<std::string> value;
-    for (const Given& given : options) {
+    for (const ParsedOption& given : options) {
         if (given.option->name == name) value = given.value;
     }
     return value;
 }
 
 // The command line wins against the variables.
-std::optional<Wanted> wanted_by(std::span<const std::string> arguments,
-                                std::span<const std::string> environment) {
+std::optional<RedirectOptions> redirect_options(std::span<const std::string> arguments,
+                                                std::span<const std::string> environment) {
     const Command* command = find_command("srun");
     if (!command) return std::nullopt;
     Parse parsed = parse(*command, arguments);
@@ -43,7 +43,7 @@ std::optional<Wanted> wanted_by(std::span<const std::string> arguments,
         auto value = last_of(line->options, name);
         return value || !set ? value : last_of(set->options, name);
     };
-    return Wanted{value_of("output"), value_of("error"), value_of("input"), value_of("open-mode")};
+    return RedirectOptions{value_of("output"), value_of("error"), value_of("input"), value_of("open-mode")};
 }
 
 // The message that srun prints.
@@ -69,18 +69,19 @@ bool is_plain_file(std::string_view value) {
 
 Redirection open_files(std::span<const std::string> arguments, std::span<const std::string> environment) {
     Redirection redirection;
-    auto wanted = wanted_by(arguments, environment);
-    if (!wanted) return redirection;
-    redirection.appends = wanted->mode && wanted->mode->starts_with('a');
-    if (wanted->output && is_plain_file(*wanted->output)) {
-        redirection.output = open_output(*wanted->output, "stdout", redirection);
+    auto requested = redirect_options(arguments, environment);
+    if (!requested) return redirection;
+    redirection.appends = requested->mode && requested->mode->starts_with('a');
+    if (requested->output && is_plain_file(*requested->output)) {
+        redirection.output = open_output(*requested->output, "stdout", redirection);
         // Both streams go to one file unless errors have a file of their own.
-        if (!wanted->errors || *wanted->errors == *wanted->output) redirection.errors = redirection.output;
+        if (!requested->errors || *requested->errors == *requested->output)
+            redirection.errors = redirection.output;
     }
-    if (!redirection.errors && wanted->errors && is_plain_file(*wanted->errors))
-        redirection.errors = open_output(*wanted->errors, "stderr", redirection);
-    if (wanted->input && is_plain_file(*wanted->input)) {
-        redirection.input.emplace(::open(wanted->input->c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    if (!redirection.errors && requested->errors && is_plain_file(*requested->errors))
+        redirection.errors = open_output(*requested->errors, "stderr", redirection);
+    if (requested->input && is_plain_file(*requested->input)) {
+        redirection.input.emplace(::open(requested->input->c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
         if (!*redirection.input) redirection.problem = problem_with("stdin", errno);
     }
     return redirection;

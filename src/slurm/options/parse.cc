@@ -102,7 +102,7 @@ const Option* Parser::look_up_letter(char letter) const {
 }
 
 Parser::Problem Parser::add(const Option& option, std::optional<std::string> value) {
-    Given given{&meant_by(option), std::move(value)};
+    ParsedOption given{&meant_by(option), std::move(value)};
     auto denial = source_ == Source::users_own ? std::nullopt : judge(given);
     if (denial) return *denial;
     if (given.option->informs && source_ == Source::directives) return std::nullopt;
@@ -205,7 +205,7 @@ std::string_view complaint_about(Check check, std::string_view value) {
 
 }  // namespace
 
-std::optional<Denial> judge(const Given& given) {
+std::optional<Denial> judge(const ParsedOption& given) {
     const Option& option = *given.option;
     if (option.action == OptionAction::refuse)
         return Denial{std::string(option.code), base::format("{}: {}", name_of(option), option.reason), ""};
@@ -220,24 +220,25 @@ Parse parse(const Command& command, std::span<const std::string> arguments, Sour
     return Parser(command, arguments, source).parse();
 }
 
-const Given* Parsed::last(std::string_view name) const {
+const ParsedOption* Parsed::last(std::string_view name) const {
     const auto found = std::find_if(options.rbegin(), options.rend(),
-                                    [&](const Given& given) { return given.option->name == name; });
+                                    [&](const ParsedOption& given) { return given.option->name == name; });
     return found == options.rend() ? nullptr : &*found;
 }
 
 std::optional<std::string> Parsed::value_of(std::string_view name) const {
-    const Given* given = last(name);
+    const ParsedOption* given = last(name);
     if (!given) return std::nullopt;
     return given->value.value_or("");
 }
 
 size_t Parsed::count(std::string_view name) const {
-    return static_cast<size_t>(std::count_if(options.begin(), options.end(),
-                                             [&](const Given& given) { return given.option->name == name; }));
+    return static_cast<size_t>(std::count_if(options.begin(), options.end(), [&](const ParsedOption& given) {
+        return given.option->name == name;
+    }));
 }
 
-void append_canonical(std::vector<std::string>& arguments, const Given& given) {
+void append_canonical(std::vector<std::string>& arguments, const ParsedOption& given) {
     std::string name = name_of(*given.option);
     if (given.value && !given.option->name.empty()) {
         arguments.push_back(base::format("{}={}", name, *given.value));
@@ -249,7 +250,7 @@ void append_canonical(std::vector<std::string>& arguments, const Given& given) {
 
 std::vector<std::string> emit(const Parsed& parsed) {
     std::vector<std::string> arguments;
-    for (const Given& given : parsed.options)
+    for (const ParsedOption& given : parsed.options)
         if (given.option->action == OptionAction::pass) append_canonical(arguments, given);
     return arguments;
 }

@@ -15,21 +15,21 @@
 
 namespace slurm {
 
-struct Given {
+struct ParsedOption {
     const Option* option;  // never an alias
     std::optional<std::string> value;
 
-    bool operator==(const Given&) const = default;
+    bool operator==(const ParsedOption&) const = default;
 };
 
 struct Parsed {
-    std::vector<Given> options;  // in the order of the command line
+    std::vector<ParsedOption> options;  // in the order of the command line
     std::vector<std::string> words;
     bool informs = false;  // help, usage or version was requested; nothing after it was parsed
 
     bool has(std::string_view name) const { return last(name) != nullptr; }
     // The last one counts if an option is given twice. Null: not given.
-    const Given* last(std::string_view name) const;
+    const ParsedOption* last(std::string_view name) const;
     // Its value. Empty if it was given without one.
     std::optional<std::string> value_of(std::string_view name) const;
     size_t count(std::string_view name) const;
@@ -56,9 +56,9 @@ Parse parse(const Command& command, std::span<const std::string> arguments,
 std::vector<std::string> emit(const Parsed& parsed);
 
 // Writes one option in the same form, whatever its action, for handlers that pass one to Slurm themselves.
-void append_canonical(std::vector<std::string>& arguments, const Given& given);
+void append_canonical(std::vector<std::string>& arguments, const ParsedOption& given);
 
 // Why the option or its value is refused. Nothing: it is accepted.
-std::optional<Denial> judge(const Given& given);
+std::optional<Denial> judge(const ParsedOption& given);
 
 }  // namespace slurm

@@ -29,9 +29,10 @@ std::optional<std::string_view> value_in(std::span<const std::string> environmen
 }
 
 // Slurm has two variables for the single value of --switches: the count and the time to wait for it.
-bool joined_with_switches(std::string_view variable, std::string_view value, std::vector<Given>& options) {
+bool joined_with_switches(std::string_view variable, std::string_view value,
+                          std::vector<ParsedOption>& options) {
     if (!variable.ends_with("_WAIT4SWITCH")) return false;
-    for (Given& given : options)
+    for (ParsedOption& given : options)
         if (given.option->name == "switches")
             given.value = base::format("{}@{}", given.value.value_or(""), value);
     return true;
@@ -57,7 +58,7 @@ std::variant<FromVariables, Denial> options_from_variables(const Command& comman
             continue;
         }
 
-        Given given{option, std::nullopt};
+        ParsedOption given{option, std::nullopt};
         if (option->takes == Takes::value || (option->takes == Takes::maybe && !value->empty()))
             given.value = std::string(*value);
         if (auto denial = judge(given)) {

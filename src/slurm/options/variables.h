@@ -17,7 +17,7 @@ namespace slurm {
 struct FromVariables {
     // Each variable that is set, as its option, in the order in which Slurm reads them. Drop a directive for
     // one of these: on a real command line it would override the variable.
-    std::vector<Given> options;
+    std::vector<ParsedOption> options;
     // The variables of passed options, unchanged ("NAME=value"). The client then applies its own precedence:
     // a variable never contradicts an option, the option wins.
     std::vector<std::string> environment;

@@ -15,11 +15,11 @@ constexpr std::string_view kCommand = "   Command=";
 // Keys of a head that give the number of a record, the nearest first.
 constexpr std::string_view kNumbers[] = {"JobId=", "ArrayJobId=", "HetJobId="};
 
-struct Wanted {
+struct ReplacedLine {
     std::string_view key;
     std::string Record::*value;
 };
-constexpr Wanted kWanted[] = {
+constexpr ReplacedLine kReplacedLines[] = {
     {kCommand, &Record::command},  {"   WorkDir=", &Record::directory}, {"   StdErr=", &Record::error},
     {"   StdIn=", &Record::input}, {"   StdOut=", &Record::output},
 };
@@ -56,9 +56,9 @@ std::string with_task(std::string path, std::string_view task) {
     return path;
 }
 
-const Wanted* wanted_on(std::string_view line) {
-    for (const Wanted& wanted : kWanted) {
-        if (line.starts_with(wanted.key)) return &wanted;
+const ReplacedLine* replaced_line(std::string_view line) {
+    for (const ReplacedLine& replaced : kReplacedLines) {
+        if (line.starts_with(replaced.key)) return &replaced;
     }
     return nullptr;
 }
@@ -83,11 +83,11 @@ std::string with_wanted_paths(std::string_view text, const FindRecord& find, std
             record = record_of(line, find);
             task = task_in(line);
         }
-        const Wanted* wanted = record ? wanted_on(line) : nullptr;
+        const ReplacedLine* replaced = record ? replaced_line(line) : nullptr;
         std::string shown = without_tags(line);
         if (shown.size() != line.size() && is_empty_comment(shown)) continue;
-        if (wanted && !((*record).*wanted->value).empty()) {
-            shown = std::string(wanted->key) + with_task((*record).*wanted->value, task);
+        if (replaced && !((*record).*replaced->value).empty()) {
+            shown = std::string(replaced->key) + with_task((*record).*replaced->value, task);
         } else if (!record && !program.empty() && line == std::string(kCommand) + std::string(program)) {
             shown = std::string(kCommand) + "(null)";
         }

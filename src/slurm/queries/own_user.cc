@@ -42,7 +42,7 @@ Ending handle_sstat(const Context& context, const Call& call, Conversation& conv
     if (auto* ending = std::get_if<Ending>(&read)) return *ending;
     const auto& request = std::get<QueryRequest>(read);
     std::vector<std::string> lists;
-    for (const Given& given : request.parsed.options) {
+    for (const ParsedOption& given : request.parsed.options) {
         if (given.option->name == "jobs" && given.value) lists.push_back(*given.value);
     }
     lists.insert(lists.end(), request.parsed.words.begin(), request.parsed.words.end());

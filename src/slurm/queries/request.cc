@@ -14,7 +14,7 @@ constexpr int kRefused = 1;
 // Two options for the same thing. The one on the command line overrides the one from a variable.
 constexpr std::string_view kExclusive[][2] = {{"format", "Format"}, {"Format", "format"}};
 
-bool is_overridden(const Given& variable, const Parsed& line) {
+bool is_overridden(const ParsedOption& variable, const Parsed& line) {
     if (line.has(variable.option->name)) return true;
     for (const auto& [one, other] : kExclusive) {
         if (variable.option->name == one && line.has(other)) return true;
@@ -52,7 +52,7 @@ Ending QueryRequest::usage_error(std::string_view text, int status) const {
 
 Arguments QueryRequest::passed(std::initializer_list<std::string_view> without) const {
     Arguments arguments;
-    for (const Given& given : parsed.options) {
+    for (const ParsedOption& given : parsed.options) {
         if (given.option->action != OptionAction::pass) continue;
         if (std::ranges::find(without, given.option->name) != without.end()) continue;
         append_canonical(arguments, given);
@@ -61,7 +61,7 @@ Arguments QueryRequest::passed(std::initializer_list<std::string_view> without) 
 }
 
 void QueryRequest::add_given(Arguments& arguments, std::initializer_list<std::string_view> names) const {
-    for (const Given& given : parsed.options) {
+    for (const ParsedOption& given : parsed.options) {
         if (std::ranges::find(names, given.option->name) == names.end()) continue;
         append_canonical(arguments, given);
     }
@@ -94,7 +94,7 @@ Ending QueryRequest::answer(const Captured& captured) const {
 }
 
 std::optional<std::string> QueryRequest::list_or_word(std::string_view name) {
-    const Given* given = parsed.last(name);
+    const ParsedOption* given = parsed.last(name);
     if (!given) return {};
     if (given->value) return given->value;
     if (parsed.words.empty()) return {};
@@ -118,7 +118,8 @@ OrEnding<QueryRequest> read_request(const Context& context, const Call& call, Co
     auto variables = options_from_variables(*command, call.environment);
     if (auto* denial = std::get_if<Denial>(&variables)) return conversation.deny(*denial);
     auto& from = std::get<FromVariables>(variables);
-    std::erase_if(from.options, [&](const Given& given) { return is_overridden(given, request.parsed); });
+    std::erase_if(from.options,
+                  [&](const ParsedOption& given) { return is_overridden(given, request.parsed); });
     request.parsed.options.insert(request.parsed.options.begin(), from.options.begin(), from.options.end());
     std::ranges::copy_if(from.environment, std::back_inserter(request.variables),
                          [&](const std::string& text) { return stands_for_no_option(*command, text); });

@@ -41,7 +41,7 @@ struct Window {
 
 OrEnding<Window> read_window(const QueryRequest& request) {
     Window window;
-    for (const Given& given : request.parsed.options) {
+    for (const ParsedOption& given : request.parsed.options) {
         if (given.option->name != "jobs" || !given.value) continue;
         base::Result<std::vector<JobId>> ids = parse_job_ids(*given.value);
         if (!ids) {
@@ -100,7 +100,7 @@ std::optional<Ending> refuse_others(const QueryRequest& request) {
 // sacct joins several formats into one.
 std::string whole_format(const QueryRequest& request) {
     std::vector<std::string> parts;
-    for (const Given& given : request.parsed.options) {
+    for (const ParsedOption& given : request.parsed.options) {
         if (given.option->name == "format" && given.value) parts.push_back(*given.value);
     }
     return base::join(parts, ",");

@@ -121,7 +121,7 @@ bool shows_every_field(std::string_view format) {
 
 // The format for one call. Nothing if two calls are needed.
 std::optional<std::string> format_for_once(const QueryRequest& request) {
-    bool fits = std::ranges::all_of(request.parsed.options, [](const Given& given) {
+    bool fits = std::ranges::all_of(request.parsed.options, [](const ParsedOption& given) {
         return std::ranges::find(kOnceOptions, given.option->name) != std::end(kOnceOptions);
     });
     // The single call covers only the user's own jobs.

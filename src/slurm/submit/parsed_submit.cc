@@ -38,13 +38,13 @@ std::variant<Parsed, Answered> read_directives(const Command& command, std::stri
     return settle(parse_directives(command, directives), conversation);
 }
 
-bool is_among(const std::vector<Given>& options, const Option* option) {
-    return std::ranges::find(options, option, &Given::option) != options.end();
+bool is_among(const std::vector<ParsedOption>& options, const Option* option) {
+    return std::ranges::find(options, option, &ParsedOption::option) != options.end();
 }
 
-const Given* last_of(std::span<const Given> options, std::string_view name) {
-    const Given* last = nullptr;
-    for (const Given& given : options) {
+const ParsedOption* last_of(std::span<const ParsedOption> options, std::string_view name) {
+    const ParsedOption* last = nullptr;
+    for (const ParsedOption& given : options) {
         if (given.option->name == name) last = &given;
     }
     return last;
@@ -55,10 +55,10 @@ bool is_own_address(const Context& context, std::string_view address) {
     return address == context.user;
 }
 
-std::optional<Denial> add_mail(const Context& context, const Asked& asked,
+std::optional<Denial> add_mail(const Context& context, const ParsedSubmit& submit,
                                std::vector<std::string>& arguments) {
-    std::optional<std::string> type = asked.value_of("mail-type");
-    std::optional<std::string> user = asked.value_of("mail-user");
+    std::optional<std::string> type = submit.value_of("mail-type");
+    std::optional<std::string> user = submit.value_of("mail-user");
     bool asks_for_none = !type || type->empty() || *type == "NONE" || *type == "none";
     if (context.mail_is_closed && !asks_for_none) {
         return Denial{std::string(code::mail), "--mail-type: mail is closed in this session",
@@ -74,54 +74,55 @@ std::optional<Denial> add_mail(const Context& context, const Asked& asked,
 
 }  // namespace
 
-std::optional<std::string> Asked::value_of(std::string_view option) const {
-    std::span<const Given> given(line.options);
-    const Given* found = last_of(given.subspan(directives), option);
+std::optional<std::string> ParsedSubmit::value_of(std::string_view option) const {
+    std::span<const ParsedOption> given(line.options);
+    const ParsedOption* found = last_of(given.subspan(directives), option);
     if (found == nullptr) found = last_of(from_variables, option);
     if (found == nullptr) found = last_of(given.first(directives), option);
     if (found == nullptr) return std::nullopt;
     return found->value.value_or("");
 }
 
-std::variant<Asked, Answered> read_call(const Call& call, std::string_view script,
-                                        Conversation& conversation) {
+std::variant<ParsedSubmit, Answered> read_call(const Call& call, std::string_view script,
+                                               Conversation& conversation) {
     const Command& command = *find_command(call.command);
     auto line = settle(parse(command, call.arguments), conversation);
     if (const auto* answered = std::get_if<Answered>(&line)) return *answered;
-    Asked asked{.line = std::get<Parsed>(std::move(line))};
-    if (asked.line.informs) return asked;
+    ParsedSubmit submit{.line = std::get<Parsed>(std::move(line))};
+    if (submit.line.informs) return submit;
 
     auto variables = options_from_variables(command, call.environment);
     if (const auto* denial = std::get_if<Denial>(&variables)) return conversation.deny(*denial);
     auto& read = std::get<FromVariables>(variables);
-    asked.variables = std::move(read.environment);
-    asked.from_variables = std::move(read.options);
-    if (script.empty()) return asked;
+    submit.variables = std::move(read.environment);
+    submit.from_variables = std::move(read.options);
+    if (script.empty()) return submit;
 
-    std::string name = asked.line.words.empty() ? "" : asked.line.words.front();
+    std::string name = submit.line.words.empty() ? "" : submit.line.words.front();
     auto directives = read_directives(command, script, name, conversation);
     if (const auto* answered = std::get_if<Answered>(&directives)) return *answered;
-    std::vector<Given> merged = std::get<Parsed>(std::move(directives)).options;
+    std::vector<ParsedOption> merged = std::get<Parsed>(std::move(directives)).options;
     // On the real command line these directives would override the variables.
-    std::erase_if(merged, [&](const Given& given) { return is_among(asked.from_variables, given.option); });
-    asked.directives = merged.size();
-    merged.insert(merged.end(), asked.line.options.begin(), asked.line.options.end());
-    asked.line.options = std::move(merged);
-    return asked;
+    std::erase_if(merged,
+                  [&](const ParsedOption& given) { return is_among(submit.from_variables, given.option); });
+    submit.directives = merged.size();
+    merged.insert(merged.end(), submit.line.options.begin(), submit.line.options.end());
+    submit.line.options = std::move(merged);
+    return submit;
 }
 
-std::optional<Denial> add_common(const Context& context, const Asked& asked,
+std::optional<Denial> add_common(const Context& context, const ParsedSubmit& submit,
                                  std::vector<std::string>& arguments) {
-    if (std::optional<Denial> denial = add_mail(context, asked, arguments)) return denial;
+    if (std::optional<Denial> denial = add_mail(context, submit, arguments)) return denial;
     base::Result<std::string> comment =
-        append_tag(asked.value_of("comment").value_or(""), make_tag(context.session, context.project));
+        append_tag(submit.value_of("comment").value_or(""), make_tag(context.session, context.project));
     if (!comment) return Denial{std::string(code::value), "--comment: " + comment.error().what, ""};
     arguments.push_back("--comment=" + *comment);
     return std::nullopt;
 }
 
-void add_name(const Asked& asked, std::string_view otherwise, std::vector<std::string>& arguments) {
-    std::string name = asked.value_of("job-name").value_or("");
+void add_name(const ParsedSubmit& submit, std::string_view otherwise, std::vector<std::string>& arguments) {
+    std::string name = submit.value_of("job-name").value_or("");
     if (name.empty()) {
         // Slurm does not check a name that it takes from a file, so replace the characters that an option may
         // not have.
@@ -139,14 +140,14 @@ Spec spec_for(const Context& context) {
                 .session = context.session};
 }
 
-std::string directory_of(const Call& call, const Asked& asked) {
-    std::string wanted = asked.value_of("chdir").value_or("");
+std::string directory_of(const Call& call, const ParsedSubmit& submit) {
+    std::string wanted = submit.value_of("chdir").value_or("");
     if (wanted.empty()) return call.directory;
     return wanted.starts_with('/') ? wanted : call.directory + "/" + wanted;
 }
 
-Answered inform(const Call& call, const Asked& asked, Conversation& conversation) {
-    return answer(conversation.relay(call.command, emit(asked.line), {}), conversation);
+Answered inform(const Call& call, const ParsedSubmit& submit, Conversation& conversation) {
+    return answer(conversation.relay(call.command, emit(submit.line), {}), conversation);
 }
 
 Answered answer(const base::Result<Ending>& relayed, Conversation& conversation) {

@@ -33,21 +33,21 @@ std::vector<std::string> variables_of_allocation(const std::vector<std::string>&
 }  // namespace
 
 Ending handle_salloc(const Context& context, const Call& call, Conversation& conversation) {
-    auto asked = read_call(call, {}, conversation);
-    if (const auto* answered = std::get_if<Answered>(&asked)) return *answered;
-    const auto& understood = std::get<Asked>(asked);
-    if (understood.line.informs) return inform(call, understood, conversation);
+    auto read = read_call(call, {}, conversation);
+    if (const auto* answered = std::get_if<Answered>(&read)) return *answered;
+    const auto& parsed = std::get<ParsedSubmit>(read);
+    if (parsed.line.informs) return inform(call, parsed, conversation);
 
-    const std::vector<std::string>& words = understood.line.words;
-    std::vector<std::string> arguments = emit({.options = understood.from_variables});
-    std::ranges::move(emit(understood.line), std::back_inserter(arguments));
-    if (std::optional<Denial> denial = add_common(context, understood, arguments))
+    const std::vector<std::string>& words = parsed.line.words;
+    std::vector<std::string> arguments = emit({.options = parsed.from_variables});
+    std::ranges::move(emit(parsed.line), std::back_inserter(arguments));
+    if (std::optional<Denial> denial = add_common(context, parsed, arguments))
         return conversation.deny(*denial);
     std::string name = words.empty() ? std::string(kNameOfShell) : base_name(words.front());
-    add_name(understood, name, arguments);
+    add_name(parsed, name, arguments);
     arguments.push_back("--chdir=" + context.project.str());
     conversation.record("allocation", {{"name", name}});
-    if (understood.has("no-shell")) {
+    if (parsed.has("no-shell")) {
         arguments.emplace_back("--no-shell");
         return answer(conversation.relay("salloc", arguments, {}), conversation);
     }

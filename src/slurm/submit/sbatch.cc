@@ -47,13 +47,13 @@ std::string absolute(std::string_view path, std::string_view directory) {
 }
 
 // Sets the job's output and input files, as patterns.
-void set_files(Spec& spec, const Asked& asked) {
-    bool is_array = asked.has("array");
-    spec.output = asked.value_of("output").value_or("");
+void set_files(Spec& spec, const ParsedSubmit& submit) {
+    bool is_array = submit.has("array");
+    spec.output = submit.value_of("output").value_or("");
     if (spec.output.empty()) spec.output = is_array ? kDefaultArrayOutput : kDefaultOutput;
-    spec.error = asked.value_of("error").value_or("");
-    spec.input = asked.value_of("input").value_or("");
-    spec.appends = asked.value_of("open-mode").value_or("").starts_with('a');
+    spec.error = submit.value_of("error").value_or("");
+    spec.input = submit.value_of("input").value_or("");
+    spec.appends = submit.value_of("open-mode").value_or("").starts_with('a');
 }
 
 // Expands the values that are known before the job runs. The rest stays a pattern.
@@ -90,9 +90,10 @@ std::string job_in(std::string_view line) {
 constexpr std::string_view kNoArgumentsWithWrap =
     "sbatch: error: Script arguments not permitted with --wrap option\n";
 
-std::variant<Script, Answered> script_of(const Call& call, const Asked& asked, Conversation& conversation) {
-    const std::vector<std::string>& words = asked.line.words;
-    if (std::optional<std::string> line = asked.line.value_of("wrap")) {
+std::variant<Script, Answered> script_of(const Call& call, const ParsedSubmit& submit,
+                                         Conversation& conversation) {
+    const std::vector<std::string>& words = submit.line.words;
+    if (std::optional<std::string> line = submit.line.value_of("wrap")) {
         if (!words.empty()) {
             conversation.err(kNoArgumentsWithWrap);
             return Ending{.status = kUsage};
@@ -118,22 +119,22 @@ std::variant<Script, Answered> script_of(const Call& call, const Asked& asked, C
     return script;
 }
 
-Answered submit(const Context& context, const Call& call, const Asked& asked, Script script,
+Answered submit(const Context& context, const Call& call, const ParsedSubmit& submit, Script script,
                 Conversation& conversation) {
-    std::vector<std::string> arguments = emit(asked.line);
-    if (std::optional<Denial> denial = add_common(context, asked, arguments))
+    std::vector<std::string> arguments = emit(submit.line);
+    if (std::optional<Denial> denial = add_common(context, submit, arguments))
         return conversation.deny(*denial);
-    add_name(asked, script.name, arguments);
+    add_name(submit, script.name, arguments);
     std::string name = arguments.back().substr(arguments.back().find('=') + 1);
 
     Spec spec = spec_for(context);
     spec.is_batch = true;
     spec.script = script.text;
     spec.command = script.arguments;
-    spec.environment = exported(call.environment, asked.value_of("export").value_or(""));
-    spec.directory = directory_of(call, asked);
+    spec.environment = exported(call.environment, submit.value_of("export").value_or(""));
+    spec.directory = directory_of(call, submit);
     spec.submitted_from = call.directory;
-    set_files(spec, asked);
+    set_files(spec, submit);
     base::Result<std::string> file = job_file(context.program, spec);
     if (!file)
         return conversation.deny({std::string(code::too_large), file.error().what, file.error().advice});
@@ -145,10 +146,10 @@ Answered submit(const Context& context, const Call& call, const Asked& asked, Sc
          {base::format("--output={}/%j", outputs), std::string("--open-mode=append"),
           std::string("--export=ALL"), std::string("--ignore-pbs"), "--chdir=" + context.project.str()})
         arguments.push_back(std::move(option));
-    if (asked.has("wait")) arguments.emplace_back("--wait");
+    if (submit.has("wait")) arguments.emplace_back("--wait");
 
     bool is_submitted = false;
-    chaperon::Conversation::Relayed how{.input = *std::move(file), .variables = asked.variables};
+    chaperon::Conversation::Relayed how{.input = *std::move(file), .variables = submit.variables};
     how.rewrite = [&](std::string_view line) {
         std::string job = is_submitted ? "" : job_in(line);
         if (!job.empty()) {
@@ -166,13 +167,13 @@ Answered submit(const Context& context, const Call& call, const Asked& asked, Sc
 Ending handle_sbatch(const Context& context, const Call& call, Conversation& conversation) {
     // The text of --wrap has no directives, because it is not a script yet.
     std::string_view text = call.script && !wrapped(call) ? *call.script : std::string_view();
-    auto asked = read_call(call, text, conversation);
-    if (const auto* answered = std::get_if<Answered>(&asked)) return *answered;
-    auto& understood = std::get<Asked>(asked);
-    if (understood.line.informs) return inform(call, understood, conversation);
-    auto script = script_of(call, understood, conversation);
+    auto read = read_call(call, text, conversation);
+    if (const auto* answered = std::get_if<Answered>(&read)) return *answered;
+    auto& parsed = std::get<ParsedSubmit>(read);
+    if (parsed.line.informs) return inform(call, parsed, conversation);
+    auto script = script_of(call, parsed, conversation);
     if (const auto* answered = std::get_if<Answered>(&script)) return *answered;
-    return submit(context, call, understood, std::get<Script>(std::move(script)), conversation);
+    return submit(context, call, parsed, std::get<Script>(std::move(script)), conversation);
 }
 
 }  // namespace slurm

@@ -32,9 +32,9 @@ FileOpener opener_of(std::string_view value) {
     return value.find('%') == std::string_view::npos ? FileOpener::stub : FileOpener::node;
 }
 
-void set_file(const Asked& asked, std::string_view option, std::string& of_spec,
+void set_file(const ParsedSubmit& submit, std::string_view option, std::string& of_spec,
               std::vector<std::string>& arguments) {
-    std::optional<std::string> value = asked.value_of(option);
+    std::optional<std::string> value = submit.value_of(option);
     if (!value || value->empty()) return;
     switch (opener_of(*value)) {
         case FileOpener::slurm:
@@ -50,13 +50,13 @@ void set_file(const Asked& asked, std::string_view option, std::string& of_spec,
 
 // If the step needs no input, the stub does not read it: another process may share it, such as a shell loop
 // that reads lines.
-bool reads_input(const Asked& asked) {
-    std::optional<std::string> input = asked.value_of("input");
+bool reads_input(const ParsedSubmit& submit) {
+    std::optional<std::string> input = submit.value_of("input");
     return !input || (*input != "none" && opener_of(*input) != FileOpener::node);
 }
 
-std::string asked_job(const Call& call, const Asked& asked) {
-    if (std::optional<std::string> option = asked.value_of("jobid")) return *option;
+std::string asked_job(const Call& call, const ParsedSubmit& submit) {
+    if (std::optional<std::string> option = submit.value_of("jobid")) return *option;
     std::string_view variable = value_of(call.environment, "SLURM_JOB_ID");
     if (variable.empty()) variable = value_of(call.environment, "SLURM_JOBID");
     return std::string(variable);
@@ -84,16 +84,17 @@ std::optional<Denial> check_job(const Context& context, const std::string& job, 
         "make an allocation with salloc, or leave out --jobid and unset SLURM_JOB_ID"};
 }
 
-Answered run(const Context& context, const Call& call, const Asked& asked, Conversation& conversation) {
-    if (asked.line.words.empty()) {
+Answered run(const Context& context, const Call& call, const ParsedSubmit& submit,
+             Conversation& conversation) {
+    if (submit.line.words.empty()) {
         conversation.err("srun: fatal: No command given to execute.\n");
         return Ending{.status = kUsage};
     }
-    std::vector<std::string> arguments = emit(asked.line);
-    std::vector<std::string> variables = asked.variables;
-    std::string job = asked_job(call, asked);
+    std::vector<std::string> arguments = emit(submit.line);
+    std::vector<std::string> variables = submit.variables;
+    std::string job = asked_job(call, submit);
     if (job.empty()) {
-        if (std::optional<Denial> denial = add_common(context, asked, arguments))
+        if (std::optional<Denial> denial = add_common(context, submit, arguments))
             return conversation.deny(*denial);
     } else {
         if (std::optional<Denial> denial = check_job(context, job, conversation))
@@ -101,19 +102,19 @@ Answered run(const Context& context, const Call& call, const Asked& asked, Conve
         arguments.push_back("--jobid=" + job);
         variables.push_back("SLURM_JOB_ID=" + job);
     }
-    add_name(asked, base_name(asked.line.words.front()), arguments);
+    add_name(submit, base_name(submit.line.words.front()), arguments);
 
     Spec spec = spec_for(context);
-    spec.command = asked.line.words;
-    spec.environment = exported(call.environment, asked.value_of("export").value_or(""));
-    spec.directory = directory_of(call, asked);
+    spec.command = submit.line.words;
+    spec.environment = exported(call.environment, submit.value_of("export").value_or(""));
+    spec.directory = directory_of(call, submit);
     // Within a job, Slurm's variable contains the directory from which the job was submitted.
     if (!job.empty()) spec.submitted_from = value_of(call.environment, "SLURM_SUBMIT_DIR");
     if (spec.submitted_from.empty()) spec.submitted_from = call.directory;
-    spec.appends = asked.value_of("open-mode").value_or("").starts_with('a');
-    set_file(asked, "output", spec.output, arguments);
-    set_file(asked, "error", spec.error, arguments);
-    set_file(asked, "input", spec.input, arguments);
+    spec.appends = submit.value_of("open-mode").value_or("").starts_with('a');
+    set_file(submit, "output", spec.output, arguments);
+    set_file(submit, "error", spec.error, arguments);
+    set_file(submit, "input", spec.input, arguments);
     base::Result<std::vector<std::string>> travelling = step_variables(spec);
     if (!travelling) {
         return conversation.deny(
@@ -121,14 +122,14 @@ Answered run(const Context& context, const Call& call, const Asked& asked, Conve
     }
     variables.insert(variables.end(), travelling->begin(), travelling->end());
 
-    bool has_terminal = asked.has("pty");
+    bool has_terminal = submit.has("pty");
     if (has_terminal) arguments.emplace_back("--pty");
     for (std::string word : {std::string("--export=ALL"), "--chdir=" + context.project.str(), context.program,
                              std::string(kEntryRole)})
         arguments.push_back(std::move(word));
-    conversation.record("step", {{"job", job}, {"command", base_name(asked.line.words.front())}});
+    conversation.record("step", {{"job", job}, {"command", base_name(submit.line.words.front())}});
     return answer(conversation.relay("srun", arguments,
-                                     {.passes_input = reads_input(asked),
+                                     {.passes_input = reads_input(submit),
                                       .has_terminal = has_terminal && call.has_terminal,
                                       .variables = std::move(variables)}),
                   conversation);
@@ -137,11 +138,11 @@ Answered run(const Context& context, const Call& call, const Asked& asked, Conve
 }  // namespace
 
 Ending handle_srun(const Context& context, const Call& call, Conversation& conversation) {
-    auto asked = read_call(call, {}, conversation);
-    if (const auto* answered = std::get_if<Answered>(&asked)) return *answered;
-    const auto& understood = std::get<Asked>(asked);
-    if (understood.line.informs) return inform(call, understood, conversation);
-    return run(context, call, understood, conversation);
+    auto read = read_call(call, {}, conversation);
+    if (const auto* answered = std::get_if<Answered>(&read)) return *answered;
+    const auto& parsed = std::get<ParsedSubmit>(read);
+    if (parsed.line.informs) return inform(call, parsed, conversation);
+    return run(context, call, parsed, conversation);
 }
 
 }  // namespace slurm
