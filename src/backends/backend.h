@@ -34,7 +34,7 @@ struct Caller {
     doorman::Orders answers;  // for calls that a process outside the jail answers
     // For a backend that sets up the jail's network itself: what to set up, and the socket for the result.
     // Without listeners only the loopback device is brought up.
-    network::netns::Wanted network = {.has_listeners = false};
+    network::netns::NetworkRequest network = {.has_listeners = false};
     int listeners = -1;
 };
 

@@ -13,7 +13,7 @@
 namespace host {
 namespace {
 
-struct Wanted {
+struct KnownProgram {
     std::string_view name;   // of the program
     std::string_view title;  // of its project, for messages
     std::string_view package;
@@ -27,39 +27,39 @@ struct Wanted {
     }
 };
 
-constexpr Wanted kBwrap = {"bwrap",
-                           "bubblewrap (bwrap)",
-                           "bubblewrap",
-                           {"/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"},
-                           false};
-constexpr Wanted kFirejail = {"firejail",
-                              "firejail",
-                              "firejail",
-                              {"/usr/bin/firejail", "/bin/firejail", "/usr/local/bin/firejail"},
-                              true};
+constexpr KnownProgram kBwrap = {"bwrap",
+                                 "bubblewrap (bwrap)",
+                                 "bubblewrap",
+                                 {"/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"},
+                                 false};
+constexpr KnownProgram kFirejail = {"firejail",
+                                    "firejail",
+                                    "firejail",
+                                    {"/usr/bin/firejail", "/bin/firejail", "/usr/local/bin/firejail"},
+                                    true};
 constexpr uint32_t kUnmappedOwner = 65534;
 
 TrustedProgram rejected(ProgramState state, const base::Path& path, const std::string& problem) {
     return TrustedProgram{.state = state, .path = path, .problem = problem};
 }
 
-std::string owner_problem(const Wanted& wanted, const base::Path& path, uint32_t owner) {
+std::string owner_problem(const KnownProgram& known, const base::Path& path, uint32_t owner) {
     std::string text =
-        base::format("{} is owned by uid {}: only a root-owned {} is run", path.str(), owner, wanted.name);
+        base::format("{} is owned by uid {}: only a root-owned {} is run", path.str(), owner, known.name);
     if (owner == kUnmappedOwner)
         return text + "; inside another user namespace root can't be told from others";
-    return base::format("{}; {}", text, wanted.install());
+    return base::format("{}; {}", text, known.install());
 }
 
 // Why a user other than `trusted_owner` could change the file at this physical path; empty where only that
 // owner could.
-std::string find_untrusted(const Tree& tree, const Wanted& wanted, const base::Path& program,
+std::string find_untrusted(const Tree& tree, const KnownProgram& known, const base::Path& program,
                            uint32_t trusted_owner) {
-    const std::string name(wanted.name);
+    const std::string name(known.name);
     for (base::Path path = program;; path = path.parent()) {
         std::optional<Node> node = tree.look(path);
         if (!node) return base::format("{} can't be examined: only a root-owned {} is run", path.str(), name);
-        if (node->owner != trusted_owner) return owner_problem(wanted, path, node->owner);
+        if (node->owner != trusted_owner) return owner_problem(known, path, node->owner);
         if ((node->mode & 0022) != 0) {
             return base::format(
                 "{} is writable by others than root: such a {} is not run; "
@@ -70,28 +70,28 @@ std::string find_untrusted(const Tree& tree, const Wanted& wanted, const base::P
     }
 }
 
-TrustedProgram examine(const Tree& tree, const Wanted& wanted, const base::Path& place,
+TrustedProgram examine(const Tree& tree, const KnownProgram& known, const base::Path& place,
                        uint32_t trusted_owner) {
     base::Result<Tree::Resolved> resolved = tree.resolve(place);
     std::optional<Node> node = resolved && resolved->exists ? tree.look(resolved->path) : std::nullopt;
     if (!node) {
         return rejected(ProgramState::missing, place,
-                        base::format("{} does not exist; {}", place.str(), wanted.install()));
+                        base::format("{} does not exist; {}", place.str(), known.install()));
     }
     const base::Path& path = resolved->path;
     if (node->kind != Kind::file) {
         return rejected(ProgramState::not_executable, path,
-                        base::format("{} is not a program; {}", path.str(), wanted.install()));
+                        base::format("{} is not a program; {}", path.str(), known.install()));
     }
-    if (std::string problem = find_untrusted(tree, wanted, path, trusted_owner); !problem.empty()) {
+    if (std::string problem = find_untrusted(tree, known, path, trusted_owner); !problem.empty()) {
         return rejected(ProgramState::untrusted, path, problem);
     }
     if ((node->mode & 0111) == 0) {
         return rejected(ProgramState::not_executable, path,
-                        base::format("{} is not executable; {}", path.str(), wanted.install()));
+                        base::format("{} is not executable; {}", path.str(), known.install()));
     }
     bool is_setuid = (node->mode & 04000) != 0;
-    if (wanted.must_be_setuid && !is_setuid) {
+    if (known.must_be_setuid && !is_setuid) {
         return rejected(ProgramState::not_executable, path,
                         path.str() +
                             " is not set-user-ID root, without which it can do nothing; ask the "
@@ -100,12 +100,12 @@ TrustedProgram examine(const Tree& tree, const Wanted& wanted, const base::Path&
     return TrustedProgram{.state = ProgramState::usable, .path = path, .is_setuid = is_setuid};
 }
 
-TrustedProgram find(const Tree& tree, const Wanted& wanted, const std::optional<base::Path>& pinned,
+TrustedProgram find(const Tree& tree, const KnownProgram& known, const std::optional<base::Path>& pinned,
                     uint32_t trusted_owner) {
-    if (pinned) return examine(tree, wanted, *pinned, trusted_owner);
-    TrustedProgram best{.problem = base::format("{} is not installed; {}", wanted.title, wanted.install())};
-    for (std::string_view place : wanted.places) {
-        TrustedProgram found = examine(tree, wanted, base::Path::known(place), trusted_owner);
+    if (pinned) return examine(tree, known, *pinned, trusted_owner);
+    TrustedProgram best{.problem = base::format("{} is not installed; {}", known.title, known.install())};
+    for (std::string_view place : known.places) {
+        TrustedProgram found = examine(tree, known, base::Path::known(place), trusted_owner);
         if (found.state == ProgramState::usable) return found;
         if (best.state == ProgramState::missing && found.state != ProgramState::missing) best = found;
     }

@@ -11,8 +11,9 @@ inline constexpr auto base::kFields<inner::Check> = std::tuple(&inner::Check::ta
                                                                &inner::Check::inode, &inner::Check::type);
 
 template <>
-inline constexpr auto base::kFields<inner::Laid> = std::tuple(&inner::Laid::path, &inner::Laid::content,
-                                                              &inner::Laid::is_link);
+inline constexpr auto base::kFields<inner::WrittenFile> = std::tuple(&inner::WrittenFile::path,
+                                                                     &inner::WrittenFile::content,
+                                                                     &inner::WrittenFile::is_link);
 
 template <>
 inline constexpr auto base::kFields<inner::SignalState> = std::tuple(&inner::SignalState::ignored,
@@ -52,7 +53,7 @@ inline constexpr auto base::kFields<doorman::Orders> = std::tuple(
 template <>
 inline constexpr auto base::kFields<inner::Orders> =
     std::tuple(&inner::Orders::command, &inner::Orders::environment, &inner::Orders::working_directory,
-               &inner::Orders::world_writable, &inner::Orders::checks, &inner::Orders::laid,
+               &inner::Orders::world_writable, &inner::Orders::checks, &inner::Orders::files,
                &inner::Orders::system_calls, &inner::Orders::trace, &inner::Orders::wall,
                &inner::Orders::has_namespaces, &inner::Orders::doorman, &inner::Orders::signals,
                &inner::Orders::open_files, &inner::Orders::limits, &inner::Orders::standard_error,

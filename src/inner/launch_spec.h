@@ -33,7 +33,7 @@ struct Check {
 };
 
 // See write_files.h.
-struct Laid {
+struct WrittenFile {
     std::string path;
     std::string content;  // or the target of a link
     bool is_link = false;
@@ -45,7 +45,7 @@ struct Orders {
     std::string working_directory = "/";
     std::vector<std::string> world_writable;  // directories to give mode 1777: /tmp, /dev/shm
     std::vector<Check> checks;
-    std::vector<Laid> laid;
+    std::vector<WrittenFile> files;
     seccomp::Switches system_calls;  // which of the ready filters
     seccomp::Trace trace;            // what the supervisor is notified of (start.h)
     landlock::Wall wall;

@@ -76,7 +76,7 @@ int prepare(const Orders& orders) {
         if (int number = failure_of(check); number != 0)
             return report_failure(orders, kStepCheck, check.target, number);
     }
-    lay(orders.laid);
+    write_files(orders.files);
     // Has no effect on a sealed mount, where no program needs the mode.
     for (const std::string& directory : orders.world_writable) (void)!::chmod(directory.c_str(), 01777);
     if (::chdir(orders.working_directory.c_str()) != 0) {

@@ -8,8 +8,8 @@
 
 namespace inner {
 
-void lay(const std::vector<Laid>& laid) {
-    for (const Laid& one : laid) {
+void write_files(const std::vector<WrittenFile>& files) {
+    for (const WrittenFile& one : files) {
         base::Result<base::Path> path = base::Path::parse(one.path);
         if (!path || !base::make_directories(path->parent().str(), 0755)) continue;
         ::unlink(path->c_str());

@@ -9,6 +9,6 @@ namespace inner {
 // Replaces what is there already. Failures are ignored: a missing file is only an inconvenience for the user,
 // and no promise depends on it. The place must belong to the jail: a check has shown that it is not the
 // host's.
-void lay(const std::vector<Laid>& laid);
+void write_files(const std::vector<WrittenFile>& files);
 
 }  // namespace inner

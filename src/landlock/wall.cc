@@ -111,16 +111,16 @@ Built build(const Wall& wall, int abi, const std::vector<int>& reopened) {
     if (int number = create(built, attributes); number != 0) return failed(number, "ruleset");
     if (attributes.files == 0) return built;
 
-    struct Given {
+    struct PathRights {
         const std::vector<std::string>& places;
         uint64_t rights;
     };
-    const Given all[] = {{wall.readable, rights_to_read()},
-                         {wall.writable, rights_to_write(abi) | rights_to_read()},
-                         {wall.used, rights_to_use(abi) | kReadFile | kReadDirectory}};
-    for (const Given& given : all) {
-        uint64_t rights = given.rights & attributes.files;
-        for (const std::string& place : given.places) {
+    const PathRights all[] = {{wall.readable, rights_to_read()},
+                              {wall.writable, rights_to_write(abi) | rights_to_read()},
+                              {wall.used, rights_to_use(abi) | kReadFile | kReadDirectory}};
+    for (const PathRights& granted : all) {
+        uint64_t rights = granted.rights & attributes.files;
+        for (const std::string& place : granted.places) {
             if (rights == 0) break;
             if (int number = add_place(built, place, rights); number != 0) return failed(number, place);
         }

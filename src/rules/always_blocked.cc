@@ -98,16 +98,16 @@ Error refusal(const config::Item& item, std::string_view why, std::string advice
                  .where = item.origin.describe()};
 }
 
-base::Status check_can_be_private(const config::Item& item, const Prefix& asked) {
+base::Status check_can_be_private(const config::Item& item, const Prefix& attempt) {
     constexpr std::string_view kAdvice =
         "open a part of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16, 100.64.0.0/10 or fc00::/7";
     for (const FloorRow& row : address_floor()) {
-        if (!row.prefix.contains(asked)) continue;
+        if (!row.prefix.contains(attempt)) continue;
         if (row.text->opening == Opening::by_setting) return base::success();
         return refusal(item, row.text->reason, std::string(kAdvice));
     }
-    bool is_wider =
-        std::ranges::any_of(address_floor(), [&](const FloorRow& row) { return asked.contains(row.prefix); });
+    bool is_wider = std::ranges::any_of(address_floor(),
+                                        [&](const FloorRow& row) { return attempt.contains(row.prefix); });
     if (is_wider) return refusal(item, "it holds more than one private network", std::string(kAdvice));
     return refusal(item, "it is not a private network", "open public addresses by network.allow");
 }

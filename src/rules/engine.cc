@@ -26,11 +26,11 @@ base::Status add_shipped(std::vector<Rule>& rules) {
     return base::success();
 }
 
-Asked asked_by(const Question& question) {
-    return Asked{.name = std::get_if<HostName>(&question.host),
-                 .address = std::get_if<Address>(&question.host),
-                 .port = question.port,
-                 .transport = question.transport};
+ConnectionAttempt attempt_of(const Question& question) {
+    return ConnectionAttempt{.name = std::get_if<HostName>(&question.host),
+                             .address = std::get_if<Address>(&question.host),
+                             .port = question.port,
+                             .transport = question.transport};
 }
 
 }  // namespace
@@ -116,15 +116,15 @@ void Engine::warn_of_no_effect(const Rule& rule) {
     warnings_.push_back(entry + closed->reason + (closed->can_be_opened ? "; network.private opens it" : ""));
 }
 
-std::optional<Verdict> Engine::closed_port(const Asked& asked) const {
-    std::string_view reason = asked.port == 0 ? "there is no port 0" : reason_for_closed_port(asked.port);
-    Asked about_port = asked;
+std::optional<Verdict> Engine::closed_port(const ConnectionAttempt& attempt) const {
+    std::string_view reason = attempt.port == 0 ? "there is no port 0" : reason_for_closed_port(attempt.port);
+    ConnectionAttempt about_port = attempt;
     about_port.only_networks_allow = false;
     if (reason.empty() || lifted_ports_.find(about_port)) return std::nullopt;
     return Verdict{.cause = Cause::port_floor,
-                   .rule = "port " + std::to_string(asked.port),
+                   .rule = "port " + std::to_string(attempt.port),
                    .reason = std::string(reason),
-                   .advice = asked.port == 0 ? "" : advice_for_port(asked)};
+                   .advice = attempt.port == 0 ? "" : advice_for_port(attempt)};
 }
 
 bool Engine::is_service(const Address& address, uint16_t port, Transport transport) const {
@@ -135,21 +135,21 @@ bool Engine::is_service(const Address& address, uint16_t port, Transport transpo
 
 // The host's name inside the jail reaches only services that the user named, even if a wider rule allows
 // more.
-std::optional<Verdict> Engine::closed_host_port(const Asked& asked) const {
-    if (!asked.name || asked.name->str() != kHostServiceName) return std::nullopt;
-    bool is_open =
-        asked.transport == Transport::tcp && std::ranges::any_of(services_, [&](const HostService& service) {
-            return !service.address && service.port == asked.port;
-        });
+std::optional<Verdict> Engine::closed_host_port(const ConnectionAttempt& attempt) const {
+    if (!attempt.name || attempt.name->str() != kHostServiceName) return std::nullopt;
+    bool is_open = attempt.transport == Transport::tcp &&
+                   std::ranges::any_of(services_, [&](const HostService& service) {
+                       return !service.address && service.port == attempt.port;
+                   });
     if (is_open) return std::nullopt;
-    bool can_be_opened = asked.transport == Transport::tcp && reason_for_closed_port(asked.port).empty();
+    bool can_be_opened = attempt.transport == Transport::tcp && reason_for_closed_port(attempt.port).empty();
     return Verdict{.cause = Cause::address_floor,
                    .rule = std::string(kHostServiceName),
                    .reason = "services of this host are closed but for those that are named",
                    .advice = can_be_opened
-                                 ? "if it is needed, open it with --host-port " + std::to_string(asked.port)
+                                 ? "if it is needed, open it with --host-port " + std::to_string(attempt.port)
                                  : "",
-                   .change = can_be_opened ? "--host-port " + std::to_string(asked.port) : ""};
+                   .change = can_be_opened ? "--host-port " + std::to_string(attempt.port) : ""};
 }
 
 std::optional<Verdict> Engine::closed_address(const Address& address, uint16_t port,
@@ -167,18 +167,18 @@ std::optional<Verdict> Engine::closed_address(const Address& address, uint16_t p
 }
 
 // Hosts in a network that the site declared private may have no names.
-const config::Origin* Engine::opened_as_private(const Asked& asked) const {
-    bool can_be = mode_ == NetworkMode::filtered && asked.transport == Transport::tcp && asked.address;
+const config::Origin* Engine::opened_as_private(const ConnectionAttempt& attempt) const {
+    bool can_be = mode_ == NetworkMode::filtered && attempt.transport == Transport::tcp && attempt.address;
     for (size_t i = 0; can_be && i < private_networks_.size(); ++i)
-        if (private_networks_[i].contains(*asked.address)) return &private_origins_[i];
+        if (private_networks_[i].contains(*attempt.address)) return &private_origins_[i];
     return nullptr;
 }
 
-Verdict Engine::default_verdict(const Asked& asked) const {
-    std::string advice = "if it is needed, open it with " + allow_line(entry_for(asked));
-    std::string change = change_for(asked);
-    bool is_literal = !asked.name;
-    const config::Origin* opening = is_literal ? opened_as_private(asked) : nullptr;
+Verdict Engine::default_verdict(const ConnectionAttempt& attempt) const {
+    std::string advice = "if it is needed, open it with " + allow_line(entry_for(attempt));
+    std::string change = change_for(attempt);
+    bool is_literal = !attempt.name;
+    const config::Origin* opening = is_literal ? opened_as_private(attempt) : nullptr;
     if (opening) {
         return Verdict{.decision = Decision::allow,
                        .cause = Cause::rule,
@@ -195,7 +195,7 @@ Verdict Engine::default_verdict(const Asked& asked) const {
                        .advice = "use the host's name; " + advice,
                        .change = change};
     }
-    if (asked.transport == Transport::udp) {
+    if (attempt.transport == Transport::udp) {
         return Verdict{.cause = Cause::udp,
                        .reason = "UDP is closed where no rule opens it",
                        .advice = advice,
@@ -221,13 +221,13 @@ Verdict Engine::default_verdict(const Asked& asked) const {
                    .change = std::move(change)};
 }
 
-Verdict Engine::judge(const Asked& asked) const {
-    if (std::optional<Verdict> closed = closed_port(asked)) return *closed;
-    const Rule* admins = admin_.find(asked);
-    if (admins && admins->side == Side::block) return verdict_by(*admins, asked);
-    const Rule* decisive = others_.find(asked);
+Verdict Engine::judge(const ConnectionAttempt& attempt) const {
+    if (std::optional<Verdict> closed = closed_port(attempt)) return *closed;
+    const Rule* admins = admin_.find(attempt);
+    if (admins && admins->side == Side::block) return verdict_by(*admins, attempt);
+    const Rule* decisive = others_.find(attempt);
     if (admins && (!decisive || decides_before(*admins, *decisive))) decisive = admins;
-    return decisive ? verdict_by(*decisive, asked) : default_verdict(asked);
+    return decisive ? verdict_by(*decisive, attempt) : default_verdict(attempt);
 }
 
 // Threat: a user setting that turns refusals into allows must not open what the administrator closed. If the
@@ -256,17 +256,17 @@ Verdict Engine::decide(const Question& question) const {
 }
 
 Verdict Engine::decide_raw(const Host& host, uint16_t port, const Address* resolved) const {
-    Asked asked{.name = std::get_if<HostName>(&host),
-                .address = std::get_if<Address>(&host),
-                .port = port,
-                .transport = Transport::raw};
-    if (asked.address == nullptr) asked.address = resolved;
-    const Rule* admins = admin_.find(asked);
-    const Rule* decisive = others_.find(asked);
+    ConnectionAttempt attempt{.name = std::get_if<HostName>(&host),
+                              .address = std::get_if<Address>(&host),
+                              .port = port,
+                              .transport = Transport::raw};
+    if (attempt.address == nullptr) attempt.address = resolved;
+    const Rule* admins = admin_.find(attempt);
+    const Rule* decisive = others_.find(attempt);
     bool is_admins =
         admins && (admins->side == Side::block || !decisive || decides_before(*admins, *decisive));
     if (is_admins) decisive = admins;
-    if (decisive) return verdict_by(*decisive, asked);
+    if (decisive) return verdict_by(*decisive, attempt);
     std::string usual = std::holds_alternative<HostName>(host) ? usual_protocol(port) : "";
     if (usual.empty()) {
         return Verdict{.decision = Decision::allow,
@@ -292,14 +292,14 @@ Verdict Engine::decide_strictly(const Question& question) const {
         case NetworkMode::proxied:
             break;
     }
-    Asked asked = asked_by(question);
-    if (asked.address) {
-        asked.only_networks_allow = !are_literals_open_;
-        if (std::optional<Verdict> closed = closed_address(*asked.address, asked.port, asked.transport))
+    ConnectionAttempt attempt = attempt_of(question);
+    if (attempt.address) {
+        attempt.only_networks_allow = !are_literals_open_;
+        if (std::optional<Verdict> closed = closed_address(*attempt.address, attempt.port, attempt.transport))
             return *closed;
     }
-    if (std::optional<Verdict> closed = closed_host_port(asked)) return *closed;
-    return judge(asked);
+    if (std::optional<Verdict> closed = closed_host_port(attempt)) return *closed;
+    return judge(attempt);
 }
 
 Verdict Engine::decide_resolved(const HostName& name, const Address& resolved, uint16_t port,

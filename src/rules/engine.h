@@ -116,15 +116,15 @@ class Engine {
     Engine() = default;
     void warn_of_no_effect(const Rule& rule);
     Verdict decide_strictly(const Question& question) const;
-    Verdict judge(const Asked& asked) const;
+    Verdict judge(const ConnectionAttempt& attempt) const;
     Verdict observed(Verdict verdict) const;
     Verdict first_above_floor(const HostName& name, uint32_t port, Transport transport) const;
-    Verdict default_verdict(const Asked& asked) const;
-    std::optional<Verdict> closed_port(const Asked& asked) const;
+    Verdict default_verdict(const ConnectionAttempt& attempt) const;
+    std::optional<Verdict> closed_port(const ConnectionAttempt& attempt) const;
     std::optional<Verdict> closed_address(const Address& address, uint16_t port, Transport transport) const;
-    std::optional<Verdict> closed_host_port(const Asked& asked) const;
+    std::optional<Verdict> closed_host_port(const ConnectionAttempt& attempt) const;
     bool is_service(const Address& address, uint16_t port, Transport transport) const;
-    const config::Origin* opened_as_private(const Asked& asked) const;
+    const config::Origin* opened_as_private(const ConnectionAttempt& attempt) const;
 
     policy::NetworkMode mode_ = policy::NetworkMode::filtered;
     config::Origin mode_origin_;

@@ -74,21 +74,21 @@ void RuleTable::arrange(Slot& slot) {
         static_cast<size_t>(std::ranges::partition_point(slot.numbers, is_single) - slot.numbers.begin());
 }
 
-bool RuleTable::applies(const Rule& rule, const Asked& asked) const {
-    if (!rule.ports.contains(asked.port) || !rule.is_for(asked.transport)) return false;
+bool RuleTable::applies(const Rule& rule, const ConnectionAttempt& attempt) const {
+    if (!rule.ports.contains(attempt.port) || !rule.is_for(attempt.transport)) return false;
     if (rule.side == Side::block) return true;
-    return !asked.only_blocks && (!asked.only_networks_allow || rule.target == Target::network);
+    return !attempt.only_blocks && (!attempt.only_networks_allow || rule.target == Target::network);
 }
 
-const Rule* RuleTable::first_in(const Slot& slot, const Asked& asked) const {
+const Rule* RuleTable::first_in(const Slot& slot, const ConnectionAttempt& attempt) const {
     auto ranges = slot.numbers.begin() + static_cast<ptrdiff_t>(slot.singles);
     auto port_of = [&](uint32_t number) { return rules_[number].ports.first; };
-    auto single = std::ranges::lower_bound(slot.numbers.begin(), ranges, asked.port, {}, port_of);
-    for (; single != ranges && port_of(*single) == asked.port; ++single) {
-        if (applies(rules_[*single], asked)) return &rules_[*single];
+    auto single = std::ranges::lower_bound(slot.numbers.begin(), ranges, attempt.port, {}, port_of);
+    for (; single != ranges && port_of(*single) == attempt.port; ++single) {
+        if (applies(rules_[*single], attempt)) return &rules_[*single];
     }
     for (; ranges != slot.numbers.end(); ++ranges) {
-        if (applies(rules_[*ranges], asked)) return &rules_[*ranges];
+        if (applies(rules_[*ranges], attempt)) return &rules_[*ranges];
     }
     return nullptr;
 }
@@ -114,21 +114,21 @@ void RuleTable::visit_address(const Address& address, Visit visit) const {
     }
 }
 
-const Rule* RuleTable::find(const Asked& asked) const {
+const Rule* RuleTable::find(const ConnectionAttempt& attempt) const {
     const Rule* best = nullptr;
-    Asked now = asked;
+    ConnectionAttempt now = attempt;
     auto consider = [&](const Slot& slot) {
         const Rule* rule = first_in(slot, now);
         if (rule && (!best || decides_before(*rule, *best))) best = rule;
     };
-    if (asked.name) visit_name(*asked.name, consider);
+    if (attempt.name) visit_name(*attempt.name, consider);
     consider(any_);
     consider(ports_);
-    if (!asked.address) return best;
-    visit_address(*asked.address, consider);
-    for (const Embedded& inner : embedded_addresses(*asked.address)) {
+    if (!attempt.address) return best;
+    visit_address(*attempt.address, consider);
+    for (const Embedded& inner : embedded_addresses(*attempt.address)) {
         // The end of a tunnel is a different host from the allowed one, but it may be a blocked one.
-        now.only_blocks = asked.only_blocks || !inner.is_same_host;
+        now.only_blocks = attempt.only_blocks || !inner.is_same_host;
         visit_address(inner.address, consider);
     }
     return best;

@@ -17,8 +17,9 @@
 
 namespace network {
 
-// A requested connection. With a name and an address, the address is the result of resolving the name.
-struct Asked {
+// A connection that a program asks for. With a name and an address, the address is the result of resolving
+// the name.
+struct ConnectionAttempt {
     const HostName* name = nullptr;
     const Address* address = nullptr;
     uint16_t port = 0;
@@ -38,7 +39,7 @@ class RuleTable {
     explicit RuleTable(std::vector<Rule> rules);
 
     // The rule that decides, or null if no rule matches. Valid as long as the table.
-    const Rule* find(const Asked& asked) const;
+    const Rule* find(const ConnectionAttempt& attempt) const;
 
     // Every rule about this name on some port, for questions without a port.
     std::vector<const Rule*> about(const HostName& name) const;
@@ -57,8 +58,8 @@ class RuleTable {
 
     Slot& slot_for(const Rule& rule);
     void arrange(Slot& slot);
-    bool applies(const Rule& rule, const Asked& asked) const;
-    const Rule* first_in(const Slot& slot, const Asked& asked) const;
+    bool applies(const Rule& rule, const ConnectionAttempt& attempt) const;
+    const Rule* first_in(const Slot& slot, const ConnectionAttempt& attempt) const;
 
     template <typename Visit>
     void visit_name(const HostName& name, Visit visit) const;

@@ -230,7 +230,7 @@ backends::Caller Session::state_of_caller() const {
                             .sockets = sockets_of(notices_, chaperon_),
                             .door = door_.jails.get(),
                             .answers = answers_};
-    if (needs_gateway()) caller.network = network::gateway::wanted_of(plan_.network.egress);
+    if (needs_gateway()) caller.network = network::gateway::network_request_for(plan_.network.egress);
     caller.listeners = listeners_.jails.get();
     return caller;
 }

@@ -65,7 +65,8 @@ std::string octal(mode_t mode) {
 
 class Walk {
   public:
-    explicit Walk(Report& report, const Asked& asked) : report_(report), asked_(asked) {}
+    explicit Walk(Report& report, const WalkerArguments& arguments)
+        : report_(report), arguments_(arguments) {}
 
     void enter(const std::string& path, int levels) {
         DIR* directory = ::opendir(path.c_str());
@@ -85,8 +86,8 @@ class Walk {
     }
 
     int levels_of(const std::string& path, int levels) const {
-        if (std::ranges::find(asked_.shallow, path) != asked_.shallow.end()) return 0;
-        for (const std::string& deep : asked_.deep) {
+        if (std::ranges::find(arguments_.shallow, path) != arguments_.shallow.end()) return 0;
+        for (const std::string& deep : arguments_.deep) {
             if (path == deep) return INT_MAX;
             // The path leads to a deep directory, so enter it. Its other entries are walked only as far as
             // `levels` allows.
@@ -154,14 +155,14 @@ class Walk {
     }
 
     Report& report_;
-    const Asked& asked_;
+    const WalkerArguments& arguments_;
     size_t entries_ = 0;
 };
 
 }  // namespace
 
-void tell_files(Report& report, const Asked& asked) {
-    Walk(report, asked).enter("/", INT_MAX);
+void tell_files(Report& report, const WalkerArguments& arguments) {
+    Walk(report, arguments).enter("/", INT_MAX);
 }
 
 }  // namespace differential

@@ -153,7 +153,7 @@ void tell_mounts(Report& report) {
     }
 }
 
-void tell_writing(Report& report, const Asked& asked) {
+void tell_writing(Report& report, const WalkerArguments& arguments) {
     for (const char* path :
          {"/", "/etc", "/usr", "/usr/bin", "/dev", "/dev/pts", "/dev/shm", "/proc", "/proc/self", "/run",
           "/run/agent-sandbox", "/tmp", "/var", "/var/tmp", "/home", "/sys"})
@@ -164,7 +164,7 @@ void tell_writing(Report& report, const Asked& asked) {
           "/proc/sys/net/ipv4/ip_forward", "/proc/sys/user/max_user_namespaces", "/proc/self/oom_score_adj",
           "/proc/self/mem", "/proc/kcore", "/proc/kmsg"})
         try_all(report, path);
-    for (const std::string& path : asked.deep) try_all(report, path);
+    for (const std::string& path : arguments.deep) try_all(report, path);
     std::string last;
     for (const Row& row : read_table()) {
         if (row.target == last) continue;

@@ -18,32 +18,32 @@
 namespace differential {
 namespace {
 
-bool is_hosts_network(const Asked& asked) {
+bool is_hosts_network(const WalkerArguments& arguments) {
     char text[64] = {};
     ssize_t length = ::readlink("/proc/self/ns/net", text, sizeof text - 1);
     if (length < 0) return true;
     std::string own(text);
-    return std::ranges::any_of(asked.host_namespaces, [&](const std::string& row) {
+    return std::ranges::any_of(arguments.host_namespaces, [&](const std::string& row) {
         return row.starts_with("net=") && own == "net:[" + row.substr(4) + "]";
     });
 }
 
 std::string address_of(int fd, const char* interface, unsigned long request) {
-    struct ifreq asked = {};
-    std::strncpy(asked.ifr_name, interface, IFNAMSIZ - 1);
-    if (::ioctl(fd, request, &asked) != 0) return name_of_errno(errno);
+    struct ifreq control = {};
+    std::strncpy(control.ifr_name, interface, IFNAMSIZ - 1);
+    if (::ioctl(fd, request, &control) != 0) return name_of_errno(errno);
     struct sockaddr_in address;
-    std::memcpy(&address, &asked.ifr_addr, sizeof address);
+    std::memcpy(&address, &control.ifr_addr, sizeof address);
     char text[INET_ADDRSTRLEN] = {};
     ::inet_ntop(AF_INET, &address.sin_addr, text, sizeof text);
     return text;
 }
 
 std::string number_of(int fd, const char* interface, unsigned long request) {
-    struct ifreq asked = {};
-    std::strncpy(asked.ifr_name, interface, IFNAMSIZ - 1);
-    if (::ioctl(fd, request, &asked) != 0) return name_of_errno(errno);
-    return std::to_string(request == SIOCGIFFLAGS ? asked.ifr_flags : asked.ifr_mtu);
+    struct ifreq control = {};
+    std::strncpy(control.ifr_name, interface, IFNAMSIZ - 1);
+    if (::ioctl(fd, request, &control) != 0) return name_of_errno(errno);
+    return std::to_string(request == SIOCGIFFLAGS ? control.ifr_flags : control.ifr_mtu);
 }
 
 void tell_interfaces(Report& report) {
@@ -117,9 +117,9 @@ int connect_to(const char* address, uint16_t port, int type) {
 
 }  // namespace
 
-void tell_network(Report& report, const Asked& asked) {
+void tell_network(Report& report, const WalkerArguments& arguments) {
     tell_interfaces(report);
-    if (is_hosts_network(asked)) return;
+    if (is_hosts_network(arguments)) return;
     for (const char* name : {"if_inet6", "route", "fib_trie", "arp"})
         tell_lines(report, std::string("/proc/net/") + name);
     tell_routes_v6(report, "/proc/net/ipv6_route");

@@ -187,8 +187,8 @@ void tell_kernels_view(Report& report) {
     report.say("asked", "host name", std::string(names.nodename) + " " + names.domainname);
 }
 
-void tell_namespaces(Report& report, const Asked& asked) {
-    for (const std::string& row : asked.host_namespaces) {
+void tell_namespaces(Report& report, const WalkerArguments& arguments) {
+    for (const std::string& row : arguments.host_namespaces) {
         size_t equals = row.find('=');
         std::string kind = row.substr(0, equals);
         std::optional<std::string> own = link_of("/proc/self/ns/" + kind);
@@ -202,7 +202,7 @@ void tell_namespaces(Report& report, const Asked& asked) {
 
 }  // namespace
 
-void tell_process(Report& report, const Asked& asked) {
+void tell_process(Report& report, const WalkerArguments& arguments) {
     tell_status(report, "status", "/proc/self/status");
     for (const char* name :
          {"uid_map", "gid_map", "projid_map", "setgroups", "limits", "oom_score_adj", "cgroup", "loginuid",
@@ -212,7 +212,7 @@ void tell_process(Report& report, const Asked& asked) {
     tell_descriptors(report);
     tell_relations(report);
     tell_kernels_view(report);
-    tell_namespaces(report, asked);
+    tell_namespaces(report, arguments);
     for (const char* path :
          {"/proc/sys/kernel/hostname", "/proc/sys/user/max_user_namespaces",
           "/proc/sys/user/max_mnt_namespaces", "/proc/sys/user/max_pid_namespaces", "/proc/sys/kernel/shmmax",

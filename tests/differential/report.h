@@ -34,19 +34,19 @@ std::string without_session(std::string_view text);
 std::string content_of(const std::string& path, int& number, size_t limit = 64u << 10);
 
 // The arguments of the walker: facts about the host, and how deep to walk.
-struct Asked {
+struct WalkerArguments {
     std::vector<std::string> host_namespaces;  // "net=4026531840"
     std::vector<std::string> deep;             // directories that are walked completely
     std::vector<std::string> shallow;          // not entered: other processes use these directories too
 };
 
-void tell_files(Report& report, const Asked& asked);
+void tell_files(Report& report, const WalkerArguments& arguments);
 void tell_mounts(Report& report);
-void tell_writing(Report& report, const Asked& asked);
-void tell_process(Report& report, const Asked& asked);
+void tell_writing(Report& report, const WalkerArguments& arguments);
+void tell_process(Report& report, const WalkerArguments& arguments);
 void tell_first_process(Report& report);
 void tell_processes(Report& report);
-void tell_network(Report& report, const Asked& asked);
+void tell_network(Report& report, const WalkerArguments& arguments);
 void tell_calls(Report& report);
 void tell_sockets(Report& report);
 

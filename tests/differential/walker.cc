@@ -40,27 +40,27 @@ int main(int argc, char** argv) {
         std::fputs("walker: this is no jail\n", stderr);
         return 2;
     }
-    differential::Asked asked;
+    differential::WalkerArguments arguments;
     for (int i = 1; i < argc; ++i) {
         std::string word = argv[i];
         if (word.starts_with("deep=")) {
-            asked.deep.push_back(word.substr(5));
+            arguments.deep.push_back(word.substr(5));
         } else if (word.starts_with("shallow=")) {
-            asked.shallow.push_back(word.substr(8));
+            arguments.shallow.push_back(word.substr(8));
         } else {
-            asked.host_namespaces.push_back(word);
+            arguments.host_namespaces.push_back(word);
         }
     }
     differential::Report report;
     // First the checks that only read, then those that try to change something.
-    differential::tell_process(report, asked);
+    differential::tell_process(report, arguments);
     differential::tell_processes(report);
-    differential::tell_network(report, asked);
-    differential::tell_files(report, asked);
+    differential::tell_network(report, arguments);
+    differential::tell_files(report, arguments);
     differential::tell_mounts(report);
     differential::tell_first_process(report);
     differential::tell_calls(report);
     differential::tell_sockets(report);
-    differential::tell_writing(report, asked);
+    differential::tell_writing(report, arguments);
     return base::write_all(STDOUT_FILENO, report.text()) ? 0 : 1;
 }

@@ -26,9 +26,9 @@ EngineSettings allowing(std::initializer_list<const char*> entries) {
     return settings;
 }
 
-class Asked : public ::testing::Test {
+class ApprovalsTest : public ::testing::Test {
   protected:
-    explicit Asked(Egress egress = asking()) : world(std::move(egress)) {}
+    explicit ApprovalsTest(Egress egress = asking()) : world(std::move(egress)) {}
 
     Peer request(std::string_view name, uint16_t port = 80) {
         Peer client = world.connect(world.inside(name, port));
@@ -45,7 +45,7 @@ class Asked : public ::testing::Test {
     TcpWorld world;
 };
 
-TEST_F(Asked, HoldsAConnectionUntilARuleOpensIt) {
+TEST_F(ApprovalsTest, HoldsAConnectionUntilARuleOpensIt) {
     Peer client = request("example.org");
     EXPECT_TRUE(is_silent(client));
     EXPECT_TRUE(world.dialled().empty());
@@ -67,7 +67,7 @@ TEST_F(Asked, HoldsAConnectionUntilARuleOpensIt) {
     EXPECT_EQ(world.records("answer")[0].number("id"), world.records("ask")[0].number("id"));
 }
 
-TEST_F(Asked, ShowsTheQuestionAsState) {
+TEST_F(ApprovalsTest, ShowsTheQuestionAsState) {
     Peer client = request("example.org");
     base::Json state = world.state();
     ASSERT_EQ(state.items("pending").size(), 1u);
@@ -80,7 +80,7 @@ TEST_F(Asked, ShowsTheQuestionAsState) {
     EXPECT_LE(shown.number("left_ms"), 120'000);
 }
 
-TEST_F(Asked, IsOneQuestionForAllWhoWantTheSame) {
+TEST_F(ApprovalsTest, IsOneQuestionForAllWhoWantTheSame) {
     Peer first = request("example.org"), second = request("example.org");
     Peer third = request("example.org", 8080), fourth = request("other.example");
     EXPECT_EQ(pending().size(), 3u);
@@ -95,7 +95,7 @@ TEST_F(Asked, IsOneQuestionForAllWhoWantTheSame) {
     EXPECT_TRUE(world.dialled().empty());
 }
 
-TEST_F(Asked, ADenialHoldsForTheRestOfTheSession) {
+TEST_F(ApprovalsTest, ADenialHoldsForTheRestOfTheSession) {
     Peer first = request("example.org");
     world.desk().questions.deny(1, "no");
     EXPECT_TRUE(world.hears(first, "403"));
@@ -113,7 +113,7 @@ TEST_F(Asked, ADenialHoldsForTheRestOfTheSession) {
     EXPECT_TRUE(world.hears(server, "GET /"));
 }
 
-TEST_F(Asked, AProxysClientWaitsToo) {
+TEST_F(ApprovalsTest, AProxysClientWaitsToo) {
     Peer client = world.connect(TcpWorld::gateway());
     client.send("CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n");
     world.turn();
@@ -128,7 +128,7 @@ TEST_F(Asked, AProxysClientWaitsToo) {
     EXPECT_TRUE(world.hears(client, "200 Connection established"));
 }
 
-TEST_F(Asked, ARuleThatClosesIsAnAnswerToo) {
+TEST_F(ApprovalsTest, ARuleThatClosesIsAnAnswerToo) {
     Peer client = request("example.org");
     EngineSettings settings = asking().rules;
     settings.block = items({"example.org"});
@@ -137,7 +137,7 @@ TEST_F(Asked, ARuleThatClosesIsAnAnswerToo) {
     EXPECT_EQ(world.records("answer").at(0).text("verdict"), "deny");
 }
 
-TEST_F(Asked, RulesAboutSomethingElseLeaveItWaiting) {
+TEST_F(ApprovalsTest, RulesAboutSomethingElseLeaveItWaiting) {
     Peer client = request("example.org");
     EXPECT_EQ(*world.renew(allowing({"other.example", "example.org:8080"})), 0u);
     world.turn();
@@ -146,7 +146,7 @@ TEST_F(Asked, RulesAboutSomethingElseLeaveItWaiting) {
     EXPECT_EQ(world.records("ask").size(), 1u);
 }
 
-TEST_F(Asked, WhoLeavesTakesItsPlaceWithIt) {
+TEST_F(ApprovalsTest, WhoLeavesTakesItsPlaceWithIt) {
     Peer first = request("example.org"), second = request("example.org");
     first.close();
     EXPECT_TRUE(world.until([&] { return world.desk().questions.held() == 1; }));
@@ -161,7 +161,7 @@ TEST_F(Asked, WhoLeavesTakesItsPlaceWithIt) {
 }
 
 // Rules that no longer allow a host close the connections to it.
-TEST_F(Asked, WhatIsAQuestionAgainIsClosed) {
+TEST_F(ApprovalsTest, WhatIsAQuestionAgainIsClosed) {
     ASSERT_TRUE(world.renew(allowing({"example.org"})));
     Peer client = request("example.org");
     Peer server = world.accept();
@@ -170,14 +170,14 @@ TEST_F(Asked, WhatIsAQuestionAgainIsClosed) {
     EXPECT_TRUE(world.is_reset(client));
 }
 
-TEST_F(Asked, AddressesAreNotAskedAbout) {
+TEST_F(ApprovalsTest, AddressesAreNotAskedAbout) {
     Peer client = world.connect(TcpWorld::literal("192.0.2.1", 80));
     client.send(get("192.0.2.1"));
     EXPECT_TRUE(world.hears(client, "403 Forbidden"));
     EXPECT_TRUE(pending().empty());
 }
 
-TEST_F(Asked, TheListAndTheQueueHaveAnEnd) {
+TEST_F(ApprovalsTest, TheListAndTheQueueHaveAnEnd) {
     std::vector<Peer> clients;
     for (size_t i = 0; i < Questions::kMost; ++i)
         clients.push_back(world.connect(world.inside("h" + std::to_string(i) + ".example", 80)));
@@ -191,12 +191,12 @@ TEST_F(Asked, TheListAndTheQueueHaveAnEnd) {
     EXPECT_EQ(pending().size(), Questions::kMost);
 }
 
-class AskedBriefly : public Asked {
+class BriefApprovalsTest : public ApprovalsTest {
   protected:
-    AskedBriefly() : Asked(asking(std::chrono::seconds(1))) {}
+    BriefApprovalsTest() : ApprovalsTest(asking(std::chrono::seconds(1))) {}
 };
 
-TEST_F(AskedBriefly, NobodyAnswers) {
+TEST_F(BriefApprovalsTest, NobodyAnswers) {
     Peer client = request("example.org");
     EXPECT_TRUE(world.hears(client, "no answer came within 1s"));
     EXPECT_TRUE(world.hears(client, "agent-sandbox pending"));

@@ -46,8 +46,8 @@ Orders example() {
     orders.control = 10;
     orders.takes_terminal = true;
     orders.ends_others = true;
-    orders.laid = {{.path = "/h/.bashrc", .content = "a\nb"},
-                   {.path = "/h/l", .content = "x", .is_link = true}};
+    orders.files = {{.path = "/h/.bashrc", .content = "a\nb"},
+                    {.path = "/h/l", .content = "x", .is_link = true}};
     return orders;
 }
 

@@ -129,12 +129,12 @@ const Machine kMachines[] = {
     {"root", [](Facts& f) { f.identity.uid = 0, f.identity.gid = 0, add_landlock(f, 7); }},
 };
 
-struct Asked {
+struct FlagRow {
     std::string_view name;
     std::string_view flags;  // TOML, from the command line
 };
 
-const Asked kRequests[] = {
+const FlagRow kRequests[] = {
     {"default", ""},
     {"--backend native", "isolation.backend = 'native'"},
     {"--backend bwrap", "isolation.backend = 'bwrap'"},
@@ -152,7 +152,7 @@ const Asked kRequests[] = {
     {"temporary files=hidden", "isolation.require_each = ['temporary files=hidden']"},
 };
 
-test::Case example_of(const Machine& machine, const Asked& asked) {
+test::Case example_of(const Machine& machine, const FlagRow& asked) {
     test::Case example;
     example.toml.user = asked.flags;
     example.machine = machine.change;
@@ -184,7 +184,7 @@ TEST(BackendChoice, TableOfMachinesAndRequests) {
     std::string table;
     for (const Machine& machine : kMachines) {
         table += std::string(machine.name) + "\n";
-        for (const Asked& asked : kRequests) {
+        for (const FlagRow& asked : kRequests) {
             table += "  " + std::string(asked.name) + "\n    " +
                      outcome(test::planned(example_of(machine, asked))) + "\n";
         }
@@ -208,7 +208,7 @@ bool says(const Plan& plan, std::string_view text, NoteKind kind = NoteKind::pro
 TEST(BackendChoice, NothingIsWeakerInSilence) {
     int planned = 0;
     for (const Machine& machine : kMachines) {
-        for (const Asked& asked : kRequests) {
+        for (const FlagRow& asked : kRequests) {
             SCOPED_TRACE(std::string(machine.name) + " / " + std::string(asked.name));
             base::Result<Plan> plan = test::planned(example_of(machine, asked));
             if (!plan) continue;
@@ -243,7 +243,7 @@ TEST(BackendChoice, RequirementsAreHeld) {
     for (const Machine& machine : kMachines) {
         for (auto [word, level] : {std::pair("denied", Level::denied), std::pair("hidden", Level::hidden)}) {
             SCOPED_TRACE(std::string(machine.name) + " / " + word);
-            Asked asked{"", {}};
+            FlagRow asked{"", {}};
             std::string flags = "isolation.require = '" + std::string(word) + "'";
             asked.flags = flags;
             base::Result<Plan> plan = test::planned(example_of(machine, asked));

@@ -62,16 +62,16 @@ doorman::Orders doorman_of(const plan::Plan& plan, const host::Facts& facts, con
             .guards_terminal_size = has_terminal};
 }
 
-std::vector<inner::Laid> laid_by_stage(const host::Tree& tree, const View& view) {
+std::vector<inner::WrittenFile> files_by_stage(const host::Tree& tree, const View& view) {
     constexpr size_t kLargest = 1u << 20;
-    std::vector<inner::Laid> laid;
+    std::vector<inner::WrittenFile> files;
     for (const base::Path& file : view.copied) {
         if (base::Result<std::string> content = tree.read(file, kLargest))
-            laid.push_back({.path = file.str(), .content = *std::move(content)});
+            files.push_back({.path = file.str(), .content = *std::move(content)});
     }
     for (const Link& link : view.links)
-        laid.push_back({.path = link.path.str(), .content = link.target, .is_link = true});
-    return laid;
+        files.push_back({.path = link.path.str(), .content = link.target, .is_link = true});
+    return files;
 }
 
 std::vector<std::string> command_line(const Rendered& rendered, const Inheritance& inheritance, int profile,
@@ -119,7 +119,7 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
         return opened.error();
     inner::Orders orders = stage_orders(plan, caller, inheritance);
     orders.ends_others = true;
-    orders.laid = laid_by_stage(tree, *view);
+    orders.files = files_by_stage(tree, *view);
     orders.doorman = doorman_of(plan, facts, caller);
     base::Result<std::vector<inner::Check>> checks = make_checks(plan, *view);
     if (!checks) return checks.error();

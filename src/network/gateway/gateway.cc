@@ -98,7 +98,7 @@ base::Result<Prepared> prepare(const Egress& egress, const GatewayInputs& inputs
         return Prepared{std::move(early->engine), {}, {}, std::move(early->files)};
     }
     // Wait even after a failure: the process that creates the namespaces fails if its messages are not read.
-    base::Result<netns::Listeners> listeners = inputs.await_listeners(wanted_of(egress));
+    base::Result<netns::Listeners> listeners = inputs.await_listeners(network_request_for(egress));
     if (!early) return early.error();
     if (!listeners) return listeners.error();
     return Prepared{std::move(early->engine), *std::move(listeners), std::move(early->published),
@@ -155,7 +155,7 @@ int give_up(int control, const base::Error& error) {
 
 }  // namespace
 
-netns::Wanted wanted_of(const Egress& egress) {
+netns::NetworkRequest network_request_for(const Egress& egress) {
     bool is_isolated = egress.rules.mode == policy::NetworkMode::isolated;
     return {.has_listeners = !is_isolated,
             .tcp_ports = egress.tcp_ports,

@@ -14,7 +14,7 @@ namespace network::gateway {
 
 struct GatewayInputs {
     // Waits for the jail's network namespace and returns its listeners.
-    std::function<base::Result<netns::Listeners>(const netns::Wanted&)> await_listeners;
+    std::function<base::Result<netns::Listeners>(const netns::NetworkRequest&)> await_listeners;
     audit::Writer record;  // without a file, nothing is recorded
     base::Fd control;      // to the supervisor (messages.h)
     // The inner stage passes connections here (passed_acceptor.h). There is then no namespace to set up or to
@@ -23,7 +23,7 @@ struct GatewayInputs {
 };
 
 // The sockets that these rules need in the jail's network namespace.
-netns::Wanted wanted_of(const Egress& egress);
+netns::NetworkRequest network_request_for(const Egress& egress);
 
 // Runs until the supervisor reports that the jail has ended, or exits itself. Returns the exit status.
 int run(const Egress& egress, GatewayInputs inputs);

@@ -98,9 +98,9 @@ std::vector<uint16_t> common_ports() {
     return {std::begin(kCommonPorts), std::end(kCommonPorts)};
 }
 
-std::vector<Endpoint> endpoints_for(const Wanted& wanted, Capture capture) {
+std::vector<Endpoint> endpoints_for(const NetworkRequest& request, Capture capture) {
     std::vector<uint16_t> ports = common_ports();
-    for (uint16_t port : wanted.tcp_ports) {
+    for (uint16_t port : request.tcp_ports) {
         if (std::ranges::find(ports, port) == ports.end()) ports.push_back(port);
     }
     std::vector<Endpoint> endpoints;
@@ -111,7 +111,7 @@ std::vector<Endpoint> endpoints_for(const Wanted& wanted, Capture capture) {
             endpoints.push_back(capture_endpoint(is_v6, capture));
         }
         endpoints.push_back(endpoint(Group::name_server, is_v6, base::kNameServerPort));
-        for (uint16_t port : wanted.udp_ports) endpoints.push_back(endpoint(Group::udp, is_v6, port));
+        for (uint16_t port : request.udp_ports) endpoints.push_back(endpoint(Group::udp, is_v6, port));
     }
     return endpoints;
 }

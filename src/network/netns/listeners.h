@@ -11,7 +11,7 @@ namespace network::netns {
 // their own servers (3000, 5000, 8000, 8080 …), because our listener would block them.
 std::vector<uint16_t> common_ports();
 
-// The endpoints for `wanted` and `capture`: first all of IPv4, then all of IPv6, in the order of the groups.
-std::vector<Endpoint> endpoints_for(const Wanted& wanted, Capture capture);
+// The endpoints for `request` and `capture`: first all of IPv4, then all of IPv6, in the order of the groups.
+std::vector<Endpoint> endpoints_for(const NetworkRequest& request, Capture capture);
 
 }  // namespace network::netns

@@ -50,6 +50,6 @@ struct Recipe {
 };
 
 // `raises_loopback`: no other process does.
-Recipe make_recipe(const Wanted& wanted, bool raises_loopback);
+Recipe make_recipe(const NetworkRequest& request, bool raises_loopback);
 
 }  // namespace network::netns

@@ -198,8 +198,8 @@ std::string_view to_text(Capture capture) {
     return kTexts[static_cast<size_t>(capture)];
 }
 
-base::Result<Listeners> set_up(pid_t process, const Wanted& wanted) {
-    Recipe recipe = make_recipe(wanted, false);
+base::Result<Listeners> set_up(pid_t process, const NetworkRequest& request) {
+    Recipe recipe = make_recipe(request, false);
     base::Result<Helper> helper = start_helper([&](int socket) { work_inside(process, recipe, socket); });
     if (!helper) return helper.error();
     base::Result<Listeners> listeners = take_all(helper->socket.get(), recipe);
@@ -207,8 +207,8 @@ base::Result<Listeners> set_up(pid_t process, const Wanted& wanted) {
     return listeners;
 }
 
-base::Result<Listeners> receive(int socket, const Wanted& wanted) {
-    return take_all(socket, make_recipe(wanted, true));
+base::Result<Listeners> receive(int socket, const NetworkRequest& request) {
+    return take_all(socket, make_recipe(request, true));
 }
 
 }  // namespace network::netns

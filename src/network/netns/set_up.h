@@ -24,7 +24,7 @@ enum class Capture {
 };
 std::string_view to_text(Capture capture);
 
-struct Wanted {
+struct NetworkRequest {
     bool has_listeners = true;        // false: nothing leaves the jail; only connections into it are possible
     std::vector<uint16_t> tcp_ports;  // for Capture::listeners, besides the built-in ones
     std::vector<uint16_t> udp_ports;
@@ -46,9 +46,9 @@ inline constexpr std::string_view kEndedEarly = "the set-up of the network names
 
 // `process` is in the namespace. Waits until the namespace's creator has raised the loopback device, as
 // bubblewrap does.
-base::Result<Listeners> set_up(pid_t process, const Wanted& wanted);
+base::Result<Listeners> set_up(pid_t process, const NetworkRequest& request);
 
-// Receives the sockets from a process that carries out the recipe of `wanted` in the namespace.
-base::Result<Listeners> receive(int socket, const Wanted& wanted);
+// Receives the sockets from a process that carries out the recipe of `request` in the namespace.
+base::Result<Listeners> receive(int socket, const NetworkRequest& request);
 
 }  // namespace network::netns

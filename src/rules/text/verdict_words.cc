@@ -15,14 +15,14 @@ bool is_shipped(const Rule& rule) {
 
 // An entry for the host itself decides before wider entries and before the shipped list. An entry for one
 // port of the host decides before the user's own entry for all ports.
-std::string change_against(const Rule& rule, const Asked& asked) {
-    if (rule.origin.layer == config::Layer::admin || !asked.name || asked.transport == Transport::udp)
+std::string change_against(const Rule& rule, const ConnectionAttempt& attempt) {
+    if (rule.origin.layer == config::Layer::admin || !attempt.name || attempt.transport == Transport::udp)
         return {};
-    if (asked.transport == Transport::raw)
-        return rule.target == Target::host && rule.names_ports() ? "" : allow_line(entry_for(asked));
-    if (is_shipped(rule) || rule.target != Target::host) return "--allow-host " + asked.name->str();
+    if (attempt.transport == Transport::raw)
+        return rule.target == Target::host && rule.names_ports() ? "" : allow_line(entry_for(attempt));
+    if (is_shipped(rule) || rule.target != Target::host) return "--allow-host " + attempt.name->str();
     bool can_be_narrower = !rule.names_ports();
-    return can_be_narrower ? allow_line(base::with_port(asked.name->str(), asked.port)) : "";
+    return can_be_narrower ? allow_line(base::with_port(attempt.name->str(), attempt.port)) : "";
 }
 
 std::string advice_against(const Rule& rule) {
@@ -42,7 +42,7 @@ std::string name_of(const Rule& rule) {
     return rule.bundle.empty() ? rule.text : base::format("@{}: {}", rule.bundle, rule.text);
 }
 
-Verdict verdict_by(const Rule& rule, const Asked& asked) {
+Verdict verdict_by(const Rule& rule, const ConnectionAttempt& attempt) {
     bool is_allowed = rule.side == Side::allow;
     std::string reason = rule.reason;
     if (reason.empty()) reason = is_allowed ? "network.allow opens it" : "network.block closes it";
@@ -52,35 +52,35 @@ Verdict verdict_by(const Rule& rule, const Asked& asked) {
                    .origin = rule.origin,
                    .reason = std::move(reason),
                    .advice = is_allowed ? std::string() : advice_against(rule),
-                   .change = is_allowed ? std::string() : change_against(rule, asked)};
+                   .change = is_allowed ? std::string() : change_against(rule, attempt)};
 }
 
 Verdict raw_refusal(const Host& host, uint16_t port, std::string reason) {
-    Asked asked{.name = std::get_if<HostName>(&host),
-                .address = std::get_if<Address>(&host),
-                .port = port,
-                .transport = Transport::raw};
-    std::string change = allow_line(entry_for(asked));
+    ConnectionAttempt attempt{.name = std::get_if<HostName>(&host),
+                              .address = std::get_if<Address>(&host),
+                              .port = port,
+                              .transport = Transport::raw};
+    std::string change = allow_line(entry_for(attempt));
     return Verdict{.cause = Cause::protocol,
                    .reason = std::move(reason),
                    .advice = base::format("if it is needed, {} lets it through unread", change),
                    .change = change};
 }
 
-std::string entry_for(const Asked& asked) {
-    std::string host = asked.name ? asked.name->str() : asked.address->str();
-    if (asked.transport == Transport::tcp) return host;
-    return base::format("{}:{}", to_text(asked.transport), base::with_port(host, asked.port));
+std::string entry_for(const ConnectionAttempt& attempt) {
+    std::string host = attempt.name ? attempt.name->str() : attempt.address->str();
+    if (attempt.transport == Transport::tcp) return host;
+    return base::format("{}:{}", to_text(attempt.transport), base::with_port(host, attempt.port));
 }
 
-std::string change_for(const Asked& asked) {
-    bool has_flag = asked.name && asked.transport == Transport::tcp;
-    return has_flag ? "--allow-host " + asked.name->str() : allow_line(entry_for(asked));
+std::string change_for(const ConnectionAttempt& attempt) {
+    bool has_flag = attempt.name && attempt.transport == Transport::tcp;
+    return has_flag ? "--allow-host " + attempt.name->str() : allow_line(entry_for(attempt));
 }
 
-std::string advice_for_port(const Asked& asked) {
-    std::string entry = entry_for(asked);
-    if (asked.transport == Transport::tcp) entry = base::with_port(entry, asked.port);
+std::string advice_for_port(const ConnectionAttempt& attempt) {
+    std::string entry = entry_for(attempt);
+    if (attempt.transport == Transport::tcp) entry = base::with_port(entry, attempt.port);
     return base::format("{}: {} in {}", kAskAdministrator, allow_line(entry), kAdministratorsFile);
 }
 

@@ -16,13 +16,13 @@ std::string name_of(const Rule& rule);
 // Refuses bytes that carry no name to judge. `change` is the entry that allows them unread.
 Verdict raw_refusal(const Host& host, uint16_t port, std::string reason);
 std::string allow_line(std::string_view entry);
-Verdict verdict_by(const Rule& rule, const Asked& asked);
+Verdict verdict_by(const Rule& rule, const ConnectionAttempt& attempt);
 
 // The entry for network.allow.
-std::string entry_for(const Asked& asked);
+std::string entry_for(const ConnectionAttempt& attempt);
 // The same as a command-line option or a line of a settings file.
-std::string change_for(const Asked& asked);
+std::string change_for(const ConnectionAttempt& attempt);
 // A port of the floor is open if the administrator allows the server with that port.
-std::string advice_for_port(const Asked& asked);
+std::string advice_for_port(const ConnectionAttempt& attempt);
 
 }  // namespace network

@@ -61,38 +61,40 @@ int shorter(int one, int other) {
 }
 
 // Without mounts nothing can be covered again.
-void take_charge(Kept& kept, base::PassedDescriptors& received, std::optional<doorman::Doorman>& doorman) {
+void take_charge(Cleanup& cleanup, base::PassedDescriptors& received,
+                 std::optional<doorman::Doorman>& doorman) {
     bool has_mounts = false;
     for (size_t i = 1; i < std::min(received.note.size(), received.descriptors.size()); ++i) {
         base::Fd& passed = received.descriptors[i];
         if (received.note[i] == kListener) {
-            doorman.emplace(kept.answers, std::move(passed));
+            doorman.emplace(cleanup.answers, std::move(passed));
         } else if (received.note[i] == kMounts) {
             has_mounts = true;
-            kept.search.start(base::Fd(::fcntl(passed.get(), F_DUPFD_CLOEXEC, 3)), kept.covers.covers());
-            kept.covers.set_mount_namespace(std::move(passed));
+            cleanup.search.start(base::Fd(::fcntl(passed.get(), F_DUPFD_CLOEXEC, 3)),
+                                 cleanup.covers.covers());
+            cleanup.covers.set_mount_namespace(std::move(passed));
         }
     }
-    if (!has_mounts) kept.covers.close();
+    if (!has_mounts) cleanup.covers.close();
 }
 
 // Returns the supervisor's last message; kKilled if it ended without one.
-char attend(Kept& kept, GitOrders orders, int life, base::Fd& stage) {
+char attend(Cleanup& cleanup, GitOrders orders, int life, base::Fd& stage) {
     using Clock = std::chrono::steady_clock;
     std::optional<doorman::Doorman> doorman;
     Clock::time_point look_due = Clock::time_point::max();
-    CoverGuard guard(kept.covers, kept.placeholders, std::move(orders), life);
+    CoverGuard guard(cleanup.covers, cleanup.placeholders, std::move(orders), life);
     bool has_rested = false;
     bool is_jail_dead = false;
     while (true) {
         // Events before the mount namespace is known stay in the queue.
-        bool has_covers = !kept.covers.is_empty();
+        bool has_covers = !cleanup.covers.is_empty();
         struct pollfd watched[] = {{life, POLLIN, 0},
-                                   {has_covers ? kept.covers.events() : -1, POLLIN, 0},
+                                   {has_covers ? cleanup.covers.events() : -1, POLLIN, 0},
                                    {is_jail_dead ? -1 : stage.get(), POLLIN, 0},
                                    {doorman ? doorman->events() : -1, POLLIN, 0}};
         const int until_look = guard.patience();
-        const int patience = shorter(until_look, kept.search.patience());
+        const int patience = shorter(until_look, cleanup.search.patience());
         look_due = until_look < 0 ? Clock::time_point::max()
                                   : std::min(look_due, Clock::now() + std::chrono::milliseconds(until_look));
         int ready = base::poll_and_rest(watched, std::size(watched), patience, has_rested);
@@ -102,8 +104,8 @@ char attend(Kept& kept, GitOrders orders, int life, base::Fd& stage) {
         if (watched[2].revents != 0) {
             is_jail_dead = true;
             guard.finish();
-            kept.covers.say_over();
-            kept.search.end();
+            cleanup.covers.say_over();
+            cleanup.search.end();
         }
         if (watched[1].revents != 0 && !is_jail_dead) guard.take_events();
         // Threat: a jail whose calls arrive all the time would put off the look (tests/jail/covers.bats).
@@ -111,7 +113,7 @@ char attend(Kept& kept, GitOrders orders, int life, base::Fd& stage) {
             guard.look();
             look_due = Clock::time_point::max();
         }
-        kept.search.take_turn(kept.covers.covers());
+        cleanup.search.take_turn(cleanup.covers.covers());
         // One call in each round: covering a file again has priority.
         if (watched[3].revents != 0) doorman->answer();
         if (watched[0].revents == 0) continue;
@@ -119,34 +121,35 @@ char attend(Kept& kept, GitOrders orders, int life, base::Fd& stage) {
         if (!said || said->note.empty()) return kKilled;
         if (said->note[0] != kGuard) return said->note[0];
         stage = std::move(said->descriptors.front());
-        take_charge(kept, *said, doorman);
+        take_charge(cleanup, *said, doorman);
     }
 }
 
 // Neither the caller's terminal nor a kill of its process group must reach this process, and it closes all of
 // the caller's descriptors. The terminal can be restored only from within its session.
-void step_aside(const Kept& kept, int life) {
+void step_aside(const Cleanup& cleanup, int life) {
     // SIGCONT: if this process was stopped, it continues, because its work is due now.
     ::prctl(PR_SET_PDEATHSIG, SIGCONT);
-    if (kept.terminal) {
+    if (cleanup.terminal) {
         ::setpgid(0, 0);
     } else {
         ::setsid();
     }
     (void)!::chdir("/");
     // Not the lock of the session's directory: it shows that the supervisor lives.
-    base::close_others({kept.placeholders.descriptor(), kept.placeholders.project_descriptor(),
-                        kept.terminal.descriptor(), kept.private_directory.descriptor(), kept.covers.events(),
-                        kept.search.watch(), life, kept.answers.socket_factory});
+    base::close_others({cleanup.placeholders.descriptor(), cleanup.placeholders.project_descriptor(),
+                        cleanup.terminal.descriptor(), cleanup.private_directory.descriptor(),
+                        cleanup.covers.events(), cleanup.search.watch(), life,
+                        cleanup.answers.socket_factory});
     base::fill_standard_descriptors();
 }
 
 }  // namespace
 
-base::Status Keeper::start(Kept kept) {
-    if (base::Result<base::Path> own = base::Path::parse(kept.directory.path()); own)
+base::Status Keeper::start(Cleanup cleanup) {
+    if (base::Result<base::Path> own = base::Path::parse(cleanup.directory.path()); own)
         runtime_place_ = own->parent().parent().str();
-    if (kept.is_empty()) return base::success();
+    if (cleanup.is_empty()) return base::success();
     int ends[2];
     // Not a pipe: a write to a pipe whose reader was killed raises SIGPIPE.
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
@@ -155,32 +158,32 @@ base::Status Keeper::start(Kept kept) {
     life_ = base::Fd(ends[1]);
     // Not in the keeper: on a busy machine the command may run before it does.
     GitOrders orders;
-    orders.read(kept.covers.covers());
+    orders.read(cleanup.covers.covers());
     process_ = ::fork();
     if (process_ < 0) {
         life_.reset();
         return base::system_error("start the process that looks after the session", errno);
     }
     if (process_ != 0) {
-        kept.search.close_watch();
+        cleanup.search.close_watch();
         return base::success();
     }
-    step_aside(kept, life.get());
+    step_aside(cleanup, life.get());
     base::Fd stage;
     // If the jail does not die, or was not built yet, its mount points stay; the next launch removes them.
-    char said = attend(kept, std::move(orders), life.get(), stage);
-    kept.search.end();
+    char said = attend(cleanup, std::move(orders), life.get(), stage);
+    cleanup.search.end();
     if (said == kKilled && stage && becomes_readable(stage.get(), kLongestJailEnd)) {
-        kept.terminal.recover_for_the_dead();
-        kept.placeholders.release();
-        if (kept.cgroup) kept.cgroup->remove();
-        kept.private_directory.remove();
-        if (!kept.directory.is_empty()) base::remove_tree(kept.directory.path());
+        cleanup.terminal.recover_for_the_dead();
+        cleanup.placeholders.release();
+        if (cleanup.cgroup) cleanup.cgroup->remove();
+        cleanup.private_directory.remove();
+        if (!cleanup.directory.is_empty()) base::remove_tree(cleanup.directory.path());
     }
     // Last, because it takes time: the process that killed the supervisor may kill this one next.
-    kept.covers.close();
+    cleanup.covers.close();
     tidy();
-    if (said == kDoneWithJobs) outlast_jobs(kept.placeholders);
+    if (said == kDoneWithJobs) outlast_jobs(cleanup.placeholders);
     ::_exit(0);
 }
 

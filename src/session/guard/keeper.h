@@ -29,7 +29,7 @@
 namespace session {
 
 // State to clean up after the jail exits.
-struct Kept {
+struct Cleanup {
     Placeholders& placeholders;
     Terminal& terminal;
     std::optional<Cgroup>& cgroup;
@@ -55,7 +55,7 @@ class Keeper {
     Keeper& operator=(const Keeper&) = delete;
 
     // Call it while the jail is built. Does nothing if there is nothing to clean up.
-    base::Status start(Kept kept);
+    base::Status start(Cleanup cleanup);
     // The jail is built: `stage` is the pidfd of its pid 1 or minus errno; `mounts` is its mount namespace,
     // if it can be opened; `listener` has the calls that the keeper answers, if any. Before Linux 5.3 there
     // are no pidfds: then the keeper does not guard, and the next launch cleans up.

@@ -30,15 +30,15 @@ constexpr std::chrono::milliseconds kLongestGatewayEnd{500};
 constexpr std::string_view kGone = "the network's gateway has ended";
 
 base::Result<network::netns::Listeners> listeners_of(Gateway::Source& source,
-                                                     const network::netns::Wanted& wanted) {
+                                                     const network::netns::NetworkRequest& request) {
     if (source.listeners) {
         base::Fd listeners = std::move(source.listeners);
-        return network::netns::receive(listeners.get(), wanted);
+        return network::netns::receive(listeners.get(), request);
     }
     base::Result<pid_t> jailed = backends::bubblewrap::jailed_process(source.information.get());
     source.information.reset();
     if (!jailed) return jailed.error();
-    return network::netns::set_up(*jailed, wanted);
+    return network::netns::set_up(*jailed, request);
 }
 
 }  // namespace
@@ -65,7 +65,9 @@ base::Status Gateway::start(const network::Egress& egress, Source source, Record
                {theirs.get(), source.information.get(), source.listeners.get(), source.handed.get(),
                 record.file.get()});
     base::forget_environment();
-    auto await_listeners = [&](const network::netns::Wanted& wanted) { return listeners_of(source, wanted); };
+    auto await_listeners = [&](const network::netns::NetworkRequest& request) {
+        return listeners_of(source, request);
+    };
     audit::Writer writer(std::move(record.file), record.is_chained ? "gateway" : "", record.seed,
                          record.part_size);
     ::_exit(network::gateway::run(

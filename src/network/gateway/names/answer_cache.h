@@ -26,13 +26,13 @@ class AnswerCache {
     size_t size() const { return entries_.size(); }
 
   private:
-    struct Kept {
+    struct CachedAnswer {
         HostName name;
         Resolution resolution;
         Time until;
     };
-    std::list<Kept> entries_;  // the oldest first
-    std::unordered_map<HostName, std::list<Kept>::iterator> by_name_;
+    std::list<CachedAnswer> entries_;  // the oldest first
+    std::unordered_map<HostName, std::list<CachedAnswer>::iterator> by_name_;
 };
 
 }  // namespace network::gateway

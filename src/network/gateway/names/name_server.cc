@@ -76,24 +76,25 @@ struct NameServer::State : std::enable_shared_from_this<State> {
     OncePerSecond refusals;
 
     // A well-formed query whose name can be judged.
-    struct Asked {
+    struct PendingQuery {
         DnsQuery query;
         HostName name;
         Answer answer;
     };
 
     void serve(const wire::ParsedDnsQuery& parsed, Answer answer);
-    void judge(Asked asked);
-    void look_up(Asked asked);
-    void pass_on(Asked asked);
-    void conclude(const Asked& asked, const Resolution& resolution);
-    void answer_unasked(const Asked& asked, const Verdict& verdict);
-    void answer_synthetic(const Asked& asked, const Verdict& verdict, const std::string& real_address);
+    void judge(PendingQuery pending);
+    void look_up(PendingQuery pending);
+    void pass_on(PendingQuery pending);
+    void conclude(const PendingQuery& pending, const Resolution& resolution);
+    void answer_unasked(const PendingQuery& pending, const Verdict& verdict);
+    void answer_synthetic(const PendingQuery& pending, const Verdict& verdict,
+                          const std::string& real_address);
     std::string pointer_answer(const DnsQuery& query, const Address& address) const;
     bool is_without_lookup(const HostName& name) const;
-    bool take_place(const Asked& asked);
+    bool take_place(const PendingQuery& pending);
 
-    void refuse(const Asked& asked, const Verdict& verdict);
+    void refuse(const PendingQuery& pending, const Verdict& verdict);
     void record_allowed(const HostName& name, const Verdict& verdict, std::string address,
                         std::string reason);
     void record_refused(const std::string& name, Entry entry);
@@ -205,44 +206,44 @@ std::string NameServer::State::pointer_answer(const DnsQuery& query, const Addre
     return wire::answer_pointer(query, *target);
 }
 
-void NameServer::State::judge(Asked asked) {
-    if (is_localhost(asked.name)) {
-        return asked.answer(
-            addresses_answer(asked.query, Address::from_v4({127, 0, 0, 1}),
+void NameServer::State::judge(PendingQuery pending) {
+    if (is_localhost(pending.name)) {
+        return pending.answer(
+            addresses_answer(pending.query, Address::from_v4({127, 0, 0, 1}),
                              Address::from_v6({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})));
     }
-    Verdict verdict = desk.engine.decide_lookup(asked.name);
-    if (verdict.decision == Decision::ask) return answer_unasked(asked, verdict);
-    if (!verdict.is_allowed()) return refuse(asked, verdict);
-    DnsType type = asked.query.question->type;
-    if (asked.name.str() == base::kHostServiceName) {
-        record_allowed(asked.name, verdict, {}, {});
-        return asked.answer(addresses_answer(asked.query, fixed_v4(Fixed::host), fixed_v6(Fixed::host)));
+    Verdict verdict = desk.engine.decide_lookup(pending.name);
+    if (verdict.decision == Decision::ask) return answer_unasked(pending, verdict);
+    if (!verdict.is_allowed()) return refuse(pending, verdict);
+    DnsType type = pending.query.question->type;
+    if (pending.name.str() == base::kHostServiceName) {
+        record_allowed(pending.name, verdict, {}, {});
+        return pending.answer(addresses_answer(pending.query, fixed_v4(Fixed::host), fixed_v6(Fixed::host)));
     }
     if (type == DnsType::a || type == DnsType::aaaa) {
-        if (is_without_lookup(asked.name)) return answer_synthetic(asked, verdict, {});
-        return look_up(std::move(asked));
+        if (is_without_lookup(pending.name)) return answer_synthetic(pending, verdict, {});
+        return look_up(std::move(pending));
     }
     bool is_passed = std::ranges::find(desk.egress.passed_types, static_cast<uint16_t>(type)) !=
                      desk.egress.passed_types.end();
-    if (is_passed && !is_without_lookup(asked.name)) return pass_on(std::move(asked));
+    if (is_passed && !is_without_lookup(pending.name)) return pass_on(std::move(pending));
     if (type == DnsType::any) {
-        return asked.answer(failure(asked.query, DnsCode::not_implemented, ExtendedCode::not_supported,
-                                    "ask for one type at a time"));
+        return pending.answer(failure(pending.query, DnsCode::not_implemented, ExtendedCode::not_supported,
+                                      "ask for one type at a time"));
     }
     // Clients query these types beside A and AAAA, and accept an empty answer.
     if (type == DnsType::https || type == DnsType::svcb)
-        return asked.answer(wire::answer_no_data(asked.query));
-    asked.answer(failure(asked.query, DnsCode::no_error, ExtendedCode::filtered,
-                         is_passed ? "nothing is looked up here, the site's proxy does"
-                                   : "network.dns_types does not let this type through"));
+        return pending.answer(wire::answer_no_data(pending.query));
+    pending.answer(failure(pending.query, DnsCode::no_error, ExtendedCode::filtered,
+                           is_passed ? "nothing is looked up here, the site's proxy does"
+                                     : "network.dns_types does not let this type through"));
 }
 
 // A and AAAA get synthetic addresses. Other types would need a lookup, which the user has not allowed yet.
-void NameServer::State::answer_unasked(const Asked& asked, const Verdict& verdict) {
-    DnsType type = asked.query.question->type;
-    if (type == DnsType::a || type == DnsType::aaaa) return answer_synthetic(asked, verdict, {});
-    asked.answer(failure(asked.query, DnsCode::no_error, ExtendedCode::filtered, verdict.reason));
+void NameServer::State::answer_unasked(const PendingQuery& pending, const Verdict& verdict) {
+    DnsType type = pending.query.question->type;
+    if (type == DnsType::a || type == DnsType::aaaa) return answer_synthetic(pending, verdict, {});
+    pending.answer(failure(pending.query, DnsCode::no_error, ExtendedCode::filtered, verdict.reason));
 }
 
 // The site's proxy receives the name and looks it up itself.
@@ -250,91 +251,91 @@ bool NameServer::State::is_without_lookup(const HostName& name) const {
     return desk.egress.upstream && desk.egress.upstream->is_for(name);
 }
 
-bool NameServer::State::take_place(const Asked& asked) {
+bool NameServer::State::take_place(const PendingQuery& pending) {
     if (outstanding >= kMostOutstanding) {
-        asked.answer(
-            failure(asked.query, DnsCode::server_failure, ExtendedCode::other, "too many questions at once"));
+        pending.answer(failure(pending.query, DnsCode::server_failure, ExtendedCode::other,
+                               "too many questions at once"));
         return false;
     }
     ++outstanding;
     return true;
 }
 
-void NameServer::State::look_up(Asked asked) {
-    if (!take_place(asked)) return;
-    HostName name = asked.name;
-    desk.resolver.look_up(name,
-                          [weak = weak_from_this(), asked = std::move(asked)](const Resolution& resolution) {
-                              std::shared_ptr<State> state = weak.lock();
-                              if (!state) return;
-                              --state->outstanding;
-                              state->conclude(asked, resolution);
-                          });
+void NameServer::State::look_up(PendingQuery pending) {
+    if (!take_place(pending)) return;
+    HostName name = pending.name;
+    desk.resolver.look_up(
+        name, [weak = weak_from_this(), pending = std::move(pending)](const Resolution& resolution) {
+            std::shared_ptr<State> state = weak.lock();
+            if (!state) return;
+            --state->outstanding;
+            state->conclude(pending, resolution);
+        });
 }
 
-void NameServer::State::pass_on(Asked asked) {
-    if (!take_place(asked)) return;
-    record_allowed(asked.name, desk.engine.decide_lookup(asked.name), {}, {});
-    DnsQuery query = asked.query;
-    desk.resolver.ask(query, [weak = weak_from_this(), asked = std::move(asked)](std::string_view reply) {
+void NameServer::State::pass_on(PendingQuery pending) {
+    if (!take_place(pending)) return;
+    record_allowed(pending.name, desk.engine.decide_lookup(pending.name), {}, {});
+    DnsQuery query = pending.query;
+    desk.resolver.ask(query, [weak = weak_from_this(), pending = std::move(pending)](std::string_view reply) {
         std::shared_ptr<State> state = weak.lock();
         if (!state) return;
         --state->outstanding;
         // Judge again: the rules may have changed during the query.
-        Verdict verdict = state->desk.engine.decide_lookup(asked.name);
-        if (verdict.decision == Decision::ask) return state->answer_unasked(asked, verdict);
-        if (!verdict.is_allowed()) return state->refuse(asked, verdict);
-        if (!reply.empty()) return asked.answer(std::string(reply));
-        asked.answer(failure(asked.query, DnsCode::server_failure, ExtendedCode::network_error,
-                             "the host's resolvers did not answer"));
+        Verdict verdict = state->desk.engine.decide_lookup(pending.name);
+        if (verdict.decision == Decision::ask) return state->answer_unasked(pending, verdict);
+        if (!verdict.is_allowed()) return state->refuse(pending, verdict);
+        if (!reply.empty()) return pending.answer(std::string(reply));
+        pending.answer(failure(pending.query, DnsCode::server_failure, ExtendedCode::network_error,
+                               "the host's resolvers did not answer"));
     });
 }
 
-void NameServer::State::conclude(const Asked& asked, const Resolution& resolution) {
+void NameServer::State::conclude(const PendingQuery& pending, const Resolution& resolution) {
     // Judge again: a lookup can take long, and the verdict goes into the record.
-    Verdict verdict = desk.engine.decide_lookup(asked.name);
-    if (verdict.decision == Decision::ask) return answer_unasked(asked, verdict);
-    if (!verdict.is_allowed()) return refuse(asked, verdict);
+    Verdict verdict = desk.engine.decide_lookup(pending.name);
+    if (verdict.decision == Decision::ask) return answer_unasked(pending, verdict);
+    if (!verdict.is_allowed()) return refuse(pending, verdict);
     switch (resolution.outcome) {
         case Resolution::Outcome::no_such_name:
-            record_allowed(asked.name, verdict, {}, "no such name");
-            return asked.answer(wire::answer_failure(asked.query, DnsCode::no_such_name));
+            record_allowed(pending.name, verdict, {}, "no such name");
+            return pending.answer(wire::answer_failure(pending.query, DnsCode::no_such_name));
         case Resolution::Outcome::no_address:
-            record_allowed(asked.name, verdict, {}, "the name has no address");
-            return asked.answer(wire::answer_no_data(asked.query));
+            record_allowed(pending.name, verdict, {}, "the name has no address");
+            return pending.answer(wire::answer_no_data(pending.query));
         case Resolution::Outcome::failed:
-            record_allowed(asked.name, verdict, {}, resolution.reason);
-            return asked.answer(failure(asked.query, DnsCode::server_failure, ExtendedCode::network_error,
-                                        resolution.reason));
+            record_allowed(pending.name, verdict, {}, resolution.reason);
+            return pending.answer(failure(pending.query, DnsCode::server_failure, ExtendedCode::network_error,
+                                          resolution.reason));
         case Resolution::Outcome::found:
             break;
     }
     Verdict closed;
     for (const Address& address : resolution.addresses) {
-        Verdict by_address = desk.engine.decide_address(asked.name, address);
-        if (by_address.is_allowed()) return answer_synthetic(asked, by_address, address.str());
+        Verdict by_address = desk.engine.decide_address(pending.name, address);
+        if (by_address.is_allowed()) return answer_synthetic(pending, by_address, address.str());
         if (&address == &resolution.addresses.front()) closed = std::move(by_address);
     }
-    refuse(asked, closed);
+    refuse(pending, closed);
 }
 
-void NameServer::State::answer_synthetic(const Asked& asked, const Verdict& verdict,
+void NameServer::State::answer_synthetic(const PendingQuery& pending, const Verdict& verdict,
                                          const std::string& real_address) {
-    std::optional<Names::Pair> pair = desk.names.addresses_of(asked.name);
+    std::optional<Names::Pair> pair = desk.names.addresses_of(pending.name);
     if (!pair) {
         std::string reason = base::format("this session has used up its {} names", Names::kMost);
-        record_refused(asked.name.str(), Entry{.cause = "limit", .reason = reason});
-        return asked.answer(failure(asked.query, DnsCode::refused, ExtendedCode::prohibited, reason));
+        record_refused(pending.name.str(), Entry{.cause = "limit", .reason = reason});
+        return pending.answer(failure(pending.query, DnsCode::refused, ExtendedCode::prohibited, reason));
     }
-    if (verdict.is_allowed()) record_allowed(asked.name, verdict, real_address, {});
-    asked.answer(addresses_answer(asked.query, pair->v4, pair->v6));
+    if (verdict.is_allowed()) record_allowed(pending.name, verdict, real_address, {});
+    pending.answer(addresses_answer(pending.query, pair->v4, pair->v6));
 }
 
 // ---- The record
 
-void NameServer::State::refuse(const Asked& asked, const Verdict& verdict) {
-    record_refused(asked.name.str(), entry_of(verdict));
-    asked.answer(refusal(asked.query, verdict));
+void NameServer::State::refuse(const PendingQuery& pending, const Verdict& verdict) {
+    record_refused(pending.name.str(), entry_of(verdict));
+    pending.answer(refusal(pending.query, verdict));
 }
 
 void NameServer::State::record_refused(const std::string& name, Entry entry) {
