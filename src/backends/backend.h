@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "doorman/orders.h"
+#include "doorman/answered_calls.h"
 #include "inner/command/limits.h"
 #include "inner/command/signals.h"
 #include "network/netns/set_up.h"
@@ -31,7 +31,7 @@ struct Caller {
     std::map<std::string, std::string> sockets;  // of helpers: name and path on the host
     // For a backend that passes connections to the gateway one by one (plan/backend.h): the socket for that.
     int door = -1;
-    doorman::Orders answers;  // for calls that a process outside the jail answers
+    doorman::AnsweredCalls answers;  // for calls that a process outside the jail answers
     // For a backend that sets up the jail's network itself: what to set up, and the socket for the result.
     // Without listeners only the loopback device is brought up.
     network::netns::NetworkRequest network = {.has_listeners = false};

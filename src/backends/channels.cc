@@ -33,7 +33,7 @@ landlock::Wall wall_of(const plan::SecondWall& planned) {
 
 std::vector<int> Inheritance::numbers() const {
     std::vector<int> all = kept;
-    all.insert(all.end(), {orders.get(), control.get(), standard_error.get()});
+    all.insert(all.end(), {spec.get(), control.get(), standard_error.get()});
     for (const base::Fd& other : others) all.push_back(other.get());
     return all;
 }
@@ -60,33 +60,34 @@ base::Status open_channels(const plan::Plan& plan, const Caller& caller, Inherit
     return base::success();
 }
 
-inner::Orders stage_orders(const plan::Plan& plan, const Caller& caller, const Inheritance& inheritance) {
-    inner::Orders orders{.command = plan.command};
-    orders.environment.reserve(plan.environment.passed.size());
+inner::LaunchSpec launch_spec_of(const plan::Plan& plan, const Caller& caller,
+                                 const Inheritance& inheritance) {
+    inner::LaunchSpec spec{.command = plan.command};
+    spec.environment.reserve(plan.environment.passed.size());
     for (const plan::Variable& variable : plan.environment.passed) {
-        orders.environment.push_back(base::format("{}={}", variable.name, variable.value));
+        spec.environment.push_back(base::format("{}={}", variable.name, variable.value));
     }
-    orders.working_directory = plan.working_directory.str();
-    orders.system_calls = plan.system_calls;
-    orders.trace = plan.trace;
-    orders.wall = wall_of(plan.second_wall);
-    orders.doorman = caller.answers;
-    orders.signals = caller.signals;
-    orders.open_files = caller.open_files;
-    orders.limits = caller.limits;
-    orders.kept_descriptors = plan.kept_descriptors;
-    orders.skipped_processes = plan.skipped_processes;
-    orders.standard_error = inheritance.standard_error.get();
-    orders.control = inheritance.control.get();
-    orders.terminal = caller.terminal;
-    orders.takes_terminal = caller.takes_terminal;
-    return orders;
+    spec.working_directory = plan.working_directory.str();
+    spec.system_calls = plan.system_calls;
+    spec.trace = plan.trace;
+    spec.wall = wall_of(plan.second_wall);
+    spec.doorman = caller.answers;
+    spec.signals = caller.signals;
+    spec.open_files = caller.open_files;
+    spec.limits = caller.limits;
+    spec.kept_descriptors = plan.kept_descriptors;
+    spec.skipped_processes = plan.skipped_processes;
+    spec.standard_error = inheritance.standard_error.get();
+    spec.control = inheritance.control.get();
+    spec.terminal = caller.terminal;
+    spec.takes_terminal = caller.takes_terminal;
+    return spec;
 }
 
-base::Status write_orders(const inner::Orders& orders, Inheritance& inheritance) {
-    base::Result<base::Fd> file = base::memory_file("orders", inner::encode(orders));
+base::Status write_launch_spec(const inner::LaunchSpec& spec, Inheritance& inheritance) {
+    base::Result<base::Fd> file = base::memory_file("orders", inner::encode(spec));
     if (!file) return file.error();
-    inheritance.orders = *std::move(file);
+    inheritance.spec = *std::move(file);
     return base::success();
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What every backend opens before it starts a jail: the socket to the inner stage, the pipe for the error
-// output of the backend's own program, the orders in a memory file. Also the first steps of the started
-// process.
+// output of the backend's own program, the launch specification in a memory file. Also the first steps of the
+// started process.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ namespace backends {
 
 // Everything that the started process reads or writes; closed here once it is started.
 struct Inheritance {
-    base::Fd orders, control, diagnostics, standard_error;
+    base::Fd spec, control, diagnostics, standard_error;
     std::vector<base::Fd> others;  // used only by the backend
     std::vector<int> kept;  // the caller's: descriptors of the command, the terminal, the gateway's door
 
@@ -27,11 +27,12 @@ struct Inheritance {
 base::Status open_channels(const plan::Plan& plan, const Caller& caller, Inheritance& inheritance,
                            Launched& launched);
 
-// Orders with everything that does not depend on how the view is built; the channels of `inheritance` must be
-// open.
-inner::Orders stage_orders(const plan::Plan& plan, const Caller& caller, const Inheritance& inheritance);
-// Encodes them into the memory file.
-base::Status write_orders(const inner::Orders& orders, Inheritance& inheritance);
+// The launch specification with everything that does not depend on how the view is built; the channels of
+// `inheritance` must be open.
+inner::LaunchSpec launch_spec_of(const plan::Plan& plan, const Caller& caller,
+                                 const Inheritance& inheritance);
+// Encodes it into the memory file.
+base::Status write_launch_spec(const inner::LaunchSpec& spec, Inheritance& inheritance);
 
 // The mount namespace of a process; not set if the caller may not open it.
 base::Fd mount_namespace_of(pid_t process);

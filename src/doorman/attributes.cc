@@ -181,7 +181,7 @@ int open_named(const Caller& caller, const AttributeRow& row, Object& object) {
 
 }  // namespace
 
-Answer answer_attributes(const Caller& caller, const Orders& orders) {
+Answer answer_attributes(const Caller& caller, const AnsweredCalls& calls) {
     for (const AttributeRow& row : kRows) {
         if (row.call != caller.call()) continue;
         Act act;
@@ -190,7 +190,7 @@ Answer answer_attributes(const Caller& caller, const Orders& orders) {
         if (number == 0) number = open_named(caller, row, object);
         if (number == 0 && !caller.is_like_us()) number = EPERM;
         if (number != 0 || !caller.is_waiting()) return Answer::of(number);
-        bool is_granted = object.path.empty() || lies_within(object, orders.changeable);
+        bool is_granted = object.path.empty() || lies_within(object, calls.changeable);
         return Answer::of(is_granted ? row.carry_out(object, act) : EPERM);
     }
     return Answer::of(ENOSYS);

@@ -3,11 +3,11 @@
 // where it lies in a place that may be changed, refused elsewhere.
 #pragma once
 
+#include "doorman/answered_calls.h"
 #include "doorman/caller.h"
-#include "doorman/orders.h"
 
 namespace doorman {
 
-Answer answer_attributes(const Caller& caller, const Orders& orders);
+Answer answer_attributes(const Caller& caller, const AnsweredCalls& calls);
 
 }  // namespace doorman

@@ -50,9 +50,9 @@ Answer judge(const Caller& caller, const Sockets& sockets, const Hooks& hooks) {
             return answer_terminal_size(caller);
         case SYS_socket:
         case SYS_socketpair:
-            return answer_socket(caller, sockets.orders.socket_factory);
+            return answer_socket(caller, sockets.calls.socket_factory);
         case SYS_bind:
-            return answer_bind(caller, sockets.orders, hooks);
+            return answer_bind(caller, sockets.calls, hooks);
         case SYS_connect:
             return answer_connect(caller, sockets);
         case SYS_listen:
@@ -74,15 +74,15 @@ Answer judge(const Caller& caller, const Sockets& sockets, const Hooks& hooks) {
         case kPidfdSendSignal:
             return answer_for_process(caller);
         default:
-            return answer_attributes(caller, sockets.orders);
+            return answer_attributes(caller, sockets.calls);
     }
 }
 
 }  // namespace
 
 struct Doorman::State {
-    State(const Orders& wanted, base::Fd fd, Hooks all)
-        : orders(wanted),
+    State(const AnsweredCalls& wanted, base::Fd fd, Hooks all)
+        : calls(wanted),
           hooks(std::move(all)),
           listener(std::move(fd)),
           gate(::epoll_create1(EPOLL_CLOEXEC)),
@@ -118,7 +118,7 @@ struct Doorman::State {
         return ::ioctl(listener.get(), SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
     }
 
-    const Orders& orders;
+    const AnsweredCalls& calls;
     Hooks hooks;
     base::Fd listener;
     base::Fd gate;
@@ -128,12 +128,12 @@ struct Doorman::State {
     Message<struct seccomp_notif_resp> response;
 };
 
-Doorman::Doorman(const Orders& orders, base::Fd listener, Hooks hooks)
-    : state_(std::make_unique<State>(orders, std::move(listener), std::move(hooks))) {
+Doorman::Doorman(const AnsweredCalls& calls, base::Fd listener, Hooks hooks)
+    : state_(std::make_unique<State>(calls, std::move(listener), std::move(hooks))) {
     struct epoll_event event = {.events = EPOLLIN, .data = {}};
     ::epoll_ctl(state_->gate.get(), EPOLL_CTL_ADD, state_->listener.get(), &event);
     // A slow gateway must not block the stage.
-    if (orders.gateway >= 0) ::fcntl(orders.gateway, F_SETFL, ::fcntl(orders.gateway, F_GETFL) | O_NONBLOCK);
+    if (calls.gateway >= 0) ::fcntl(calls.gateway, F_SETFL, ::fcntl(calls.gateway, F_GETFL) | O_NONBLOCK);
 }
 
 Doorman::~Doorman() = default;
@@ -156,22 +156,23 @@ void Doorman::answer() {
     if (!state.receive()) return;
     struct seccomp_notif& notice = state.notice.get();
     Caller caller(state.listener.get(), notice);
-    Sockets sockets{state.orders, state.listener.get(), state.waiting_room};
+    Sockets sockets{state.calls, state.listener.get(), state.waiting_room};
     state.send(notice.id, judge(caller, sockets, state.hooks));
 }
 
-std::optional<Answer> judge_outside(int listener, const struct seccomp_notif& notice, const Orders& orders) {
+std::optional<Answer> judge_outside(int listener, const struct seccomp_notif& notice,
+                                    const AnsweredCalls& calls) {
     Caller caller(listener, notice);
     switch (caller.call()) {
         case SYS_ioctl:
-            if (!orders.guards_terminal_size || static_cast<uint32_t>(caller.argument(1)) != TIOCSWINSZ)
+            if (!calls.guards_terminal_size || static_cast<uint32_t>(caller.argument(1)) != TIOCSWINSZ)
                 return std::nullopt;
             return answer_terminal_size(caller);
         case SYS_socket:
         case SYS_socketpair:
-            if (orders.abstract_names != AbstractNames::apart || caller.number(0) != AF_UNIX)
+            if (calls.abstract_names != AbstractNames::apart || caller.number(0) != AF_UNIX)
                 return std::nullopt;
-            return answer_socket(caller, orders.socket_factory);
+            return answer_socket(caller, calls.socket_factory);
         default:
             return std::nullopt;
     }

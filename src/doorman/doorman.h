@@ -2,8 +2,8 @@
 // Answers system calls of jailed processes that no namespace, Landlock rule or plain filter can decide,
 // because they depend on the caller's memory, on a path or on the object behind a descriptor. The filter
 // notifies the stage, which is an ancestor of all jailed processes and outside the wall, or a process outside
-// the jail (Orders::is_outside). That process executes the call itself on a descriptor that it has checked,
-// or refuses it. After a check it never lets the kernel read the caller's memory again.
+// the jail (AnsweredCalls::is_outside). That process executes the call itself on a descriptor that it has
+// checked, or refuses it. After a check it never lets the kernel read the caller's memory again.
 #pragma once
 
 #include <linux/filter.h>
@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "base/file.h"
+#include "doorman/answered_calls.h"
 #include "doorman/caller.h"
 #include "doorman/hooks.h"
-#include "doorman/orders.h"
 
 namespace doorman {
 
@@ -27,22 +27,23 @@ bool is_possible();
 // Installs the filter that notifies. Call it after the usual filter is installed; no_new_privs must be set.
 // Returns the listener, which exec closes, or a negative errno. EBUSY: a process around us has a listener
 // already.
-int install(const Orders& orders);
+int install(const AnsweredCalls& calls);
 // The same filter as a program, to be part of another filter that notifies.
-std::vector<sock_filter> program_for(const Orders& orders);
-// The same if no process will answer (Orders::is_answered is false); zero or an errno.
-int install_refusals(const Orders& orders);
+std::vector<sock_filter> program_for(const AnsweredCalls& calls);
+// The same if no process will answer (AnsweredCalls::is_answered is false); zero or an errno.
+int install_refusals(const AnsweredCalls& calls);
 
-// For another process that has the listener: the answer to a call that these orders cover, and nothing for
+// For another process that has the listener: the answer to a call that `calls` covers, and nothing for
 // any other call.
-std::optional<Answer> judge_outside(int listener, const struct seccomp_notif& notice, const Orders& orders);
+std::optional<Answer> judge_outside(int listener, const struct seccomp_notif& notice,
+                                    const AnsweredCalls& calls);
 
 // Single-threaded like the stage. Calls that take long are deferred (deferred_calls.h).
 class Doorman {
   public:
     // `listener` is the result of install(). This process must be outside the filter that refuses
     // pidfd_getfd. The stage must also adopt orphans (PR_SET_CHILD_SUBREAPER).
-    Doorman(const Orders& orders, base::Fd listener, Hooks hooks = {});
+    Doorman(const AnsweredCalls& calls, base::Fd listener, Hooks hooks = {});
     ~Doorman();
     Doorman(const Doorman&) = delete;
     Doorman& operator=(const Doorman&) = delete;

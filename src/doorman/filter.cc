@@ -83,8 +83,8 @@ void add_handed_internet(Rows& rows, bool owns_loopback) {
     }
 }
 
-void add_internet(Rows& rows, const Orders& orders) {
-    switch (orders.internet) {
+void add_internet(Rows& rows, const AnsweredCalls& calls) {
+    switch (calls.internet) {
         case Internet::host:
             return;
         case Internet::refused:
@@ -93,7 +93,7 @@ void add_internet(Rows& rows, const Orders& orders) {
             }
             return;
         case Internet::handed:
-            return add_handed_internet(rows, orders.owns_loopback);
+            return add_handed_internet(rows, calls.owns_loopback);
     }
 }
 
@@ -234,7 +234,7 @@ void add_system_v(Rows& rows) {
 // No process answers. connect() and bind() are allowed: Unix sockets can't be made, and other sockets use the
 // host's network or can't be made either. Terminals can be resized, because tmux and similar programs need
 // that.
-void refuse_questions(Rows& rows, const Orders& orders) {
+void refuse_questions(Rows& rows, const AnsweredCalls& calls) {
     std::erase_if(rows, [](const Row& row) {
         bool passes = row.call == SYS_connect || row.call == SYS_bind || row.call == SYS_ioctl;
         return passes && row.verdict == kAsk;
@@ -242,27 +242,27 @@ void refuse_questions(Rows& rows, const Orders& orders) {
     for (Row& row : rows) {
         if (row.verdict == kAsk) row.verdict = kNotPermitted;
     }
-    if (orders.guards_sockets) rows.insert(rows.begin(), {SYS_socket, {is(0, AF_UNIX)}, kNoAccess});
+    if (calls.guards_sockets) rows.insert(rows.begin(), {SYS_socket, {is(0, AF_UNIX)}, kNoAccess});
 }
 
 }  // namespace
 
-std::vector<Row> rows_for(const Orders& orders) {
+std::vector<Row> rows_for(const AnsweredCalls& calls) {
     Rows rows;
-    if (orders.refuses_system_v) add_system_v(rows);
-    add_internet(rows, orders);
-    if (orders.internet == Internet::handed || orders.guards_sockets) rows.push_back({SYS_connect, {}, kAsk});
-    if (orders.guards_sockets) add_sockets(rows);
-    add_abstract_names(rows, orders.abstract_names);
-    if (orders.guards_terminal_size) add_terminal_size(rows);
-    if (orders.guards_attributes) add_attributes(rows);
-    if (orders.guards_truncation) add_truncation(rows);
-    if (orders.guards_processes) add_processes(rows);
-    if (orders.guards_signals) add_signals(rows);
-    if (!orders.is_answered) refuse_questions(rows, orders);
+    if (calls.refuses_system_v) add_system_v(rows);
+    add_internet(rows, calls);
+    if (calls.internet == Internet::handed || calls.guards_sockets) rows.push_back({SYS_connect, {}, kAsk});
+    if (calls.guards_sockets) add_sockets(rows);
+    add_abstract_names(rows, calls.abstract_names);
+    if (calls.guards_terminal_size) add_terminal_size(rows);
+    if (calls.guards_attributes) add_attributes(rows);
+    if (calls.guards_truncation) add_truncation(rows);
+    if (calls.guards_processes) add_processes(rows);
+    if (calls.guards_signals) add_signals(rows);
+    if (!calls.is_answered) refuse_questions(rows, calls);
     bool asks = std::ranges::any_of(rows, [](const Row& row) { return row.verdict == kAsk; });
     // A process outside has power over the jail's user namespace and can read every process.
-    if (asks && !orders.is_outside) add_visibility(rows);
+    if (asks && !calls.is_outside) add_visibility(rows);
     return rows;
 }
 

@@ -6,11 +6,11 @@
 
 #include <vector>
 
-#include "doorman/orders.h"
+#include "doorman/answered_calls.h"
 #include "doorman/program.h"
 
 namespace doorman {
 
-std::vector<Row> rows_for(const Orders& orders);
+std::vector<Row> rows_for(const AnsweredCalls& calls);
 
 }  // namespace doorman

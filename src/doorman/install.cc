@@ -70,16 +70,16 @@ bool can_look_at(pid_t child, int its_channel, const int& secret) {
 
 }  // namespace
 
-std::vector<sock_filter> program_for(const Orders& orders) {
-    return compile(rows_for(orders));
+std::vector<sock_filter> program_for(const AnsweredCalls& calls) {
+    return compile(rows_for(calls));
 }
 
-int install(const Orders& orders) {
-    return install_rows(rows_for(orders), kListens);
+int install(const AnsweredCalls& calls) {
+    return install_rows(rows_for(calls), kListens);
 }
 
-int install_refusals(const Orders& orders) {
-    return -install_rows(rows_for(orders), 0);
+int install_refusals(const AnsweredCalls& calls) {
+    return -install_rows(rows_for(calls), 0);
 }
 
 // An administrator may have forbidden it (kernel.yama.ptrace_scope above 1), or a filter around us.

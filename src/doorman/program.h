@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A filter program from rows, made at run time: what is asked for depends on the orders. The first row whose
-// tests all hold decides a call; a call without one is allowed. Other architectures are killed.
+// A filter program from rows, made at run time: the rows depend on the calls to answer (answered_calls.h).
+// The first row whose tests all hold decides a call; a call without one is allowed. Other architectures are
+// killed.
 #pragma once
 
 #include <linux/filter.h>

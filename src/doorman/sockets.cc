@@ -38,7 +38,7 @@ Answer connect_freely(const Caller& caller, const Sockets& sockets, base::Fd soc
 
 Answer connect_internet(const Caller& caller, const Sockets& sockets, base::Fd socket,
                         const Address& address) {
-    switch (sockets.orders.internet) {
+    switch (sockets.calls.internet) {
         case Internet::host:
             return connect_freely(caller, sockets, std::move(socket), address);
         case Internet::refused:
@@ -46,15 +46,15 @@ Answer connect_internet(const Caller& caller, const Sockets& sockets, base::Fd s
         case Internet::handed:
             break;
     }
-    if (sockets.orders.owns_loopback && leads_to_loopback(address))
+    if (sockets.calls.owns_loopback && leads_to_loopback(address))
         return connect_freely(caller, sockets, std::move(socket), address);
     bool is_tcp =
         option(socket.get(), SO_TYPE) == SOCK_STREAM && option(socket.get(), SO_PROTOCOL) == IPPROTO_TCP;
-    return Answer::of(is_tcp ? hand_over(socket.get(), address, sockets.orders.gateway) : EACCES);
+    return Answer::of(is_tcp ? hand_over(socket.get(), address, sockets.calls.gateway) : EACCES);
 }
 
 Answer connect_unix(const Caller& caller, const Sockets& sockets, base::Fd socket, const Address& address) {
-    bool is_guarded = sockets.orders.guards_sockets;
+    bool is_guarded = sockets.calls.guards_sockets;
     int type = option(socket.get(), SO_TYPE);
     bool has_connections = type == SOCK_STREAM || type == SOCK_SEQPACKET;
     // Such a socket can't be made, but it may be inherited.
@@ -75,7 +75,7 @@ Answer connect_unix(const Caller& caller, const Sockets& sockets, base::Fd socke
     Object server;
     if (int number = open_object(caller, reference, server); number != 0) return Answer::of(number);
     if (!caller.is_waiting()) return Answer::of(EINTR);
-    if (is_guarded && !lies_within(server, sockets.orders.sockets)) return Answer::of(EACCES);
+    if (is_guarded && !lies_within(server, sockets.calls.sockets)) return Answer::of(EACCES);
     bool waits = is_blocking(socket.get());
     int number = connect_to(socket.get(), server);
     if (!waits || number != EAGAIN) return Answer::of(number);

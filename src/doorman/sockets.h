@@ -6,16 +6,16 @@
 
 #include <cstddef>
 
+#include "doorman/answered_calls.h"
 #include "doorman/caller.h"
 #include "doorman/deferred_calls.h"
 #include "doorman/handoff/connect_handoff.h"
 #include "doorman/objects.h"
-#include "doorman/orders.h"
 
 namespace doorman {
 
 struct Sockets {
-    const Orders& orders;
+    const AnsweredCalls& calls;
     int listener;
     WaitingRoom& waiting_room;
 };

@@ -10,11 +10,11 @@
 
 namespace inner {
 
-int leave_keyring(const Orders& orders) {
+int leave_keyring(const LaunchSpec& spec) {
     if (::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr) >= 0) return 0;
     // The kernel has no keyrings, or a container around us blocks them. The second case is enough only if our
     // own filter blocks them too.
-    bool is_closed_anyway = errno == ENOSYS || (errno == EPERM && !orders.system_calls.allow_keyrings);
+    bool is_closed_anyway = errno == ENOSYS || (errno == EPERM && !spec.system_calls.allow_keyrings);
     return is_closed_anyway ? 0 : errno;
 }
 

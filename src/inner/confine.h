@@ -8,7 +8,7 @@
 namespace inner {
 
 // Joins a new session keyring, without the caller's keys. Zero or an errno.
-int leave_keyring(const Orders& orders);
+int leave_keyring(const LaunchSpec& spec);
 
 // No crash in the jail makes a core dump on the host.
 void forbid_core_dumps();

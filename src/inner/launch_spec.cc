@@ -42,23 +42,25 @@ inline constexpr doorman::AbstractNames base::kLast<doorman::AbstractNames> = do
 
 // Without socket_factory, which only the process that answers has.
 template <>
-inline constexpr auto base::kFields<doorman::Orders> = std::tuple(
-    &doorman::Orders::is_wanted, &doorman::Orders::is_outside, &doorman::Orders::is_answered,
-    &doorman::Orders::refuses_system_v, &doorman::Orders::internet, &doorman::Orders::owns_loopback,
-    &doorman::Orders::gateway, &doorman::Orders::guards_sockets, &doorman::Orders::sockets,
-    &doorman::Orders::abstract_names, &doorman::Orders::guards_terminal_size,
-    &doorman::Orders::guards_attributes, &doorman::Orders::changeable, &doorman::Orders::guards_truncation,
-    &doorman::Orders::guards_processes, &doorman::Orders::guards_signals);
+inline constexpr auto base::kFields<doorman::AnsweredCalls> =
+    std::tuple(&doorman::AnsweredCalls::is_wanted, &doorman::AnsweredCalls::is_outside,
+               &doorman::AnsweredCalls::is_answered, &doorman::AnsweredCalls::refuses_system_v,
+               &doorman::AnsweredCalls::internet, &doorman::AnsweredCalls::owns_loopback,
+               &doorman::AnsweredCalls::gateway, &doorman::AnsweredCalls::guards_sockets,
+               &doorman::AnsweredCalls::sockets, &doorman::AnsweredCalls::abstract_names,
+               &doorman::AnsweredCalls::guards_terminal_size, &doorman::AnsweredCalls::guards_attributes,
+               &doorman::AnsweredCalls::changeable, &doorman::AnsweredCalls::guards_truncation,
+               &doorman::AnsweredCalls::guards_processes, &doorman::AnsweredCalls::guards_signals);
 
 template <>
-inline constexpr auto base::kFields<inner::Orders> =
-    std::tuple(&inner::Orders::command, &inner::Orders::environment, &inner::Orders::working_directory,
-               &inner::Orders::world_writable, &inner::Orders::checks, &inner::Orders::files,
-               &inner::Orders::system_calls, &inner::Orders::trace, &inner::Orders::wall,
-               &inner::Orders::has_namespaces, &inner::Orders::doorman, &inner::Orders::signals,
-               &inner::Orders::open_files, &inner::Orders::limits, &inner::Orders::standard_error,
-               &inner::Orders::kept_descriptors, &inner::Orders::skipped_processes, &inner::Orders::control,
-               &inner::Orders::terminal, &inner::Orders::takes_terminal, &inner::Orders::ends_others);
+inline constexpr auto base::kFields<inner::LaunchSpec> = std::tuple(
+    &inner::LaunchSpec::command, &inner::LaunchSpec::environment, &inner::LaunchSpec::working_directory,
+    &inner::LaunchSpec::world_writable, &inner::LaunchSpec::checks, &inner::LaunchSpec::files,
+    &inner::LaunchSpec::system_calls, &inner::LaunchSpec::trace, &inner::LaunchSpec::wall,
+    &inner::LaunchSpec::has_namespaces, &inner::LaunchSpec::doorman, &inner::LaunchSpec::signals,
+    &inner::LaunchSpec::open_files, &inner::LaunchSpec::limits, &inner::LaunchSpec::standard_error,
+    &inner::LaunchSpec::kept_descriptors, &inner::LaunchSpec::skipped_processes, &inner::LaunchSpec::control,
+    &inner::LaunchSpec::terminal, &inner::LaunchSpec::takes_terminal, &inner::LaunchSpec::ends_others);
 
 namespace inner {
 namespace {
@@ -69,17 +71,17 @@ constexpr std::string_view kVersion = "agent-sandbox orders 13";
 
 }  // namespace
 
-std::string encode(const Orders& orders) {
-    return base::encode_message(kVersion, orders);
+std::string encode(const LaunchSpec& spec) {
+    return base::encode_message(kVersion, spec);
 }
 
-base::Result<Orders> decode(std::string_view text) {
-    Orders orders;
-    base::Decoded decoded = base::decode_message(kVersion, text, orders);
+base::Result<LaunchSpec> decode(std::string_view text) {
+    LaunchSpec spec;
+    base::Decoded decoded = base::decode_message(kVersion, text, spec);
     if (decoded == base::Decoded::other) return base::Error{.what = "the orders are of another version"};
-    if (decoded == base::Decoded::damaged || orders.command.empty())
+    if (decoded == base::Decoded::damaged || spec.command.empty())
         return base::Error{.what = "the orders are damaged"};
-    return orders;
+    return spec;
 }
 
 }  // namespace inner

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "doorman/orders.h"
+#include "doorman/answered_calls.h"
 #include "inner/command/limits.h"
 #include "inner/command/signals.h"
 #include "landlock/wall.h"
@@ -39,7 +39,7 @@ struct WrittenFile {
     bool is_link = false;
 };
 
-struct Orders {
+struct LaunchSpec {
     std::vector<std::string> command;
     std::vector<std::string> environment;  // "NAME=value", complete
     std::string working_directory = "/";
@@ -52,7 +52,7 @@ struct Orders {
     // Without namespaces the stage is not pid 1: it ends what the command leaves behind (descendants.h) and
     // gives up the caller's privileges itself.
     bool has_namespaces = true;
-    doorman::Orders doorman;
+    doorman::AnsweredCalls doorman;
     SignalState signals;      // the caller's, for the command
     uint64_t open_files = 0;  // the caller's soft limit of descriptors, for the command; 0: as it is
     std::vector<ResourceLimit> limits;  // for the command
@@ -74,7 +74,7 @@ struct Orders {
 };
 
 // Versioned text of fields that each end with NUL; decode refuses anything else.
-std::string encode(const Orders& orders);
-base::Result<Orders> decode(std::string_view text);
+std::string encode(const LaunchSpec& spec);
+base::Result<LaunchSpec> decode(std::string_view text);
 
 }  // namespace inner

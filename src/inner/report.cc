@@ -8,13 +8,13 @@
 
 namespace inner {
 
-void send_report(const Orders& orders, const Report& report) {
+void send_report(const LaunchSpec& spec, const Report& report) {
     std::string frame = encode(report);
     // MSG_NOSIGNAL: if the supervisor has exited, the next read shows it.
-    (void)!::send(orders.control, frame.data(), frame.size(), MSG_NOSIGNAL);
+    (void)!::send(spec.control, frame.data(), frame.size(), MSG_NOSIGNAL);
 }
 
-int send_report_with(const Orders& orders, const Report& report, std::span<const int> descriptors) {
+int send_report_with(const LaunchSpec& spec, const Report& report, std::span<const int> descriptors) {
     std::string frame = encode(report);
     struct iovec content = {frame.data(), frame.size()};
     alignas(struct cmsghdr) char extra[CMSG_SPACE(kMostReported * sizeof(int))] = {};
@@ -28,16 +28,16 @@ int send_report_with(const Orders& orders, const Report& report, std::span<const
     header->cmsg_type = SCM_RIGHTS;
     header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
     std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
-    ssize_t sent = ::sendmsg(orders.control, &message, MSG_NOSIGNAL);
+    ssize_t sent = ::sendmsg(spec.control, &message, MSG_NOSIGNAL);
     if (sent < 0) return errno;
     return sent == static_cast<ssize_t>(frame.size()) ? 0 : EPIPE;
 }
 
-int report_failure(const Orders& orders, std::string_view step, std::string_view object, int number) {
-    send_report(orders, Report{.kind = Report::Kind::failed,
-                               .number = number,
-                               .step = std::string(step),
-                               .object = std::string(object)});
+int report_failure(const LaunchSpec& spec, std::string_view step, std::string_view object, int number) {
+    send_report(spec, Report{.kind = Report::Kind::failed,
+                             .number = number,
+                             .step = std::string(step),
+                             .object = std::string(object)});
     return static_cast<int>(base::ExitCode::jail_failed);
 }
 

@@ -49,74 +49,73 @@ constexpr int kFailed = static_cast<int>(base::ExitCode::jail_failed);
 
 // Descriptors: 0, 1, 2 and the kept ones belong to the command. The control socket, the terminal and the
 // doorman's socket to the gateway are ours. All others are closed.
-void settle_descriptors(const Orders& orders) {
-    if (orders.standard_error != STDERR_FILENO) ::dup2(orders.standard_error, STDERR_FILENO);
-    ::fcntl(orders.control, F_SETFD, FD_CLOEXEC);
-    for (int ours : {orders.terminal, orders.doorman.gateway}) {
+void settle_descriptors(const LaunchSpec& spec) {
+    if (spec.standard_error != STDERR_FILENO) ::dup2(spec.standard_error, STDERR_FILENO);
+    ::fcntl(spec.control, F_SETFD, FD_CLOEXEC);
+    for (int ours : {spec.terminal, spec.doorman.gateway}) {
         if (ours >= 0) ::fcntl(ours, F_SETFD, FD_CLOEXEC);
     }
-    std::vector<int> kept = orders.kept_descriptors;
-    kept.insert(kept.end(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, orders.control, orders.mounts,
-                             orders.terminal, orders.doorman.gateway});
+    std::vector<int> kept = spec.kept_descriptors;
+    kept.insert(kept.end(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, spec.control, spec.mounts,
+                             spec.terminal, spec.doorman.gateway});
     base::close_others(std::move(kept));
 }
 
 // The checks and preparations before any code of the user may run. Zero, or what run_stage returns.
-int prepare(const Orders& orders) {
-    if (!orders.has_namespaces) {
+int prepare(const LaunchSpec& spec) {
+    if (!spec.has_namespaces) {
         if (int number = give_up_privileges(); number != 0)
-            return report_failure(orders, kStepPrivileges, "", number);
+            return report_failure(spec, kStepPrivileges, "", number);
         ::prctl(PR_SET_DUMPABLE, 0);
-        if (int number = leave_warden(); number != 0) return report_failure(orders, kStepWarden, "", number);
+        if (int number = leave_warden(); number != 0) return report_failure(spec, kStepWarden, "", number);
     }
     // The doorman may inspect a process only if the stage is its ancestor: so orphans must become our
     // children.
-    if (has_own_doorman(orders)) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-    for (const Check& check : orders.checks) {
+    if (has_own_doorman(spec)) ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    for (const Check& check : spec.checks) {
         if (int number = failure_of(check); number != 0)
-            return report_failure(orders, kStepCheck, check.target, number);
+            return report_failure(spec, kStepCheck, check.target, number);
     }
-    write_files(orders.files);
+    write_files(spec.files);
     // Has no effect on a sealed mount, where no program needs the mode.
-    for (const std::string& directory : orders.world_writable) (void)!::chmod(directory.c_str(), 01777);
-    if (::chdir(orders.working_directory.c_str()) != 0) {
-        return report_failure(orders, kStepDirectory, orders.working_directory, errno);
+    for (const std::string& directory : spec.world_writable) (void)!::chmod(directory.c_str(), 01777);
+    if (::chdir(spec.working_directory.c_str()) != 0) {
+        return report_failure(spec, kStepDirectory, spec.working_directory, errno);
     }
-    if (int number = leave_keyring(orders); number != 0)
-        return report_failure(orders, kStepKeyring, "", number);
+    if (int number = leave_keyring(spec); number != 0) return report_failure(spec, kStepKeyring, "", number);
     forbid_core_dumps();
     return 0;
 }
 
-bool is_apart(const Orders& orders) {
-    return orders.doorman.is_wanted && orders.doorman.abstract_names == doorman::AbstractNames::apart;
+bool is_apart(const LaunchSpec& spec) {
+    return spec.doorman.is_wanted && spec.doorman.abstract_names == doorman::AbstractNames::apart;
 }
 
 // EBUSY: a filter around this jail has the listener. EINVAL: the kernel has no notifications (before 5.0).
 // The supervisor then receives a report without a listener.
-int let_outside_answer(const Orders& orders, base::Fd& listener) {
-    int installed = doorman::install(orders.doorman);
+int let_outside_answer(const LaunchSpec& spec, base::Fd& listener) {
+    int installed = doorman::install(spec.doorman);
     if (installed >= 0) listener = base::Fd(installed);
     bool is_without = installed == -EBUSY || installed == -EINVAL;
-    return installed >= 0 || is_without ? 0 : report_failure(orders, kStepDoorman, "", -installed);
+    return installed >= 0 || is_without ? 0 : report_failure(spec, kStepDoorman, "", -installed);
 }
 
 // The last steps before the command is started. The filter comes last, because it refuses openat2, which
 // opens the places of the wall, and keyctl. The stage stays outside the wall, so that nothing inside it can
 // signal the stage. It is inside the filter, unless only the command gets the filter.
-int confine(const Orders& orders, landlock::Built& wall, base::Fd& listener) {
-    bool is_traced = orders.trace.is_wanted();
-    if (orders.doorman.is_wanted && orders.doorman.is_outside && !is_traced) {
-        if (int failed = let_outside_answer(orders, listener); failed != 0) return failed;
+int confine(const LaunchSpec& spec, landlock::Built& wall, base::Fd& listener) {
+    bool is_traced = spec.trace.is_wanted();
+    if (spec.doorman.is_wanted && spec.doorman.is_outside && !is_traced) {
+        if (int failed = let_outside_answer(spec, listener); failed != 0) return failed;
     }
-    landlock::Wall wanted = orders.wall;
-    wanted.keeps_abstract_sockets = !(is_apart(orders) && (listener || is_traced));
+    landlock::Wall wanted = spec.wall;
+    wanted.keeps_abstract_sockets = !(is_apart(spec) && (listener || is_traced));
     wall = landlock::build(wanted, landlock::kernel_abi(), {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO});
-    if (wall.failure != 0) return report_failure(orders, kStepWall, wall.failed_at, wall.failure);
+    if (wall.failure != 0) return report_failure(spec, kStepWall, wall.failed_at, wall.failure);
     ::prctl(PR_SET_DUMPABLE, 0);
-    if (is_filtered_alone(orders)) return 0;
-    if (int number = seccomp::install(orders.system_calls); number != 0)
-        return report_failure(orders, kStepFilter, "", number);
+    if (is_filtered_alone(spec)) return 0;
+    if (int number = seccomp::install(spec.system_calls); number != 0)
+        return report_failure(spec, kStepFilter, "", number);
     return 0;
 }
 
@@ -131,56 +130,56 @@ void skip_processes(unsigned count) {
 // Reports each name once, up to a limit.
 class RefusedNames {
   public:
-    explicit RefusedNames(const Orders& orders) : orders_(&orders) {}
+    explicit RefusedNames(const LaunchSpec& spec) : spec_(&spec) {}
     void operator()(const std::string& name) {
         constexpr size_t kMost = 200;
         if (told_.size() >= kMost || !told_.insert(name).second) return;
-        send_report(*orders_, Report{.kind = Report::Kind::refused, .object = name});
+        send_report(*spec_, Report{.kind = Report::Kind::refused, .object = name});
     }
 
   private:
-    const Orders* orders_;
+    const LaunchSpec* spec_;
     std::set<std::string> told_;
 };
 
 // Handles everything that happened to children; true if the command has ended.
-bool reap(const Orders& orders, pid_t command) {
+bool reap(const LaunchSpec& spec, pid_t command) {
     int status = 0;
     for (pid_t pid; (pid = ::waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0;) {
         if (pid != command) continue;
         if (WIFSTOPPED(status)) {
-            send_report(orders, Report{.kind = Report::Kind::stopped, .number = WSTOPSIG(status)});
+            send_report(spec, Report{.kind = Report::Kind::stopped, .number = WSTOPSIG(status)});
             continue;
         }
         bool by_signal = WIFSIGNALED(status);
-        send_report(orders, Report{.kind = Report::Kind::ended,
-                                   .number = by_signal ? WTERMSIG(status) : WEXITSTATUS(status),
-                                   .by_signal = by_signal});
+        send_report(spec, Report{.kind = Report::Kind::ended,
+                                 .number = by_signal ? WTERMSIG(status) : WEXITSTATUS(status),
+                                 .by_signal = by_signal});
         return true;
     }
     return false;
 }
 
-void obey(const Orders& orders, pid_t command, const SignalRequest& request) {
-    if (request.takes_terminal && orders.terminal >= 0) ::tcsetpgrp(orders.terminal, command);
+void obey(const LaunchSpec& spec, pid_t command, const SignalRequest& request) {
+    if (request.takes_terminal && spec.terminal >= 0) ::tcsetpgrp(spec.terminal, command);
     ::kill(request.to_group ? -command : command, request.signal);
 }
 
 // True while the supervisor lives.
-bool take_requests(const Orders& orders, pid_t command, std::string& received) {
+bool take_requests(const LaunchSpec& spec, pid_t command, std::string& received) {
     char bytes[64];
-    ssize_t got = ::read(orders.control, bytes, sizeof bytes);
+    ssize_t got = ::read(spec.control, bytes, sizeof bytes);
     if (got < 0 && errno == EINTR) return true;
     if (got <= 0) return false;
     received.append(bytes, static_cast<size_t>(got));
-    for (SignalRequest request; take_signal_request(received, request);) obey(orders, command, request);
+    for (SignalRequest request; take_signal_request(received, request);) obey(spec, command, request);
     return true;
 }
 
 // Threat: a process that has the mount namespace open and has power over it can remove covers, and one that
 // has the listener answers its own calls. The command gets neither descriptor (tests/jail/processes.bats:
 // descriptors inside are 0, 1 and 2).
-int tell_that_it_is_built(const Orders& orders, int landlock_abi, base::Fd listener) {
+int tell_that_it_is_built(const LaunchSpec& spec, int landlock_abi, base::Fd listener) {
     Report report{.kind = Report::Kind::built, .number = landlock_abi};
     std::vector<int> descriptors;
     auto add = [&](int descriptor, char letter) {
@@ -188,20 +187,20 @@ int tell_that_it_is_built(const Orders& orders, int landlock_abi, base::Fd liste
         descriptors.push_back(descriptor);
         report.step += letter;
     };
-    add(orders.mounts, kMountsCome);
+    add(spec.mounts, kMountsCome);
     add(listener.get(), kListenerComes);
     if (descriptors.empty()) {
-        send_report(orders, report);
+        send_report(spec, report);
         return 0;
     }
-    int number = send_report_with(orders, report, descriptors);
-    if (orders.mounts >= 0) ::close(orders.mounts);
-    return number == 0 ? 0 : report_failure(orders, kStepStart, "descriptors of the jail", number);
+    int number = send_report_with(spec, report, descriptors);
+    if (spec.mounts >= 0) ::close(spec.mounts);
+    return number == 0 ? 0 : report_failure(spec, kStepStart, "descriptors of the jail", number);
 }
 
 // Helpers beside the jail may not be ready yet: the keeper, the network's gateway. Signals that arrive before
 // the ready message are for the command, and stored for it. False: the supervisor has exited.
-bool await_word(const Orders& orders, std::vector<SignalRequest>& early) {
+bool await_word(const LaunchSpec& spec, std::vector<SignalRequest>& early) {
     std::string received;
     for (;;) {
         for (SignalRequest request; take_signal_request(received, request);) {
@@ -209,7 +208,7 @@ bool await_word(const Orders& orders, std::vector<SignalRequest>& early) {
             early.push_back(request);
         }
         char frame[kSignalRequestSize];
-        ssize_t got = ::read(orders.control, frame, sizeof frame - received.size());
+        ssize_t got = ::read(spec.control, frame, sizeof frame - received.size());
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return false;
         received.append(frame, static_cast<size_t>(got));
@@ -218,10 +217,10 @@ bool await_word(const Orders& orders, std::vector<SignalRequest>& early) {
 
 // Returns when the command ends or the supervisor exits. When pid 1 exits, the kernel kills everything that
 // is left in the jail.
-void attend(const Orders& orders, pid_t command, int children, std::optional<doorman::Doorman>& doorman) {
+void attend(const LaunchSpec& spec, pid_t command, int children, std::optional<doorman::Doorman>& doorman) {
     std::string received;
     struct pollfd watched[] = {
-        {children, POLLIN, 0}, {orders.control, POLLIN, 0}, {doorman ? doorman->events() : -1, POLLIN, 0}};
+        {children, POLLIN, 0}, {spec.control, POLLIN, 0}, {doorman ? doorman->events() : -1, POLLIN, 0}};
     bool has_rested = false;
     for (;;) {
         int ready = base::poll_and_rest(watched, std::size(watched), -1, has_rested);
@@ -229,9 +228,9 @@ void attend(const Orders& orders, pid_t command, int children, std::optional<doo
         if (watched[0].revents) {
             struct signalfd_siginfo information;
             (void)!::read(children, &information, sizeof information);
-            if (reap(orders, command)) return;
+            if (reap(spec, command)) return;
         }
-        if (watched[1].revents && !take_requests(orders, command, received)) return;
+        if (watched[1].revents && !take_requests(spec, command, received)) return;
         if (watched[2].revents & POLLIN) {
             doorman->answer();
         } else if (watched[2].revents) {
@@ -241,58 +240,58 @@ void attend(const Orders& orders, pid_t command, int children, std::optional<doo
 }
 
 // It may have died before PDEATHSIG was set. By now only the supervisor has the other end open.
-bool has_supervisor(const Orders& orders) {
-    struct pollfd supervisor = {orders.control, POLLRDHUP, 0};
+bool has_supervisor(const LaunchSpec& spec) {
+    struct pollfd supervisor = {spec.control, POLLRDHUP, 0};
     return ::poll(&supervisor, 1, 0) <= 0 || (supervisor.revents & (POLLHUP | POLLRDHUP)) == 0;
 }
 
-int play(const Orders& orders) {
-    settle_descriptors(orders);
-    if (!has_supervisor(orders)) return kFailed;
-    if (int failed = prepare(orders); failed != 0) return failed;
+int play(const LaunchSpec& spec) {
+    settle_descriptors(spec);
+    if (!has_supervisor(spec)) return kFailed;
+    if (int failed = prepare(spec); failed != 0) return failed;
     landlock::Built wall;
     base::Fd listener;
-    if (int failed = confine(orders, wall, listener); failed != 0) return failed;
+    if (int failed = confine(spec, wall, listener); failed != 0) return failed;
 
     sigset_t taken;
     sigemptyset(&taken);
     sigaddset(&taken, SIGCHLD);
     base::Fd children(::signalfd(-1, &taken, SFD_CLOEXEC));
-    if (int failed = tell_that_it_is_built(orders, wall.abi, std::move(listener)); failed != 0) return failed;
+    if (int failed = tell_that_it_is_built(spec, wall.abi, std::move(listener)); failed != 0) return failed;
     std::vector<SignalRequest> early;
-    if (!await_word(orders, early)) return kFailed;
-    skip_processes(orders.skipped_processes);
-    Started started = start(orders, wall);
+    if (!await_word(spec, early)) return kFailed;
+    skip_processes(spec.skipped_processes);
+    Started started = start(spec, wall);
     bool binds_for_others =
-        started.listener && orders.doorman.abstract_names == doorman::AbstractNames::refused;
+        started.listener && spec.doorman.abstract_names == doorman::AbstractNames::refused;
     if (!binds_for_others) wall.ruleset.reset();
     if (started.command < 0) return kFailed;
-    for (const SignalRequest& request : early) obey(orders, started.command, request);
+    for (const SignalRequest& request : early) obey(spec, started.command, request);
     // Only the command may keep its pipes open: a reader must see when the command closes them.
     for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(fd);
-    for (int fd : orders.kept_descriptors) ::close(fd);
+    for (int fd : spec.kept_descriptors) ::close(fd);
     std::optional<doorman::Doorman> doorman;
     if (started.listener)
-        doorman.emplace(orders.doorman, std::move(started.listener),
+        doorman.emplace(spec.doorman, std::move(started.listener),
                         doorman::Hooks{.enter_wall = [&wall] { return landlock::enter(wall); },
-                                       .on_refused_name = RefusedNames(orders)});
-    attend(orders, started.command, children.get(), doorman);
-    if (!orders.has_namespaces) end_descendants();
-    if (orders.ends_others) ::kill(-1, SIGKILL);
+                                       .on_refused_name = RefusedNames(spec)});
+    attend(spec, started.command, children.get(), doorman);
+    if (!spec.has_namespaces) end_descendants();
+    if (spec.ends_others) ::kill(-1, SIGKILL);
     return 0;
 }
 
 }  // namespace
 
-int run_copied_stage(const Orders& orders) {
+int run_copied_stage(const LaunchSpec& spec) {
     // The supervisor has no handlers, and still ignores what the caller ignores.
-    apply_signals(kStageSignals, {.ignored = orders.signals.ignored});
+    apply_signals(kStageSignals, {.ignored = spec.signals.ignored});
     // Threat: the caller's command line and variables could be read in /proc/1
     // (tests/jail/differential.bats).
     using namespace std::string_view_literals;
     base::replace_arguments("agent-sandbox\0inner-stage"sv);
     base::forget_environment();
-    return play(orders);
+    return play(spec);
 }
 
 int run_stage(int argc, char** argv) {
@@ -301,12 +300,12 @@ int run_stage(int argc, char** argv) {
     if (argc != 3) return kFailed;
     base::Result<std::string> text = base::read_descriptor(std::atoi(argv[2]), 64u << 20);
     if (!text) return kFailed;
-    base::Result<Orders> orders = decode(*text);
-    if (!orders) {
-        (void)base::write_all(STDERR_FILENO, orders.error().what);
+    base::Result<LaunchSpec> spec = decode(*text);
+    if (!spec) {
+        (void)base::write_all(STDERR_FILENO, spec.error().what);
         return kFailed;
     }
-    return play(*orders);
+    return play(*spec);
 }
 
 }  // namespace inner

@@ -120,7 +120,7 @@ class Session {
     PrivateDirectory private_directory_;
     Notices notices_;
     Chaperon chaperon_;
-    doorman::Orders answers_;
+    doorman::AnsweredCalls answers_;
     SocketFactory factory_;
     Door door_, listeners_;
     Record record_;

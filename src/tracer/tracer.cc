@@ -357,7 +357,7 @@ class Tracer {
     base::Fd control_, gate_;
     Record record_;
     std::span<const sock_filter> filter_;
-    const doorman::Orders& answers_;
+    const doorman::AnsweredCalls& answers_;
     std::deque<struct seccomp_notif> received_;
     std::deque<std::function<void()>> later_;
     Commands commands_;

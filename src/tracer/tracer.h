@@ -6,7 +6,7 @@
 
 #include "audit/writer.h"
 #include "base/file.h"
-#include "doorman/orders.h"
+#include "doorman/answered_calls.h"
 #include "plan/plan.h"
 
 namespace tracer {
@@ -15,7 +15,7 @@ struct TracerInputs {
     base::Fd listener;  // of the jail's filter (seccomp/trace.h)
     base::Fd control;   // to the supervisor (messages.h); non-blocking
     audit::Writer record;
-    const doorman::Orders& answers;  // calls that are not only observed
+    const doorman::AnsweredCalls& answers;  // calls that are not only observed
 };
 
 // Runs until the supervisor ends it, or exits; returns the exit status.

@@ -65,7 +65,7 @@ std::string name_of(int socket) {
 
 // ---- refused
 
-Orders refusing() {
+AnsweredCalls refusing() {
     return {.is_wanted = true, .abstract_names = AbstractNames::refused};
 }
 
@@ -205,7 +205,7 @@ TEST(AbstractNames, LeaveOtherFamiliesAsTheyAre) {
         return result_of(::bind(socket, reinterpret_cast<struct sockaddr*>(&internet), sizeof internet));
     };
     EXPECT_EQ(jail.run(binds_internet), 0);
-    Orders handed = refusing();
+    AnsweredCalls handed = refusing();
     handed.internet = Internet::handed;
     EXPECT_EQ(Jail(handed).run(binds_internet), EACCES);
     EXPECT_EQ(jail.run([] {
@@ -241,10 +241,10 @@ class ApartTest : public testing::Test {
         int number = -1;
         ASSERT_EQ(::recv(channel.get(), &number, sizeof number, 0), static_cast<ssize_t>(sizeof number));
         ASSERT_EQ(number, 0) << "no network namespace can be made here";
-        orders = {.is_wanted = true,
-                  .is_outside = true,
-                  .abstract_names = AbstractNames::apart,
-                  .socket_factory = channel.get()};
+        calls = {.is_wanted = true,
+                 .is_outside = true,
+                 .abstract_names = AbstractNames::apart,
+                 .socket_factory = channel.get()};
     }
     void TearDown() override {
         channel.reset();
@@ -253,7 +253,7 @@ class ApartTest : public testing::Test {
 
     base::Fd channel;
     pid_t factory = -1;
-    Orders orders;
+    AnsweredCalls calls;
 };
 
 int talks(const std::string& name, int type) {
@@ -273,7 +273,7 @@ int talks(const std::string& name, int type) {
 TEST_F(ApartTest, NamesAreFoundInsideAlone) {
     for (int type : {SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM}) {
         int seen = -1;
-        Jail jail(orders);
+        Jail jail(calls);
         std::string name = abstract("apart" + std::to_string(type));
         // While the jail's socket is bound, a program outside does not find it.
         jail.meanwhile = [&](pid_t) { seen = connects(name, type); };
@@ -287,7 +287,7 @@ TEST_F(ApartTest, NamesOutsideAreNotFound) {
     std::string name = abstract("outside");
     ASSERT_EQ(binds(outside.get(), name), 0);
     ::listen(outside.get(), 5);
-    Jail jail(orders);
+    Jail jail(calls);
     EXPECT_EQ(jail.run([&] { return connects(name); }), ECONNREFUSED);
     EXPECT_EQ(Jail::control([&] { return connects(name); }), 0);
     // The name is free inside.
@@ -297,7 +297,7 @@ TEST_F(ApartTest, NamesOutsideAreNotFound) {
 
 // A pair of datagram sockets can be taken apart, and bound.
 TEST_F(ApartTest, PairsAreApartToo) {
-    Jail jail(orders);
+    Jail jail(calls);
     std::string name = abstract("pair");
     base::Fd outside(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     ASSERT_EQ(binds(outside.get(), name), 0);
@@ -324,7 +324,7 @@ TEST_F(ApartTest, PairsAreApartToo) {
 }
 
 TEST_F(ApartTest, ErrorsAreTheKernels) {
-    Jail jail(orders);
+    Jail jail(calls);
     auto makes = [](int type, int protocol) {
         return [=] { return result_of(::socket(AF_UNIX, type, protocol)); };
     };
@@ -342,7 +342,7 @@ TEST_F(ApartTest, ErrorsAreTheKernels) {
 
 TEST_F(ApartTest, PathsAndOtherFamiliesAreTheKernels) {
     TemporaryDirectory directory;
-    Jail jail(orders);
+    Jail jail(calls);
     base::Fd outside(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     ASSERT_EQ(binds(outside.get(), directory / "outside"), 0);
     ::listen(outside.get(), 5);
@@ -354,7 +354,7 @@ TEST_F(ApartTest, PathsAndOtherFamiliesAreTheKernels) {
 TEST_F(ApartTest, WithoutAFactoryNoSocketIsMade) {
     ::kill(factory, SIGKILL);
     ::waitpid(factory, nullptr, 0);
-    Jail jail(orders);
+    Jail jail(calls);
     EXPECT_EQ(jail.run([] { return result_of(::socket(AF_UNIX, SOCK_STREAM, 0)); }), EACCES);
 }
 

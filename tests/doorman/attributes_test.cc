@@ -19,9 +19,9 @@ using testing_support::TemporaryDirectory;
 
 struct World {
     World() {
-        orders.is_wanted = true;
-        orders.guards_attributes = orders.guards_truncation = true;
-        orders.changeable = {directory / "open"};
+        calls.is_wanted = true;
+        calls.guards_attributes = calls.guards_truncation = true;
+        calls.changeable = {directory / "open"};
         for (const std::string& file : {inside, outside}) ::chmod(file.c_str(), 0600);
         (void)!::symlink(outside.c_str(), (directory / "open/out").c_str());
         (void)!::symlink(inside.c_str(), (directory / "closed/in").c_str());
@@ -29,7 +29,7 @@ struct World {
     TemporaryDirectory directory;
     std::string inside = directory.write("open/file", "content");
     std::string outside = directory.write("closed/file", "content");
-    Orders orders;
+    AnsweredCalls calls;
 };
 
 struct stat status_of(const std::string& path) {
@@ -47,7 +47,7 @@ using Act = std::function<int(const std::string&)>;
 // Every act works inside, and outside only without the doorman.
 void expect_guarded(const char* name, const Act& act) {
     World world;
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     EXPECT_EQ(jail.run([&] { return act(world.inside); }), 0) << name;
     struct stat before = status_of(world.outside);
     EXPECT_EQ(jail.run([&] { return act(world.outside); }), EPERM) << name;
@@ -121,7 +121,7 @@ TEST(Attributes, ExtendedOnesAreGuardedToo) {
         GTEST_LOG_(INFO) << "this file system has none; another name is refused all the same";
     }
     bool has_any = ::setxattr(world.inside.c_str(), "user.probe", "x", 1, 0) == 0;
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     auto sets = [](const std::string& path) {
         return result_of(::setxattr(path.c_str(), "user.a", "abc", 3, 0));
     };
@@ -150,7 +150,7 @@ TEST(Attributes, ExtendedOnesAreGuardedToo) {
 
 TEST(Attributes, OfNamelessThingsAreTheirHolders) {
     World world;
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     EXPECT_EQ(jail.run([] {
         int ends[2];
         return ::pipe(ends) == 0 ? result_of(::fchmod(ends[0], 0600)) : kUnexpected;
@@ -176,7 +176,7 @@ TEST(Attributes, DoNotReachTheDoormansOwnDescriptors) {
     base::Fd own(::memfd_create("the doorman's", MFD_CLOEXEC));
     ASSERT_EQ(::fchmod(own.get(), 0600), 0);
     pid_t stage = ::getpid();
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     for (const std::string& process :
          {std::string("self"), std::string("thread-self"), std::to_string(stage)}) {
         std::string path = "/proc/" + process + "/fd/" + std::to_string(own.get());
@@ -195,7 +195,7 @@ TEST(Attributes, DoNotReachTheDoormansOwnDescriptors) {
 
 TEST(Attributes, AreNotFooledByALinkOrAPathThatChanges) {
     World world;
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     EXPECT_EQ(jail.run([&] {
         char shown[4096] = {};
         std::string link = world.directory / "open/link", next = world.directory / "open/next";
@@ -224,7 +224,7 @@ TEST(Attributes, AreNotFooledByALinkOrAPathThatChanges) {
 
 TEST(Attributes, OfALinkItselfAreMeantWhereTheCallSaysSo) {
     World world;
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     struct timespec times[2] = {{5, 6}, {7, 8}};
     std::string link = world.directory / "open/out";
     EXPECT_EQ(
@@ -246,7 +246,7 @@ TEST(Attributes, OfALinkItselfAreMeantWhereTheCallSaysSo) {
 
 TEST(Attributes, TruncationCannotHideInReading) {
     World world;
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     for (int access : {O_RDONLY, 3}) {
         auto truncates = [&] { return result_of(::open(world.outside.c_str(), access | O_TRUNC)); };
         EXPECT_EQ(jail.run(truncates), EACCES);

@@ -9,13 +9,13 @@
 namespace doorman {
 namespace {
 
-Orders everything() {
-    Orders orders;
-    orders.is_wanted = true;
-    orders.internet = Internet::handed;
-    orders.guards_sockets = orders.guards_attributes = orders.guards_truncation = true;
-    orders.guards_processes = orders.guards_signals = true;
-    return orders;
+AnsweredCalls everything() {
+    AnsweredCalls calls;
+    calls.is_wanted = true;
+    calls.internet = Internet::handed;
+    calls.guards_sockets = calls.guards_attributes = calls.guards_truncation = true;
+    calls.guards_processes = calls.guards_signals = true;
+    return calls;
 }
 
 TEST(Filter, IsOneThatTheKernelTakes) {
@@ -43,8 +43,8 @@ TEST(Filter, LetsNobodyElseAnswer) {
 }
 
 TEST(Filter, LetsNobodyHide) {
-    Orders orders = everything();
-    EXPECT_EQ(Jail(orders).run([] {
+    AnsweredCalls calls = everything();
+    EXPECT_EQ(Jail(calls).run([] {
         if (::prctl(PR_SET_DUMPABLE, 0) != 0 || ::prctl(PR_GET_DUMPABLE) != 1) return kUnexpected;
         int ends[2];
         (void)!::pipe(ends);

@@ -18,7 +18,7 @@ constexpr char kV4[] = "192.0.2.1";
 constexpr char kV6[] = "2001:db8::1";
 constexpr char kMapped[] = "::ffff:192.0.2.7";
 
-Orders handed() {
+AnsweredCalls handed() {
     return {.is_wanted = true, .internet = Internet::handed};
 }
 
@@ -319,8 +319,8 @@ TEST(Internet, HandsOverManyThatStayOpen) {
 }
 
 TEST(Internet, FailsWhenTheGatewayIsGone) {
-    Orders orders{.is_wanted = true, .internet = Internet::handed};
-    Jail jail(orders);
+    AnsweredCalls calls{.is_wanted = true, .internet = Internet::handed};
+    Jail jail(calls);
     jail.close_gateway();
     EXPECT_EQ(jail.run([] { return connect_to(::socket(AF_INET, SOCK_STREAM, 0), v4(kV4, 1)); }),
               ENETUNREACH);

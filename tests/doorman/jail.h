@@ -32,12 +32,13 @@ inline int result_of(long returned) {
 
 class Jail {
   public:
-    explicit Jail(Orders orders, Hooks hooks = {}) : orders_(std::move(orders)), hooks_(std::move(hooks)) {
+    explicit Jail(AnsweredCalls calls, Hooks hooks = {})
+        : calls_(std::move(calls)), hooks_(std::move(hooks)) {
         ::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-        if (orders_.internet != Internet::handed) return;
+        if (calls_.internet != Internet::handed) return;
         int ends[2];
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-        orders_.gateway = ends[0];
+        calls_.gateway = ends[0];
         stage_end_ = base::Fd(ends[0]);
         gateway_ = base::Fd(ends[1]);
     }
@@ -62,7 +63,7 @@ class Jail {
         auto passed = base::receive_descriptors(ours.get());
         EXPECT_TRUE(passed && passed->descriptors.size() == 1);
         if (!passed || passed->descriptors.size() != 1) return kUnexpected;
-        Doorman doorman(orders_, std::move(passed->descriptors[0]), hooks_);
+        Doorman doorman(calls_, std::move(passed->descriptors[0]), hooks_);
         return serve(doorman, child);
     }
 
@@ -81,7 +82,7 @@ class Jail {
     void become_jailed(int channel, const std::function<int()>& act) const {
         ::setpgid(0, 0);
         ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-        int listener = install(orders_);
+        int listener = install(calls_);
         if (listener < 0) leave(kUnexpected);
         (void)base::send_descriptors(channel, "listener", std::span(&listener, 1));
         ::close(listener);
@@ -126,7 +127,7 @@ class Jail {
         handed.push_back(std::move(passed->descriptors[0]));
     }
 
-    Orders orders_;
+    AnsweredCalls calls_;
     Hooks hooks_;
     base::Fd stage_end_, gateway_;
 };

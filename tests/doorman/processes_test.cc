@@ -11,11 +11,11 @@
 namespace doorman {
 namespace {
 
-Orders guarding() {
-    Orders orders;
-    orders.is_wanted = true;
-    orders.guards_processes = orders.guards_signals = true;
-    return orders;
+AnsweredCalls guarding() {
+    AnsweredCalls calls;
+    calls.is_wanted = true;
+    calls.guards_processes = calls.guards_signals = true;
+    return calls;
 }
 
 // A child of the test. The doorman is another process here.

@@ -52,8 +52,8 @@ struct World {
     World() {
         ::mkdir((directory / "open").c_str(), 0700);
         ::mkdir((directory / "closed").c_str(), 0700);
-        orders.is_wanted = orders.guards_sockets = true;
-        orders.sockets = {directory / "open"};
+        calls.is_wanted = calls.guards_sockets = true;
+        calls.sockets = {directory / "open"};
         allowed = serve(good());
         forbidden = serve(bad());
     }
@@ -61,13 +61,13 @@ struct World {
     std::string bad() const { return directory / "closed/s"; }
 
     TemporaryDirectory directory;
-    Orders orders;
+    AnsweredCalls calls;
     base::Fd allowed, forbidden;
 };
 
 TEST(Sockets, ReachOnlyWhatIsAllowed) {
     World world;
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     EXPECT_EQ(jail.run([&] { return connects(world.good()); }), 0);
     EXPECT_EQ(visitors(world.allowed), 1u);
     EXPECT_EQ(jail.run([&] { return connects(world.bad()); }), EACCES);
@@ -80,7 +80,7 @@ TEST(Sockets, ReachOnlyWhatIsAllowed) {
 
 TEST(Sockets, AreFoundAsTheCallerWritesThem) {
     World world;
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     EXPECT_EQ(jail.run([&] { return (void)!::chdir((world.directory / "open").c_str()), connects("s"); }), 0);
     EXPECT_EQ(
         jail.run([&] { return (void)!::chdir((world.directory / "open").c_str()), connects("../closed/s"); }),
@@ -102,7 +102,7 @@ TEST(Sockets, AreJudgedByWhereLinksLead) {
     World world;
     ASSERT_EQ(::symlink(world.bad().c_str(), (world.directory / "open/link").c_str()), 0);
     ASSERT_EQ(::symlink(world.good().c_str(), (world.directory / "closed/link").c_str()), 0);
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     EXPECT_EQ(jail.run([&] { return connects(world.directory / "open/link"); }), EACCES);
     EXPECT_EQ(jail.run([&] { return connects(world.directory / "closed/link"); }), 0);
     EXPECT_EQ(visitors(world.forbidden), 0u);
@@ -111,7 +111,7 @@ TEST(Sockets, AreJudgedByWhereLinksLead) {
 // What the path names changes all the time.
 TEST(Sockets, AreNotFooledByALinkThatChanges) {
     World world;
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     EXPECT_EQ(jail.run([&] {
         std::string link = world.directory / "open/link", next = world.directory / "open/next";
         std::atomic<bool> is_done = false;
@@ -139,7 +139,7 @@ TEST(Sockets, AreNotFooledByALinkThatChanges) {
 // The address in memory and the descriptor change all the time.
 TEST(Sockets, AreNotFooledByMemoryOrDescriptorsThatChange) {
     World world;
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     EXPECT_EQ(jail.run([&] {
         struct sockaddr_un one = {}, other = {}, shown = {};
         one.sun_family = other.sun_family = AF_UNIX;
@@ -170,7 +170,7 @@ TEST(Sockets, AreNotFooledByMemoryOrDescriptorsThatChange) {
 
 TEST(Sockets, HaveNoDatagrams) {
     World world;
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     auto makes = [](int type) { return [type] { return result_of(::socket(AF_UNIX, type, 0)); }; };
     auto pairs = [](int type) {
         return [type] {
@@ -196,7 +196,7 @@ TEST(Sockets, WithoutAFileAreNotReached) {
     World world;
     std::string name = std::string(1, '\0') + "agent-sandbox-test-" + std::to_string(::getpid());
     base::Fd outside = serve(name);
-    EXPECT_EQ(Jail(world.orders).run([&] { return connects(name); }), ECONNREFUSED);
+    EXPECT_EQ(Jail(world.calls).run([&] { return connects(name); }), ECONNREFUSED);
     EXPECT_EQ(visitors(outside), 0u);
     EXPECT_EQ(Jail::control([&] { return connects(name); }), 0);
     EXPECT_EQ(visitors(outside), 1u);
@@ -205,7 +205,7 @@ TEST(Sockets, WithoutAFileAreNotReached) {
 // While the address changes between an abstract name and a path.
 TEST(Sockets, AreNotFooledByANameThatBecomesAPath) {
     World world;
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     EXPECT_EQ(jail.run([&] {
         struct sockaddr_un shown = {};
         shown.sun_family = AF_UNIX;
@@ -235,7 +235,7 @@ TEST(Sockets, WaitForABusyServer) {
     World world;
     base::Fd busy = serve(world.directory / "open/busy", 0);
     ASSERT_EQ(connects(world.directory / "open/busy"), 0);
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     size_t others = 0;
     jail.meanwhile = [&](pid_t) {
@@ -271,7 +271,7 @@ TEST(Sockets, OfTheInternetConnectFreelyWhereTheNetworkIsTheHosts) {
         int socket = ::socket(AF_INET, SOCK_STREAM, 0);
         return result_of(::connect(socket, reinterpret_cast<struct sockaddr*>(&address), sizeof address));
     };
-    Jail jail(world.orders);
+    Jail jail(world.calls);
     EXPECT_EQ(jail.run(connects_there), 0);
     // Its queue is full now: the kernel tries again after a second, and the client waits as long.
     auto begin = std::chrono::steady_clock::now();

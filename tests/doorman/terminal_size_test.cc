@@ -19,7 +19,7 @@ int rows_of(int terminal) {
     return ::ioctl(terminal, TIOCGWINSZ, &size) == 0 ? size.ws_row : -1;
 }
 
-Orders keeping() {
+AnsweredCalls keeping() {
     return {.is_wanted = true, .guards_terminal_size = true};
 }
 

@@ -27,8 +27,8 @@ int run(std::vector<std::string> command, const std::string& path) {
     if (::pipe(ends) != 0) return -1;
     pid_t child = ::fork();
     if (child == 0) {
-        inner::Orders orders{.command = std::move(command), .environment = {"PATH=" + path}};
-        inner::ExecuteFailure failure = inner::execute(orders);
+        inner::LaunchSpec spec{.command = std::move(command), .environment = {"PATH=" + path}};
+        inner::ExecuteFailure failure = inner::execute(spec);
         int answer = 200 + failure.number + (failure.step == inner::kStepInterpreter ? 1000 : 0);
         (void)!::write(ends[1], &answer, sizeof answer);
         ::_exit(0);

@@ -12,10 +12,10 @@
 namespace inner {
 
 inline const char* broken_for_orders(std::string_view bytes) {
-    base::Result<Orders> orders = decode(bytes);
-    if (!orders) return orders.error().what.empty() ? "an error says what is wrong" : nullptr;
-    std::string text = encode(*orders);
-    base::Result<Orders> again = decode(text);
+    base::Result<LaunchSpec> spec = decode(bytes);
+    if (!spec) return spec.error().what.empty() ? "an error says what is wrong" : nullptr;
+    std::string text = encode(*spec);
+    base::Result<LaunchSpec> again = decode(text);
     if (!again) return "what was read can be written down and read";
     return encode(*again) == text ? nullptr : "what was written down says the same";
 }

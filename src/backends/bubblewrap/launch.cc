@@ -75,10 +75,10 @@ base::Result<base::Fd> open_information(Launched& launched) {
                                     const Caller& caller, pid_t parent) {
     prepare_child(inheritance, caller, parent);
     std::string options = std::to_string(arguments);
-    std::string orders = std::to_string(inheritance.orders.get());
+    std::string spec = std::to_string(inheritance.spec.get());
     const char* words[] = {
-        "bwrap",        "--args", options.c_str(), "--", base::kOwnProgramPath.data(), inner::kRole.data(),
-        orders.c_str(), nullptr};
+        "bwrap",      "--args", options.c_str(), "--", base::kOwnProgramPath.data(), inner::kRole.data(),
+        spec.c_str(), nullptr};
     const char* no_environment[] = {nullptr};
     ::execve(program.c_str(), const_cast<char* const*>(words), const_cast<char* const*>(no_environment));
     give_up("execute " + program);
@@ -107,12 +107,12 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
         inheritance.others.push_back(std::move(content));
     }
 
-    inner::Orders orders = stage_orders(plan, caller, inheritance);
-    orders.world_writable = world_writable_directories(plan);
+    inner::LaunchSpec spec = launch_spec_of(plan, caller, inheritance);
+    spec.world_writable = world_writable_directories(plan);
     base::Result<std::vector<inner::Check>> checks = make_checks(plan);
     if (!checks) return checks.error();
-    orders.checks = *std::move(checks);
-    if (base::Status written = write_orders(orders, inheritance); !written) return written.error();
+    spec.checks = *std::move(checks);
+    if (base::Status written = write_launch_spec(spec, inheritance); !written) return written.error();
 
     base::Result<base::Fd> arguments = base::memory_file("arguments", separated(render(plan, opened)));
     if (!arguments) return arguments.error();

@@ -48,7 +48,7 @@ base::Result<Host> describe_host(const host::Tree& tree, const host::Facts& fact
 
 // The network namespace is empty, and no process outside can set it up: the doorman passes connections one by
 // one. In a traced jail the tracer answers the calls.
-doorman::Orders doorman_of(const plan::Plan& plan, const host::Facts& facts, const Caller& caller) {
+doorman::AnsweredCalls doorman_of(const plan::Plan& plan, const host::Facts& facts, const Caller& caller) {
     if (caller.answers.is_wanted) return caller.answers;
     bool is_handed = plan.network.egress.needs_gateway();
     bool is_refused = plan.network.abstract_sockets == plan::AbstractSockets::refused;
@@ -84,7 +84,7 @@ std::vector<std::string> command_line(const Rendered& rendered, const Inheritanc
     // Without "--": after it firejail would start a shell.
     words.push_back(facts.own_program.str());
     words.emplace_back(inner::kRole);
-    words.push_back(std::to_string(inheritance.orders.get()));
+    words.push_back(std::to_string(inheritance.spec.get()));
     return words;
 }
 
@@ -117,14 +117,14 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
     Inheritance inheritance;
     if (base::Status opened = open_channels(plan, caller, inheritance, launched); !opened)
         return opened.error();
-    inner::Orders orders = stage_orders(plan, caller, inheritance);
-    orders.ends_others = true;
-    orders.files = files_by_stage(tree, *view);
-    orders.doorman = doorman_of(plan, facts, caller);
+    inner::LaunchSpec spec = launch_spec_of(plan, caller, inheritance);
+    spec.ends_others = true;
+    spec.files = files_by_stage(tree, *view);
+    spec.doorman = doorman_of(plan, facts, caller);
     base::Result<std::vector<inner::Check>> checks = make_checks(plan, *view);
     if (!checks) return checks.error();
-    orders.checks = *std::move(checks);
-    if (base::Status written = write_orders(orders, inheritance); !written) return written.error();
+    spec.checks = *std::move(checks);
+    if (base::Status written = write_launch_spec(spec, inheritance); !written) return written.error();
     base::Result<base::Fd> profile = base::memory_file("profile", rendered->profile);
     if (!profile) return profile.error();
     int number = profile->get();

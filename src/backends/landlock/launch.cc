@@ -35,8 +35,8 @@ doorman::Internet internet_of(policy::NetworkMode mode) {
 [[noreturn]] void become_stage(int program, const Inheritance& inheritance, const Caller& caller,
                                pid_t parent) {
     prepare_child(inheritance, caller, parent);
-    std::string orders = std::to_string(inheritance.orders.get());
-    const char* words[] = {"agent-sandbox", inner::kRole.data(), orders.c_str(), nullptr};
+    std::string spec = std::to_string(inheritance.spec.get());
+    const char* words[] = {"agent-sandbox", inner::kRole.data(), spec.c_str(), nullptr};
     const char* no_environment[] = {nullptr};
     ::fexecve(program, const_cast<char* const*>(words), const_cast<char* const*>(no_environment));
     give_up("execute agent-sandbox");
@@ -64,26 +64,26 @@ doorman::Internet internet_of(policy::NetworkMode mode) {
     return wall;
 }
 
-doorman::Orders doorman_of(const plan::Plan& plan, const Caller& caller, int abi) {
-    doorman::Orders orders{.is_wanted = true,
-                           .internet = internet_of(plan.network.reached),
-                           .gateway = caller.door,
-                           .guards_sockets = true,
-                           .abstract_names = doorman::AbstractNames::refused,
-                           .guards_terminal_size = caller.terminal >= 0,
-                           .guards_attributes = true,
-                           .guards_truncation = abi < kGuardsTruncation,
-                           .guards_processes = true,
-                           .guards_signals = abi < kScopes,
-                           .refuses_system_v = plan.processes.private_ipc};
+doorman::AnsweredCalls doorman_of(const plan::Plan& plan, const Caller& caller, int abi) {
+    doorman::AnsweredCalls calls{.is_wanted = true,
+                                 .internet = internet_of(plan.network.reached),
+                                 .gateway = caller.door,
+                                 .guards_sockets = true,
+                                 .abstract_names = doorman::AbstractNames::refused,
+                                 .guards_terminal_size = caller.terminal >= 0,
+                                 .guards_attributes = true,
+                                 .guards_truncation = abi < kGuardsTruncation,
+                                 .guards_processes = true,
+                                 .guards_signals = abi < kScopes,
+                                 .refuses_system_v = plan.processes.private_ipc};
     // Paths that the jail may write: sockets that it made there, and those that the policy allows.
     for (const plan::Grant& grant : plan.grants) {
         if (grant.kind != plan::GrantKind::write) continue;
-        orders.changeable.push_back(grant.path.str());
-        orders.sockets.push_back(grant.path.str());
+        calls.changeable.push_back(grant.path.str());
+        calls.sockets.push_back(grant.path.str());
     }
-    for (const auto& [name, path] : caller.sockets) orders.sockets.push_back(path);
-    return orders;
+    for (const auto& [name, path] : caller.sockets) calls.sockets.push_back(path);
+    return calls;
 }
 
 base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, const Caller& caller) {
@@ -94,14 +94,14 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
     base::Fd program(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
     if (!program) return base::system_error("open agent-sandbox", errno);
 
-    inner::Orders orders = stage_orders(plan, caller, inheritance);
-    orders.has_namespaces = false;
-    orders.wall = wall_of(plan);
-    orders.doorman = doorman_of(plan, caller, ::landlock::kernel_abi());
+    inner::LaunchSpec spec = launch_spec_of(plan, caller, inheritance);
+    spec.has_namespaces = false;
+    spec.wall = wall_of(plan);
+    spec.doorman = doorman_of(plan, caller, ::landlock::kernel_abi());
     // If system calls can't be answered, the jail can make no Unix sockets: otherwise it could reach those of
     // the host's services.
-    orders.doorman.is_answered = facts.can_answer_calls;
-    if (base::Status written = write_orders(orders, inheritance); !written) return written.error();
+    spec.doorman.is_answered = facts.can_answer_calls;
+    if (base::Status written = write_launch_spec(spec, inheritance); !written) return written.error();
 
     pid_t parent = ::getpid();
     launched.process = ::fork();

@@ -8,7 +8,7 @@
 
 #include "backends/backend.h"
 #include "base/result.h"
-#include "doorman/orders.h"
+#include "doorman/answered_calls.h"
 #include "host/facts.h"
 #include "landlock/wall.h"
 #include "plan/plan.h"
@@ -24,6 +24,6 @@ base::Error diagnose(std::string_view standard_error);
 
 ::landlock::Wall wall_of(const plan::Plan& plan);
 // `abi` is the kernel's version of Landlock: the doorman guards what an old version leaves open.
-doorman::Orders doorman_of(const plan::Plan& plan, const Caller& caller, int abi);
+doorman::AnsweredCalls doorman_of(const plan::Plan& plan, const Caller& caller, int abi);
 
 }  // namespace backends::landlock

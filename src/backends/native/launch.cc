@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. Everything that needs memory or decisions is done here, before the clone: the script
-// of the view, the recipe of the network, the orders of the stage. One clone makes all namespaces. The child
-// builds the jail around itself (child_after_clone.h) and becomes the inner stage. The supervisor is its
-// parent: the jail ends when the child is killed, and when the supervisor ends.
+// of the view, the recipe of the network, the launch specification of the stage. One clone makes all
+// namespaces. The child builds the jail around itself (child_after_clone.h) and becomes the inner stage. The
+// supervisor is its parent: the jail ends when the child is killed, and when the supervisor ends.
 //
 // A Slurm job has its own namespaces, in which the jail is made. A process that enters a user namespace can't
 // come back. So an intermediate process enters them, makes the child a child of the supervisor
@@ -46,7 +46,7 @@ std::string console() {
 
 struct Prepared {
     Work work;
-    inner::Orders orders;
+    inner::LaunchSpec spec;
     uint64_t flags = 0;
     int failures = -1;  // where the child writes why it failed
 };
@@ -57,8 +57,8 @@ struct Prepared {
         send_failure(prepared.failures, failure);
         ::_exit(static_cast<int>(base::ExitCode::jail_failed));
     }
-    prepared.orders.mounts = prepared.work.mounts;
-    ::_exit(inner::run_copied_stage(prepared.orders));
+    prepared.spec.mounts = prepared.work.mounts;
+    ::_exit(inner::run_copied_stage(prepared.spec));
 }
 
 // The pid of the child, or minus errno. Only the parent returns.
@@ -108,10 +108,10 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& /*facts
     Circumstances circumstances{
         .shares_ipc = !caller.namespaces.empty(), .sockets = caller.sockets, .console = console()};
     Script script = render(plan, circumstances);
-    Prepared prepared{.orders = stage_orders(plan, caller, inheritance),
+    Prepared prepared{.spec = launch_spec_of(plan, caller, inheritance),
                       .flags = namespaces_of(plan, caller),
                       .failures = inheritance.diagnostics.get()};
-    prepared.orders.standard_error = STDERR_FILENO;
+    prepared.spec.standard_error = STDERR_FILENO;
     prepared.work = {.cgroup = caller.cgroup, .listeners = caller.listeners, .script = &script};
     network::netns::Recipe recipe;
     if (prepared.flags & CLONE_NEWNET) {

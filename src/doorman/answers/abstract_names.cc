@@ -171,7 +171,7 @@ Answer answer_socket(const Caller& caller, int factory) {
     return is_pair ? give_pair(caller, made, closes_on_exec) : give_one(caller, made[0], closes_on_exec);
 }
 
-Answer answer_bind(const Caller& caller, const Orders& orders, const Hooks& hooks) {
+Answer answer_bind(const Caller& caller, const AnsweredCalls& calls, const Hooks& hooks) {
     base::Fd socket;
     if (int number = caller.take_descriptor(caller.number(0), socket); number != 0) return Answer::of(number);
     int family = option(socket.get(), SO_DOMAIN);
@@ -182,7 +182,7 @@ Answer answer_bind(const Caller& caller, const Orders& orders, const Hooks& hook
     if (!caller.is_waiting()) return Answer::of(EINTR);
     if (family == AF_UNIX) return bind_unix(caller, socket.get(), address, hooks);
     // As Landlock does since ABI 4. Only TCP sockets can be made in these modes.
-    if (is_internet(family) && orders.internet != Internet::host) return Answer::of(EACCES);
+    if (is_internet(family) && calls.internet != Internet::host) return Answer::of(EACCES);
     return Answer::of(::bind(socket.get(), &address.any, address.length) == 0 ? 0 : errno);
 }
 

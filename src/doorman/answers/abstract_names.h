@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Abstract names of Unix sockets in a jail that shares the host's network namespace (orders.h). Either every
-// Unix socket is made in another network namespace, or abstract names can't be bound.
+// Abstract names of Unix sockets in a jail that shares the host's network namespace (answered_calls.h).
+// Either every Unix socket is made in another network namespace, or abstract names can't be bound.
 #pragma once
 
+#include "doorman/answered_calls.h"
 #include "doorman/caller.h"
 #include "doorman/hooks.h"
-#include "doorman/orders.h"
 
 namespace doorman {
 
@@ -13,6 +13,6 @@ namespace doorman {
 Answer answer_socket(const Caller& caller, int factory);
 
 // AbstractNames::refused: bind().
-Answer answer_bind(const Caller& caller, const Orders& orders, const Hooks& hooks);
+Answer answer_bind(const Caller& caller, const AnsweredCalls& calls, const Hooks& hooks);
 
 }  // namespace doorman

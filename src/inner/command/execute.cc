@@ -57,16 +57,16 @@ bool may_be_elsewhere(const ExecuteFailure& failure) {
 
 }  // namespace
 
-ExecuteFailure execute(const Orders& orders) {
-    std::vector<char*> environment = pointers_to(orders.environment);
-    const std::string& name = orders.command.front();
+ExecuteFailure execute(const LaunchSpec& spec) {
+    std::vector<char*> environment = pointers_to(spec.environment);
+    const std::string& name = spec.command.front();
     if (name.empty()) return {ENOENT, kStepExecute};
-    if (name.find('/') != std::string::npos) return try_file(name, orders.command, environment.data());
+    if (name.find('/') != std::string::npos) return try_file(name, spec.command, environment.data());
     ExecuteFailure failure{ENOENT, kStepExecute};
-    for (std::string_view directory : base::split(search_path(orders.environment), ':')) {
+    for (std::string_view directory : base::split(search_path(spec.environment), ':')) {
         // An empty entry is the working directory.
         std::string file = directory.empty() ? "./" + name : std::string(directory) + "/" + name;
-        ExecuteFailure latest = try_file(file, orders.command, environment.data());
+        ExecuteFailure latest = try_file(file, spec.command, environment.data());
         if (!may_be_elsewhere(latest)) return latest;
         // EACCES in one directory helps the user more than ENOENT in the directories after it.
         if (latest.number == EACCES) failure = latest;

@@ -15,6 +15,6 @@ struct ExecuteFailure {
 };
 
 // As execvp(3) does, with the PATH of the command's own environment; returns only on failure.
-ExecuteFailure execute(const Orders& orders);
+ExecuteFailure execute(const LaunchSpec& spec);
 
 }  // namespace inner

@@ -82,58 +82,58 @@ int hand_listener_over(int listener, int channel) {
     return got == 1 ? 0 : EPIPE;
 }
 
-int let_doorman_in(const Orders& orders, int channel) {
-    if (!orders.doorman.is_answered) return doorman::install_refusals(orders.doorman);
-    int listener = doorman::install(orders.doorman);
+int let_doorman_in(const LaunchSpec& spec, int channel) {
+    if (!spec.doorman.is_answered) return doorman::install_refusals(spec.doorman);
+    int listener = doorman::install(spec.doorman);
     return listener < 0 ? -listener : hand_listener_over(listener, channel);
 }
 
 // Threat: as above; a process inside with the listener would answer instead of the tracer
 // (tests/jail/trace.bats: the command has no descriptor of the sandbox's).
-int let_tracer_in(const Orders& orders, int channel) {
+int let_tracer_in(const LaunchSpec& spec, int channel) {
     char word = 0;
     if (::read(channel, &word, 1) != 1) return EPIPE;
     std::vector<sock_filter> answered;
-    if (orders.doorman.is_wanted) answered = doorman::program_for(orders.doorman);
-    int listener = seccomp::install_traced(orders.system_calls, orders.trace, answered);
+    if (spec.doorman.is_wanted) answered = doorman::program_for(spec.doorman);
+    int listener = seccomp::install_traced(spec.system_calls, spec.trace, answered);
     if (listener < 0) return -listener;
-    int number = send_report_with(orders, Report{.kind = Report::Kind::traced}, std::span(&listener, 1));
+    int number = send_report_with(spec, Report{.kind = Report::Kind::traced}, std::span(&listener, 1));
     ::close(listener);
     return number;
 }
 
-ExecuteFailure go_through_walls(const Orders& orders, const landlock::Built& wall, int channel) {
-    if (int number = apply_limits(orders.limits); number != 0) return {number, kStepLimits};
+ExecuteFailure go_through_walls(const LaunchSpec& spec, const landlock::Built& wall, int channel) {
+    if (int number = apply_limits(spec.limits); number != 0) return {number, kStepLimits};
     if (int number = landlock::enter(wall); number != 0) return {number, kStepWall};
     // Still non-dumpable, inherited from the stage. The parent (or the tracer) must be able to read our
     // memory, so re-enable it.
-    if (has_own_doorman(orders) || orders.trace.is_wanted()) ::prctl(PR_SET_DUMPABLE, 1);
-    if (orders.trace.is_wanted()) {
-        int number = has_own_doorman(orders) ? EBUSY : let_tracer_in(orders, channel);
+    if (has_own_doorman(spec) || spec.trace.is_wanted()) ::prctl(PR_SET_DUMPABLE, 1);
+    if (spec.trace.is_wanted()) {
+        int number = has_own_doorman(spec) ? EBUSY : let_tracer_in(spec, channel);
         return {number, number == 0 ? std::string_view() : kStepTracer};
     }
-    if (is_filtered_alone(orders)) {
-        if (int number = seccomp::install(orders.system_calls); number != 0) return {number, kStepFilter};
+    if (is_filtered_alone(spec)) {
+        if (int number = seccomp::install(spec.system_calls); number != 0) return {number, kStepFilter};
     }
-    if (has_own_doorman(orders)) {
-        if (int number = let_doorman_in(orders, channel); number != 0) return {number, kStepDoorman};
+    if (has_own_doorman(spec)) {
+        if (int number = let_doorman_in(spec, channel); number != 0) return {number, kStepDoorman};
     }
     return {};
 }
 
 // Every signal is still blocked, so SIGTTOU can't stop the child when it takes the terminal.
-[[noreturn]] void become_command(const Orders& orders, const landlock::Built& wall, int failures,
+[[noreturn]] void become_command(const LaunchSpec& spec, const landlock::Built& wall, int failures,
                                  int channel) {
     ::setpgid(0, 0);
-    if (orders.takes_terminal) ::tcsetpgrp(orders.terminal, ::getpid());
-    restore_open_files_limit(orders.open_files);
-    apply_signals(orders.signals, kStageSignals);
-    ExecuteFailure failure = go_through_walls(orders, wall, channel);
-    if (failure.number == 0) failure = execute(orders);
+    if (spec.takes_terminal) ::tcsetpgrp(spec.terminal, ::getpid());
+    restore_open_files_limit(spec.open_files);
+    apply_signals(spec.signals, kStageSignals);
+    ExecuteFailure failure = go_through_walls(spec, wall, channel);
+    if (failure.number == 0) failure = execute(spec);
     Report report{.kind = Report::Kind::failed,
                   .number = failure.number,
                   .step = std::string(failure.step),
-                  .object = orders.command.front()};
+                  .object = spec.command.front()};
     (void)base::write_all(failures, encode(report));
     ::_exit(static_cast<int>(base::ExitCode::jail_failed));
 }
@@ -154,9 +154,9 @@ base::Fd take_listener(pid_t child, int channel) {
 }
 
 // Zero or an errno.
-int follow_into_filter(const Orders& orders, int channel) {
-    if (orders.has_namespaces) {
-        if (int number = seccomp::install(orders.system_calls); number != 0) return number;
+int follow_into_filter(const LaunchSpec& spec, int channel) {
+    if (spec.has_namespaces) {
+        if (int number = seccomp::install(spec.system_calls); number != 0) return number;
     }
     char word = 1;
     return ::write(channel, &word, 1) == 1 ? 0 : EPIPE;
@@ -164,28 +164,28 @@ int follow_into_filter(const Orders& orders, int channel) {
 
 }  // namespace
 
-bool has_own_doorman(const Orders& orders) {
-    return orders.doorman.is_wanted && !orders.doorman.is_outside;
+bool has_own_doorman(const LaunchSpec& spec) {
+    return spec.doorman.is_wanted && !spec.doorman.is_outside;
 }
 
-bool is_filtered_alone(const Orders& orders) {
-    return !orders.has_namespaces || has_own_doorman(orders) || orders.trace.is_wanted();
+bool is_filtered_alone(const LaunchSpec& spec) {
+    return !spec.has_namespaces || has_own_doorman(spec) || spec.trace.is_wanted();
 }
 
-Started start(const Orders& orders, const landlock::Built& wall) {
+Started start(const LaunchSpec& spec, const landlock::Built& wall) {
     Started started;
     Channel failures, channel;
     int number = open_failures(failures);
-    bool needs_channel = has_own_doorman(orders) || orders.trace.is_wanted();
+    bool needs_channel = has_own_doorman(spec) || spec.trace.is_wanted();
     if (number == 0 && needs_channel) number = open_channel(channel);
     if (number != 0) {
-        report_failure(orders, kStepStart, "socket", number);
+        report_failure(spec, kStepStart, "socket", number);
         return started;
     }
     pid_t stage = ::getpid();
     pid_t command = ::fork();
     if (command < 0) {
-        report_failure(orders, kStepStart, "fork", errno);
+        report_failure(spec, kStepStart, "fork", errno);
         return started;
     }
     if (command == 0) {
@@ -194,28 +194,28 @@ Started start(const Orders& orders, const landlock::Built& wall) {
         if (::getppid() != stage) ::_exit(0);
         failures.stage.reset();
         channel.stage.reset();
-        become_command(orders, wall, failures.child.get(), channel.child.get());
+        become_command(spec, wall, failures.child.get(), channel.child.get());
     }
     failures.child.reset();
     channel.child.reset();
     // The child does the same: whichever comes first, the group exists before it gets a signal.
     ::setpgid(command, command);
-    if (orders.trace.is_wanted()) {
-        if (number = follow_into_filter(orders, channel.stage.get()); number != 0) {
-            report_failure(orders, kStepFilter, "", number);
+    if (spec.trace.is_wanted()) {
+        if (number = follow_into_filter(spec, channel.stage.get()); number != 0) {
+            report_failure(spec, kStepFilter, "", number);
             return started;
         }
     }
-    if (has_own_doorman(orders) && orders.doorman.is_answered)
+    if (has_own_doorman(spec) && spec.doorman.is_answered)
         started.listener = take_listener(command, channel.stage.get());
     channel.stage.reset();
     base::Result<std::string> failure = base::read_descriptor(failures.stage.get());
     Report report;
     if (failure && take_report(*failure, report)) {
-        send_report(orders, report);
+        send_report(spec, report);
         return started;
     }
-    send_report(orders, Report{.kind = Report::Kind::started});
+    send_report(spec, Report{.kind = Report::Kind::started});
     started.command = command;
     return started;
 }

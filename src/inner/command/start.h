@@ -11,12 +11,12 @@
 namespace inner {
 
 // The stage answers calls of the command.
-bool has_own_doorman(const Orders& orders);
+bool has_own_doorman(const LaunchSpec& spec);
 
 // The stage can't be inside the filter if it answers calls itself, or has to end what the command leaves:
 // that needs calls which the filter refuses. A traced command has its own filter, and the stage enters the
 // usual one after the fork.
-bool is_filtered_alone(const Orders& orders);  // the command, and not the stage
+bool is_filtered_alone(const LaunchSpec& spec);  // the command, and not the stage
 
 struct Started {
     pid_t command = -1;  // -1: not started, and the reason is reported
@@ -24,6 +24,6 @@ struct Started {
 };
 
 // Starts the command and reports.
-Started start(const Orders& orders, const landlock::Built& wall);
+Started start(const LaunchSpec& spec, const landlock::Built& wall);
 
 }  // namespace inner

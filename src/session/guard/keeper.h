@@ -16,7 +16,7 @@
 
 #include "backends/cover_again.h"
 #include "base/file.h"
-#include "doorman/orders.h"
+#include "doorman/answered_calls.h"
 #include "session/control/session_directory.h"
 #include "session/guard/cover_guard.h"
 #include "session/guard/cover_watch.h"
@@ -37,7 +37,7 @@ struct Cleanup {
     SessionDirectory& directory;
     CoverWatch covers;
     SearchGuard& search;
-    const doorman::Orders& answers;
+    const doorman::AnsweredCalls& answers;
 
     bool is_empty() const {
         return placeholders.is_empty() && !terminal && !cgroup && private_directory.is_empty() &&

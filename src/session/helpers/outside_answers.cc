@@ -61,7 +61,7 @@ bool can_take_descriptors() {
     return ::syscall(kPidfdGetfd, -1, 0, 0) < 0 && errno == EBADF;
 }
 
-doorman::Orders outside_answers(const plan::Plan& plan, const host::Facts& facts, bool has_terminal) {
+doorman::AnsweredCalls outside_answers(const plan::Plan& plan, const host::Facts& facts, bool has_terminal) {
     const plan::BackendTraits& backend = plan::traits_of(plan.backend);
     // In a traced jail the tracer has the listener, with every backend.
     bool is_possible = plan.trace.is_wanted() || !plan::outside_answers_obstacle(backend, facts);
@@ -75,7 +75,7 @@ doorman::Orders outside_answers(const plan::Plan& plan, const host::Facts& facts
             .guards_terminal_size = guards_size};
 }
 
-void tell_shared_sockets(const plan::Plan& plan, const doorman::Orders& answers, bool has_listener) {
+void tell_shared_sockets(const plan::Plan& plan, const doorman::AnsweredCalls& answers, bool has_listener) {
     bool is_apart =
         answers.abstract_names == doorman::AbstractNames::apart && (has_listener || plan.trace.is_wanted());
     if (!wants_own_sockets(plan) || is_apart) return;
@@ -92,7 +92,7 @@ SocketFactory::~SocketFactory() {
     while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) continue;
 }
 
-base::Status SocketFactory::start(doorman::Orders& answers, const std::vector<int>& spaces) {
+base::Status SocketFactory::start(doorman::AnsweredCalls& answers, const std::vector<int>& spaces) {
     if (answers.abstract_names != doorman::AbstractNames::apart) return base::success();
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
-#include "doorman/orders.h"
+#include "doorman/answered_calls.h"
 #include "plan/plan.h"
 #include "session/control/record.h"
 #include "tracer/messages.h"
@@ -20,7 +20,7 @@ namespace session {
 class Tracer {
   public:
     // Starts nothing yet. All arguments must outlive it. `answers`: calls that it executes or refuses itself.
-    Tracer(const plan::Plan& plan, const Record& record, const doorman::Orders& answers)
+    Tracer(const plan::Plan& plan, const Record& record, const doorman::AnsweredCalls& answers)
         : plan_(plan), record_(record), answers_(answers) {}
     ~Tracer();
     Tracer(const Tracer&) = delete;
@@ -47,7 +47,7 @@ class Tracer {
 
     const plan::Plan& plan_;
     const Record& record_;
-    const doorman::Orders& answers_;
+    const doorman::AnsweredCalls& answers_;
     pid_t process_ = -1;
     base::Fd control_;
     // Kept open here: if the tracer dies, the jail's calls wait until the jail is killed. Without an open

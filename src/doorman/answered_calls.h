@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The orders of the doorman (doorman.h). Part of the launch specification of the inner stage.
+// The system calls that the doorman answers or refuses (doorman.h). Part of the launch specification of the
+// inner stage.
 #pragma once
 
 #include <string>
@@ -21,7 +22,7 @@ enum class AbstractNames {
     refused,  // can be neither bound nor connected to
 };
 
-struct Orders {
+struct AnsweredCalls {
     bool is_wanted = false;  // false: no filter is installed
     // The stage sends the listener to the supervisor, and a process outside the jail answers: the keeper, or
     // the tracer of a traced jail. It can answer only for `apart` and `guards_terminal_size`.
@@ -57,7 +58,7 @@ struct Orders {
     bool refuses_system_v = false;  // shared memory, semaphores and queues; without an ipc
                                     // namespace
 
-    bool operator==(const Orders&) const = default;
+    bool operator==(const AnsweredCalls&) const = default;
 };
 
 }  // namespace doorman
