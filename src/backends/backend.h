@@ -30,7 +30,7 @@ struct Caller {
     std::vector<int> namespaces;
     std::map<std::string, std::string> sockets;  // of helpers: name and path on the host
     // For a backend that passes connections to the gateway one by one (plan/backend.h): the socket for that.
-    int door = -1;
+    int handoff = -1;
     doorman::AnsweredCalls answers;  // for calls that a process outside the jail answers
     // For a backend that sets up the jail's network itself: what to set up, and the socket for the result.
     // Without listeners only the loopback device is brought up.

@@ -56,7 +56,7 @@ base::Status open_channels(const plan::Plan& plan, const Caller& caller, Inherit
     if (!inheritance.standard_error) return base::system_error("keep the standard error", errno);
     inheritance.kept = plan.kept_descriptors;
     if (caller.terminal >= 0) inheritance.kept.push_back(caller.terminal);
-    if (caller.door >= 0) inheritance.kept.push_back(caller.door);
+    if (caller.handoff >= 0) inheritance.kept.push_back(caller.handoff);
     return base::success();
 }
 

@@ -19,7 +19,8 @@ namespace backends {
 struct Inheritance {
     base::Fd spec, control, diagnostics, standard_error;
     std::vector<base::Fd> others;  // used only by the backend
-    std::vector<int> kept;  // the caller's: descriptors of the command, the terminal, the gateway's door
+    // The caller's: descriptors of the command, the terminal, the socket to the gateway.
+    std::vector<int> kept;
 
     std::vector<int> numbers() const;
 };

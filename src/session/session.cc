@@ -122,7 +122,7 @@ class Session {
     Chaperon chaperon_;
     doorman::AnsweredCalls answers_;
     SocketFactory factory_;
-    Door door_, listeners_;
+    DescriptorChannel handoff_, listeners_;
     Record record_;
     std::string policy_;  // its digest
 
@@ -191,10 +191,10 @@ base::Status Session::open_sockets() {
     }
     answers_ = outside_answers(plan_, facts_, bool(terminal_));
     if (base::Status started = factory_.start(answers_, options_.socket_namespaces); !started) return started;
-    base::Result<Door> door = open_door(plan_);
-    if (!door) return door.error();
-    door_ = *std::move(door);
-    base::Result<Door> listeners = open_listeners_way(plan_);
+    base::Result<DescriptorChannel> handoff = open_handoff(plan_);
+    if (!handoff) return handoff.error();
+    handoff_ = *std::move(handoff);
+    base::Result<DescriptorChannel> listeners = open_listener_channel(plan_);
     if (!listeners) return listeners.error();
     listeners_ = *std::move(listeners);
     return base::success();
@@ -228,7 +228,7 @@ backends::Caller Session::state_of_caller() const {
                             .takes_terminal = terminal_.is_given(),
                             .namespaces = options_.namespaces,
                             .sockets = sockets_of(notices_, chaperon_),
-                            .door = door_.jails.get(),
+                            .handoff = handoff_.jails.get(),
                             .answers = answers_};
     if (needs_gateway()) caller.network = network::gateway::network_request_for(plan_.network.egress);
     caller.listeners = listeners_.jails.get();
@@ -239,7 +239,7 @@ backends::Caller Session::state_of_caller() const {
 base::Status Session::start_helpers() {
     if (base::Status copied = files_.give_back(); !copied) return copied;
     orphans_->spare(files_.relay());
-    door_.jails.reset();
+    handoff_.jails.reset();
     listeners_.jails.reset();
     if (!options_.record.is_required) {
         base::Status begun = begin_record(record_, plan_, options_, policy_);
@@ -259,7 +259,7 @@ base::Status Session::start_gateway() {
     if (!needs_gateway()) return base::success();
     base::Status started = gateway_.start(
         plan_.network.egress,
-        {std::move(launched_.information), std::move(listeners_.gateways), std::move(door_.gateways)},
+        {std::move(launched_.information), std::move(listeners_.gateways), std::move(handoff_.gateways)},
         shared_with_gateway(record_));
     if (started) orphans_->spare(gateway_.process());
     return started;

@@ -23,11 +23,11 @@
 namespace session {
 namespace {
 
-base::Result<Door> make_door() {
+base::Result<DescriptorChannel> make_channel() {
     int ends[2];
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return base::system_error("make a socket", errno);
-    return Door{base::Fd(ends[0]), base::Fd(ends[1])};
+    return DescriptorChannel{base::Fd(ends[0]), base::Fd(ends[1])};
 }
 
 }  // namespace
@@ -53,14 +53,14 @@ bool can_be_notified(const plan::Plan& plan) {
     return plan::traits_of(plan.backend).has_namespaces;
 }
 
-base::Result<Door> open_door(const plan::Plan& plan) {
+base::Result<DescriptorChannel> open_handoff(const plan::Plan& plan) {
     bool is_needed = plan::traits_of(plan.backend).hands_connections && plan.network.egress.needs_gateway();
-    return is_needed ? make_door() : Door{};
+    return is_needed ? make_channel() : DescriptorChannel{};
 }
 
-base::Result<Door> open_listeners_way(const plan::Plan& plan) {
-    if (!sets_up_network(plan.backend) || !plan.network.egress.needs_gateway()) return Door{};
-    return make_door();
+base::Result<DescriptorChannel> open_listener_channel(const plan::Plan& plan) {
+    if (!sets_up_network(plan.backend) || !plan.network.egress.needs_gateway()) return DescriptorChannel{};
+    return make_channel();
 }
 
 base::Status begin_record(Record& record, const plan::Plan& plan, const SessionOptions& options,

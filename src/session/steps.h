@@ -40,14 +40,14 @@ SocketName socket_name(const plan::Plan& plan, const SessionOptions& options, st
 // Notices are datagrams, which a jail without namespaces can't send (src/doorman).
 bool can_be_notified(const plan::Plan& plan);
 
-// A pair of sockets between the jail and the gateway.
-struct Door {
+// A pair of sockets between the jail and the gateway, for descriptors.
+struct DescriptorChannel {
     base::Fd jails, gateways;
 };
 // The jail's doorman passes connections through it. Not open if the plan needs none.
-base::Result<Door> open_door(const plan::Plan& plan);
+base::Result<DescriptorChannel> open_handoff(const plan::Plan& plan);
 // The jail's own child passes its listeners through it. Not open if the plan needs none.
-base::Result<Door> open_listeners_way(const plan::Plan& plan);
+base::Result<DescriptorChannel> open_listener_channel(const plan::Plan& plan);
 
 // Opens the record and writes its first line. On a full disk the file may be made, but not written.
 base::Status begin_record(Record& record, const plan::Plan& plan, const SessionOptions& options,

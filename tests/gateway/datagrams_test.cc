@@ -5,7 +5,7 @@
 
 #include <cstring>
 
-#include "gateway/test_desk.h"
+#include "gateway/test_context.h"
 
 namespace network::gateway {
 namespace {
@@ -20,10 +20,10 @@ Egress with_mode(NetworkMode mode) {
 
 struct World {
     explicit World(Egress egress, const std::string& server_address = "127.0.0.9")
-        : desk(std::move(egress), 53, server_address + " time.example.org\n"),
+        : context(std::move(egress), 53, server_address + " time.example.org\n"),
           server(bound_socket(SOCK_DGRAM, server_address, 0)),
           port(own_endpoint(server.get())->port),
-          datagrams(std::make_unique<Datagrams>(*desk.desk)) {
+          datagrams(std::make_unique<Datagrams>(*context.gateway)) {
         base::Fd v4 = bound_socket(SOCK_DGRAM, "0.0.0.0", 0);
         listener_port = own_endpoint(v4.get())->port;
         datagrams->listen(std::move(v4), port);
@@ -43,7 +43,7 @@ struct World {
         char buffer[2048];
         SocketAddress sender;
         ssize_t count = -1;
-        EXPECT_TRUE(run_until(desk.loop, [&] {
+        EXPECT_TRUE(run_until(context.loop, [&] {
             sender.length = sizeof sender.room;
             count = ::recvfrom(socket, buffer, sizeof buffer, MSG_DONTWAIT, &sender.any, &sender.length);
             return count >= 0;
@@ -62,12 +62,12 @@ struct World {
     // No answer may arrive, so wait for the entry in the record instead.
     void expect_refusal(const Address& destination, std::string_view cause, std::string_view target) {
         base::Fd client = client_of(destination);
-        size_t before = desk.record().size();
+        size_t before = context.record().size();
         for (int i = 0; i < 3; ++i) ASSERT_EQ(::send(client.get(), "x", 1, 0), 1);
-        EXPECT_TRUE(run_until(desk.loop, [&] { return desk.record().size() > before; })) << target;
-        for (int i = 0; i < 3; ++i) desk.loop.turn(std::chrono::milliseconds(5));
-        ASSERT_EQ(desk.record().size(), before + 1) << "one line per second";
-        base::Json line = desk.record().back();
+        EXPECT_TRUE(run_until(context.loop, [&] { return context.record().size() > before; })) << target;
+        for (int i = 0; i < 3; ++i) context.loop.turn(std::chrono::milliseconds(5));
+        ASSERT_EQ(context.record().size(), before + 1) << "one line per second";
+        base::Json line = context.record().back();
         EXPECT_EQ(line.text("verdict"), "deny");
         EXPECT_EQ(line.text("kind"), "datagrams");
         EXPECT_EQ(line.text("cause"), cause);
@@ -77,7 +77,7 @@ struct World {
         EXPECT_EQ(datagrams->flows(), 0u);
     }
 
-    TestDesk desk;
+    TestContext context;
     base::Fd server;
     uint16_t port;
     uint16_t listener_port = 0;
@@ -87,17 +87,17 @@ struct World {
 TEST(Datagrams, GoBothWaysByNameInBothFamilies) {
     in_a_network_of_its_own([] {
         World world(with_mode(NetworkMode::open));
-        Names::Pair pair = *world.desk.names.addresses_of(*HostName::parse("time.example.org"));
+        Names::Pair pair = *world.context.names.addresses_of(*HostName::parse("time.example.org"));
         for (const Address& address : {pair.v4, pair.v6}) {
             base::Fd client = world.client_of(address);
             world.expect_round_trip(client.get(), "first");
             world.expect_round_trip(client.get(), "second");
         }
         EXPECT_EQ(world.datagrams->flows(), 2u);
-        EXPECT_TRUE(world.desk.record().empty()) << "an entry is written at the end";
+        EXPECT_TRUE(world.context.record().empty()) << "an entry is written at the end";
         world.datagrams.reset();
-        ASSERT_EQ(world.desk.record().size(), 2u);
-        base::Json line = world.desk.record().front();
+        ASSERT_EQ(world.context.record().size(), 2u);
+        base::Json line = world.context.record().front();
         EXPECT_EQ(line.text("kind"), "datagrams");
         EXPECT_EQ(line.text("verdict"), "allow");
         EXPECT_EQ(line.text("name"), "time.example.org");
@@ -121,7 +121,7 @@ TEST(Datagrams, WaitInAQueueOfBoundedLengthForALookup) {
         World world(with_mode(NetworkMode::open));
         std::vector<std::pair<std::string, SocketAddress>> held;
         FakeDns* self = nullptr;
-        FakeDns dns(world.desk.loop, [&](const wire::DnsQuery& query, bool) -> std::vector<std::string> {
+        FakeDns dns(world.context.loop, [&](const wire::DnsQuery& query, bool) -> std::vector<std::string> {
             std::string answer = is_type(query, wire::DnsType::a)
                                      ? wire::answer_address(query, wire::Ipv4{127, 0, 0, 9})
                                      : wire::answer_no_data(query);
@@ -129,14 +129,14 @@ TEST(Datagrams, WaitInAQueueOfBoundedLengthForALookup) {
             return {};
         });
         self = &dns;
-        world.desk.resolver->renew({"", "nameserver 127.0.0.1\n", dns.port()});
+        world.context.resolver->renew({"", "nameserver 127.0.0.1\n", dns.port()});
         base::Fd client =
-            world.client_of(world.desk.names.addresses_of(*HostName::parse("slow.example.org"))->v4);
+            world.client_of(world.context.names.addresses_of(*HostName::parse("slow.example.org"))->v4);
         for (size_t i = 0; i < Datagrams::kMostQueued + 4; ++i) {
             std::string payload = std::to_string(i);
             ::send(client.get(), payload.data(), payload.size(), 0);
         }
-        EXPECT_TRUE(run_until(world.desk.loop, [&] { return held.size() == 2; }));
+        EXPECT_TRUE(run_until(world.context.loop, [&] { return held.size() == 2; }));
         for (const auto& [answer, asker] : held) dns.send(answer, asker);
         for (size_t i = 0; i < Datagrams::kMostQueued; ++i)
             EXPECT_EQ(world.receive(world.server.get()), std::to_string(i));
@@ -147,7 +147,7 @@ TEST(Datagrams, WaitInAQueueOfBoundedLengthForALookup) {
 TEST(Datagrams, AreRefusedWhereNoRuleOpensThem) {
     in_a_network_of_its_own([] {
         World world(with_mode(NetworkMode::filtered));
-        Address named = world.desk.names.addresses_of(*HostName::parse("time.example.org"))->v4;
+        Address named = world.context.names.addresses_of(*HostName::parse("time.example.org"))->v4;
         world.expect_refusal(named, "udp", "time.example.org");
         world.expect_refusal(*Address::parse("192.0.2.1"), "literal address", "192.0.2.1");
         world.expect_refusal(*Address::parse("10.0.0.1"), "address floor", "10.0.0.1");
@@ -161,7 +161,7 @@ TEST(Datagrams, AreRefusedWhereTheNamePointsInside) {
         Egress egress = with_mode(NetworkMode::filtered);
         egress.rules.udp = user_items({"time.example.org"});
         World world(egress);
-        Address named = world.desk.names.addresses_of(*HostName::parse("time.example.org"))->v4;
+        Address named = world.context.names.addresses_of(*HostName::parse("time.example.org"))->v4;
         world.expect_refusal(named, "address floor", "time.example.org");
     });
 }
@@ -198,8 +198,8 @@ TEST(Datagrams, AreBoundedInFlows) {
         EXPECT_EQ(world.datagrams->flows(), Datagrams::kMostFlows);
         base::Fd one_more = world.client_of(*Address::parse("127.0.0.9"));
         ::send(one_more.get(), "x", 1, 0);
-        EXPECT_TRUE(run_until(world.desk.loop, [&] { return !world.desk.record().empty(); }));
-        EXPECT_EQ(world.desk.record().back().text("cause"), "limit");
+        EXPECT_TRUE(run_until(world.context.loop, [&] { return !world.context.record().empty(); }));
+        EXPECT_EQ(world.context.record().back().text("cause"), "limit");
         EXPECT_EQ(world.datagrams->flows(), Datagrams::kMostFlows);
     });
 }
@@ -210,8 +210,8 @@ TEST(Datagrams, EndWhereNobodyListens) {
         world.server.reset();
         base::Fd client = world.client_of(*Address::parse("127.0.0.9"));
         ::send(client.get(), "x", 1, 0);
-        EXPECT_TRUE(run_until(world.desk.loop, [&] { return !world.desk.record().empty(); }));
-        EXPECT_EQ(world.desk.record().back().text("cause"), "unreachable");
+        EXPECT_TRUE(run_until(world.context.loop, [&] { return !world.context.record().empty(); }));
+        EXPECT_EQ(world.context.record().back().text("cause"), "unreachable");
         EXPECT_EQ(world.datagrams->flows(), 0u);
     });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "network/gateway/names/name_server.h"
 
-#include "gateway/test_desk.h"
+#include "gateway/test_context.h"
 #include "network/wire/bytes.h"
 #include "network/wire/dns/dns_lookup.h"
 
@@ -36,19 +36,19 @@ struct Got {
     bool is_empty() const { return reply.code == DnsCode::no_error && address() == "none"; }
 };
 
-// The fake server runs in the desk's loop, so the desk comes first; the resolver gets the server's port
+// The fake server runs in the context's loop, so the context comes first; the resolver gets the server's port
 // afterwards.
 struct World {
     explicit World(Egress egress = {}, FakeDns::Handler handler = everything_is({93, 184, 216, 34}),
                    const std::string& hosts = "")
-        : desk(std::move(egress)), server(desk.loop, std::move(handler)), names(*desk.desk) {
-        desk.resolver->renew({hosts, "nameserver 127.0.0.1\n", server.port()});
+        : context(std::move(egress)), server(context.loop, std::move(handler)), names(*context.gateway) {
+        context.resolver->renew({hosts, "nameserver 127.0.0.1\n", server.port()});
     }
 
     Got ask(const wire::DnsQuestion& question) {
         std::optional<std::string> reply;
         names.serve(wire::write_dns_query(7, question), [&](std::string message) { reply = message; });
-        EXPECT_TRUE(run_until(desk.loop, [&] { return reply.has_value(); }));
+        EXPECT_TRUE(run_until(context.loop, [&] { return reply.has_value(); }));
         Got got{wire::parse_dns_reply(reply.value_or(""), 7, question), reply.value_or("")};
         EXPECT_EQ(got.reply.kind, wire::DnsReply::Kind::answer) << question.name.text();
         return got;
@@ -57,7 +57,7 @@ struct World {
         return ask({.name = *wire::DnsName::from_host_name(name), .type = type});
     }
 
-    TestDesk desk;
+    TestContext context;
     FakeDns server;
     NameServer names;
 };
@@ -277,16 +277,16 @@ TEST(NameServer, BoundsWhatIsOutstanding) {
 }
 
 TEST(NameServer, MayEndWithQuestionsUnderWay) {
-    TestDesk desk{Egress()};
-    FakeDns server(desk.loop, everything_is({93, 184, 216, 34}));
-    desk.resolver->renew({"", "nameserver 127.0.0.1\n", server.port()});
-    auto names = std::make_unique<NameServer>(*desk.desk);
+    TestContext context{Egress()};
+    FakeDns server(context.loop, everything_is({93, 184, 216, 34}));
+    context.resolver->renew({"", "nameserver 127.0.0.1\n", server.port()});
+    auto names = std::make_unique<NameServer>(*context.gateway);
     bool is_called = false;
     wire::DnsQuestion question{.name = *wire::DnsName::from_host_name("www.example.org"), .type = DnsType::a};
     names->serve(wire::write_dns_query(7, question), [&](const std::string&) { is_called = true; });
     names.reset();
-    EXPECT_TRUE(run_until(desk.loop, [&] { return server.asked().size() == 2; }));
-    for (int i = 0; i < 5; ++i) desk.loop.turn(std::chrono::milliseconds(5));
+    EXPECT_TRUE(run_until(context.loop, [&] { return server.asked().size() == 2; }));
+    for (int i = 0; i < 5; ++i) context.loop.turn(std::chrono::milliseconds(5));
     EXPECT_FALSE(is_called);
 }
 
@@ -297,7 +297,7 @@ TEST(NameServer, RecordsEachNameOnceAndRefusalsOncePerSecond) {
         world.ask("www.example.org", DnsType::aaaa);
         world.ask("evil.example.com");
     }
-    std::vector<base::Json> lines = world.desk.record();
+    std::vector<base::Json> lines = world.context.record();
     ASSERT_EQ(lines.size(), 2u);
     EXPECT_EQ(lines[0].text("kind"), "lookup");
     EXPECT_EQ(lines[0].text("protocol"), "dns");
@@ -307,7 +307,7 @@ TEST(NameServer, RecordsEachNameOnceAndRefusalsOncePerSecond) {
     EXPECT_EQ(lines[0].text("rule"), "*.example.org");
     EXPECT_EQ(lines[1].text("verdict"), "deny");
     EXPECT_EQ(lines[1].text("name"), "evil.example.com");
-    EXPECT_EQ(world.desk.journal.refusals().by_target.at("evil.example.com"), 1u);
+    EXPECT_EQ(world.context.journal.refusals().by_target.at("evil.example.com"), 1u);
 }
 
 // ---- Over UDP, in a network in which every address is local
@@ -334,7 +334,7 @@ TEST(NameServer, AnswersFromTheAddressThatWasAsked) {
         wire::DnsQuestion question{.name = *wire::DnsName::from_host_name("www.example.org"),
                                    .type = DnsType::a};
         for (const char* server : {"198.18.0.1", "8.8.8.8", "fd61:6765:6e74::1", "2001:4860:4860::8888"}) {
-            std::string reply = exchange(world.desk.loop, server, wire::write_dns_query(11, question));
+            std::string reply = exchange(world.context.loop, server, wire::write_dns_query(11, question));
             wire::DnsReply read = wire::parse_dns_reply(reply, 11, question);
             ASSERT_EQ(read.ipv4.size(), 1u) << server;
             EXPECT_EQ(Address::from_v4(read.ipv4.front()).str(), "198.18.1.0");
@@ -349,14 +349,14 @@ TEST(NameServer, TheSecondOneEndsWhatTheFirstRefuses) {
         wire::DnsQuestion question{.name = *wire::DnsName::from_host_name("evil.example.org"),
                                    .type = DnsType::a};
         std::string query = wire::write_dns_query(11, question);
-        std::string first = exchange(world.desk.loop, "198.18.0.1", query);
-        std::string second = exchange(world.desk.loop, "198.18.0.4", query);
+        std::string first = exchange(world.context.loop, "198.18.0.1", query);
+        std::string second = exchange(world.context.loop, "198.18.0.4", query);
         EXPECT_EQ(wire::parse_dns_reply(first, 11, question).code, wire::DnsCode::refused);
         EXPECT_EQ(wire::parse_dns_reply(second, 11, question).code, wire::DnsCode::no_such_name);
         EXPECT_EQ(first.substr(4), second.substr(4)) << "the reason is the same";
         EXPECT_TRUE(world.server.asked().empty()) << "nothing left the host";
         question.name = *wire::DnsName::from_host_name("good.example.org");
-        second = exchange(world.desk.loop, "198.18.0.4", wire::write_dns_query(12, question));
+        second = exchange(world.context.loop, "198.18.0.4", wire::write_dns_query(12, question));
         EXPECT_EQ(wire::parse_dns_reply(second, 12, question).ipv4.size(), 1u);
     });
 }
@@ -381,10 +381,10 @@ TEST(NameServer, CutsWhatIsTooLargeForTheAsker) {
         world.names.listen(bound_socket(SOCK_DGRAM, "0.0.0.0", 53));
         wire::DnsQuestion question{.name = *wire::DnsName::from_host_name("www.example.org"),
                                    .type = DnsType::txt};
-        std::string whole = exchange(world.desk.loop, "198.18.0.1", wire::write_dns_query(11, question));
+        std::string whole = exchange(world.context.loop, "198.18.0.1", wire::write_dns_query(11, question));
         EXPECT_GT(whole.size(), 900u);
         std::string small =
-            exchange(world.desk.loop, "198.18.0.1", wire::write_dns_query(11, question, false));
+            exchange(world.context.loop, "198.18.0.1", wire::write_dns_query(11, question, false));
         EXPECT_LE(small.size(), 512u);
         EXPECT_EQ(wire::parse_dns_reply(small, 11, question).kind, wire::DnsReply::Kind::truncated);
     });

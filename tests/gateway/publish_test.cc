@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "gateway/test_desk.h"
+#include "gateway/test_context.h"
 #include "network/gateway/relay/pipe_pool.h"
 #include "network/netns/connector.h"
 #include "tcp_world.h"
@@ -26,7 +26,7 @@ class PublishTest : public ::testing::Test {
             netns::serve_connections(pair[1]);
         }
         ::close(pair[1]);
-        publish_.emplace(*world_.desk, pipes_, base::Fd(pair[0]));
+        publish_.emplace(*world_.gateway, pipes_, base::Fd(pair[0]));
         server_ = bound_socket(SOCK_STREAM, "127.0.0.1", 0);
         jail_port_ = own_endpoint(server_.get())->port;
     }
@@ -62,7 +62,7 @@ class PublishTest : public ::testing::Test {
         return run_until(world_.loop, [&] { return peer.poll(), peer.has_ended || peer.was_reset; });
     }
 
-    TestDesk world_;
+    TestContext world_;
     PipePool pipes_;
     pid_t connector_ = -1;
     std::optional<Publish> publish_;

@@ -36,7 +36,7 @@ class ApprovalsTest : public ::testing::Test {
         world.turn();
         return client;
     }
-    std::vector<Questions::Pending> pending() { return world.desk().questions.pending(); }
+    std::vector<Questions::Pending> pending() { return world.context().questions.pending(); }
     static bool is_silent(Peer& client) {
         client.poll();
         return client.received.empty() && !client.has_ended && !client.was_reset;
@@ -85,7 +85,7 @@ TEST_F(ApprovalsTest, IsOneQuestionForAllWhoWantTheSame) {
     Peer third = request("example.org", 8080), fourth = request("other.example");
     EXPECT_EQ(pending().size(), 3u);
     EXPECT_EQ(world.records("ask").size(), 3u);
-    world.desk().questions.deny(pending()[0].id, "not this one");
+    world.context().questions.deny(pending()[0].id, "not this one");
     for (Peer* client : {&first, &second}) {
         EXPECT_TRUE(world.hears(*client, "the user denied it: not this one"));
         EXPECT_TRUE(client->received.starts_with("HTTP/1.1 403"));
@@ -97,7 +97,7 @@ TEST_F(ApprovalsTest, IsOneQuestionForAllWhoWantTheSame) {
 
 TEST_F(ApprovalsTest, ADenialHoldsForTheRestOfTheSession) {
     Peer first = request("example.org");
-    world.desk().questions.deny(1, "no");
+    world.context().questions.deny(1, "no");
     EXPECT_TRUE(world.hears(first, "403"));
     Peer second = request("example.org");
     EXPECT_TRUE(world.hears(second, "the user denied it: no"));
@@ -122,7 +122,7 @@ TEST_F(ApprovalsTest, AProxysClientWaitsToo) {
     Peer other = world.connect(TcpWorld::gateway());
     other.send("CONNECT other.example:443 HTTP/1.1\r\nHost: other.example:443\r\n\r\n");
     world.turn();
-    world.desk().questions.deny(2, "no");
+    world.context().questions.deny(2, "no");
     EXPECT_TRUE(world.hears(other, "the user denied it: no"));
     ASSERT_TRUE(world.renew(allowing({"example.org"})));
     EXPECT_TRUE(world.hears(client, "200 Connection established"));
@@ -149,15 +149,15 @@ TEST_F(ApprovalsTest, RulesAboutSomethingElseLeaveItWaiting) {
 TEST_F(ApprovalsTest, WhoLeavesTakesItsPlaceWithIt) {
     Peer first = request("example.org"), second = request("example.org");
     first.close();
-    EXPECT_TRUE(world.until([&] { return world.desk().questions.held() == 1; }));
+    EXPECT_TRUE(world.until([&] { return world.context().questions.held() == 1; }));
     EXPECT_EQ(pending().size(), 1u);
     second.reset();
     EXPECT_TRUE(world.until([&] { return pending().empty(); }));
-    EXPECT_EQ(world.desk().questions.held(), 0u);
+    EXPECT_EQ(world.context().questions.held(), 0u);
     EXPECT_EQ(world.records("answer").size(), 1u);
     EXPECT_TRUE(world.is_empty());
-    world.desk().questions.deny(1, "too late");
-    EXPECT_FALSE(world.desk().questions.denial_of(*HostName::parse("example.org"), 80));
+    world.context().questions.deny(1, "too late");
+    EXPECT_FALSE(world.context().questions.denial_of(*HostName::parse("example.org"), 80));
 }
 
 // Rules that no longer allow a host close the connections to it.
@@ -185,7 +185,7 @@ TEST_F(ApprovalsTest, TheListAndTheQueueHaveAnEnd) {
     EXPECT_TRUE(world.hears(beyond, "64 hosts wait for the user's answer already"));
     while (clients.size() < Questions::kMostHeld)
         clients.push_back(world.connect(world.inside("h0.example", 80)));
-    EXPECT_EQ(world.desk().questions.held(), Questions::kMostHeld);
+    EXPECT_EQ(world.context().questions.held(), Questions::kMostHeld);
     Peer more = request("h0.example");
     EXPECT_TRUE(world.hears(more, "1024 connections wait for the user's answer already"));
     EXPECT_EQ(pending().size(), Questions::kMost);

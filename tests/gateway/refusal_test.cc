@@ -115,7 +115,7 @@ TEST_F(RefusalTest, EndsWithTheClientOrAfterAMoment) {
     Peer client = refused(80);
     client.send(get("blocked.example"));
     EXPECT_TRUE(world.is_ended(client));
-    EXPECT_EQ(world.door().connections(), 1u);
+    EXPECT_EQ(world.acceptor().connections(), 1u);
     client.close();
     EXPECT_TRUE(world.is_empty());
     Peer stays = refused(80);

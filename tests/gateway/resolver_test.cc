@@ -7,7 +7,7 @@
 #include <set>
 
 #include "gateway/fake_dns.h"
-#include "gateway/test_desk.h"
+#include "gateway/test_context.h"
 #include "network/wire/dns/dns_lookup.h"
 
 namespace network::gateway {

@@ -16,7 +16,7 @@ class Supervised : public ::testing::Test {
         int pair[2];
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
         supervisor_ = base::Fd(pair[0]);
-        supervision.emplace(world.desk(), base::Fd(pair[1]));
+        supervision.emplace(world.context(), base::Fd(pair[1]));
         supervision->steer(&steering_);
     }
 
@@ -56,7 +56,7 @@ TEST_F(Supervised, TakesRules) {
     EXPECT_EQ(reply.ticket, 7u);
     EXPECT_EQ(reply.text, "1");
     EXPECT_EQ(reply.failure, "");
-    EXPECT_EQ(world.desk().egress.passed_types, std::vector<uint16_t>{15});
+    EXPECT_EQ(world.context().egress.passed_types, std::vector<uint16_t>{15});
 }
 
 TEST_F(Supervised, SaysWhyRulesAreNotTaken) {

@@ -108,11 +108,11 @@ class TcpWorld {
         journal_.emplace(audit::Writer(base::Fd(::dup(journal_file_.get())), "", "", 0));
         questions_.emplace(loop_, engine_, egress_, *journal_);
         resolver_.emplace(loop_, ResolverFiles{.hosts = hosts(), .resolv_conf = "nameserver 127.0.0.1\n"});
-        desk_.emplace(Desk{loop_, engine_, egress_, names_, *resolver_, *journal_, *questions_});
-        name_server_.emplace(*desk_);
-        datagrams_.emplace(*desk_);
-        door_.emplace(*desk_, *name_server_,
-                      [this](int socket, const Endpoint& to) { return lead(socket, to); });
+        context_.emplace(GatewayContext{loop_, engine_, egress_, names_, *resolver_, *journal_, *questions_});
+        name_server_.emplace(*context_);
+        datagrams_.emplace(*context_);
+        acceptor_.emplace(*context_, *name_server_,
+                          [this](int socket, const Endpoint& to) { return lead(socket, to); });
     }
 
     // Sends new rules, as the supervisor does.
@@ -122,7 +122,8 @@ class TcpWorld {
     }
     base::Json state() { return *base::Json::parse(steering().state()); }
     Steering steering(std::optional<std::vector<uint16_t>> tcp_ports = std::nullopt) {
-        return Steering(*desk_, {engine_, egress_, std::move(tcp_ports)}, *door_, *datagrams_, *name_server_);
+        return Steering(*context_, {engine_, egress_, std::move(tcp_ports)}, *acceptor_, *datagrams_,
+                        *name_server_);
     }
 
     static std::string hosts() {
@@ -133,9 +134,9 @@ class TcpWorld {
     }
 
     base::EventLoop& loop() { return loop_; }
-    Desk& desk() { return *desk_; }
-    Door& door() { return *door_; }
-    void close_door() { door_.reset(); }
+    GatewayContext& context() { return *context_; }
+    Acceptor& acceptor() { return *acceptor_; }
+    void close_acceptor() { acceptor_.reset(); }
     Journal& journal() { return *journal_; }
     const std::vector<Endpoint>& dialled() const { return dialled_; }
     uint16_t server_port() const { return own_endpoint(server_.get())->port; }
@@ -152,7 +153,7 @@ class TcpWorld {
     Peer connect(const Endpoint& destination) {
         base::Fd near = connect_to_loopback(own_endpoint(listener_.get())->port);
         base::Fd far(::accept4(listener_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-        door_->admit(std::move(far), destination);
+        acceptor_->admit(std::move(far), destination);
         return Peer(std::move(near));
     }
 
@@ -188,7 +189,7 @@ class TcpWorld {
         return until([&] { return peer.poll(), peer.has_ended || peer.was_reset; }) && peer.was_reset;
     }
     bool is_empty() {
-        return until([&] { return door_->connections() == 0; });
+        return until([&] { return acceptor_->connections() == 0; });
     }
 
     std::string lines() const {
@@ -255,10 +256,10 @@ class TcpWorld {
     std::optional<Journal> journal_;
     std::optional<Questions> questions_;
     std::optional<Resolver> resolver_;
-    std::optional<Desk> desk_;
+    std::optional<GatewayContext> context_;
     std::optional<NameServer> name_server_;
     std::optional<Datagrams> datagrams_;
-    std::optional<Door> door_;
+    std::optional<Acceptor> acceptor_;
 };
 
 inline std::vector<config::Item> items(std::initializer_list<const char*> texts) {

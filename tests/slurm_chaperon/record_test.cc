@@ -20,7 +20,7 @@ class SlurmRecord : public testing::Test {
         int ends[2];
         ASSERT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends), 0);
         notes_ = base::Fd(ends[0]);
-        desk_ = base::Fd(ends[1]);
+        server_ = base::Fd(ends[1]);
         file_ = base::Fd(::memfd_create("record", MFD_CLOEXEC));
         record_ = audit::Writer(base::Fd(::dup(file_.get())), "slurm", "seed", 0);
     }
@@ -38,15 +38,15 @@ class SlurmRecord : public testing::Test {
         return lines;
     }
 
-    base::Fd notes_, desk_, file_;
+    base::Fd notes_, server_, file_;
     audit::Writer record_;
 };
 
 TEST_F(SlurmRecord, HasRefusalsAndSubmissions) {
-    hand_on(desk_.get(), "sbatch", "denied",
+    hand_on(server_.get(), "sbatch", "denied",
             {{"code", "slurm-identity"}, {"what", "--uid: jobs run as yourself"}});
-    hand_on(desk_.get(), "sbatch", "submitted", {{"job", "17"}, {"name", "x"}});
-    hand_on(desk_.get(), "sbatch", "something else", {});
+    hand_on(server_.get(), "sbatch", "submitted", {{"job", "17"}, {"name", "x"}});
+    hand_on(server_.get(), "sbatch", "something else", {});
     std::vector<base::Json> lines = written();
     ASSERT_EQ(lines.size(), 2U);
     EXPECT_EQ(lines[0].text("kind"), "slurm");
@@ -62,7 +62,7 @@ TEST_F(SlurmRecord, HasRefusalsAndSubmissions) {
 
 TEST_F(SlurmRecord, WhatTheJailSaidStaysText) {
     std::string hostile = std::string("a\nb\"}{\"kind\":\"end\"\0allow", 23) + std::string(9000, 'x');
-    hand_on(desk_.get(), hostile, "denied", {{"what", "-" + hostile}});
+    hand_on(server_.get(), hostile, "denied", {{"what", "-" + hostile}});
     std::vector<base::Json> lines = written();
     ASSERT_EQ(lines.size(), 1U);
     EXPECT_EQ(lines[0].text("kind"), "slurm");
@@ -72,9 +72,9 @@ TEST_F(SlurmRecord, WhatTheJailSaidStaysText) {
 TEST_F(SlurmRecord, ANoteOfAnotherFormIsPassedOver) {
     for (std::string note : {std::string(), std::string("deny"), std::string("observed\0a\0b\0c\0", 15),
                              std::string(100'000, 'x'), std::string("deny\0a\0b\0c\0d\0", 14)}) {
-        ::send(desk_.get(), note.data(), note.size(), MSG_DONTWAIT);
+        ::send(server_.get(), note.data(), note.size(), MSG_DONTWAIT);
     }
-    hand_on(desk_.get(), "srun", "step", {{"job", "1"}});
+    hand_on(server_.get(), "srun", "step", {{"job", "1"}});
     std::vector<base::Json> lines = written();
     ASSERT_EQ(lines.size(), 1U);
     EXPECT_EQ(lines[0].text("command"), "srun");

@@ -57,7 +57,7 @@ doorman::AnsweredCalls doorman_of(const plan::Plan& plan, const host::Facts& fac
     return {.is_wanted = is_handed || is_refused || has_terminal,
             .internet = is_handed ? Internet::handed : Internet::host,
             .owns_loopback = is_handed,
-            .gateway = caller.door,
+            .gateway = caller.handoff,
             .abstract_names = is_refused ? AbstractNames::refused : AbstractNames::shared,
             .guards_terminal_size = has_terminal};
 }

@@ -67,7 +67,7 @@ doorman::Internet internet_of(policy::NetworkMode mode) {
 doorman::AnsweredCalls doorman_of(const plan::Plan& plan, const Caller& caller, int abi) {
     doorman::AnsweredCalls calls{.is_wanted = true,
                                  .internet = internet_of(plan.network.reached),
-                                 .gateway = caller.door,
+                                 .gateway = caller.handoff,
                                  .guards_sockets = true,
                                  .abstract_names = doorman::AbstractNames::refused,
                                  .guards_terminal_size = caller.terminal >= 0,

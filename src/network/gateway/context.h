@@ -13,7 +13,7 @@
 
 namespace network::gateway {
 
-struct Desk {
+struct GatewayContext {
     base::EventLoop& loop;
     const Engine& engine;
     const Egress& egress;

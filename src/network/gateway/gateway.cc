@@ -53,8 +53,8 @@ void raise_open_files() {
     ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-Door::Origin origin_of(netns::Capture capture) {
-    return capture == netns::Capture::redirect ? Door::Origin::redirected : Door::Origin::own_address;
+Acceptor::Origin origin_of(netns::Capture capture) {
+    return capture == netns::Capture::redirect ? Acceptor::Origin::redirected : Acceptor::Origin::own_address;
 }
 
 // Nothing: all ports.
@@ -110,31 +110,31 @@ int serve(Egress egress, Prepared prepared, GatewayInputs inputs, bool has_landl
     Resolver resolver(loop, prepared.files);
     Journal journal(std::move(inputs.record));
     Questions questions(loop, prepared.engine, egress, journal);
-    Desk desk{loop, prepared.engine, egress, names, resolver, journal, questions};
-    Supervision supervision(desk, std::move(inputs.control));
+    GatewayContext context{loop, prepared.engine, egress, names, resolver, journal, questions};
+    Supervision supervision(context, std::move(inputs.control));
     resolver.when_unanswered([&supervision] { supervision.ask_for_files(); });
     journal.when_full([&supervision] { supervision.say(kAskForJournal); });
     {
         PipePool pipes;
-        NameServer name_server(desk);
-        Door door(desk, name_server);
-        Datagrams datagrams(desk);
-        Publish publish(desk, pipes, std::move(prepared.listeners.connector));
-        Door::Origin origin = origin_of(prepared.listeners.capture);
-        for (base::Fd& listener : prepared.listeners.tcp) door.listen(std::move(listener), origin);
+        NameServer name_server(context);
+        Acceptor acceptor(context, name_server);
+        Datagrams datagrams(context);
+        Publish publish(context, pipes, std::move(prepared.listeners.connector));
+        Acceptor::Origin origin = origin_of(prepared.listeners.capture);
+        for (base::Fd& listener : prepared.listeners.tcp) acceptor.listen(std::move(listener), origin);
         for (base::Fd& socket : prepared.listeners.name_servers) name_server.listen(std::move(socket));
         // First all ports of one address family, then all of the other.
         for (size_t i = 0; i < prepared.listeners.udp.size(); ++i) {
             datagrams.listen(std::move(prepared.listeners.udp[i]),
                              egress.udp_ports[i % egress.udp_ports.size()]);
         }
-        std::optional<HandedDoor> handed;
-        if (inputs.handed) handed.emplace(desk, door, std::move(inputs.handed));
+        std::optional<PassedAcceptor> handed;
+        if (inputs.handed) handed.emplace(context, acceptor, std::move(inputs.handed));
         for (size_t i = 0; i < prepared.published.size(); ++i) {
             publish.listen(std::move(prepared.published[i]), egress.published[i]);
         }
-        Steering steering(desk, {prepared.engine, egress, listened_ports(egress, prepared.listeners)}, door,
-                          datagrams, name_server);
+        Steering steering(context, {prepared.engine, egress, listened_ports(egress, prepared.listeners)},
+                          acceptor, datagrams, name_server);
         supervision.steer(&steering);
         supervision.say(encode(Start{.capture = prepared.listeners.capture, .has_landlock = has_landlock}));
         loop.after(base::kShortBreak, [] { base::rest(); });

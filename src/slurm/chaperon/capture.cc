@@ -4,14 +4,14 @@
 
 namespace slurm::chaperon {
 
-base::Result<Captured> run_captured(const Bench& bench, Launch launch, std::string_view input) {
+base::Result<Captured> run_captured(const WorkerContext& worker, Launch launch, std::string_view input) {
     const std::string name = launch.name;
-    Exchange exchange(bench.connection, bench.children, bench.limits.grace);
+    Exchange exchange(worker.connection, worker.children, worker.limits.grace);
     Captured captured;
     bool is_too_much = false;
     auto keep_in = [&](std::string& kept) {
         return [&](std::string_view bytes) {
-            if (captured.output.size() + captured.errors.size() + bytes.size() <= bench.limits.captured) {
+            if (captured.output.size() + captured.errors.size() + bytes.size() <= worker.limits.captured) {
                 kept += bytes;
                 return;
             }
@@ -24,7 +24,7 @@ base::Result<Captured> run_captured(const Bench& bench, Launch launch, std::stri
     // A signal from the stub: the caller has given up, and the command that needs this answer has not
     // started.
     exchange.on_news = [&] {
-        if (!bench.connection.signals.empty()) exchange.dismiss();
+        if (!worker.connection.signals.empty()) exchange.dismiss();
     };
     exchange.source = input;
     exchange.is_source_over = true;
@@ -32,9 +32,9 @@ base::Result<Captured> run_captured(const Bench& bench, Launch launch, std::stri
         return started.error();
     exchange.on_news();
     captured.ending = exchange.run();
-    if (bench.connection.is_gone())
+    if (worker.connection.is_gone())
         return base::Error{.what = base::format("the caller of {} has gone", name)};
-    if (!bench.connection.signals.empty()) return base::Error{.what = name + " was interrupted"};
+    if (!worker.connection.signals.empty()) return base::Error{.what = name + " was interrupted"};
     if (is_too_much) return base::Error{.what = name + " answers with more than can be read"};
     return captured;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Refusals and submissions for the session's record. Workers send notes to the desk, the only process that
-// writes lines (audit/writer.h).
+// Refusals and submissions for the session's record. Workers send notes to the server (serve.h), the only
+// process that writes lines (audit/writer.h).
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace slurm::chaperon {
 void hand_on(int desk, std::string_view command, std::string_view event,
              const std::map<std::string, std::string>& facts);
 
-// At the desk: writes all notes that have arrived.
+// In the server: writes all notes that have arrived.
 void write_notes(int notes, audit::Writer& record);
 
 }  // namespace slurm::chaperon

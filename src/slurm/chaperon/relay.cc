@@ -37,12 +37,13 @@ class Lines {
 
 }  // namespace
 
-base::Result<Ending> run_relayed(const Bench& bench, Launch launch, const Conversation::Relayed& how) {
-    Connection& connection = bench.connection;
+base::Result<Ending> run_relayed(const WorkerContext& worker, Launch launch,
+                                 const Conversation::Relayed& how) {
+    Connection& connection = worker.connection;
     launch.environment.insert(launch.environment.end(), how.variables.begin(), how.variables.end());
     launch.directory = how.directory;
 
-    Exchange exchange(connection, bench.children, bench.limits.grace);
+    Exchange exchange(connection, worker.children, worker.limits.grace);
     Lines lines;
     auto rewrite = [&](std::string_view line) {
         connection.send(channel::stream(Type::output, how.rewrite(line)));
@@ -72,7 +73,7 @@ base::Result<Ending> run_relayed(const Bench& bench, Launch launch, const Conver
     }
 
     std::optional<channel::Window> terminal;
-    if (how.has_terminal) terminal = connection.window.value_or(bench.window);
+    if (how.has_terminal) terminal = connection.window.value_or(worker.window);
     const bool asks_stub = !how.input && (how.passes_input || how.has_terminal);
     if (how.input) exchange.source = *how.input;
     exchange.is_source_over = how.input.has_value();

@@ -28,9 +28,10 @@ std::optional<std::vector<std::string>> fields_of(std::string_view bytes) {
 
 }  // namespace
 
-base::Result<Ending> run_held(const Bench& bench, Launch launch, const Conversation::Choose& variables_for) {
-    Connection& connection = bench.connection;
-    Exchange exchange(connection, bench.children, bench.limits.grace);
+base::Result<Ending> run_held(const WorkerContext& worker, Launch launch,
+                              const Conversation::Choose& variables_for) {
+    Connection& connection = worker.connection;
+    Exchange exchange(connection, worker.children, worker.limits.grace);
     std::string told;
     bool is_running = false;
 

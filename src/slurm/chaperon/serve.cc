@@ -27,9 +27,9 @@
 namespace slurm::chaperon {
 namespace {
 
-class Desk {
+class Server {
   public:
-    Desk(const Context& context, const Handlers& handlers, Line line, const Limits& limits)
+    Server(const Context& context, const Handlers& handlers, Line line, const Limits& limits)
         : context_(context), handlers_(handlers), line_(std::move(line)), limits_(limits), log_(line_.log) {}
 
     int run() {
@@ -139,7 +139,7 @@ int serve(const Context& context, const Handlers& handlers, Line line, const Lim
     base::fill_standard_descriptors();
     // Non-blocking: a client may leave before it is accepted.
     ::fcntl(line.listener.get(), F_SETFL, ::fcntl(line.listener.get(), F_GETFL) | O_NONBLOCK);
-    return Desk(context, handlers, std::move(line), limits).run();
+    return Server(context, handlers, std::move(line), limits).run();
 }
 
 }  // namespace slurm::chaperon

@@ -24,12 +24,12 @@ base::Result<Launch> launch_of(const Context& context, std::string_view client,
 }
 
 void StubConversation::say(Type type, std::string_view text) {
-    while (!text.empty() && !bench_.connection.is_gone()) {
+    while (!text.empty() && !worker_.connection.is_gone()) {
         std::string_view part = text.substr(0, channel::kWindow);
         text.remove_prefix(part.size());
-        bench_.connection.send(channel::stream(type, part));
+        worker_.connection.send(channel::stream(type, part));
         // Wait for the reader here, so that a long answer is not copied into memory as a whole.
-        if (bench_.connection.is_congested()) bench_.connection.flush();
+        if (worker_.connection.is_congested()) worker_.connection.flush();
     }
 }
 
@@ -42,7 +42,7 @@ void StubConversation::err(std::string_view text) {
 }
 
 Ending StubConversation::deny(const Denial& denial) {
-    bench_.connection.send(channel::denied({denial.code, denial.what, denial.advice}));
+    worker_.connection.send(channel::denied({denial.code, denial.what, denial.advice}));
     log_.write(command_, "denied", {{"code", denial.code}, {"what", denial.what}});
     return {.status = 1};
 }
@@ -54,24 +54,24 @@ void StubConversation::record(std::string_view event, const std::map<std::string
 base::Result<Captured> StubConversation::capture(std::string_view client,
                                                  const std::vector<std::string>& arguments,
                                                  std::string_view input) {
-    auto launch = launch_of(bench_.context, client, arguments);
+    auto launch = launch_of(worker_.context, client, arguments);
     if (!launch) return launch.error();
-    return run_captured(bench_, std::move(*launch), input);
+    return run_captured(worker_, std::move(*launch), input);
 }
 
 base::Result<Ending> StubConversation::relay(std::string_view client,
                                              const std::vector<std::string>& arguments, const Relayed& how) {
-    auto launch = launch_of(bench_.context, client, arguments);
+    auto launch = launch_of(worker_.context, client, arguments);
     if (!launch) return launch.error();
-    return run_relayed(bench_, std::move(*launch), how);
+    return run_relayed(worker_, std::move(*launch), how);
 }
 
 base::Result<Ending> StubConversation::hold(std::string_view client,
                                             const std::vector<std::string>& arguments,
                                             const Choose& variables_for) {
-    auto launch = launch_of(bench_.context, client, arguments);
+    auto launch = launch_of(worker_.context, client, arguments);
     if (!launch) return launch.error();
-    return run_held(bench_, std::move(*launch), variables_for);
+    return run_held(worker_, std::move(*launch), variables_for);
 }
 
 }  // namespace slurm::chaperon

@@ -16,7 +16,7 @@
 namespace slurm::chaperon {
 
 // The parts that every run of a real command needs.
-struct Bench {
+struct WorkerContext {
     const Context& context;
     const Limits& limits;
     Connection& connection;
@@ -28,14 +28,16 @@ struct Bench {
 base::Result<Launch> launch_of(const Context& context, std::string_view client,
                                const std::vector<std::string>& arguments);
 
-base::Result<Captured> run_captured(const Bench& bench, Launch launch, std::string_view input);
-base::Result<Ending> run_relayed(const Bench& bench, Launch launch, const Conversation::Relayed& how);
-base::Result<Ending> run_held(const Bench& bench, Launch launch, const Conversation::Choose& variables_for);
+base::Result<Captured> run_captured(const WorkerContext& worker, Launch launch, std::string_view input);
+base::Result<Ending> run_relayed(const WorkerContext& worker, Launch launch,
+                                 const Conversation::Relayed& how);
+base::Result<Ending> run_held(const WorkerContext& worker, Launch launch,
+                              const Conversation::Choose& variables_for);
 
 class StubConversation final : public Conversation {
   public:
-    StubConversation(const Bench& bench, const Log& log, std::string command)
-        : bench_(bench), log_(log), command_(std::move(command)) {}
+    StubConversation(const WorkerContext& worker, const Log& log, std::string command)
+        : worker_(worker), log_(log), command_(std::move(command)) {}
 
     void out(std::string_view text) override;
     void err(std::string_view text) override;
@@ -51,7 +53,7 @@ class StubConversation final : public Conversation {
   private:
     void say(channel::Type type, std::string_view text);
 
-    const Bench& bench_;
+    const WorkerContext& worker_;
     const Log& log_;
     std::string command_;
 };

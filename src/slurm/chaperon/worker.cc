@@ -55,9 +55,10 @@ void answer(const Context& context, const Handlers& handlers, const Limits& limi
     }
     auto* request = std::get_if<channel::StubRequest>(&arrived);
     if (!request || !children) return;
-    Bench bench{context, limits, connection, children->get(), request->terminal.value_or(channel::Window{})};
+    WorkerContext worker{context, limits, connection, children->get(),
+                         request->terminal.value_or(channel::Window{})};
     Call call = call_of(std::move(*request));
-    StubConversation conversation(bench, log, call.command);
+    StubConversation conversation(worker, log, call.command);
     Ending ending = handle(context, handlers, log, call, conversation);
     connection.send(channel::exit({.number = ending.status & 0xff, .is_signal = ending.by_signal}));
     connection.flush();

@@ -37,7 +37,7 @@ std::optional<Endpoint> original_destination(int socket) {
 
 }  // namespace
 
-struct Door::State {
+struct Acceptor::State {
     struct Listener {
         base::Fd socket;
         Origin origin;
@@ -45,40 +45,40 @@ struct Door::State {
         base::EventLoop::TimerId pause = 0;
     };
 
-    State(Desk& desk, NameServer& name_server, Connect connect)
-        : hall{.desk = desk,
-               .name_server = name_server,
-               .connect = std::move(connect),
-               .services = {},
-               .pipes = {},
-               .leave = {}} {}
+    State(GatewayContext& context, NameServer& name_server, Connect connect)
+        : shared{.context = context,
+                 .name_server = name_server,
+                 .connect = std::move(connect),
+                 .services = {},
+                 .pipes = {},
+                 .leave = {}} {}
 
-    Hall hall;
+    ConnectionContext shared;
     std::vector<Listener> listeners;
     std::unordered_map<Connection*, std::unique_ptr<Connection>> connections;
     OncePerSecond limit_lines;
     base::EventLoop::TimerId sweep = 0;
 };
 
-Door::Door(Desk& desk, NameServer& name_server, Connect connect)
-    : state_(std::make_unique<State>(desk, name_server, std::move(connect))) {
+Acceptor::Acceptor(GatewayContext& context, NameServer& name_server, Connect connect)
+    : state_(std::make_unique<State>(context, name_server, std::move(connect))) {
     read_services();
-    state_->hall.leave = [this](Connection& connection) {
+    state_->shared.leave = [this](Connection& connection) {
         auto found = state_->connections.find(&connection);
         if (found == state_->connections.end()) return;
-        state_->hall.desk.loop.bury(std::move(found->second));
+        state_->shared.context.loop.bury(std::move(found->second));
         state_->connections.erase(found);
     };
 }
 
-void Door::read_services() {
+void Acceptor::read_services() {
     // The engine was made from the same entries, so they are valid.
-    if (auto services = parse_host_services(state_->hall.desk.egress.rules.host_services))
-        state_->hall.services = std::move(*services);
+    if (auto services = parse_host_services(state_->shared.context.egress.rules.host_services))
+        state_->shared.services = std::move(*services);
 }
 
-Door::~Door() {
-    base::EventLoop& loop = state_->hall.desk.loop;
+Acceptor::~Acceptor() {
+    base::EventLoop& loop = state_->shared.context.loop;
     for (State::Listener& listener : state_->listeners) {
         loop.forget(listener.slot, listener.socket.get());
         loop.cancel(listener.pause);
@@ -87,20 +87,20 @@ Door::~Door() {
     for (const auto& [connection, owner] : state_->connections) connection->record_unfinished();
 }
 
-void Door::listen(base::Fd listener, Origin origin) {
+void Acceptor::listen(base::Fd listener, Origin origin) {
     // Accepted sockets inherit it. This saves one call per connection.
     int yes = 1;
     ::setsockopt(listener.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     int index = static_cast<int>(state_->listeners.size());
-    base::EventLoop::Slot slot = state_->hall.desk.loop.watch(listener.get(), EPOLLIN, *this, index);
+    base::EventLoop::Slot slot = state_->shared.context.loop.watch(listener.get(), EPOLLIN, *this, index);
     state_->listeners.push_back({std::move(listener), origin, slot});
 }
 
-void Door::on_ready(uint32_t, int which) {
+void Acceptor::on_ready(uint32_t, int which) {
     accept_from(static_cast<size_t>(which));
 }
 
-void Door::accept_from(size_t index) {
+void Acceptor::accept_from(size_t index) {
     State::Listener& listener = state_->listeners[index];
     for (int i = 0; i < kMostAtOnce; ++i) {
         base::Fd client(::accept4(listener.socket.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
@@ -119,12 +119,12 @@ void Door::accept_from(size_t index) {
 }
 
 // Out of descriptors. The listener would stay ready, and accept(2) would fail each time.
-void Door::pause(size_t index) {
-    base::EventLoop& loop = state_->hall.desk.loop;
+void Acceptor::pause(size_t index) {
+    base::EventLoop& loop = state_->shared.context.loop;
     State::Listener& listener = state_->listeners[index];
     if (listener.pause != 0) return;
     if (state_->limit_lines.admits("descriptors", base::EventLoop::Clock::now())) {
-        state_->hall.desk.journal.record(
+        state_->shared.context.journal.record(
             {.kind = "connection",
              .protocol = "tcp",
              .cause = "limit",
@@ -134,57 +134,57 @@ void Door::pause(size_t index) {
     listener.pause = loop.after(kPauseWithoutDescriptors, [this, index] {
         State::Listener& paused = state_->listeners[index];
         paused.pause = 0;
-        state_->hall.desk.loop.change(paused.slot, paused.socket.get(), EPOLLIN);
+        state_->shared.context.loop.change(paused.slot, paused.socket.get(), EPOLLIN);
     });
 }
 
-void Door::admit(base::Fd client, const Endpoint& destination) {
-    Desk& desk = state_->hall.desk;
-    if (state_->connections.size() >= desk.egress.most_connections) return turn_away(std::move(client));
-    Stream stream(desk.loop, std::move(client));
-    auto connection = std::make_unique<Connection>(state_->hall, std::move(stream), destination);
+void Acceptor::admit(base::Fd client, const Endpoint& destination) {
+    GatewayContext& context = state_->shared.context;
+    if (state_->connections.size() >= context.egress.most_connections) return turn_away(std::move(client));
+    Stream stream(context.loop, std::move(client));
+    auto connection = std::make_unique<Connection>(state_->shared, std::move(stream), destination);
     Connection& admitted = *connection;
     state_->connections.emplace(&admitted, std::move(connection));
-    if (state_->sweep == 0) state_->sweep = desk.loop.after(kSweep, [this] { sweep(); });
+    if (state_->sweep == 0) state_->sweep = context.loop.after(kSweep, [this] { sweep(); });
     admitted.start();
 }
 
-void Door::turn_away(base::Fd client) {
-    Desk& desk = state_->hall.desk;
-    Stream(desk.loop, std::move(client)).reset();
+void Acceptor::turn_away(base::Fd client) {
+    GatewayContext& context = state_->shared.context;
+    Stream(context.loop, std::move(client)).reset();
     if (!state_->limit_lines.admits("connections", base::EventLoop::Clock::now())) return;
-    desk.journal.record(
+    context.journal.record(
         {.kind = "connection",
          .protocol = "tcp",
          .cause = "limit",
-         .reason = base::format("more than {} connections at once", desk.egress.most_connections)});
+         .reason = base::format("more than {} connections at once", context.egress.most_connections)});
 }
 
-void Door::sweep() {
+void Acceptor::sweep() {
     state_->sweep = 0;
     base::EventLoop::Clock::time_point now = base::EventLoop::Clock::now();
     for (Connection* connection : all()) connection->sweep(now);
     if (!state_->connections.empty()) {
-        state_->sweep = state_->hall.desk.loop.after(kSweep, [this] { sweep(); });
+        state_->sweep = state_->shared.context.loop.after(kSweep, [this] { sweep(); });
     }
 }
 
 // A copy, because a connection that leaves changes the map. It is destroyed only at the end of the turn.
-std::vector<Connection*> Door::all() const {
+std::vector<Connection*> Acceptor::all() const {
     std::vector<Connection*> all;
     all.reserve(state_->connections.size());
     for (const auto& [connection, owner] : state_->connections) all.push_back(connection);
     return all;
 }
 
-size_t Door::judge_again() {
+size_t Acceptor::judge_again() {
     read_services();
     size_t closed = 0;
     for (Connection* connection : all()) closed += connection->judge_again() ? 1 : 0;
     return closed;
 }
 
-std::vector<ConnectionFacts> Door::list() const {
+std::vector<ConnectionFacts> Acceptor::list() const {
     std::vector<ConnectionFacts> list;
     for (Connection* connection : all()) {
         if (std::optional<ConnectionFacts> facts = connection->facts()) list.push_back(std::move(*facts));
@@ -193,7 +193,7 @@ std::vector<ConnectionFacts> Door::list() const {
     return list;
 }
 
-size_t Door::connections() const {
+size_t Acceptor::connections() const {
     return state_->connections.size();
 }
 

@@ -15,11 +15,11 @@ namespace network::gateway {
 
 class Connection;
 
-class Door : public base::Watcher {
+class Acceptor : public base::Watcher {
   public:
     // Only tests pass another function than connect(2).
-    Door(Desk& desk, NameServer& name_server, Connect connect = connect_socket);
-    ~Door() override;
+    Acceptor(GatewayContext& context, NameServer& name_server, Connect connect = connect_socket);
+    ~Acceptor() override;
 
     // How to find the address that the client connected to: it is the accepted socket's own address (a
     // listener bound to it, or TPROXY), or the kernel's record of a redirection (SO_ORIGINAL_DST).

@@ -69,24 +69,24 @@ Translation translate(const Names& names, const Host& host, uint16_t port) {
                         .advice = "look the name up again"}};
 }
 
-Connection::Connection(Hall& hall, Stream client, const Endpoint& destination)
-    : hall_(hall),
-      loop_(hall.desk.loop),
+Connection::Connection(ConnectionContext& shared, Stream client, const Endpoint& destination)
+    : shared_(shared),
+      loop_(shared.context.loop),
       client_(std::move(client)),
       destination_(destination),
       began_(base::EventLoop::Clock::now()),
-      id_(++hall.last_id),
+      id_(++shared.last_id),
       waiting_since_(began_) {}
 
 void Connection::start() {
     if (destination_.port == base::kNameServerPort) return serve_names();
     if (is_fixed(destination_.address, Fixed::gateway)) return serve_proxy();
     client_.watch(*this);
-    open(translate(hall_.desk.names, destination_.address, destination_.port));
+    open(translate(shared_.context.names, destination_.address, destination_.port));
 }
 
 void Connection::serve_names() {
-    names_ = std::make_unique<DnsStream>(loop_, hall_.name_server, std::move(client_), [this] { leave(); });
+    names_ = std::make_unique<DnsStream>(loop_, shared_.name_server, std::move(client_), [this] { leave(); });
 }
 
 void Connection::serve_proxy() {
@@ -117,7 +117,7 @@ void Connection::take_request(Stream client, ProxyRequest request) {
     answers_head_ = request.answers_head;
     said_ = std::move(request.rest);
     base::Result<Host> host = parse_host(request.host);
-    if (host) return open(translate(hall_.desk.names, *host, request.port));
+    if (host) return open(translate(shared_.context.names, *host, request.port));
     destination_.port = request.port;
     refuse({.cause = Cause::literal, .reason = host.error().what, .advice = host.error().advice});
 }
@@ -125,7 +125,7 @@ void Connection::take_request(Stream client, ProxyRequest request) {
 void Connection::open(const Translation& asked) {
     if (!asked.target) return refuse(asked.verdict);
     target_ = asked.target;
-    route_ = std::make_unique<Route>(hall_.desk, hall_.connect, hall_.services, *target_,
+    route_ = std::make_unique<Route>(shared_.context, shared_.connect, shared_.services, *target_,
                                      [this](std::optional<Arrival> arrival, const RouteFailure& failure) {
                                          verdict_ = route_->verdict();
                                          loop_.bury(std::move(route_));
@@ -151,16 +151,16 @@ void Connection::lose_client(std::string_view reason) {
 
 std::unique_ptr<Guard> Connection::guard_for(const Arrival& arrival) {
     const Address* address = arrival.address ? &*arrival.address : nullptr;
-    Verdict raw = hall_.desk.engine.decide_raw(target_->host, target_->port, address);
+    Verdict raw = shared_.context.engine.decide_raw(target_->host, target_->port, address);
     // A request in absolute form must be rewritten, so it must be read.
     is_raw_ = raw.is_allowed() && raw.cause == Cause::rule && face_ != Face::absolute;
     if (is_raw_) return nullptr;
     bool is_open_by_address =
         arrival.is_host_service ||
         (arrival.address &&
-         is_opened(hall_.desk.engine.decide({*arrival.address, target_->port, Transport::tcp})));
+         is_opened(shared_.context.engine.decide({*arrival.address, target_->port, Transport::tcp})));
     return std::make_unique<Guard>(
-        Expectation{.engine = hall_.desk.engine,
+        Expectation{.engine = shared_.context.engine,
                     .host = target_->host,
                     .port = target_->port,
                     .is_open_by_address = is_open_by_address,
@@ -179,7 +179,7 @@ void Connection::arrive(Arrival arrival) {
     said_by_us_ = pending.to_first.size();
     pending.to_first += arrival.early;
     relay_ = std::make_unique<Relay>(
-        loop_, hall_.pipes, std::move(client_), std::move(arrival.stream), pending,
+        loop_, shared_.pipes, std::move(client_), std::move(arrival.stream), pending,
         [this](const Relay::Counts& counts) { end_relay(counts); }, std::move(guard));
 }
 
@@ -210,7 +210,7 @@ void Connection::record_unfinished() {
 // Judges name, port and address as when the connection was made, and the names that the client sent within
 // it.
 Verdict Connection::verdict_now() const {
-    const Engine& engine = hall_.desk.engine;
+    const Engine& engine = shared_.context.engine;
     const auto* name = std::get_if<HostName>(&target_->host);
     Verdict verdict = name != nullptr && dialled_
                           ? engine.decide_resolved(*name, *dialled_, target_->port)
@@ -279,8 +279,8 @@ std::optional<ConnectionFacts> Connection::facts() const {
 // recorded, because no connection is wanted.
 void Connection::explain(Stream client, const std::string& subject, bool answers_head) {
     loop_.bury(std::move(proxy_));
-    speak(std::make_unique<Refusal>(loop_, std::move(client), explanation(hall_.desk, subject, answers_head),
-                                    [this] { leave(); }));
+    speak(std::make_unique<Refusal>(
+        loop_, std::move(client), explanation(shared_.context, subject, answers_head), [this] { leave(); }));
 }
 
 void Connection::object(const Relay::Counts& counts) {
@@ -377,7 +377,7 @@ void Connection::record(Entry entry) const {
     entry.port = target_ ? target_->port : destination_.port;
     entry.duration =
         std::chrono::duration_cast<std::chrono::milliseconds>(base::EventLoop::Clock::now() - began_);
-    hall_.desk.journal.record(entry);
+    shared_.context.journal.record(entry);
 }
 
 }  // namespace network::gateway

@@ -30,8 +30,8 @@ namespace network::gateway {
 class Connection;
 
 // What all connections share.
-struct Hall {
-    Desk& desk;
+struct ConnectionContext {
+    GatewayContext& context;
     NameServer& name_server;
     Connect connect;
     std::vector<HostService> services;
@@ -50,7 +50,7 @@ Translation translate(const Names& names, const Host& host, uint16_t port);
 
 class Connection : public base::Watcher {
   public:
-    Connection(Hall& hall, Stream client, const Endpoint& destination);
+    Connection(ConnectionContext& shared, Stream client, const Endpoint& destination);
     void start();
 
     // While the route is being made: detects that the client has left.
@@ -86,10 +86,10 @@ class Connection : public base::Watcher {
     void fail(const RouteFailure& failure);
     void answer(RefusalWords words, wire::Socks5Code code);
     void speak(std::unique_ptr<Refusal> refusal) { refusal_ = std::move(refusal); }
-    void leave() { hall_.leave(*this); }
+    void leave() { shared_.leave(*this); }
     void record(Entry entry) const;
 
-    Hall& hall_;
+    ConnectionContext& shared_;
     base::EventLoop& loop_;
     Stream client_;  // empty while one of the steps below owns it
     Endpoint destination_;

@@ -27,22 +27,22 @@ Endpoint endpoint_of(const doorman::Destination& destination) {
 
 }  // namespace
 
-HandedDoor::HandedDoor(Desk& desk, Door& door, base::Fd stage)
-    : desk_(desk), door_(door), stage_(std::move(stage)) {
-    slot_ = desk_.loop.watch(stage_.get(), EPOLLIN, *this);
+PassedAcceptor::PassedAcceptor(GatewayContext& context, Acceptor& acceptor, base::Fd stage)
+    : context_(context), acceptor_(acceptor), stage_(std::move(stage)) {
+    slot_ = context_.loop.watch(stage_.get(), EPOLLIN, *this);
 }
 
-HandedDoor::~HandedDoor() {
+PassedAcceptor::~PassedAcceptor() {
     close();
 }
 
-void HandedDoor::close() {
+void PassedAcceptor::close() {
     if (!stage_) return;
-    desk_.loop.forget(slot_, stage_.get());
+    context_.loop.forget(slot_, stage_.get());
     stage_.reset();
 }
 
-void HandedDoor::on_ready(uint32_t events, int) {
+void PassedAcceptor::on_ready(uint32_t events, int) {
     if (!stage_) return;
     base::Result<base::PassedDescriptors> passed = base::receive_descriptors(stage_.get());
     // Without a free descriptor the kernel delivers the message without the client's socket and closes it.
@@ -56,7 +56,7 @@ void HandedDoor::on_ready(uint32_t events, int) {
     int yes = 1;
     ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     ::fcntl(client.get(), F_SETFL, O_NONBLOCK);
-    door_.admit(std::move(client), endpoint_of(*destination));
+    acceptor_.admit(std::move(client), endpoint_of(*destination));
 }
 
 }  // namespace network::gateway

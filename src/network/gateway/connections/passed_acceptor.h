@@ -9,10 +9,10 @@
 
 namespace network::gateway {
 
-class HandedDoor : public base::Watcher {
+class PassedAcceptor : public base::Watcher {
   public:
-    HandedDoor(Desk& desk, Door& door, base::Fd stage);
-    ~HandedDoor() override;
+    PassedAcceptor(GatewayContext& context, Acceptor& acceptor, base::Fd stage);
+    ~PassedAcceptor() override;
 
     void on_ready(uint32_t events, int which) override;
     // False: the stage has exited and no more connections will come.
@@ -21,8 +21,8 @@ class HandedDoor : public base::Watcher {
   private:
     void close();
 
-    Desk& desk_;
-    Door& door_;
+    GatewayContext& context_;
+    Acceptor& acceptor_;
     base::Fd stage_;
     base::EventLoop::Slot slot_ = nullptr;
 };

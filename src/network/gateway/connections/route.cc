@@ -44,9 +44,9 @@ std::string Target::text() const {
     return base::with_port(host_text(), port);
 }
 
-Route::Route(Desk& desk, const Connect& connect, const std::vector<HostService>& services, Target target,
-             Done done)
-    : desk_(desk),
+Route::Route(GatewayContext& context, const Connect& connect, const std::vector<HostService>& services,
+             Target target, Done done)
+    : context_(context),
       connect_(connect),
       services_(services),
       target_(std::move(target)),
@@ -58,8 +58,8 @@ Route::~Route() {
 }
 
 void Route::stop() {
-    if (ticket_ != 0) desk_.resolver.cancel(ticket_);
-    if (question_ != 0) desk_.questions.cancel(question_);
+    if (ticket_ != 0) context_.resolver.cancel(ticket_);
+    if (question_ != 0) context_.questions.cancel(question_);
     dial_.reset();
     tunnel_.reset();
     upstream_ = nullptr;
@@ -77,14 +77,14 @@ void Route::judge_again() {
 // Judges the name alone, or the name and its address if one is known.
 Verdict Route::judge(const std::optional<Address>& address) const {
     const auto* name = std::get_if<HostName>(&target_.host);
-    if (name != nullptr && address) return desk_.engine.decide_resolved(*name, *address, target_.port);
-    return desk_.engine.decide({target_.host, target_.port, Transport::tcp});
+    if (name != nullptr && address) return context_.engine.decide_resolved(*name, *address, target_.port);
+    return context_.engine.decide({target_.host, target_.port, Transport::tcp});
 }
 
 void Route::ask_user(const HostName& name) {
-    if (std::optional<Verdict> obstacle = desk_.questions.obstacle_to(name, target_.port))
+    if (std::optional<Verdict> obstacle = context_.questions.obstacle_to(name, target_.port))
         return refuse(std::move(*obstacle));
-    question_ = desk_.questions.hold(name, target_.port, [this](const std::optional<Verdict>& refusal) {
+    question_ = context_.questions.hold(name, target_.port, [this](const std::optional<Verdict>& refusal) {
         question_ = 0;
         refusal ? refuse(*refusal) : start();
     });
@@ -103,7 +103,7 @@ void Route::start() {
     if (!verdict_.is_allowed()) return refuse(verdict_);
     if (name != nullptr && name->str() == kHostServiceName) return go_to_host();
     const auto* address = std::get_if<Address>(&target_.host);
-    const std::optional<UpstreamProxy>& upstream = desk_.egress.upstream;
+    const std::optional<UpstreamProxy>& upstream = context_.egress.upstream;
     bool is_chained = upstream && (name != nullptr ? upstream->is_for(*name) : upstream->is_for(*address));
     if (is_chained && !(address != nullptr && is_service(*address))) return go_to_proxy(*upstream);
     if (name != nullptr) return go_to_name(*name);
@@ -127,7 +127,7 @@ void Route::go_to_proxy(const UpstreamProxy& upstream) {
     if (!host) return fail(Kind::proxy, "the site's proxy has no usable name");
     if (const auto* address = std::get_if<Address>(&*host)) return dial({{*address, upstream.port}});
     ticket_ =
-        desk_.resolver.look_up(std::get<HostName>(*host), [this, &upstream](const Resolution& resolution) {
+        context_.resolver.look_up(std::get<HostName>(*host), [this, &upstream](const Resolution& resolution) {
             ticket_ = 0;
             std::vector<Endpoint> endpoints;
             for (const Address& address : resolution.addresses) endpoints.push_back({address, upstream.port});
@@ -138,7 +138,7 @@ void Route::go_to_proxy(const UpstreamProxy& upstream) {
 }
 
 void Route::go_to_name(const HostName& name) {
-    Resolver::Ticket ticket = desk_.resolver.look_up(
+    Resolver::Ticket ticket = context_.resolver.look_up(
         name, [this, &name](const Resolution& resolution) { take_addresses(name, resolution); });
     if (ticket != 0) ticket_ = ticket;
 }
@@ -158,7 +158,7 @@ void Route::take_addresses(const HostName& name, const Resolution& resolution) {
     std::vector<Endpoint> good;
     std::optional<Verdict> closed;
     for (const Address& address : resolution.addresses) {
-        Verdict verdict = desk_.engine.decide_resolved(name, address, target_.port);
+        Verdict verdict = context_.engine.decide_resolved(name, address, target_.port);
         if (verdict.is_allowed()) {
             good.push_back({address, target_.port});
         } else if (!closed) {
@@ -171,13 +171,13 @@ void Route::take_addresses(const HostName& name, const Resolution& resolution) {
 }
 
 void Route::dial(std::vector<Endpoint> endpoints) {
-    dial_ = std::make_unique<Dial>(desk_.loop, connect_, std::move(endpoints),
+    dial_ = std::make_unique<Dial>(context_.loop, connect_, std::move(endpoints),
                                    [this](Dial::Result result) { take_dial(std::move(result)); });
     dial_->start();
 }
 
 void Route::take_dial(Dial::Result result) {
-    desk_.loop.bury(std::move(dial_));
+    context_.loop.bury(std::move(dial_));
     if (!result.stream) {
         std::string whom = upstream_ != nullptr ? "the site's proxy" : target_.text();
         std::string reason = base::format("{} could not be reached: {}", whom, std::strerror(result.error));
@@ -185,7 +185,7 @@ void Route::take_dial(Dial::Result result) {
     }
     if (upstream_ != nullptr) {
         tunnel_ = std::make_unique<UpstreamTunnel>(
-            desk_.loop, std::move(result.stream), *upstream_, target_.text(),
+            context_.loop, std::move(result.stream), *upstream_, target_.text(),
             [this](UpstreamTunnel::Result opened) { take_tunnel(std::move(opened)); });
         return tunnel_->start();
     }
@@ -207,7 +207,7 @@ void Route::take_dial(Dial::Result result) {
 }
 
 void Route::take_tunnel(UpstreamTunnel::Result result) {
-    desk_.loop.bury(std::move(tunnel_));
+    context_.loop.bury(std::move(tunnel_));
     if (!result.stream) return fail(Kind::proxy, result.reason);
     conclude(Arrival{.stream = std::move(result.stream), .early = std::move(result.early)});
 }

@@ -53,8 +53,8 @@ class Route {
     // destroy it.
     using Done = std::function<void(std::optional<Arrival>, const RouteFailure&)>;
 
-    Route(Desk& desk, const Connect& connect, const std::vector<HostService>& services, Target target,
-          Done done);
+    Route(GatewayContext& context, const Connect& connect, const std::vector<HostService>& services,
+          Target target, Done done);
     ~Route();
     Route(const Route&) = delete;
     Route& operator=(const Route&) = delete;
@@ -85,7 +85,7 @@ class Route {
     void fail(Kind kind, std::string reason);
     void finish(std::optional<Arrival> arrival, const RouteFailure& failure);
 
-    Desk& desk_;
+    GatewayContext& context_;
     const Connect& connect_;
     const std::vector<HostService>& services_;
     Target target_;

@@ -21,16 +21,16 @@ std::string with_brackets(std::string text) {
 
 }  // namespace
 
-std::string explanation(const Desk& desk, const std::string& subject, bool answers_head) {
+std::string explanation(const GatewayContext& context, const std::string& subject, bool answers_head) {
     base::Result<Question> question = parse_question(with_brackets(subject));
     if (!question) {
         return wire::http_refusal(
             {.status = 400, .rule = {}, .reason = question.error().line(), .answers_head = answers_head});
     }
-    Verdict verdict = desk.engine.decide(*question);
+    Verdict verdict = context.engine.decide(*question);
     const auto* name = std::get_if<HostName>(&question->host);
     if (verdict.decision == Decision::ask && name != nullptr)
-        verdict = desk.questions.denial_of(*name, question->port).value_or(verdict);
+        verdict = context.questions.denial_of(*name, question->port).value_or(verdict);
 
     base::Json object = base::Json::object();
     object.set("subject", to_text(*question));

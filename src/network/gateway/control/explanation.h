@@ -10,6 +10,6 @@
 namespace network::gateway {
 
 // A complete HTTP response. `subject` has the syntax of question_text.h and is untrusted.
-std::string explanation(const Desk& desk, const std::string& subject, bool answers_head);
+std::string explanation(const GatewayContext& context, const std::string& subject, bool answers_head);
 
 }  // namespace network::gateway

@@ -62,7 +62,7 @@ class Publish::Visit : public base::Watcher {
           published_(std::move(published)),
           started_(base::EventLoop::Clock::now()) {}
     ~Visit() override {
-        if (inside_) owner_.desk_.loop.forget(slot_, inside_.get());
+        if (inside_) owner_.context_.loop.forget(slot_, inside_.get());
     }
 
     // False: no program listens in the jail, in either address family.
@@ -72,7 +72,7 @@ class Publish::Visit : public base::Watcher {
         if (!inside) return !is_v6 && connect(true);
         is_v6_ = is_v6;
         inside_ = *std::move(inside);
-        slot_ = owner_.desk_.loop.watch(inside_.get(), EPOLLOUT, *this);
+        slot_ = owner_.context_.loop.watch(inside_.get(), EPOLLOUT, *this);
         return true;
     }
 
@@ -80,7 +80,7 @@ class Publish::Visit : public base::Watcher {
         int number = 0;
         socklen_t length = sizeof number;
         ::getsockopt(inside_.get(), SOL_SOCKET, SO_ERROR, &number, &length);
-        owner_.desk_.loop.forget(slot_, inside_.get());
+        owner_.context_.loop.forget(slot_, inside_.get());
         slot_ = nullptr;
         if (number == 0) return relay();
         inside_.reset();
@@ -95,14 +95,14 @@ class Publish::Visit : public base::Watcher {
 
   private:
     void relay() {
-        relay_ =
-            std::make_unique<Relay>(owner_.desk_.loop, owner_.pipes_, std::move(visitor_), std::move(inside_),
-                                    Pending{}, [this](const Relay::Counts& counts) { end(counts, true); });
+        relay_ = std::make_unique<Relay>(owner_.context_.loop, owner_.pipes_, std::move(visitor_),
+                                         std::move(inside_), Pending{},
+                                         [this](const Relay::Counts& counts) { end(counts, true); });
     }
 
     void end(const Relay::Counts& counts, bool was_connected) {
         record(counts, was_connected);
-        owner_.desk_.loop.later(
+        owner_.context_.loop.later(
             [this] { owner_.visits_.remove_if([this](const auto& visit) { return visit.get() == this; }); });
     }
 
@@ -117,7 +117,7 @@ class Publish::Visit : public base::Watcher {
         entry.sent = counts.from_second;
         entry.received = counts.from_first;
         entry.duration = duration_cast<std::chrono::milliseconds>(base::EventLoop::Clock::now() - started_);
-        owner_.desk_.journal.record(entry);
+        owner_.context_.journal.record(entry);
     }
 
     Publish& owner_;
@@ -133,11 +133,11 @@ class Publish::Port : public base::Watcher {
   public:
     Port(Publish& owner, base::Fd listener, Published published)
         : owner_(owner), listener_(std::move(listener)), published_(std::move(published)) {
-        slot_ = owner_.desk_.loop.watch(listener_.get(), EPOLLIN, *this);
+        slot_ = owner_.context_.loop.watch(listener_.get(), EPOLLIN, *this);
     }
     ~Port() override {
-        owner_.desk_.loop.cancel(pause_);
-        owner_.desk_.loop.forget(slot_, listener_.get());
+        owner_.context_.loop.cancel(pause_);
+        owner_.context_.loop.forget(slot_, listener_.get());
     }
 
     void on_ready(uint32_t, int) override {
@@ -145,7 +145,7 @@ class Publish::Port : public base::Watcher {
         bool is_short =
             !visitor && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM);
         if (is_short) return pause();
-        if (!visitor || owner_.visits_.size() >= owner_.desk_.egress.most_connections) return;
+        if (!visitor || owner_.visits_.size() >= owner_.context_.egress.most_connections) return;
         auto visit = std::make_unique<Visit>(owner_, std::move(visitor), published_);
         if (!visit->connect(false)) return visit->record_unreachable();
         owner_.visits_.push_back(std::move(visit));
@@ -154,11 +154,11 @@ class Publish::Port : public base::Watcher {
   private:
     // Out of descriptors. The listener would stay ready, and accept(2) would fail each time.
     void pause() {
-        base::EventLoop& loop = owner_.desk_.loop;
+        base::EventLoop& loop = owner_.context_.loop;
         loop.change(slot_, listener_.get(), 0);
         pause_ = loop.after(kBetweenReports, [this] {
             pause_ = 0;
-            owner_.desk_.loop.change(slot_, listener_.get(), EPOLLIN);
+            owner_.context_.loop.change(slot_, listener_.get(), EPOLLIN);
         });
     }
 
@@ -169,8 +169,8 @@ class Publish::Port : public base::Watcher {
     base::EventLoop::TimerId pause_ = 0;
 };
 
-Publish::Publish(Desk& desk, PipePool& pipes, base::Fd connector)
-    : desk_(desk), pipes_(pipes), connector_(std::move(connector)) {}
+Publish::Publish(GatewayContext& context, PipePool& pipes, base::Fd connector)
+    : context_(context), pipes_(pipes), connector_(std::move(connector)) {}
 
 Publish::~Publish() {
     for (const auto& visit : visits_) visit->record_unfinished();

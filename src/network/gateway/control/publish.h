@@ -17,7 +17,7 @@ namespace network::gateway {
 
 class Publish {
   public:
-    Publish(Desk& desk, PipePool& pipes, base::Fd connector);
+    Publish(GatewayContext& context, PipePool& pipes, base::Fd connector);
     ~Publish();
     Publish(const Publish&) = delete;
     Publish& operator=(const Publish&) = delete;
@@ -31,7 +31,7 @@ class Publish {
     class Port;
     class Visit;
 
-    Desk& desk_;
+    GatewayContext& context_;
     PipePool& pipes_;
     base::Fd connector_;
     std::vector<std::unique_ptr<Port>> ports_;

@@ -65,13 +65,13 @@ base::Result<size_t> Steering::renew(std::string_view text) {
     rules_.egress.passed_types = std::move(settings->passed_types);
     name_server_.judge_again();
     // Connections first: those that the answered questions release need no second check.
-    size_t closed = door_.judge_again() + datagrams_.judge_again();
-    desk_.questions.judge_again();
+    size_t closed = acceptor_.judge_again() + datagrams_.judge_again();
+    context_.questions.judge_again();
     return closed;
 }
 
 std::string Steering::state() const {
-    std::vector<ConnectionFacts> facts = door_.list();
+    std::vector<ConnectionFacts> facts = acceptor_.list();
     std::ranges::move(datagrams_.list(), std::back_inserter(facts));
     base::Json connections = base::Json::array();
     for (const ConnectionFacts& one : facts) {
@@ -79,10 +79,10 @@ std::string Steering::state() const {
         connections.push(json_of(one));
     }
     base::Json pending = base::Json::array();
-    for (const Questions::Pending& question : desk_.questions.pending()) pending.push(json_of(question));
+    for (const Questions::Pending& question : context_.questions.pending()) pending.push(json_of(question));
     base::Json object = base::Json::object();
     object.set("connections", std::move(connections)).set("connection_count", facts.size());
-    object.set("pending", std::move(pending)).set("refused", desk_.journal.refusals().total);
+    object.set("pending", std::move(pending)).set("refused", context_.journal.refusals().total);
     return object.dump(-1);
 }
 

@@ -28,10 +28,11 @@ struct Rules {
 
 class Steering {
   public:
-    Steering(Desk& desk, Rules rules, Door& door, Datagrams& datagrams, NameServer& name_server)
-        : desk_(desk),
+    Steering(GatewayContext& context, Rules rules, Acceptor& acceptor, Datagrams& datagrams,
+             NameServer& name_server)
+        : context_(context),
           rules_(std::move(rules)),
-          door_(door),
+          acceptor_(acceptor),
           datagrams_(datagrams),
           name_server_(name_server) {}
 
@@ -44,9 +45,9 @@ class Steering {
   private:
     base::Status check_ports(const Egress& wanted) const;
 
-    Desk& desk_;
+    GatewayContext& context_;
     Rules rules_;
-    Door& door_;
+    Acceptor& acceptor_;
     Datagrams& datagrams_;
     NameServer& name_server_;
 };

@@ -14,12 +14,13 @@ constexpr size_t kLargestServers = 1u << 20;
 
 }  // namespace
 
-Supervision::Supervision(Desk& desk, base::Fd control) : desk_(desk), control_(std::move(control)) {
-    slot_ = desk_.loop.watch(control_.get(), EPOLLIN, *this);
+Supervision::Supervision(GatewayContext& context, base::Fd control)
+    : context_(context), control_(std::move(control)) {
+    slot_ = context_.loop.watch(control_.get(), EPOLLIN, *this);
 }
 
 Supervision::~Supervision() {
-    desk_.loop.forget(slot_, control_.get());
+    context_.loop.forget(slot_, control_.get());
 }
 
 void Supervision::say(std::string_view message) const {
@@ -54,16 +55,16 @@ void Supervision::obey(const Order& order, std::vector<base::Fd>& descriptors) {
         case Order::Kind::state:
             return say(encode(write_state(order.number, has_one ? descriptors[0].get() : -1)));
         case Order::Kind::deny:
-            return desk_.questions.deny(order.number, order.reason);
+            return context_.questions.deny(order.number, order.reason);
         case Order::Kind::journal:
-            if (has_one) desk_.journal.go_on(std::move(descriptors[0]));
+            if (has_one) context_.journal.go_on(std::move(descriptors[0]));
             return;
     }
 }
 
 void Supervision::end(bool is_asked) {
     is_asked_ = is_asked;
-    desk_.loop.stop();
+    context_.loop.stop();
 }
 
 Reply Supervision::renew_rules(uint64_t ticket, int file) const {
@@ -85,7 +86,7 @@ void Supervision::renew_files(const std::vector<base::Fd>& descriptors) const {
     if (descriptors.size() != 2) return;
     base::Result<std::string> hosts = base::read_descriptor(descriptors[0].get(), kLargestHosts);
     base::Result<std::string> servers = base::read_descriptor(descriptors[1].get(), kLargestServers);
-    if (hosts && servers) desk_.resolver.renew({.hosts = *hosts, .resolv_conf = *servers});
+    if (hosts && servers) context_.resolver.renew({.hosts = *hosts, .resolv_conf = *servers});
 }
 
 }  // namespace network::gateway

@@ -14,7 +14,7 @@ namespace network::gateway {
 
 class Supervision : public base::Watcher {
   public:
-    Supervision(Desk& desk, base::Fd control);
+    Supervision(GatewayContext& context, base::Fd control);
     ~Supervision() override;
 
     void say(std::string_view message) const;
@@ -35,7 +35,7 @@ class Supervision : public base::Watcher {
     Reply write_state(uint64_t ticket, int file) const;
     void renew_files(const std::vector<base::Fd>& descriptors) const;
 
-    Desk& desk_;
+    GatewayContext& context_;
     base::Fd control_;
     base::EventLoop::Slot slot_;
     Steering* steering_ = nullptr;

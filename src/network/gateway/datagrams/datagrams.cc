@@ -47,9 +47,9 @@ Entry refusal(std::string_view cause, std::string reason) {
 }  // namespace
 
 struct Datagrams::State {
-    explicit State(Desk& its_desk) : desk(its_desk), buffer(kLargestDatagram) {}
+    explicit State(GatewayContext& its_context) : context(its_context), buffer(kLargestDatagram) {}
 
-    Desk& desk;
+    GatewayContext& context;
     std::vector<char> buffer;  // shared by all sockets; empty between two calls
     std::vector<std::unique_ptr<Listener>> listeners;
     std::map<FlowKey, std::shared_ptr<Flow>> flows;
@@ -117,7 +117,7 @@ void Datagrams::Flow::begin(const Verdict& verdict, std::string_view first) {
     watch_for_silence(kIdle);
     if (!name_) return connect_to({key_.destination.address});
     // May call back before it returns; it then returns no ticket.
-    ticket_ = state_.desk.resolver.look_up(*name_, [this](const Resolution& resolution) {
+    ticket_ = state_.context.resolver.look_up(*name_, [this](const Resolution& resolution) {
         ticket_ = 0;
         switch (resolution.outcome) {
             case Resolution::Outcome::found:
@@ -148,7 +148,7 @@ void Datagrams::Flow::connect_to(const std::vector<Address>& addresses) {
         real_address_ = address;
         // Record the verdict on name and address, not the one on the name alone.
         entry_ = entry_of(verdict);
-        slot_ = state_.desk.loop.watch(socket_.get(), EPOLLIN, *this);
+        slot_ = state_.context.loop.watch(socket_.get(), EPOLLIN, *this);
         std::vector<std::string> queued = std::exchange(queue_, {});
         for (const std::string& payload : queued) {
             if (socket_) send(payload);
@@ -197,7 +197,7 @@ void Datagrams::Flow::on_ready(uint32_t, int) {
 }
 
 void Datagrams::Flow::watch_for_silence(std::chrono::milliseconds delay) {
-    timer_ = state_.desk.loop.after(delay, [this] {
+    timer_ = state_.context.loop.after(delay, [this] {
         timer_ = 0;
         auto silent = std::chrono::ceil<std::chrono::milliseconds>(base::EventLoop::Clock::now() - last_use_);
         if (silent >= kIdle) return end({}, {});
@@ -207,9 +207,9 @@ void Datagrams::Flow::watch_for_silence(std::chrono::milliseconds delay) {
 
 void Datagrams::Flow::close() {
     queue_.clear();
-    if (ticket_ != 0) state_.desk.resolver.cancel(ticket_);
-    if (timer_ != 0) state_.desk.loop.cancel(timer_);
-    if (slot_ != nullptr) state_.desk.loop.forget(std::exchange(slot_, nullptr), socket_.get());
+    if (ticket_ != 0) state_.context.resolver.cancel(ticket_);
+    if (timer_ != 0) state_.context.loop.cancel(timer_);
+    if (slot_ != nullptr) state_.context.loop.forget(std::exchange(slot_, nullptr), socket_.get());
     socket_.reset();
 }
 
@@ -224,13 +224,14 @@ void Datagrams::Flow::end(std::string_view cause, std::string reason) {
     if (!reason.empty()) entry_.reason = std::move(reason);
     entry_.duration =
         std::chrono::duration_cast<std::chrono::milliseconds>(base::EventLoop::Clock::now() - begun_);
-    state_.desk.journal.record(entry_);
+    state_.context.journal.record(entry_);
     state_.remove(key_);
 }
 
 Verdict Datagrams::Flow::verdict_on(const Address& address) const {
-    return name_ ? state_.desk.engine.decide_resolved(*name_, address, key_.destination.port, Transport::udp)
-                 : state_.judge(nullptr, key_.destination);
+    return name_
+               ? state_.context.engine.decide_resolved(*name_, address, key_.destination.port, Transport::udp)
+               : state_.judge(nullptr, key_.destination);
 }
 
 Verdict Datagrams::Flow::verdict_now() const {
@@ -271,9 +272,9 @@ class Datagrams::Listener : public base::Watcher {
     Listener(State& state, base::Fd socket, uint16_t port)
         : state_(state), socket_(std::move(socket)), port_(port) {
         prepare_datagram_socket(socket_.get());
-        slot_ = state_.desk.loop.watch(socket_.get(), EPOLLIN, *this);
+        slot_ = state_.context.loop.watch(socket_.get(), EPOLLIN, *this);
     }
-    ~Listener() override { state_.desk.loop.forget(slot_, socket_.get()); }
+    ~Listener() override { state_.context.loop.forget(slot_, socket_.get()); }
 
     void on_ready(uint32_t, int) override {
         for (int i = 0; i < kMostPerTurn; ++i) {
@@ -296,7 +297,7 @@ void Datagrams::State::take(int listener, uint16_t port, const ReceivedDatagram&
     FlowKey key{*client, {datagram.to, port}};
     if (auto found = flows.find(key); found != flows.end()) return found->second->send(datagram.payload);
 
-    const HostName* name = desk.names.name_of(datagram.to);
+    const HostName* name = context.names.name_of(datagram.to);
     Verdict verdict = judge(name, key.destination);
     if (!verdict.is_allowed()) return record_refused(name, key.destination, entry_of(verdict));
     if (!make_room()) {
@@ -309,9 +310,9 @@ void Datagrams::State::take(int listener, uint16_t port, const ReceivedDatagram&
 }
 
 Verdict Datagrams::State::judge(const HostName* name, const Endpoint& destination) const {
-    if (name) return desk.engine.decide({*name, destination.port, Transport::udp});
+    if (name) return context.engine.decide({*name, destination.port, Transport::udp});
     if (Names::is_ours(destination.address)) return verdict_on_nameless(destination.address);
-    return desk.engine.decide({destination.address, destination.port, Transport::udp});
+    return context.engine.decide({destination.address, destination.port, Transport::udp});
 }
 
 bool Datagrams::State::make_room() {
@@ -326,7 +327,7 @@ bool Datagrams::State::make_room() {
 void Datagrams::State::remove(const FlowKey& key) {
     auto found = flows.find(key);
     if (found == flows.end()) return;
-    desk.loop.bury(std::move(found->second));
+    context.loop.bury(std::move(found->second));
     flows.erase(found);
 }
 
@@ -340,10 +341,10 @@ void Datagrams::State::record_refused(const HostName* name, const Endpoint& dest
     if (!name) entry.address = destination.address.str();
     entry.port = destination.port;
     entry.is_allowed = false;
-    desk.journal.record(entry);
+    context.journal.record(entry);
 }
 
-Datagrams::Datagrams(Desk& desk) : state_(std::make_unique<State>(desk)) {}
+Datagrams::Datagrams(GatewayContext& context) : state_(std::make_unique<State>(context)) {}
 
 Datagrams::~Datagrams() {
     // The record has one entry per flow. Write the entries of the flows that are still open.

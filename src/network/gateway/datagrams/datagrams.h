@@ -21,7 +21,7 @@ class Datagrams {
     // If there are kMostFlows flows, one that was silent for this long may be closed for a new one.
     static constexpr std::chrono::seconds kGivesWay{5};
 
-    explicit Datagrams(Desk& desk);
+    explicit Datagrams(GatewayContext& context);
     ~Datagrams();
     Datagrams(const Datagrams&) = delete;
     Datagrams& operator=(const Datagrams&) = delete;

@@ -67,9 +67,9 @@ std::string cut(std::string_view reply) {
 }  // namespace
 
 struct NameServer::State : std::enable_shared_from_this<State> {
-    explicit State(Desk& its_desk) : desk(its_desk) {}
+    explicit State(GatewayContext& its_context) : context(its_context) {}
 
-    Desk& desk;
+    GatewayContext& context;
     std::vector<std::unique_ptr<Socket>> sockets;
     size_t outstanding = 0;
     std::unordered_set<HostName> recorded;
@@ -119,10 +119,10 @@ class NameServer::Socket : public base::Watcher {
     Socket(State& state, base::Fd socket)
         : state_(state), socket_(std::make_shared<base::Fd>(std::move(socket))) {
         prepare_datagram_socket(socket_->get());
-        slot_ = state_.desk.loop.watch(socket_->get(), EPOLLIN, *this);
+        slot_ = state_.context.loop.watch(socket_->get(), EPOLLIN, *this);
     }
     ~Socket() override {
-        state_.desk.loop.forget(slot_, socket_->get());
+        state_.context.loop.forget(slot_, socket_->get());
         socket_->reset();
     }
 
@@ -155,7 +155,7 @@ class NameServer::Socket : public base::Watcher {
     base::EventLoop::Slot slot_ = nullptr;
 };
 
-NameServer::NameServer(Desk& desk) : state_(std::make_shared<State>(desk)) {}
+NameServer::NameServer(GatewayContext& context) : state_(std::make_shared<State>(context)) {}
 
 NameServer::~NameServer() = default;
 
@@ -195,7 +195,7 @@ void NameServer::State::serve(const wire::ParsedDnsQuery& parsed, Answer answer)
 }
 
 std::string NameServer::State::pointer_answer(const DnsQuery& query, const Address& address) const {
-    const HostName* name = desk.names.name_of(address);
+    const HostName* name = context.names.name_of(address);
     std::string_view text = name ? std::string_view(name->str()) : std::string_view();
     if (is_fixed(address, Fixed::host)) text = base::kHostServiceName;
     auto target = wire::DnsName::from_host_name(text);
@@ -212,7 +212,7 @@ void NameServer::State::judge(PendingQuery pending) {
             addresses_answer(pending.query, Address::from_v4({127, 0, 0, 1}),
                              Address::from_v6({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})));
     }
-    Verdict verdict = desk.engine.decide_lookup(pending.name);
+    Verdict verdict = context.engine.decide_lookup(pending.name);
     if (verdict.decision == Decision::ask) return answer_unasked(pending, verdict);
     if (!verdict.is_allowed()) return refuse(pending, verdict);
     DnsType type = pending.query.question->type;
@@ -224,8 +224,8 @@ void NameServer::State::judge(PendingQuery pending) {
         if (is_without_lookup(pending.name)) return answer_synthetic(pending, verdict, {});
         return look_up(std::move(pending));
     }
-    bool is_passed = std::ranges::find(desk.egress.passed_types, static_cast<uint16_t>(type)) !=
-                     desk.egress.passed_types.end();
+    bool is_passed = std::ranges::find(context.egress.passed_types, static_cast<uint16_t>(type)) !=
+                     context.egress.passed_types.end();
     if (is_passed && !is_without_lookup(pending.name)) return pass_on(std::move(pending));
     if (type == DnsType::any) {
         return pending.answer(failure(pending.query, DnsCode::not_implemented, ExtendedCode::not_supported,
@@ -248,7 +248,7 @@ void NameServer::State::answer_unasked(const PendingQuery& pending, const Verdic
 
 // The site's proxy receives the name and looks it up itself.
 bool NameServer::State::is_without_lookup(const HostName& name) const {
-    return desk.egress.upstream && desk.egress.upstream->is_for(name);
+    return context.egress.upstream && context.egress.upstream->is_for(name);
 }
 
 bool NameServer::State::take_place(const PendingQuery& pending) {
@@ -264,7 +264,7 @@ bool NameServer::State::take_place(const PendingQuery& pending) {
 void NameServer::State::look_up(PendingQuery pending) {
     if (!take_place(pending)) return;
     HostName name = pending.name;
-    desk.resolver.look_up(
+    context.resolver.look_up(
         name, [weak = weak_from_this(), pending = std::move(pending)](const Resolution& resolution) {
             std::shared_ptr<State> state = weak.lock();
             if (!state) return;
@@ -275,25 +275,26 @@ void NameServer::State::look_up(PendingQuery pending) {
 
 void NameServer::State::pass_on(PendingQuery pending) {
     if (!take_place(pending)) return;
-    record_allowed(pending.name, desk.engine.decide_lookup(pending.name), {}, {});
+    record_allowed(pending.name, context.engine.decide_lookup(pending.name), {}, {});
     DnsQuery query = pending.query;
-    desk.resolver.ask(query, [weak = weak_from_this(), pending = std::move(pending)](std::string_view reply) {
-        std::shared_ptr<State> state = weak.lock();
-        if (!state) return;
-        --state->outstanding;
-        // Judge again: the rules may have changed during the query.
-        Verdict verdict = state->desk.engine.decide_lookup(pending.name);
-        if (verdict.decision == Decision::ask) return state->answer_unasked(pending, verdict);
-        if (!verdict.is_allowed()) return state->refuse(pending, verdict);
-        if (!reply.empty()) return pending.answer(std::string(reply));
-        pending.answer(failure(pending.query, DnsCode::server_failure, ExtendedCode::network_error,
-                               "the host's resolvers did not answer"));
-    });
+    context.resolver.ask(
+        query, [weak = weak_from_this(), pending = std::move(pending)](std::string_view reply) {
+            std::shared_ptr<State> state = weak.lock();
+            if (!state) return;
+            --state->outstanding;
+            // Judge again: the rules may have changed during the query.
+            Verdict verdict = state->context.engine.decide_lookup(pending.name);
+            if (verdict.decision == Decision::ask) return state->answer_unasked(pending, verdict);
+            if (!verdict.is_allowed()) return state->refuse(pending, verdict);
+            if (!reply.empty()) return pending.answer(std::string(reply));
+            pending.answer(failure(pending.query, DnsCode::server_failure, ExtendedCode::network_error,
+                                   "the host's resolvers did not answer"));
+        });
 }
 
 void NameServer::State::conclude(const PendingQuery& pending, const Resolution& resolution) {
     // Judge again: a lookup can take long, and the verdict goes into the record.
-    Verdict verdict = desk.engine.decide_lookup(pending.name);
+    Verdict verdict = context.engine.decide_lookup(pending.name);
     if (verdict.decision == Decision::ask) return answer_unasked(pending, verdict);
     if (!verdict.is_allowed()) return refuse(pending, verdict);
     switch (resolution.outcome) {
@@ -312,7 +313,7 @@ void NameServer::State::conclude(const PendingQuery& pending, const Resolution& 
     }
     Verdict closed;
     for (const Address& address : resolution.addresses) {
-        Verdict by_address = desk.engine.decide_address(pending.name, address);
+        Verdict by_address = context.engine.decide_address(pending.name, address);
         if (by_address.is_allowed()) return answer_synthetic(pending, by_address, address.str());
         if (&address == &resolution.addresses.front()) closed = std::move(by_address);
     }
@@ -321,7 +322,7 @@ void NameServer::State::conclude(const PendingQuery& pending, const Resolution& 
 
 void NameServer::State::answer_synthetic(const PendingQuery& pending, const Verdict& verdict,
                                          const std::string& real_address) {
-    std::optional<Names::Pair> pair = desk.names.addresses_of(pending.name);
+    std::optional<Names::Pair> pair = context.names.addresses_of(pending.name);
     if (!pair) {
         std::string reason = base::format("this session has used up its {} names", Names::kMost);
         record_refused(pending.name.str(), Entry{.cause = "limit", .reason = reason});
@@ -343,7 +344,7 @@ void NameServer::State::record_refused(const std::string& name, Entry entry) {
     entry.kind = "lookup";
     entry.protocol = "dns";
     entry.name = name;
-    desk.journal.record(entry);
+    context.journal.record(entry);
 }
 
 void NameServer::State::record_allowed(const HostName& name, const Verdict& verdict, std::string address,
@@ -357,7 +358,7 @@ void NameServer::State::record_allowed(const HostName& name, const Verdict& verd
     entry.name = name.str();
     entry.address = std::move(address);
     if (!reason.empty()) entry.reason = std::move(reason);
-    desk.journal.record(entry);
+    context.journal.record(entry);
 }
 
 }  // namespace network::gateway

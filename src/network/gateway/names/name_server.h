@@ -18,7 +18,7 @@ class NameServer {
     // Queries that wait for the host's resolvers. Beyond that number the answer is an immediate failure.
     static constexpr size_t kMostOutstanding = 512;
 
-    explicit NameServer(Desk& desk);
+    explicit NameServer(GatewayContext& context);
     ~NameServer();
     NameServer(const NameServer&) = delete;
     NameServer& operator=(const NameServer&) = delete;

@@ -11,7 +11,7 @@ namespace {
 
 using policy::NetworkMode;
 
-TEST(Door, LeadsASyntheticAddressToTheNameBehindIt) {
+TEST(Acceptor, LeadsASyntheticAddressToTheNameBehindIt) {
     TcpWorld world;
     Peer client = world.connect(world.inside("example.org", 443));
     client.send(client_hello("example.org") + "more");
@@ -33,7 +33,7 @@ TEST(Door, LeadsASyntheticAddressToTheNameBehindIt) {
 }
 
 // The client closes its side while the gateway still holds its second message back.
-TEST(Door, SendsWhatWasHeldBeforeTheEnd) {
+TEST(Acceptor, SendsWhatWasHeldBeforeTheEnd) {
     TcpWorld world;
     Peer client = world.connect(world.inside("example.org", 443));
     client.send(client_hello("example.org") + "more");
@@ -46,7 +46,7 @@ TEST(Door, SendsWhatWasHeldBeforeTheEnd) {
     EXPECT_TRUE(world.is_ended(server));
 }
 
-TEST(Door, HandsTheServersWordOnBeforeTheClientHasSpoken) {
+TEST(Acceptor, HandsTheServersWordOnBeforeTheClientHasSpoken) {
     TcpWorld world;
     Peer client = world.connect(world.inside("example.org", 22));
     Peer server = world.accept();
@@ -57,7 +57,7 @@ TEST(Door, HandsTheServersWordOnBeforeTheClientHasSpoken) {
 }
 
 // The record has a line for each connection, including those still open at the end of the session.
-TEST(Door, RecordsWhatIsStillOpenWhenItGoes) {
+TEST(Acceptor, RecordsWhatIsStillOpenWhenItGoes) {
     TcpWorld world;
     Peer client = world.connect(world.inside("example.org", 22));
     Peer server = world.accept();
@@ -65,13 +65,13 @@ TEST(Door, RecordsWhatIsStillOpenWhenItGoes) {
     EXPECT_TRUE(world.hears(server, "SSH-2.0-client\r\n"));
     Peer waiting = world.connect(world.inside("silent.example", 443));
     EXPECT_EQ(world.lines(), "");
-    world.close_door();
+    world.close_acceptor();
     EXPECT_NE(world.lines().find("\"example.org\""), std::string::npos);
     EXPECT_NE(world.lines().find("\"sent\":16"), std::string::npos);
     EXPECT_NE(world.lines().find("\"silent.example\""), std::string::npos);
 }
 
-TEST(Door, HoldsTheHelloUntilItIsWhole) {
+TEST(Acceptor, HoldsTheHelloUntilItIsWhole) {
     TcpWorld world;
     Peer client = world.connect(world.inside("example.org", 443));
     Peer server = world.accept();
@@ -86,7 +86,7 @@ TEST(Door, HoldsTheHelloUntilItIsWhole) {
     EXPECT_TRUE(world.hears(server, hello));
 }
 
-TEST(Door, RefusesAnotherServerNameWithAnAlert) {
+TEST(Acceptor, RefusesAnotherServerNameWithAnAlert) {
     TcpWorld world;
     Peer client = world.connect(world.inside("example.org", 443));
     client.send(client_hello("other.example"));
@@ -99,7 +99,7 @@ TEST(Door, RefusesAnotherServerNameWithAnAlert) {
     EXPECT_NE(world.lines().find("\"protocol\""), std::string::npos);
 }
 
-TEST(Door, JudgesEveryRequestOfAConnection) {
+TEST(Acceptor, JudgesEveryRequestOfAConnection) {
     TcpWorld world;
     Peer client = world.connect(world.inside("example.org", 80));
     client.send(get("example.org"));
@@ -114,7 +114,7 @@ TEST(Door, JudgesEveryRequestOfAConnection) {
     EXPECT_EQ(server.received, get("example.org"));
 }
 
-TEST(Door, SaysNothingInTheMiddleOfAnAnswer) {
+TEST(Acceptor, SaysNothingInTheMiddleOfAnAnswer) {
     TcpWorld world;
     Peer client = world.connect(world.inside("example.org", 80));
     client.send(get("example.org") + get("other.example"));
@@ -122,7 +122,7 @@ TEST(Door, SaysNothingInTheMiddleOfAnAnswer) {
     EXPECT_EQ(client.received, "");
 }
 
-TEST(Door, CarriesAWebsocket) {
+TEST(Acceptor, CarriesAWebsocket) {
     TcpWorld world;
     Peer client = world.connect(world.inside("example.org", 80));
     std::string request = get("example.org", "/ws", "Connection: Upgrade\r\nUpgrade: websocket\r\n");
@@ -137,7 +137,7 @@ TEST(Door, CarriesAWebsocket) {
     EXPECT_TRUE(world.hears(client, "frame 3"));
 }
 
-TEST(Door, RefusesWhatThePolicyRefusesBeforeAnythingIsDialled) {
+TEST(Acceptor, RefusesWhatThePolicyRefusesBeforeAnythingIsDialled) {
     TcpWorld world({.rules = {.block = items({"blocked.example"})}});
     Peer client = world.connect(world.inside("blocked.example", 80));
     client.send(get("blocked.example"));
@@ -146,7 +146,7 @@ TEST(Door, RefusesWhatThePolicyRefusesBeforeAnythingIsDialled) {
     EXPECT_TRUE(world.dialled().empty());
 }
 
-TEST(Door, JudgesTheAddressesOfAName) {
+TEST(Acceptor, JudgesTheAddressesOfAName) {
     TcpWorld world;
     Peer client = world.connect(world.inside("inner.example", 80));
     client.send(get("inner.example"));
@@ -155,7 +155,7 @@ TEST(Door, JudgesTheAddressesOfAName) {
     EXPECT_TRUE(world.dialled().empty());
 }
 
-TEST(Door, RefusesLiteralsAndAddressesThatStandForNothing) {
+TEST(Acceptor, RefusesLiteralsAndAddressesThatStandForNothing) {
     TcpWorld world;
     for (const Endpoint& destination :
          {TcpWorld::literal("203.0.113.10", 80), TcpWorld::literal("198.18.77.77", 80),
@@ -168,7 +168,7 @@ TEST(Door, RefusesLiteralsAndAddressesThatStandForNothing) {
     EXPECT_TRUE(world.dialled().empty());
 }
 
-TEST(Door, DialsALiteralThatARuleOpens) {
+TEST(Acceptor, DialsALiteralThatARuleOpens) {
     TcpWorld world({.rules = {.allow = items({"203.0.113.10"})}});
     Peer client = world.connect(TcpWorld::literal("203.0.113.10", 443));
     client.send(client_hello(""));
@@ -176,7 +176,7 @@ TEST(Door, DialsALiteralThatARuleOpens) {
     EXPECT_TRUE(world.hears(server, client_hello("")));
 }
 
-TEST(Door, LeadsToAServiceOfTheHost) {
+TEST(Acceptor, LeadsToAServiceOfTheHost) {
     base::Fd service = bound_socket(SOCK_STREAM, "127.0.0.1", 0);
     uint16_t port = own_endpoint(service.get())->port;
     std::string text = std::to_string(port);
@@ -194,7 +194,7 @@ TEST(Door, LeadsToAServiceOfTheHost) {
 
 // If an address of this host ever passes the rules, the gateway detects it when the connection is
 // established.
-TEST(Door, RefusesThisHostsOwnAddressAfterConnecting) {
+TEST(Acceptor, RefusesThisHostsOwnAddressAfterConnecting) {
     TcpWorld world({.rules = {.mode = NetworkMode::open}});
     Peer client = world.connect(TcpWorld::literal("127.0.0.1", 80));
     client.send(get("127.0.0.1"));
@@ -205,7 +205,7 @@ TEST(Door, RefusesThisHostsOwnAddressAfterConnecting) {
     EXPECT_EQ(server.received, "");
 }
 
-TEST(Door, FallsBackToTheOtherFamilyWhenOneIsSilent) {
+TEST(Acceptor, FallsBackToTheOtherFamilyWhenOneIsSilent) {
     TcpWorld world;
     Peer client = world.connect(world.inside("twin.example", 443));
     client.send(client_hello("twin.example"));
@@ -215,7 +215,7 @@ TEST(Door, FallsBackToTheOtherFamilyWhenOneIsSilent) {
     EXPECT_FALSE(world.dialled()[1].address.is_v4());
 }
 
-TEST(Door, TellsThatAHostCannotBeReached) {
+TEST(Acceptor, TellsThatAHostCannotBeReached) {
     TcpWorld world;
     Peer http = world.connect(world.inside("closed.example", 80));
     http.send(get("closed.example"));
@@ -227,16 +227,16 @@ TEST(Door, TellsThatAHostCannotBeReached) {
     EXPECT_TRUE(world.is_reset(other));
 }
 
-TEST(Door, ForgetsAClientThatLeavesWhileItsHostIsDialled) {
+TEST(Acceptor, ForgetsAClientThatLeavesWhileItsHostIsDialled) {
     TcpWorld world;
     Peer client = world.connect(world.inside("silent.example", 443));
     world.turn();
-    EXPECT_EQ(world.door().connections(), 1u);
+    EXPECT_EQ(world.acceptor().connections(), 1u);
     client.reset();
     EXPECT_TRUE(world.is_empty());
 }
 
-TEST(Door, ResetsClientsAboveTheLimit) {
+TEST(Acceptor, ResetsClientsAboveTheLimit) {
     TcpWorld world({.most_connections = 2});
     Peer first = world.connect(world.inside("example.org", 443));
     Peer second = world.connect(world.inside("example.org", 443));
@@ -250,11 +250,11 @@ TEST(Door, ResetsClientsAboveTheLimit) {
     EXPECT_EQ(lines.find("\"limit\"", at + 1), std::string::npos) << "a line for each";
 }
 
-TEST(Door, AcceptsFromAListenerAndPausesWithoutDescriptors) {
+TEST(Acceptor, AcceptsFromAListenerAndPausesWithoutDescriptors) {
     TcpWorld world;
     base::Fd listener = bound_socket(SOCK_STREAM, "127.0.0.1", 0);
     uint16_t port = own_endpoint(listener.get())->port;
-    world.door().listen(std::move(listener), Door::Origin::own_address);
+    world.acceptor().listen(std::move(listener), Acceptor::Origin::own_address);
     // The listener's own address is loopback, which no rule opens. The first connection is also needed for
     // the sanitizer: it can't check the listener's type for the first time when no descriptor is free.
     Peer first(connect_to_loopback(port));
@@ -279,7 +279,7 @@ TEST(Door, AcceptsFromAListenerAndPausesWithoutDescriptors) {
     EXPECT_TRUE(world.hears(client, "HTTP/1.1 403 "));
 }
 
-TEST(Door, LeaksNothingOverManyConnections) {
+TEST(Acceptor, LeaksNothingOverManyConnections) {
     TcpWorld world;
     size_t before = open_descriptors();
     for (int i = 0; i < 5000; ++i) {

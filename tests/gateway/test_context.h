@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A complete desk, a record that the test can read, and a network namespace for the test.
+// A complete context of the gateway, a record that the test can read, and a network namespace for the test.
 #pragma once
 
 #include <fcntl.h>
@@ -29,8 +29,8 @@ inline std::vector<config::Item> user_items(std::initializer_list<const char*> t
     return made;
 }
 
-struct TestDesk {
-    explicit TestDesk(Egress settings, uint16_t dns_port = 53, std::string hosts = "")
+struct TestContext {
+    explicit TestContext(Egress settings, uint16_t dns_port = 53, std::string hosts = "")
         : egress(std::move(settings)),
           engine(*Engine::make(egress.rules)),
           file(::memfd_create("record", MFD_CLOEXEC)),
@@ -38,7 +38,8 @@ struct TestDesk {
         EXPECT_TRUE(loop.open().ok());
         resolver = std::make_unique<Resolver>(
             loop, ResolverFiles{std::move(hosts), "nameserver 127.0.0.1\n", dns_port});
-        desk = std::make_unique<Desk>(Desk{loop, engine, egress, names, *resolver, journal, questions});
+        gateway = std::make_unique<GatewayContext>(
+            GatewayContext{loop, engine, egress, names, *resolver, journal, questions});
     }
 
     std::vector<base::Json> record() const {
@@ -58,7 +59,7 @@ struct TestDesk {
     Names names;
     Questions questions{loop, engine, egress, journal};
     std::unique_ptr<Resolver> resolver;
-    std::unique_ptr<Desk> desk;
+    std::unique_ptr<GatewayContext> gateway;
 };
 
 // Runs a test in a child that has a network namespace in which every address is local, as in a jail.

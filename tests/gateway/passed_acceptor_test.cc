@@ -17,7 +17,7 @@ class Stage {
         int ends[2];
         EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
         socket_ = base::Fd(ends[0]);
-        door_.emplace(world.desk(), world.door(), base::Fd(ends[1]));
+        acceptor_.emplace(world.context(), world.acceptor(), base::Fd(ends[1]));
     }
 
     Peer hand_over(std::string_view note) {
@@ -27,18 +27,18 @@ class Stage {
         return Peer(std::move(near));
     }
     void leave() { socket_.reset(); }
-    const HandedDoor& door() const { return *door_; }
+    const PassedAcceptor& acceptor() const { return *acceptor_; }
 
   private:
     base::Fd socket_;
-    std::optional<HandedDoor> door_;
+    std::optional<PassedAcceptor> acceptor_;
 };
 
 std::string note_for(const Endpoint& endpoint) {
     return "tcp " + endpoint.address.str() + " " + std::to_string(endpoint.port);
 }
 
-TEST(HandedDoor, ServesAConnectionLikeOneOfItsOwn) {
+TEST(PassedAcceptor, ServesAConnectionLikeOneOfItsOwn) {
     TcpWorld world;
     Stage stage(world);
     Peer client = stage.hand_over(note_for(world.inside("example.org", 443)));
@@ -50,7 +50,7 @@ TEST(HandedDoor, ServesAConnectionLikeOneOfItsOwn) {
     EXPECT_TRUE(world.hears(client, "sealed"));
 }
 
-TEST(HandedDoor, JudgesLoopbackByTheRules) {
+TEST(PassedAcceptor, JudgesLoopbackByTheRules) {
     TcpWorld world;
     Stage stage(world);
     Peer client = stage.hand_over("tcp 127.0.0.1 80");
@@ -59,7 +59,7 @@ TEST(HandedDoor, JudgesLoopbackByTheRules) {
     EXPECT_TRUE(world.dialled().empty());
 }
 
-TEST(HandedDoor, IsAProxyAtItsOwnAddress) {
+TEST(PassedAcceptor, IsAProxyAtItsOwnAddress) {
     TcpWorld world;
     Stage stage(world);
     Peer client = stage.hand_over(note_for(TcpWorld::gateway()));
@@ -68,7 +68,7 @@ TEST(HandedDoor, IsAProxyAtItsOwnAddress) {
     EXPECT_TRUE(world.hears(client, "200"));
 }
 
-TEST(HandedDoor, AnswersQuestionsForNamesAtAnyAddress) {
+TEST(PassedAcceptor, AnswersQuestionsForNamesAtAnyAddress) {
     TcpWorld world;
     Stage stage(world);
     Peer client = stage.hand_over("tcp 192.0.2.53 53");
@@ -83,7 +83,7 @@ TEST(HandedDoor, AnswersQuestionsForNamesAtAnyAddress) {
     EXPECT_GE(client.received[9], 1) << "no answer";
 }
 
-TEST(HandedDoor, PassesOverWhatItCannotRead) {
+TEST(PassedAcceptor, PassesOverWhatItCannotRead) {
     TcpWorld world;
     Stage stage(world);
     for (const char* note :
@@ -91,16 +91,16 @@ TEST(HandedDoor, PassesOverWhatItCannotRead) {
         Peer client = stage.hand_over(note);
         EXPECT_TRUE(world.is_ended(client)) << note;
     }
-    EXPECT_TRUE(stage.door().is_open());
+    EXPECT_TRUE(stage.acceptor().is_open());
 }
 
-TEST(HandedDoor, ClosesWhenTheStageIsGone) {
+TEST(PassedAcceptor, ClosesWhenTheStageIsGone) {
     TcpWorld world;
     Stage stage(world);
     Peer client = stage.hand_over(note_for(world.inside("example.org", 22)));
     stage.leave();
     Peer server = world.accept();
-    EXPECT_TRUE(world.until([&] { return !stage.door().is_open(); }));
+    EXPECT_TRUE(world.until([&] { return !stage.acceptor().is_open(); }));
     // The connection that the stage passed before continues.
     server.send("SSH-2.0-server\r\n");
     EXPECT_TRUE(world.hears(client, "SSH-2.0-server\r\n"));
