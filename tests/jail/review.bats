@@ -29,6 +29,16 @@ reviewed() { [[ $output == *"look at these before you go on"* ]]; }
     [[ $output == *"sub/.git/hooks/post-checkout: a hook that git runs"* ]] || report "no hook"
 }
 
+@test "planted names of a bare repository do not hide nested repositories from the review" {
+    make_repository .
+    local nested='git init -q sub && git -C sub config core.fsmonitor "touch ran"'
+    works on_terminal sh -c "$nested"
+    [[ $output == *"sub/.git/config: core.fsmonitor"* ]] || report "control: no setting"
+    rm -rf sub
+    works on_terminal sh -c "mkdir objects refs && echo ref: refs/heads/main >HEAD && $nested"
+    [[ $output == *"sub/.git/config: core.fsmonitor"* ]] || report "hidden"
+}
+
 @test "programs in a directory on the PATH are named" {
     mkdir bin
     PATH=$PROJECT/bin:$PATH
