@@ -105,8 +105,10 @@ void Terminal::recover() {
     restore_mode();
     take_back();
     if (!is_ours()) return;
-    if (is_raw()) reset_screen(false);
+    const bool was_raw = is_raw();
+    start_output();
     restore_settings();
+    if (was_raw) reset_screen(false);
     // If a command set exclusive mode (TIOCEXCL), no other process could open the terminal
     // (tests/jail/terminal.bats).
     ::ioctl(fd_.get(), TIOCNXCL);
@@ -117,6 +119,7 @@ void Terminal::recover_for_the_dead() {
     restore_mode();
     if (!is_abandoned()) {
         // The caller's shell has the terminal again and has set its modes, but does not reset the screen.
+        start_output();
         reset_screen(true);
         return;
     }
@@ -133,6 +136,12 @@ bool Terminal::is_raw() const {
     struct termios now;
     if (::tcgetattr(fd_.get(), &now) != 0) return false;
     return (loan_->settings.c_lflag & ICANON) && !(now.c_lflag & ICANON);
+}
+
+// Threat: a command that stopped the output (tcflow) would leave a terminal that shows nothing, and our own
+// write to it would never end (tests/jail/terminal.bats).
+void Terminal::start_output() const {
+    ::tcflow(fd_.get(), TCOON);
 }
 
 void Terminal::restore_settings() const {

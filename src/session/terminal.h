@@ -52,6 +52,7 @@ class Terminal {
 
     bool is_raw() const;
     bool is_abandoned() const;
+    void start_output() const;
     void restore_settings() const;
     void note_mode();
     void restore_mode() const;

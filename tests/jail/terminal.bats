@@ -174,6 +174,13 @@ has_colour() { screen -e | grep -qF $'\033[38;2;1;200;3m'; }
     expect says "can be opened"
 }
 
+@test "a terminal whose output the command stopped (tcflow) shows output again" {
+    line "$JAIL python3 -c 'import termios, tty; print(\"stopping\", flush=True); tty.setraw(0); termios.tcflow(1, termios.TCOOFF)'; touch ended"
+    expect test -e ended
+    line 'echo output $((40 + 2))'
+    expect says "output 42"
+}
+
 @test "a terminal that the command opened to other users is closed again" {
     line "chmod 600 \"\$(tty)\"; $JAIL python3 -c 'import os; os.fchmod(0, 0o666); print(\"mode %o\" % (os.fstat(0).st_mode & 0o777))'; stat -c 'then %a' \"\$(tty)\""
     expect says "mode 666"
