@@ -52,7 +52,8 @@ int install_rows(std::span<const Row> rows, unsigned listens) {
     ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     int listener = install_rows(std::span(&row, 1), kListens);
     if (listener < 0) ::_exit(1);
-    (void)base::send_descriptors(channel, "listener", std::span(&listener, 1));
+    // It fails if the user has too many descriptors in queues of sockets.
+    if (!base::send_descriptors(channel, "listener", std::span(&listener, 1))) ::_exit(1);
     struct pollfd ended = {channel, 0, 0};
     ::poll(&ended, 1, -1);
     ::_exit(0);

@@ -51,7 +51,8 @@ bool shares_our_network(const Caller& caller) {
     return !is_known || its.st_ino == ours.st_ino;
 }
 
-// Writes to the caller's memory first, so that a failure leaves no descriptors in the caller.
+// Writes to the caller's memory first, so that bad memory leaves no descriptors in the caller. If the caller
+// has room for one descriptor only, that one stays: the kernel has no call that takes it back.
 Answer give_pair(const Caller& caller, const std::vector<base::Fd>& made, bool closes_on_exec) {
     constexpr int kNumbers = 3;
     int given[2] = {-1, -1};

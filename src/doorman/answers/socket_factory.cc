@@ -68,7 +68,9 @@ void serve_sockets(int channel) {
         int number = make(request, made);
         const int passed[] = {made[0].get(), made[1].get()};
         size_t count = (made[0] ? 1u : 0u) + (made[1] ? 1u : 0u);
-        if (!base::send_descriptors(channel, bytes_of(number), std::span(passed).first(count))) return;
+        if (base::send_descriptors(channel, bytes_of(number), std::span(passed).first(count))) continue;
+        // The user has too many descriptors in queues of sockets (ETOOMANYREFS), which may change.
+        if (!base::send_descriptors(channel, bytes_of(int{EMFILE}), {})) return;
     }
 }
 
