@@ -76,8 +76,9 @@ void tell_sockets_of(Report& report, const std::string& path) {
     }
 }
 
-// "destination length source length hop metric references uses flags device": without the counters, which
-// change with each packet.
+// "destination length source length hop metric references uses flags device". Without the counters, which
+// change with each packet, and without the loopback's routes, which the kernel adds some time after the
+// interface is up.
 void tell_routes_v6(Report& report, const std::string& path) {
     int number = 0;
     std::string text = content_of(path, number);
@@ -91,7 +92,7 @@ void tell_routes_v6(Report& report, const std::string& path) {
             if (!is_counter) facts += std::string(word) + " ";
             ++at;
         }
-        if (!facts.empty()) report.say("network", path, facts);
+        if (!facts.empty() && !line.ends_with(" lo")) report.say("network", path, facts);
     }
 }
 

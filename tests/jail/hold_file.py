@@ -184,7 +184,7 @@ def enter_directory():
 def read_through_cover():
     # Every git process opens the covered file like this: the keeper must not kill it.
     os.open(path, os.O_RDONLY)
-    open("reading", "w").close()
+    open(f"reading.{os.getpid()}", "w").close()
     threading.Event().wait()
 
 

@@ -186,7 +186,9 @@ keeper_of_jail() {
 
 @test "a process that reads a protected file is not killed" {
     start_holders cover .git/config
-    wait_until test -e reading
+    # One that opens the file while it is replaced is killed.
+    all_read() { (($(compgen -G "reading.*" | wc -l) == 3)); }
+    wait_until all_read
     local before
     before=$(pgrep -u "$(id -u)" -f hold_file.py | sort)
     replace_config
