@@ -8,5 +8,9 @@ try:
     connection.connect(sys.argv[1])
 except OSError as error:
     sys.exit(f"connect: {error.strerror}")
-connection.send(sys.argv[2].encode())
-print(connection.recv(65536).decode() or sys.exit("no answer"))
+try:
+    connection.send(sys.argv[2].encode())
+    print(connection.recv(65536).decode() or sys.exit("no answer"))
+except OSError:
+    # The session closes the connection of another user, perhaps before the request is sent.
+    sys.exit("no answer")

@@ -25,7 +25,7 @@ load helper
         works test -s "/usr/$file"
     done
     works grep -q '^profile agent-sandbox /usr/bin/agent-sandbox ' /usr/share/agent-sandbox/apparmor/agent-sandbox
-    works as_me agent-sandbox config check /usr/share/agent-sandbox/admin/login-node.toml
+    works as_me agent-sandbox config check --admin /usr/share/agent-sandbox/admin/login-node.toml
 
     # What users and the administrator wrote stays, also after a purge.
     as_me mkdir -p /home/me/.config/agent-sandbox

@@ -10,7 +10,7 @@ load helper
         works cmp "$PACKAGES/$name" "$SAME/$name"
     done
     # And it was a separate build, with its own object files.
-    works test -s build/again/sources/build/src/cli/CMakeFiles/sandbox_cli.dir/run.cc.o
+    works test -s build/again/sources/build/src/cli/CMakeFiles/agent-sandbox.dir/main.cc.o
     works test ! -L build/again/sources/build
 }
 
