@@ -52,7 +52,9 @@ inline const char* broken_for_rule(std::string_view text, Side side) {
     auto engine = Engine::make(
         {.block = is_block ? items : star, .allow = is_block ? star : items, .has_shipped_list = false});
     if (!engine) return "a rule is read once and not twice";
-    Transport transport = rule->is_udp_only ? Transport::udp : Transport::tcp;
+    // A raw entry that blocks closes only streams of unknown protocols.
+    Transport other = rule->is_raw && is_block ? Transport::raw : Transport::tcp;
+    Transport transport = rule->is_udp_only ? Transport::udp : other;
     Verdict verdict = engine->decide({*HostName::parse(rule->name), rule->ports.first, transport});
     if (verdict.cause == Cause::port_floor) return nullptr;
     return verdict.is_allowed() == !is_block ? nullptr : "a rule about a host does not decide about it";

@@ -103,14 +103,16 @@ Summary summary_of(const Journal::Refusals& refusals, const audit::Head& head) {
 }
 
 std::string encode(Summary summary) {
-    size_t room = kLongestText;
+    constexpr size_t kLongestCount = 21;  // with the ends of both fields
+    size_t room = kLongestText, kept = 0;
     for (auto& [target, count] : summary.targets) {
-        constexpr size_t kLongestCount = 21;  // with the ends of both fields
         target = base::printable(target);
-        shorten(target, room - std::min(room, kLongestCount));
-        room -= std::min(room, target.size() + kLongestCount);
+        shorten(target, kLongestText / 2);
+        if (target.size() + kLongestCount > room) break;
+        room -= target.size() + kLongestCount;
+        ++kept;
     }
-    std::erase_if(summary.targets, [](const auto& row) { return row.first.empty(); });
+    summary.targets.resize(kept);
     return base::encode_message(kSummary, summary);
 }
 
