@@ -5,10 +5,10 @@
 
 #include <filesystem>
 #include <fstream>
-#include <tuple>
 
 #include "base/temporary_directory.h"
 #include "review/review.h"
+#include "review/session_start.h"
 #include "review/unreviewed.h"
 
 namespace {
@@ -18,14 +18,7 @@ using testing_support::TemporaryDirectory;
 
 class GitProgramsTest : public testing::Test {
   protected:
-    void start_session() {
-        timespec exact = {};
-        ::clock_gettime(CLOCK_REALTIME, &exact);
-        do {
-            session_.started = review::start();
-        } while (std::tie(session_.started.tv_sec, session_.started.tv_nsec) <=
-                 std::tie(exact.tv_sec, exact.tv_nsec));
-    }
+    void start_session() { session_.started = testing_support::start_of_session(); }
     void set(std::string_view settings) { home_.write(".gitconfig", settings); }
     // "path: why|…"
     std::string found() {

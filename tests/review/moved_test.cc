@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <tuple>
 
 #include "base/temporary_directory.h"
 #include "review/review.h"
+#include "review/session_start.h"
 
 namespace {
 
@@ -17,14 +17,7 @@ using testing_support::TemporaryDirectory;
 
 class MovedTest : public testing::Test {
   protected:
-    void start_session() {
-        timespec exact = {};
-        ::clock_gettime(CLOCK_REALTIME, &exact);
-        do {
-            session_.started = review::start();
-        } while (std::tie(session_.started.tv_sec, session_.started.tv_nsec) <=
-                 std::tie(exact.tv_sec, exact.tv_nsec));
-    }
+    void start_session() { session_.started = testing_support::start_of_session(); }
     std::string found(const review::Limits& limits = {}) {
         std::string all;
         for (const review::Finding& finding : review::look_back(session_, limits).findings)

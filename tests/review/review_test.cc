@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <tuple>
 
 #include "base/temporary_directory.h"
+#include "review/session_start.h"
 
 namespace {
 
@@ -18,16 +18,7 @@ using testing_support::TemporaryDirectory;
 
 class ReviewTest : public testing::Test {
   protected:
-    // Everything written before counts as old: waits until the clock of file systems, which may run behind,
-    // has passed the exact one.
-    void start_session() {
-        timespec exact = {};
-        ::clock_gettime(CLOCK_REALTIME, &exact);
-        do {
-            session_.started = review::start();
-        } while (std::tie(session_.started.tv_sec, session_.started.tv_nsec) <=
-                 std::tie(exact.tv_sec, exact.tv_nsec));
-    }
+    void start_session() { session_.started = testing_support::start_of_session(); }
 
     void write(std::string_view name, std::string_view content = "x", mode_t mode = 0644) {
         ASSERT_EQ(::chmod(project_.write(name, content).c_str(), mode), 0);
