@@ -116,15 +116,21 @@ int connect_to(int socket, const Object& server) {
                           kAtOnce);
 }
 
+int take_socket_and_address(const Caller& caller, base::Fd& socket, int& family, Address& address) {
+    if (int number = caller.take_descriptor(caller.number(0), socket); number != 0) return number;
+    family = option(socket.get(), SO_DOMAIN);
+    if (family < 0) return ENOTSOCK;
+    if (int number = read_address(caller, address); number != 0) return number;
+    if (!caller.is_like_us()) return EPERM;
+    return caller.is_waiting() ? 0 : EINTR;
+}
+
 Answer answer_connect(const Caller& caller, const Sockets& sockets) {
     base::Fd socket;
-    if (int number = caller.take_descriptor(caller.number(0), socket); number != 0) return Answer::of(number);
-    int family = option(socket.get(), SO_DOMAIN);
-    if (family < 0) return Answer::of(ENOTSOCK);
+    int family = -1;
     Address address;
-    if (int number = read_address(caller, address); number != 0) return Answer::of(number);
-    if (!caller.is_like_us()) return Answer::of(EPERM);
-    if (!caller.is_waiting()) return Answer::of(EINTR);
+    if (int number = take_socket_and_address(caller, socket, family, address); number != 0)
+        return Answer::of(number);
     if (is_internet(family)) return connect_internet(caller, sockets, std::move(socket), address);
     if (family == AF_UNIX) return connect_unix(caller, sockets, std::move(socket), address);
     // Netlink connects at once.

@@ -30,6 +30,9 @@ int option(int socket, int name);
 bool is_internet(int family);
 // Copies the second argument of connect() or bind(); zero or an errno.
 int read_address(const Caller& caller, Address& address);
+// What connect() and bind() begin with: a copy of the socket, its family and the address. Zero or an errno;
+// the caller still waits then, and is a process that we may act for.
+int take_socket_and_address(const Caller& caller, base::Fd& socket, int& family, Address& address);
 
 // Connects a Unix socket to the opened one without waiting; zero or an errno (EAGAIN: the queue is full).
 int connect_to(int socket, const Object& server);

@@ -174,13 +174,10 @@ Answer answer_socket(const Caller& caller, int factory) {
 
 Answer answer_bind(const Caller& caller, const AnsweredCalls& calls, const Hooks& hooks) {
     base::Fd socket;
-    if (int number = caller.take_descriptor(caller.number(0), socket); number != 0) return Answer::of(number);
-    int family = option(socket.get(), SO_DOMAIN);
-    if (family < 0) return Answer::of(ENOTSOCK);
+    int family = -1;
     Address address;
-    if (int number = read_address(caller, address); number != 0) return Answer::of(number);
-    if (!caller.is_like_us()) return Answer::of(EPERM);
-    if (!caller.is_waiting()) return Answer::of(EINTR);
+    if (int number = take_socket_and_address(caller, socket, family, address); number != 0)
+        return Answer::of(number);
     if (family == AF_UNIX) return bind_unix(caller, socket.get(), address, hooks);
     // As Landlock does since ABI 4. Only TCP sockets can be made in these modes.
     if (is_internet(family) && calls.internet != Internet::host) return Answer::of(EACCES);
