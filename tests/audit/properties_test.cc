@@ -5,11 +5,13 @@
 
 #include <filesystem>
 
+#include "base/places.h"
+
 namespace {
 
 TEST(RecordProperties, HoldForEverySeedAndEveryDamagedOne) {
     size_t files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(TEST_DATA "/fuzz/audit/corpus/record")) {
+    for (const auto& entry : std::filesystem::directory_iterator(test::data("/fuzz/audit/corpus/record"))) {
         std::string input = base::read_file(entry.path()).value();
         ASSERT_EQ(audit::broken_for_record(input), nullptr) << entry.path();
         size_t stride = 1 + input.size() / 200;

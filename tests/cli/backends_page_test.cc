@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "plan/backend.h"
 
 namespace {
 
 TEST(BackendsPage, IsWhatTheDocumentationShows) {
-    auto page = base::read_file(TEST_DATA "/../docs/security.md");
+    auto page = base::read_file(test::data("/../docs/security.md"));
     ASSERT_TRUE(page) << page.error().line();
     EXPECT_TRUE(page->ends_with(cli::backends_page()))
         << "write the end of docs/security.md anew, from '## Levels': build/agent-sandbox help backends";

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "host/remedies.h"
 
 namespace {
@@ -167,7 +168,7 @@ TEST_P(Doctor, PrintsTheGoldenReport) {
     std::string note = host::admin_note(examination.facts);
     std::string text = cli::report_text(examination, false) + "\n==== --admin-note\n" +
                        (note.empty() ? "nothing to ask for\n" : note);
-    std::string file = TEST_DATA "/golden/doctor/" + GetParam().name + ".txt";
+    std::string file = test::data("/golden/doctor/") + GetParam().name + ".txt";
     if (std::getenv("UPDATE_GOLDEN") != nullptr) {
         base::Status written = base::write_file_atomically(file, text, 0644);
         ASSERT_TRUE(written) << written.error().line();

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/layer.h"
@@ -68,7 +69,7 @@ TEST(ReferencePage, HasARowForEverySettingWithFlagAndVariable) {
 
 TEST(ReferencePage, LinksEveryListAndShowsEveryPresetOfShare) {
     std::string page = config::reference_page();
-    const std::filesystem::path share = std::filesystem::path(TEST_DATA).parent_path() / "share";
+    const std::filesystem::path share = std::filesystem::path(test::data()).parent_path() / "share";
     size_t lists = 0;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(share)) {
         if (entry.path().extension() != ".list") continue;
@@ -84,8 +85,8 @@ TEST(ReferencePage, LinksEveryListAndShowsEveryPresetOfShare) {
 }
 
 TEST(ReferencePage, IsTheOneInTheDocs) {
-    auto page =
-        base::read_file((std::filesystem::path(TEST_DATA).parent_path() / "docs/configuration.md").string());
+    auto page = base::read_file(
+        (std::filesystem::path(test::data()).parent_path() / "docs/configuration.md").string());
     ASSERT_TRUE(page);
     EXPECT_TRUE(*page == config::reference_page())
         << "write it anew: build/agent-sandbox help --reference >docs/configuration.md";

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "base/places.h"
 #include "base/temporary_directory.h"
 #include "differential/compare.h"
 #include "differential/random_plan.h"
@@ -32,7 +33,7 @@ class RandomPlans : public testing::Test {
     Seen look(uint64_t seed, const std::string& backend, bool is_altered = false) {
         plant();
         std::vector<std::string> words = {std::to_string(seed), backend, directory_ / "state",
-                                          directory_ / "scratch", WALKER};
+                                          directory_ / "scratch", test::beside(WALKER)};
         if (is_altered) words.emplace_back("altered");
         Running running(std::move(words));
         Seen seen;

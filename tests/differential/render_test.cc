@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "base/rounds.h"
 #include "differential/random_plan.h"
 #include "native/properties.h"
@@ -21,7 +22,7 @@ TEST(NativeSteps, KeepTheirClaimsForRandomPlans) {
 
 TEST(NativeSteps, KeepTheirClaimsForTheSeeds) {
     int seeds = 0;
-    for (const auto& file : std::filesystem::directory_iterator(TEST_DATA "/fuzz/native/corpus/mounts")) {
+    for (const auto& file : std::filesystem::directory_iterator(test::data("/fuzz/native/corpus/mounts"))) {
         base::Result<std::string> bytes = base::read_file(file.path());
         ASSERT_TRUE(bytes);
         const char* broken = backends::native::broken_for_mounts(*bytes);

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/places.h"
 
 namespace fuzz {
 
@@ -20,7 +21,7 @@ constexpr size_t kMostVariants = 60;  // of each kind, per file
 // `folder` is below tests/fuzz: "config/corpus/layer".
 inline void expect_unbroken(const std::string& folder, BrokenClaim broken_claim) {
     size_t files = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(TEST_DATA "/fuzz/" + folder)) {
+    for (const auto& entry : std::filesystem::directory_iterator(test::data("/fuzz/") + folder)) {
         std::string input = base::read_file(entry.path()).value();
         ASSERT_EQ(broken_claim(input), nullptr) << entry.path();
         size_t stride = 1 + input.size() / kMostVariants;
@@ -37,7 +38,7 @@ inline void expect_unbroken(const std::string& folder, BrokenClaim broken_claim)
 
 // A seed that is refused at its first field makes the fuzzer search in the dark.
 inline std::string seed(const std::string& file) {
-    return base::read_file(TEST_DATA "/fuzz/" + file).value();
+    return base::read_file(test::data("/fuzz/") + file).value();
 }
 
 }  // namespace fuzz

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "base/text.h"
 
 namespace network::gateway {
@@ -16,7 +17,7 @@ using Claim = const char* (*)(std::string_view);
 void expect_for_seeds(const std::string& folder, size_t least, Claim broken) {
     size_t count = 0;
     for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(TEST_DATA) + "/fuzz/gateway/corpus/" + folder)) {
+         std::filesystem::directory_iterator(test::data("/fuzz/gateway/corpus/") + folder)) {
         std::string seed = *base::read_file(entry.path().string());
         EXPECT_EQ(broken(seed), nullptr) << entry.path();
         // Each prefix of a seed is another input.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "base/text.h"
 #include "host/remedies.h"
 
@@ -81,7 +82,7 @@ TEST(Doctor, Ubuntu2404GetsAProfileForBwrap) {
 TEST(Doctor, TheProfilesAreThoseThatAreInstalled) {
     for (auto [name, program] :
          {std::pair("bwrap", "/usr/bin/bwrap"), std::pair("agent-sandbox", "/usr/local/bin/agent-sandbox")}) {
-        base::Result<std::string> file = base::read_file(std::string(TEST_DATA "/../share/apparmor/") + name);
+        base::Result<std::string> file = base::read_file(test::data("/../share/apparmor/") + name);
         ASSERT_TRUE(file) << file.error().line();
         std::string rules;
         for (std::string_view line : base::split(*file, '\n')) {

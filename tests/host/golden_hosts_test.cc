@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "host/facts.h"
 
 namespace host {
@@ -14,7 +15,7 @@ namespace {
 using base::Json;
 using base::Path;
 
-const std::filesystem::path kHosts = std::filesystem::path(TEST_DATA) / "golden" / "hosts";
+const std::filesystem::path kHosts = std::filesystem::path(test::data()) / "golden" / "hosts";
 constexpr uint32_t kOwnerInListings = 1000;
 
 std::vector<std::string> host_names() {

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "config/layer.h"
 #include "import/import.h"
 #include "import/properties.h"
@@ -17,7 +18,7 @@
 
 namespace {
 
-const std::filesystem::path kFolder = std::filesystem::path(TEST_DATA) / "import/data";
+const std::filesystem::path kFolder = std::filesystem::path(test::data()) / "import/data";
 
 std::vector<std::filesystem::path> originals() {
     std::vector<std::filesystem::path> files;

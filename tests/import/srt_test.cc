@@ -6,6 +6,7 @@
 #include <random>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "base/rounds.h"
 #include "config/layer.h"
 
@@ -234,7 +235,7 @@ TEST(ImportSrt, RefusesWhatItIsNot) {
 TEST(ImportSrt, StaysValidForMutationsOfRealFiles) {
     std::mt19937 random(23);
     for (const char* name : {"srt-settings.json", "claude-settings.json"}) {
-        base::Result<std::string> original = base::read_file(std::string(TEST_DATA) + "/import/data/" + name);
+        base::Result<std::string> original = base::read_file(test::data("/import/data/") + name);
         ASSERT_TRUE(original);
         unsigned taken = 0;
         for (unsigned round = 0; round < test::rounds(4000); ++round) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "base/text.h"
 #include "case.h"
 #include "plan/backend.h"
@@ -190,7 +191,7 @@ TEST(BackendChoice, TableOfMachinesAndRequests) {
         }
         table += "\n";
     }
-    std::string path = TEST_DATA "/golden/backends/choice.txt";
+    std::string path = test::data("/golden/backends/choice.txt");
     if (std::getenv("UPDATE_GOLDEN") != nullptr) {
         ASSERT_TRUE(base::write_file_atomically(path, table));
     }

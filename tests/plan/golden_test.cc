@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "plan/make_plan.h"
 #include "plan/print/print.h"
 #include "policy/layers.h"
@@ -17,7 +18,7 @@ namespace {
 
 std::vector<std::string> machines() {
     std::vector<std::string> names;
-    for (const auto& entry : std::filesystem::directory_iterator(TEST_DATA "/golden/hosts"))
+    for (const auto& entry : std::filesystem::directory_iterator(test::data("/golden/hosts")))
         names.push_back(entry.path().filename());
     std::ranges::sort(names);
     return names;
@@ -87,7 +88,7 @@ std::string one_item_a_line(const base::Json& json, const std::string& prefix = 
 class Golden : public testing::TestWithParam<std::string> {};
 
 TEST_P(Golden, PlanIsTheOneOnRecord) {
-    std::string directory = TEST_DATA "/golden/hosts/" + GetParam();
+    std::string directory = test::data("/golden/hosts/") + GetParam();
     std::string file = directory + "/plan.txt";
     std::string plan = one_item_a_line(outcome(directory));
     if (std::getenv("UPDATE_GOLDEN") != nullptr) {
@@ -98,7 +99,7 @@ TEST_P(Golden, PlanIsTheOneOnRecord) {
 }
 
 TEST_P(Golden, NoValueOfASecretIsInThePlan) {
-    std::string directory = TEST_DATA "/golden/hosts/" + GetParam();
+    std::string directory = test::data("/golden/hosts/") + GetParam();
     std::string plan = outcome(directory).dump();
     auto asked = base::Json::parse(content_of(directory + "/request.json"));
     ASSERT_TRUE(asked);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 
+#include "base/places.h"
 #include "config/data.h"
 #include "rules/bundle.h"
 #include "rules/engine.h"
@@ -103,7 +104,7 @@ TEST(PublicSuffixes, AreWellFormedAndFound) {
 
 TEST(Bundles, HaveAFileForEachNameAndANameForEachFile) {
     std::set<std::string> files, names;
-    const std::filesystem::path share = std::filesystem::path(TEST_DATA).parent_path() / "share/bundles";
+    const std::filesystem::path share = std::filesystem::path(test::data()).parent_path() / "share/bundles";
     for (const auto& entry : std::filesystem::directory_iterator(share))
         files.insert(entry.path().stem().string());
     for (const config::DataRow& row : config::data_list("network/bundles"))

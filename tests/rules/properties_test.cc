@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "base/text.h"
 #include "rules/entry_properties.h"
 
@@ -15,8 +16,7 @@ namespace {
 
 std::vector<std::string> seeds(const std::string& of = "rule") {
     std::vector<std::string> texts;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(TEST_DATA) + "/fuzz/rules/corpus/" + of)) {
+    for (const auto& entry : std::filesystem::directory_iterator(test::data("/fuzz/rules/corpus/") + of)) {
         texts.push_back(*base::read_file(entry.path().string()));
     }
     return texts;

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "base/text.h"
 #include "rules/engine_helpers.h"
 #include "rules/settings_properties.h"
@@ -137,8 +138,7 @@ TEST(SettingsText, DamageIsNoticed) {
 TEST(SettingsText, PropertiesHoldForSeedsAndDamagedSeeds) {
     Generator generator;
     std::vector<std::string> seeds;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(TEST_DATA) + "/fuzz/rules/corpus/settings"))
+    for (const auto& entry : std::filesystem::directory_iterator(test::data("/fuzz/rules/corpus/settings")))
         seeds.push_back(*base::read_file(entry.path().string()));
     EXPECT_GE(seeds.size(), 3u);
     constexpr std::string_view kBytes(

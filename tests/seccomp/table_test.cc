@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "seccomp/filter.h"
 
 namespace {
@@ -48,7 +49,7 @@ TEST(Table, NamesAreSortedAndHoldTheRows) {
 
 // A row without documentation is not finished.
 TEST(Table, ThePageNamesEveryCall) {
-    auto page = base::read_file(TEST_DATA "/../docs/security.md");
+    auto page = base::read_file(test::data("/../docs/security.md"));
     ASSERT_TRUE(page.ok()) << page.error().line();
     size_t start = page->find("### The filter\n");
     ASSERT_NE(start, std::string::npos);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/places.h"
 
 namespace testing_support {
 
@@ -53,11 +54,12 @@ class Running {
         ::dup2(writing.get(), 1);
         ::dup2(writing.get(), 2);
         if (prepare) prepare();
-        words.insert(words.begin(), SESSION_PROGRAM);
+        const std::string program = test::beside(SESSION_PROGRAM);
+        words.insert(words.begin(), program);
         std::vector<char*> pointers;
         for (std::string& word : words) pointers.push_back(word.data());
         pointers.push_back(nullptr);
-        ::execv(SESSION_PROGRAM, pointers.data());
+        ::execv(program.c_str(), pointers.data());
         ::_exit(99);
     }
     ~Running() {

@@ -3,6 +3,7 @@
 #include <pty.h>
 #include <sys/ioctl.h>
 
+#include "base/places.h"
 #include "session/jail_fixture.h"
 
 namespace {
@@ -64,7 +65,7 @@ class TerminalTest : public testing_support::JailTest {
   protected:
     // A line for a shell at the keyboard.
     std::string line(const std::vector<std::string>& words) const {
-        std::string text = SESSION_PROGRAM;
+        std::string text = test::beside(SESSION_PROGRAM);
         for (const std::string& word : words) text += " '" + word + "'";
         return text;
     }

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "slurm/channel/frame.h"
 #include "slurm/channel/request.h"
 #include "slurm_channel/properties.h"
@@ -167,7 +168,7 @@ TEST(Frames, NumbersAndEndingsAreReadBack) {
 
 TEST(Frames, ClaimsHoldForTheSeeds) {
     size_t count = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(TEST_DATA "/fuzz/slurm/corpus/channel")) {
+    for (const auto& entry : std::filesystem::directory_iterator(test::data("/fuzz/slurm/corpus/channel"))) {
         auto bytes = base::read_file(entry.path().string());
         ASSERT_TRUE(bytes.ok());
         EXPECT_EQ(broken_for_frames(*bytes), nullptr) << entry.path();

@@ -7,6 +7,7 @@
 #include <random>
 #include <sstream>
 
+#include "base/places.h"
 #include "slurm_options/properties.h"
 
 namespace slurm {
@@ -116,7 +117,7 @@ TEST_P(Seeds, KeepTheClaims) {
     const auto [folder, broken_for] = GetParam();
     size_t files = 0;
     for (const auto& entry :
-         std::filesystem::directory_iterator(std::string(TEST_DATA "/fuzz/slurm/corpus/") + folder)) {
+         std::filesystem::directory_iterator(test::data("/fuzz/slurm/corpus/") + folder)) {
         std::ifstream file(entry.path(), std::ios::binary);
         std::stringstream bytes;
         bytes << file.rdbuf();

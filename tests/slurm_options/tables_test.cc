@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/places.h"
 #include "slurm/options/denial.h"
 #include "slurm/options/option.h"
 
@@ -135,7 +136,7 @@ class AsRecorded : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(AsRecorded, NamesStandInTheClientsOrder) {
     const Command& command = *find_command(GetParam());
-    const Recorded table = recorded(TEST_DATA "/slurm/data/options-22.05.list")[std::string(command.name)];
+    const Recorded table = recorded(test::data("/slurm/data/options-22.05.list"))[std::string(command.name)];
     ASSERT_FALSE(table.names.empty());
     std::map<int, const Option*> meaning;
     size_t next = 0;
@@ -162,7 +163,7 @@ TEST_P(AsRecorded, NamesStandInTheClientsOrder) {
 
 TEST_P(AsRecorded, LettersMeanTheSame) {
     const Command& command = *find_command(GetParam());
-    const Recorded table = recorded(TEST_DATA "/slurm/data/options-22.05.list")[std::string(command.name)];
+    const Recorded table = recorded(test::data("/slurm/data/options-22.05.list"))[std::string(command.name)];
     EXPECT_EQ(command.stops_at_first_word, table.letters.starts_with('+'));
     std::map<char, int> letters;
     char last = 0;

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "base/text.h"
 
 namespace slurm {
@@ -21,8 +22,8 @@ constexpr Property kProperties[] = {
 
 std::vector<std::string> seeds(std::string_view of) {
     std::vector<std::string> texts;
-    for (const auto& entry : std::filesystem::directory_iterator(std::string(TEST_DATA) +
-                                                                 "/fuzz/slurm/corpus/" + std::string(of))) {
+    for (const auto& entry :
+         std::filesystem::directory_iterator(test::data("/fuzz/slurm/corpus/") + std::string(of))) {
         texts.push_back(*base::read_file(entry.path().string()));
     }
     return texts;

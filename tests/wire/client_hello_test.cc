@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "network/wire/bytes.h"
 #include "verdicts.h"
 
@@ -91,7 +92,7 @@ TEST(ClientHello, MayBeFollowedByOtherRecords) {
 }
 
 TEST(ClientHello, OfRealClientsIsRead) {
-    std::string folder = TEST_DATA "/fuzz/wire/corpus/client_hello/";
+    std::string folder = test::data("/fuzz/wire/corpus/client_hello/");
     EXPECT_EQ(verdict(base::read_file(folder + "openssl").value()),
               "name=www.example.org alpn=h2 alpn=http/1.1");
     EXPECT_EQ(verdict(base::read_file(folder + "openssl_tls12_no_name").value()), "name=none");

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/places.h"
 #include "properties.h"
 #include "verdicts.h"
 
@@ -18,7 +19,7 @@ class Corpus : public testing::TestWithParam<Property> {};
 
 TEST_P(Corpus, BreaksNoClaim) {
     const Property& property = GetParam();
-    std::filesystem::path folder = std::filesystem::path(TEST_DATA "/fuzz/wire/corpus") / property.name;
+    std::filesystem::path folder = std::filesystem::path(test::data("/fuzz/wire/corpus")) / property.name;
     size_t files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
         std::string input = base::read_file(entry.path()).value();
