@@ -6,6 +6,8 @@ target_include_directories(sandbox_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(sandbox_options INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Wno-missing-field-initializers
     -fno-omit-frame-pointer -ffunction-sections -fdata-sections
+    # No path of this checkout in an object: an object cache serves all checkouts on a machine.
+    -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=
     $<$<AND:$<CONFIG:Release>,$<NOT:$<BOOL:$<TARGET_PROPERTY:SANDBOX_IS_TEST>>>>:-O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong>
     # The tests themselves are compiled for a short build; the code under test is compiled as it is released.
     $<$<BOOL:$<TARGET_PROPERTY:SANDBOX_IS_TEST>>:-O0>
@@ -36,10 +38,6 @@ if(SANDBOX_SANITIZE)
     find_program(SANDBOX_LLD ld.lld-16)
     if(SANDBOX_LLD AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
         target_link_options(sandbox_options INTERFACE -fuse-ld=lld-16)
-    endif()
-    if(SANDBOX_PRECOMPILE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-        # The same headers must give the same bytes, or an object cache would never hit.
-        target_compile_options(sandbox_options INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
     endif()
     if(SANDBOX_FUZZ)
         target_compile_options(sandbox_options INTERFACE -fsanitize=fuzzer-no-link)
