@@ -4,14 +4,15 @@
 PREFIX ?= /usr/local
 export CMD
 
-.PHONY: help run check site test install uninstall packages bench promises build setup unit structure format fuzz sanitize coverage thread cppcheck tidy jail egress slurm test-packages test-docs test-site test-agents fix clean soak
+PARTS = structure format unit release jail egress slurm runner sanitize coverage fuzz thread cppcheck tidy
+.PHONY: help run check site test test-all install uninstall packages bench promises build setup fix clean soak $(PARTS)
 
 help:
 	@echo "make run               build, then a short tour in a real jail and a shell in it"
 	@echo "make run CMD='ls ~'    build, then this command in the jail"
 	@echo "make check             before a commit: structure, format, fast unit tests, 40 tests of the jail; WHAT=plan for one folder"
-	@echo "make test              build, then every check and every test"
-	@echo "make test-agents       the real agents, fetched once (1.4 GB), in the jail"
+	@echo "make test              build, then what every change must pass: checks, unit tests, jail, network, Slurm, the commands of the pages"
+	@echo "make test-all          the same with every case, and sanitizers, fuzzing, packages, the site, real agents (1.4 GB, fetched once)"
 	@echo "make install PREFIX=   install the program (default $(PREFIX))"
 	@echo "make packages          .deb, .rpm and .tar.gz for aarch64 and x86_64, in build/packages"
 	@echo "make bench             what a launch, work inside, the network and many sessions cost, beside other tools; in build/figures"
@@ -34,42 +35,21 @@ check:
 	@scripts/check $(WHAT)
 
 test:
-	@scripts/setup build test egress slurm packages docs site
 	@scripts/test
 
-# One part of `make test` alone: make unit, make jail …
-unit structure format fuzz sanitize thread cppcheck tidy jail:
-	@scripts/setup build test
+test-all:
+	@scripts/test --all
+
+# One part alone: make sanitize, make jail …, and those of which the name has another meaning here: make test-packages, test-docs, test-site,
+# test-agents. The counters of `coverage` are those of `sanitize`.
+$(filter-out coverage,$(PARTS)):
 	@scripts/test $@
 
 coverage:
-	@scripts/setup build test
 	@scripts/test sanitize coverage
 
-egress:
-	@scripts/setup build egress
-	@scripts/test egress
-
-slurm:
-	@scripts/setup build slurm
-	@scripts/test slurm
-
-test-packages:
-	@scripts/setup build test packages
-	@scripts/test packages
-
-test-docs:
-	@scripts/setup build test packages docs egress slurm
-	@scripts/test docs
-
-test-site:
-	@scripts/setup site
-	@scripts/test site
-
-# Not part of `make test`, because it downloads large files.
-test-agents: build
-	@scripts/setup test egress
-	@scripts/test-agents
+test-%:
+	@scripts/test $*
 
 # Nothing is set-user-ID: the program has only the rights of its caller. Only this file defines the installed paths: scripts/package
 # makes the packages from the files that this target puts below DESTDIR. It builds only what is missing, so that `sudo make install`
