@@ -8,7 +8,7 @@ teardown() { end_admin_test; }
 
 refuses() {
     refused 125 "$1" in_jail touch "$PROJECT/ran"
-    [[ ! -e $PROJECT/ran ]]
+    [[ ! -e $PROJECT/ran ]] || leak "the command ran"
 }
 
 # bats test_tags=smoke
@@ -93,10 +93,10 @@ refuses() {
     prints planted in_jail cat "$SBX_HOME/data/file"
     admin_says '[mounts]' "hidden = [\"$SBX_HOME/data\"]"
     run in_jail cat "$SBX_HOME/data/file"
-    ((status != 0)) && [[ $output != planted ]] || report "should be hidden"
+    ((status != 0)) && [[ $output != planted ]] || leak "should be hidden"
     JAIL=(--ro "$SBX_HOME/data/file")
     run in_jail cat "$SBX_HOME/data/file"
-    ((status != 0)) && [[ $output != planted ]] || report "should be hidden, also for a more specific rule of the user"
+    ((status != 0)) && [[ $output != planted ]] || leak "should be hidden, also for a more specific rule of the user"
     rm -rf "$SBX_HOME/data"
 }
 
@@ -131,10 +131,10 @@ refuses() {
     works in_jail touch "$SBX_HOME/data/x"
     admin_says '[mounts]' "deny_writable = [\"$SBX_HOME/data\", \"$PROJECT\"]"
     run in_jail touch "$SBX_HOME/data/y"
-    ((status != 0)) && [[ ! -e $SBX_HOME/data/y ]] || report "was written"
+    ((status != 0)) && [[ ! -e $SBX_HOME/data/y ]] || leak "was written"
     JAIL=()
     run in_jail touch "$PROJECT/y"
-    ((status != 0)) && [[ ! -e $PROJECT/y ]] || report "was written"
+    ((status != 0)) && [[ ! -e $PROJECT/y ]] || leak "was written"
     rm -rf "$SBX_HOME/data"
 }
 
@@ -147,5 +147,5 @@ refuses() {
 @test "the jail can't see or change the administrator's files" {
     admin_says '[home]' 'access = "restricted"'
     run in_jail_sh 'echo x >>/etc/agent-sandbox/config.toml'
-    ((status != 0)) || report "was written"
+    ((status != 0)) || leak "was written"
 }

@@ -54,7 +54,7 @@ whole_ceiling() { mkdir "$ADMIN/conf.d" && for_each_setting add_to_ceiling; }
 # shows KEY VALUE [WORD...]: `config show` prints this value as the effective one.
 shows() {
     run on_stage "${@:3}" "$SBX_PROGRAM" config show
-    grep -Eq "^$1 +$2\$" <<<"$output" || report "should be $1 = $2"
+    grep -Eq "^$1 +$2\$" <<<"$output" || leak "should be $1 = $2"
 }
 # The refusal names the setting, or the file where the administrator wrote it.
 is_refused() {
@@ -64,7 +64,7 @@ is_refused() {
 
 refuses() {
     refused 125 "$1" in_jail touch "$PROJECT/ran"
-    [[ ! -e $PROJECT/ran ]]
+    [[ ! -e $PROJECT/ran ]] || leak "the command ran"
 }
 
 # as_user_writes FILE: the standard input becomes its content.
@@ -136,7 +136,7 @@ FLAGS
     prints value on_stage env SITE_KEY=value "$SBX_PROGRAM" --quiet -- printenv SITE_KEY
     admin_says '[env]' 'block = ["SITE_KEY"]'
     run on_stage env SITE_KEY=value "$SBX_PROGRAM" --quiet -- printenv SITE_KEY
-    [[ $output != *value* ]] || report "should be blocked"
+    [[ $output != *value* ]] || leak "should be blocked"
     admin_says '[mounts]' 'deny_writable = ["~/data"]'
     is_refused data on_stage "$SBX_PROGRAM" --quiet -- printenv HOME
 }
@@ -160,14 +160,14 @@ FLAGS
     ((status == 0)) || report "the control should be allowed"
     admin_says '[env]' 'block_patterns = ["SITE_*"]' '[network]' 'block = ["*.example.org"]'
     run in_jail printenv SITE_KEY
-    [[ $output != *planted* ]] || report "should be blocked"
+    [[ $output != *planted* ]] || leak "should be blocked"
     JAIL=(--env SITE_KEY=given)
     run in_jail printenv SITE_KEY
-    [[ $output != *given* ]] || report "should be blocked, also when it is set"
+    [[ $output != *given* ]] || leak "should be blocked, also when it is set"
     run on_stage "$SBX_PROGRAM" --allow-host blocked.example.org why host blocked.example.org:443
-    ((status != 0)) || report "should be blocked"
+    ((status != 0)) || leak "should be blocked"
     run on_stage "$SBX_PROGRAM" --allow-host blocked.example.org --allow-host '*' why host BLOCKED.example.org.:443
-    ((status != 0)) || report "should be blocked, also beside an entry for everything"
+    ((status != 0)) || leak "should be blocked, also beside an entry for everything"
 }
 
 @test "protected and masked files stay so, whatever is lifted" {
@@ -177,7 +177,7 @@ FLAGS
     admin_says '[project]' 'protect = ["Makefile"]' 'mask = ["site.key"]'
     fails "" in_jail sh -c 'echo b >>Makefile'
     run in_jail cat site.key
-    [[ $output != *secret* ]] || report "should be masked"
+    [[ $output != *secret* ]] || leak "should be masked"
 }
 
 @test "directories of configuration that variables name lift nothing" {
@@ -198,10 +198,10 @@ FLAGS
     works "${program[@]}" --rw "$SBX_HOME/data" -- touch "$SBX_HOME/data/new"
     admin_says '[mounts]' 'hidden = ["~/data"]'
     run "${program[@]}" --ro "$SBX_HOME/data" -- cat "$SBX_HOME/data/file"
-    [[ $output != *planted* ]] || report "should be hidden"
+    [[ $output != *planted* ]] || leak "should be hidden"
     admin_says '[home]' 'readonly = ["data"]'
     is_refused data "${program[@]}" --rw "$SBX_HOME/data" -- touch "$SBX_HOME/data/newer"
-    [[ ! -e $SBX_HOME/data/newer ]]
+    [[ ! -e $SBX_HOME/data/newer ]] || leak "was written"
 }
 
 @test "a symbolic link of the user's avoids no rule about paths" {
@@ -215,7 +215,7 @@ FLAGS
     is_refused data in_jail touch "$SBX_HOME/data/newer"
     admin_says '[mounts]' 'hidden = ["~/data"]'
     run in_jail cat "$SBX_HOME/data/file" "$SBX_HOME/link/file"
-    [[ $output != *planted* ]] || report "should be hidden"
+    [[ $output != *planted* ]] || leak "should be hidden"
     admin_says '[project]' "parents = [\"$PROJECT\"]"
     as_user ln -s "$SBX_HOME/data" "$PROJECT/inner"
     JAIL=(--project "$PROJECT/inner")
@@ -257,7 +257,7 @@ FLAGS
         is_refused home.access on_stage "$way" --quiet --home write -- touch "$PROJECT/ran"
     done
     is_refused home.access on_stage bash -c 'exec -a other "$@"' bash "$SBX_PROGRAM" --quiet --home write -- touch "$PROJECT/ran"
-    [[ ! -e $PROJECT/ran ]]
+    [[ ! -e $PROJECT/ran ]] || leak "the command ran"
 }
 
 @test "the program runs nothing when it is called by the name of a stub" {
@@ -267,7 +267,7 @@ FLAGS
         as_user ln -s "$SBX_PROGRAM" "$SBX_HOME/bin/$name"
         run ! on_stage "$SBX_HOME/bin/$name" --quiet -- touch "$PROJECT/ran"
         run ! on_stage "$SBX_HOME/bin/$name" touch "$PROJECT/ran"
-        [[ ! -e $PROJECT/ran ]] || report "$name ran something"
+        [[ ! -e $PROJECT/ran ]] || leak "$name ran something"
     done
 }
 
@@ -287,7 +287,7 @@ FLAGS
     works "${program[@]}" "$SBX_PROGRAM" --slurm auto -- /bin/sh -c 'sbatch --version; true'
     works "${program[@]}" "$SBX_PROGRAM" plan -- /bin/true
     run "${program[@]}" "$SBX_PROGRAM" doctor
-    [[ ! -e $SBX_HOME/mark ]] || report "outside ran: $(cat "$SBX_HOME/mark")"
+    [[ ! -e $SBX_HOME/mark ]] || leak "outside ran: $(cat "$SBX_HOME/mark")"
 }
 
 @test "variables of the dynamic loader affect neither the program nor bubblewrap" {
@@ -305,11 +305,11 @@ C
     local backend
     for backend in native bwrap; do
         works on_stage env "${variables[@]}" "$SBX_PROGRAM" --quiet --backend "$backend" -- /bin/true
-        [[ ! -e $SBX_HOME/mark ]] || report "something outside was started with it, $backend"
+        [[ ! -e $SBX_HOME/mark ]] || leak "something outside was started with it, $backend"
     done
     admin_says '[home]' 'access = "tmpwrite"'
     is_refused home.access on_stage env "${variables[@]}" "$SBX_PROGRAM" --quiet --home write -- /bin/true
-    [[ ! -e $SBX_HOME/mark ]] || report "something outside was started with it"
+    [[ ! -e $SBX_HOME/mark ]] || leak "something outside was started with it"
 }
 
 @test "bubblewrap is started with an empty environment" {
@@ -320,7 +320,7 @@ C
     grep -q EVIL=1 "$SBX_HOME/mark" || report "the control should see the variable"
     rm "$SBX_HOME/mark"
     fails "" on_stage env EVIL=1 LD_LIBRARY_PATH=/nowhere "$SBX_PROGRAM" --backend bwrap -- true
-    [[ -e $SBX_HOME/mark && ! -s $SBX_HOME/mark ]] || report "not empty: $(cat "$SBX_HOME/mark")"
+    [[ -e $SBX_HOME/mark && ! -s $SBX_HOME/mark ]] || leak "not empty: $(cat "$SBX_HOME/mark")"
 }
 
 # A ceiling binds the program. A user who mounts other files over /etc in a namespace could also run the command without the
@@ -330,7 +330,7 @@ C
     admin_says '[home]' 'access = "tmpwrite"'
     is_refused "owned by uid" on_stage unshare --user --map-root-user "$SBX_PROGRAM" --quiet -- touch "$PROJECT/ran"
     is_refused "owned by uid" on_stage unshare --user --map-current-user "$SBX_PROGRAM" --quiet --home write -- touch "$PROJECT/ran"
-    [[ ! -e $PROJECT/ran ]]
+    [[ ! -e $PROJECT/ran ]] || leak "the command ran"
 }
 
 # Two sessions each: the first one renames the parent of the path, the second one looks there.
@@ -345,7 +345,7 @@ C
         works in_jail sh -c 'for file in $(find . -type f); do cat "$file"; echo inside >>"$file"; done 2>/dev/null; true'
         prints planted cat "$PROJECT/data/raw/secret"
         prints planted cat "$PROJECT/keep/inner/file"
-        [[ $(in_jail sh -c 'cat $(find . -name secret); true' 2>/dev/null) != *planted* ]]
+        [[ $(in_jail sh -c 'cat $(find . -name secret); true' 2>/dev/null) != *planted* ]] || leak "the content came out"
     done
     works as_user sh -c 'cd "$1" && mv data data2 && mv keep keep2' sh "$PROJECT"
     prints planted in_jail cat data2/raw/secret

@@ -55,7 +55,7 @@ holds() {
     [[ $output =~ bwrap\ +taken && $output == *"A jail can be built here, by bubblewrap."* ]] || report "doctor says otherwise"
     JAIL=(--backend native)
     refused 125 "has no open_tree" in_jail touch ran
-    [[ ! -e $PROJECT/ran ]]
+    [[ ! -e $PROJECT/ran ]] || leak "the command ran"
 }
 
 # Without privileges the program can't find out beforehand whether it may move a mount.
@@ -63,7 +63,7 @@ holds() {
     closed moves
     JAIL=(--backend native)
     refused 125 "" in_jail touch ran
-    [[ ! -e $PROJECT/ran ]]
+    [[ ! -e $PROJECT/ran ]] || leak "the command ran"
     JAIL=()
     prints bwrap in_jail sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
     run --separate-stderr on_stage "$SBX_PROGRAM" --verbose -- true
@@ -97,7 +97,7 @@ holds() {
     closed limit
     takes landlock "user.max_user_namespaces is 0"
     refused 125 "user namespace" on_stage "$SBX_PROGRAM" --quiet --backend firejail -- touch ran
-    [[ ! -e $PROJECT/ran ]]
+    [[ ! -e $PROJECT/ran ]] || leak "the command ran"
 }
 
 @test "a backend that was asked for is not replaced, and nothing runs" {
@@ -111,7 +111,7 @@ holds() {
     refused 125 "user.max_user_namespaces is 0" in_jail touch ran
     closed refuse
     refused 125 "a filter around this process refuses it" in_jail touch ran
-    [[ ! -e $PROJECT/ran ]]
+    [[ ! -e $PROJECT/ran ]] || leak "the command ran"
     AROUND=()
     works in_jail touch ran
 }
@@ -123,7 +123,7 @@ holds() {
     run --separate-stderr in_jail touch ran
     ((status == 125)) || report "should be refused"
     [[ $stderr == *"would reach only absent"*"denied is required"* ]] || { output=$stderr; report "should say why"; }
-    [[ ! -e $PROJECT/ran ]]
+    [[ ! -e $PROJECT/ran ]] || leak "the command ran"
     rm "$ADMIN/config.toml"
     closed refuse
     works in_jail touch ran
@@ -160,7 +160,7 @@ holds() {
         fails "No such file" in_jail cat "$secret"
         fails "No such file" in_jail cat "$SBX_NEIGHBOUR_HOME/secret"
         works in_jail grep -c $'^Cap.*\t0000000000000000$' /proc/self/status
-        [[ ${output##*$'\n'} == 5 ]] || report "has capabilities"
+        [[ ${output##*$'\n'} == 5 ]] || leak "has capabilities"
     done
     # Under an administrator's file HOME is the account's home directory, and the self-test would have to write there.
     rm -r "$ADMIN"
@@ -176,7 +176,7 @@ holds() {
     [[ $stderr == *"network filtered can't be had with this backend: it is isolated"* ]] || { output=$stderr; report "not told"; }
     refused 125 "network.fallback permits no other" \
         on_stage env AGENT_SANDBOX_NETWORK_FALLBACK=strict "$SBX_PROGRAM" --quiet --network filtered -- touch ran
-    [[ ! -e $PROJECT/ran ]]
+    [[ ! -e $PROJECT/ran ]] || leak "the command ran"
     works on_stage "$SBX_PROGRAM" doctor
     [[ $output =~ bwrap\ +taken\ +network:\ open,\ isolated ]] || report "doctor says otherwise"
 }

@@ -54,7 +54,7 @@ install_to() {
         refused 125 /etc/agent-sandbox/config.toml \
             on_stage "$SBX_PROGRAM" --quiet --dangerous-socket /run/docker.sock -- touch "$PROJECT/ran"
     done
-    [[ ! -e $PROJECT/ran ]]
+    [[ ! -e $PROJECT/ran ]] || leak "the command ran"
     rm "$ADMIN/config.toml"
     works on_stage env AGENT_SANDBOX_ISOLATION_PRIVATE_TMP=false "$SBX_PROGRAM" --quiet --home write --network open -- touch "$PROJECT/ran"
 }

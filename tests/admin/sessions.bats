@@ -83,7 +83,7 @@ start() {
     rm -rf "$state"
     echo "no directory" >"$state"
     fails "sessions" in_jail touch ran
-    [[ ! -e ran ]] || report "nothing may run without it"
+    [[ ! -e ran ]] || leak "nothing may run without it"
     # If the administrator does not require records, the user gets a message and the command runs.
     admin_says '[network]' 'observe = false'
     works in_jail touch ran

@@ -58,10 +58,10 @@ inside() {
 # ---- Expectations ------------------------------------------------------------------------------------------------------
 
 says() { [[ $output == *"$1"* ]] || report "should say '$1'"; }
-says_not() { [[ $output != *"$1"* ]] || report "should not say '$1'"; }
+says_not() { [[ $output != *"$1"* ]] || leak "should not say '$1'"; }
 
 # The requests that the model received since forget_requests.
 forget_requests() { rm -f "$MODEL"/*.json; }
 requests() { cat "$MODEL"/*.json; }
 model_got() { requests | grep -qF -- "$1" || { requests | head -c 3000 >&2; report "the model should have got '$1'"; }; }
-model_did_not_get() { ! requests | grep -qF -- "$1" || report "the model should not have got '$1'"; }
+model_did_not_get() { ! requests | grep -qF -- "$1" || leak "the model should not have got '$1'"; }

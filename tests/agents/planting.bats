@@ -38,7 +38,7 @@ leaves_nothing_that_runs() {
         [[ -e ~/planted ]] || report "should run outside, as a control: $way"
     done
     plants inside "${ways[@]}"
-    [[ ! -e ~/planted ]] || report "ran outside"
+    [[ ! -e ~/planted ]] || leak "ran outside"
 }
 
 @test "claude: what it plants does not run outside" { leaves_nothing_that_runs; }

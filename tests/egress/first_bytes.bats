@@ -38,7 +38,7 @@ print(''.join(f'\\\\x{byte:02x}' for byte in $1))"
 another_name() {
     says "[[$2]]" outside python3 talk.py --half-close --wait 60 good.example "$1" "$3"
     run in_jail python3 talk.py --half-close --wait 60 good.example "$1" "$3"
-    [[ $output != *"[[$2"* ]] || report "another name is seen inside"
+    [[ $output != *"[[$2"* ]] || leak "another name is seen inside"
 }
 
 @test "no server reads another name from bytes that the gateway permits" {

@@ -24,8 +24,8 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
     start_obedient_jail
     tell_jail "curl -sS --max-time 30 http://good.example/"
     [[ $output == *"good.example here"* ]]
-    [[ $(listeners) == "$tcp" ]] || report "a new listener: $(diff <(echo "$tcp") <(listeners))"
-    [[ $(unix_listeners) == "$unix" ]] || report "a new Unix listener: $(diff <(echo "$unix") <(unix_listeners))"
+    [[ $(listeners) == "$tcp" ]] || leak "a new listener: $(diff <(echo "$tcp") <(listeners))"
+    [[ $(unix_listeners) == "$unix" ]] || leak "a new Unix listener: $(diff <(echo "$unix") <(unix_listeners))"
     # The addresses of the jail lead nowhere outside it.
     run as_neighbour curl -sS --max-time 1 --proxy http://198.18.0.1:3128 http://good.example/
     ((status != 0))
@@ -39,11 +39,11 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
     # The control is a readable process of the same user.
     works as_user bash -c 'cat /proc/self/environ >/dev/null'
     run as_user cat "/proc/$GATEWAY/environ"
-    ((status != 0)) || report "its environment should not be readable"
+    ((status != 0)) || leak "its environment should not be readable"
     run as_user ls -l "/proc/$GATEWAY/fd/"
-    ((status != 0)) || report "its descriptors should not be readable"
+    ((status != 0)) || leak "its descriptors should not be readable"
     run as_user timeout 20 strace -qq -o /dev/null -p "$GATEWAY"
-    ((status != 124)) && [[ $output == *"not permitted"* ]] || report "it should not be traceable"
+    ((status != 124)) && [[ $output == *"not permitted"* ]] || leak "it should not be traceable"
 }
 
 @test "the gateway has no descriptor of the caller" {
@@ -61,9 +61,9 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
     kill -KILL "$GATEWAY"
     wait_until is_gone "$GATEWAY"
     tell_jail "timeout 40 curl -sS --max-time 30 http://good.example/"
-    ((status != 0)) || report "should have no network"
+    ((status != 0)) || leak "should have no network"
     tell_jail "timeout 40 curl -sS --max-time 30 http://203.0.113.66/"
-    ((status != 0)) && [[ $output != *here* ]] || report "should have no network"
+    ((status != 0)) && [[ $output != *here* ]] || leak "should have no network"
     ((status != 28 && status != 124)) || report "should not wait"
     tell_jail "timeout 40 python3 sockets.py udp 203.0.113.10 7"
     ((status != 0))

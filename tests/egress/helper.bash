@@ -89,8 +89,8 @@ only_outside() {
     shift
     says "$text" outside "$@"
     run in_jail "$@"
-    ((status != 0)) || report "should fail inside: $*"
-    [[ $output != *"$text"* ]] || report "should not get through: $*"
+    ((status != 0)) || leak "should fail inside: $*"
+    [[ $output != *"$text"* ]] || leak "should not get through: $*"
 }
 
 # everywhere TEXT COMMAND...: the same outside and inside.
@@ -107,7 +107,7 @@ log_mark() {
 }
 since_mark() { tail -c "+$((MARKS[$1] + 1))" "$INTERNET/log/$1"; }
 seen() { since_mark "$1" | grep -aqF -- "$2" || { echo "not in the log '$1': $2" >&2; since_mark "$1" | tail -n 5 >&2; return 1; }; }
-unseen() { ! seen "$1" "$2" 2>/dev/null || { echo "in the log '$1': $2" >&2; return 1; }; }
+unseen() { ! seen "$1" "$2" 2>/dev/null || { echo "LEAK: in the log '$1': $2" >&2; return 1; }; }
 
 # ---- A jail that runs orders -------------------------------------------------------------------------------------------
 

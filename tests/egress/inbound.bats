@@ -18,9 +18,9 @@ web_inside() { # PORT [ADDRESS]
     says "from the jail" outside curl -sS --max-time 30 http://127.0.0.1:8099/
     says "from the jail" as_neighbour curl -sS --max-time 30 http://127.0.0.1:8099/
     run outside curl -sS --max-time 2 http://192.0.2.2:8099/
-    ((status != 0)) || report "should listen on loopback alone"
+    ((status != 0)) || leak "should listen on loopback alone"
     run in_world curl -sS --max-time 2 http://192.0.2.2:8099/
-    ((status != 0)) || report "should not be seen by the world"
+    ((status != 0)) || leak "should not be seen by the world"
     kill -KILL "$SUPERVISOR"
     wait_until is_gone "$GATEWAY"
     run outside curl -sS --max-time 2 http://127.0.0.1:8099/
@@ -57,12 +57,12 @@ web_inside() { # PORT [ADDRESS]
     filtered --host-port 8001
     says "a service of the host" in_jail curl -sS --max-time 30 http://host.agent-sandbox.internal:8001/
     run in_jail curl -sS --max-time 30 http://host.agent-sandbox.internal:5433/
-    [[ $output != *"a service of the host"* ]] || report "another port should stay closed"
+    [[ $output != *"a service of the host"* ]] || leak "another port should stay closed"
     run in_jail curl -sS --max-time 30 http://127.0.0.1:8001/
     ((status == 7)) || report "the jail's own loopback should stay its own"
     filtered
     run in_jail curl -sS --max-time 30 http://host.agent-sandbox.internal:8001/
-    [[ $output != *"a service of the host"* ]] || report "should be closed without the option"
+    [[ $output != *"a service of the host"* ]] || leak "should be closed without the option"
 }
 
 @test "--host-port works in proxied too" {
@@ -118,9 +118,9 @@ web_inside() { # PORT [ADDRESS]
     everywhere a-text-of-good dig +short +time=15 +tries=1 TXT good.example
     says a-text-of-evil outside dig +short TXT evil.example
     run in_jail dig +short +time=15 +tries=1 TXT evil.example
-    [[ $output != *a-text-of-evil* ]] || report "a blocked name should stay blocked"
+    [[ $output != *a-text-of-evil* ]] || leak "a blocked name should stay blocked"
     run in_jail dig +short +time=15 +tries=1 MX good.example
-    [[ $output != *mail.example* ]] || report "another type should stay closed"
+    [[ $output != *mail.example* ]] || leak "another type should stay closed"
 }
 
 @test "network.upstream_proxy: everything goes through the site's proxy, and nothing is looked up" {
@@ -153,7 +153,7 @@ web_inside() { # PORT [ADDRESS]
 @test "the administrator lifts one port of the floor for one host; a user can't" {
     JAIL=(--network filtered --allow-host mail.example:587)
     run in_jail python3 talk.py mail.example 587 --wait 1
-    [[ $output != *"220 sink"* ]] || report "a user should not lift the floor"
+    [[ $output != *"220 sink"* ]] || leak "a user should not lift the floor"
     mkdir -p /etc/agent-sandbox
     printf '%s\n' '[network]' 'allow = ["mail.example:587"]' >/etc/agent-sandbox/config.toml
     JAIL=(--network filtered)
@@ -162,7 +162,7 @@ web_inside() { # PORT [ADDRESS]
     run in_jail python3 talk.py mail.example 25 --wait 1
     rm -rf /etc/agent-sandbox
     [[ $lifted == *"220 sink"* ]] || { output=$lifted; report "should be lifted"; }
-    [[ $output != *"220 sink"* ]] || report "another port should stay closed"
+    [[ $output != *"220 sink"* ]] || leak "another port should stay closed"
 }
 
 @test "the administrator's block holds whatever a user allows" {
@@ -171,6 +171,6 @@ web_inside() { # PORT [ADDRESS]
     JAIL=(--network filtered --allow-host evil.example)
     run in_jail curl -sS --max-time 30 http://evil.example/
     rm -rf /etc/agent-sandbox
-    [[ $output != *here* ]] || report "should stay blocked"
+    [[ $output != *here* ]] || leak "should stay blocked"
     everywhere "evil.example here" curl -sS --max-time 30 http://evil.example/
 }

@@ -33,7 +33,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     # The command itself takes most of this time.
     (((after - before) / 1000000 < 1000)) || report "it took $(((after - before) / 1000000)) ms"
     fetch http://good.example/
-    [[ $output != *"good.example here"* ]] || report "should be refused"
+    [[ $output != *"good.example here"* ]] || leak "should be refused"
     tell_jail "curl -sS --max-time 30 --proxy http://198.18.0.1:3128 http://good.example/"
     [[ $output == *"network.block closes it"* || $output == *"is refused"* ]] || report "should say why"
     fetch http://also.example/
@@ -44,7 +44,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     JAIL=(--network proxied)
     start_obedient_jail
     fetch http://good.example/
-    [[ $output != *"good.example here"* ]] || report "should be closed first"
+    [[ $output != *"good.example here"* ]] || leak "should be closed first"
     works control allow good.example
     fetch http://good.example/
     [[ $output == *"good.example here"* ]] || report "should be open"
@@ -62,7 +62,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     fetch_later http://good.example/
     wait_until is_pending good.example
     sleep 0.3
-    [[ ! -e answered ]] || report "should wait"
+    [[ ! -e answered ]] || leak "should wait"
     unseen dns good.example
     unseen web good.example
     works control approve "$(question_id)"
@@ -102,7 +102,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     local url
     for url in http://evil.example/ http://203.0.113.1/ telnet://good.example:25; do
         tell_jail "timeout 5 curl -sS --max-time 3 $url </dev/null"
-        [[ $(control pending --json) != *'"id"'* ]] || report "should not ask: $url"
+        [[ $(control pending --json) != *'"id"'* ]] || leak "should not ask: $url"
     done
 }
 
@@ -132,14 +132,14 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     JAIL=()
     start_obedient_jail
     fetch http://good.example/
-    [[ $output != *"good.example here"* ]] || report "should be closed first"
+    [[ $output != *"good.example here"* ]] || leak "should be closed first"
     user_says '[network]' 'mode = "proxied"' 'allow = ["good.example"]' '[limits]' 'memory = "1G"'
     works control reload
     [[ $output == *limits.memory* && $output == *restart* ]] || report "should name what needs a restart"
     fetch http://good.example/
     [[ $output == *"good.example here"* ]] || report "should be open"
     fetch http://also.example/
-    [[ $output != *"also.example here"* ]] || report "should be closed: it is written there no more"
+    [[ $output != *"also.example here"* ]] || leak "should be closed: it is written there no more"
     # One bad entry makes the program ignore the whole file.
     user_says '[network]' 'mode = "proxied"' 'allow = ["also.example", "not a host"]'
     run control reload
@@ -147,7 +147,7 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     fetch http://good.example/
     [[ $output == *"good.example here"* ]] || report "should be as before"
     fetch http://also.example/
-    [[ $output != *"also.example here"* ]] || report "should be as before"
+    [[ $output != *"also.example here"* ]] || leak "should be as before"
 }
 
 # There the jail does not have its own network; it passes its connections to the gateway one by one.

@@ -26,8 +26,8 @@ is_kept_from() {
         only_outside "$text" bash programs.sh "$program" $target
         proxied
         run in_jail bash programs.sh "$program" $target
-        ((status != 0)) || report "should fail when proxied: $program $target"
-        [[ $output != *"$text"* ]] || report "should not get through when proxied: $program $target"
+        ((status != 0)) || leak "should fail when proxied: $program $target"
+        [[ $output != *"$text"* ]] || leak "should not get through when proxied: $program $target"
     done
 }
 

@@ -46,7 +46,7 @@ teardown() { end_egress_test; }
     only_outside "evil.example here" python3 tls.py good.example 443 evil.example
     says "good.example here" in_jail python3 tls.py good.example 443 good.example --via connect
     run in_jail python3 tls.py good.example 443 evil.example --via connect
-    ((status != 0)) && [[ $output != *here* ]] || report "should be refused through CONNECT"
+    ((status != 0)) && [[ $output != *here* ]] || leak "should be refused through CONNECT"
 }
 
 # ---- HTTP --------------------------------------------------------------------------------------------------------------
@@ -57,8 +57,8 @@ REQUEST_FOR_EVIL='GET /smuggled HTTP/1.1\r\nHost: evil.example\r\nConnection: cl
 hides() {
     log_mark
     run in_jail python3 talk.py good.example 80 --wait 1 "$@"
-    unseen web "|evil.example|" || report "a request for another host came through: $*"
-    unseen web "/smuggled" || report "a smuggled request came through: $*"
+    unseen web "|evil.example|" || leak "a request for another host came through: $*"
+    unseen web "/smuggled" || leak "a smuggled request came through: $*"
 }
 
 @test "HTTP: a Host other than the name is refused" {

@@ -64,7 +64,7 @@ TIMED=(curl -sS --max-time 30 -w '\ntime=%{time_total}\n')
         says "220 sink" outside python3 talk.py mail.example $port --wait 1 "EHLO outside\r\n"
         works in_jail python3 talk.py mail.example $port --wait 2 "EHLO inside\r\nMAIL FROM:<a@b.c>\r\nQUIT\r\n"
         [[ $output == *"554"* || $port == 465 ]] || report "should be told on port $port"
-        [[ $output != *"220 sink"* && $output != *250* && $output != *"open after"* ]] || report "port $port"
+        [[ $output != *"220 sink"* && $output != *250* && $output != *"open after"* ]] || leak "port $port"
     done
     run in_jail curl -sS --max-time 30 smtps://mail.example/
     ((status == 35)) && [[ $output == *alert* ]] || report "should end with a TLS alert"
@@ -80,7 +80,7 @@ TIMED=(curl -sS --max-time 30 -w '\ntime=%{time_total}\n')
     for port in 23 24 79 113 512 513 514 853; do
         says "port $port is open" outside python3 talk.py good.example $port --wait 1
         run in_jail python3 talk.py good.example $port --wait 2 "hello\r\n"
-        [[ $output != *"is open"* ]] || report "port $port"
+        [[ $output != *"is open"* ]] || leak "port $port"
     done
     everywhere "port 9000 is open" python3 talk.py good.example 9000 --wait 1
 }

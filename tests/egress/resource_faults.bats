@@ -22,7 +22,7 @@ closed_hosts_are_closed() {
     for host in evil.example 203.0.113.66; do
         fetch "$host" 3
         # A refusal may be a page with the reason.
-        [[ $output != *" here"* ]] || report "$1: $host should be closed"
+        [[ $output != *" here"* ]] || leak "$1: $host should be closed"
     done
 }
 

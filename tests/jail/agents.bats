@@ -66,20 +66,20 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     for name in control.sock run/daemon.sock; do
         start_listener "$HOME/.tiny/$name"
         run tiny "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"$HOME/.tiny/$name\")'"
-        [[ $status != 0 && $output == *Error* ]] || report "$name was reached"
+        [[ $status != 0 && $output == *Error* ]] || leak "$name was reached"
     done
 }
 
 @test "a protected private directory shows the user's files, or is the session's own if it is empty" {
     sed -i 's|^protect = .*|protect = [".tiny/bin"]\nprivate = [".tiny/bin"]|' "$HOME/.config/agent-sandbox/agents/tiny.toml"
     works tiny 'echo mine >~/.tiny/bin/tool && cat ~/.tiny/bin/tool'
-    [[ ! -e $HOME/.tiny/bin/tool ]] || report "planted"
+    [[ ! -e $HOME/.tiny/bin/tool ]] || leak "planted"
     mkdir -p "$HOME/.tiny/bin"
     echo user >"$HOME/.tiny/bin/tool"
     works tiny 'cat ~/.tiny/bin/tool'
     [[ $output == user ]] || report "not shown"
     run tiny 'echo planted >~/.tiny/bin/tool; echo planted >~/.tiny/bin/other'
-    [[ $status != 0 && $(<"$HOME/.tiny/bin/tool") == user && ! -e $HOME/.tiny/bin/other ]] || report "planted"
+    [[ $status != 0 && $(<"$HOME/.tiny/bin/tool") == user && ! -e $HOME/.tiny/bin/other ]] || leak "planted"
 }
 
 @test "skills, commands, agents and programs of the built-in agents can't be planted" {
@@ -91,7 +91,7 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
         rm "$file"
         JAIL=(--agent "$agent")
         fails "" in_jail_sh 'mkdir -p "$(dirname "$1")"; echo planted >"$1"' "$file"
-        [[ ! -s $file ]] || report "$planted"
+        [[ ! -s $file ]] || leak "$planted"
     done
 }
 
@@ -99,7 +99,7 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     works tiny 'cat ~/.tiny/settings.json; echo kept >~/.tiny/history'
     [[ $output == '{}' ]]
     [[ $(ls -A "$HOME/.tiny") == history ]]
-    [[ ! -e $HOME/.tiny.json ]]
+    [[ ! -e $HOME/.tiny.json ]] || leak "was written"
 }
 
 @test "a file with settings and state is a copy, kept between sessions, and the user's file stays unchanged" {
@@ -143,7 +143,7 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
         JAIL=(--home "$home")
         [[ -r $HOME/.claude/history.jsonl ]]
         run tiny 'cat ~/.claude/history.jsonl'
-        [[ $status != 0 ]] || report "--home $home shows another agent's state"
+        [[ $status != 0 ]] || leak "--home $home shows another agent's state"
     done
 }
 
@@ -159,7 +159,7 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     [[ $output == first ]]
     cd "$HOME/second"
     run tiny 'cat ~/.tiny/history'
-    [[ $status != 0 ]] || report "the second project reads the first one's history"
+    [[ $status != 0 ]] || leak "the second project reads the first one's history"
 }
 
 @test "a broken profile is reported in one line, and nothing runs" {
@@ -202,15 +202,15 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     mkdir -p "$HOME/.cache" "$HOME/.npm" "$HOME/second"
     echo token >"$HOME/.cache/token"
     works in_jail_sh 'ls -A ~/.cache; echo wheel >~/.cache/pip-thing; echo pack >~/.npm/pack'
-    [[ $output == "" ]] || report "the user's own cache is not to be seen"
-    [[ ! -e $HOME/.cache/pip-thing && ! -e $HOME/.npm/pack ]]
+    [[ $output == "" ]] || leak "the user's own cache is not to be seen"
+    [[ ! -e $HOME/.cache/pip-thing && ! -e $HOME/.npm/pack ]] || leak "was written"
     works in_jail_sh 'cat ~/.cache/pip-thing ~/.npm/pack'
     cd "$HOME/second"
     run in_jail_sh 'cat ~/.cache/pip-thing'
-    [[ $status != 0 ]] || report "another project reads the cache"
+    [[ $status != 0 ]] || leak "another project reads the cache"
     JAIL=(--home tmpwrite)
     export AGENT_SANDBOX_HOME_CACHES=false
     cd "$PROJECT"
     run in_jail_sh 'cat ~/.cache/pip-thing'
-    [[ $status != 0 ]] || report "home.caches = false"
+    [[ $status != 0 ]] || leak "home.caches = false"
 }

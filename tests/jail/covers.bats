@@ -56,8 +56,9 @@ covers_stay() {
     in_covers "$TRIES" .env .git/config .envrc
     replace_outside
     go_on
-    [[ $output == *tried* && $output != *planted* && $output != *written* && $output != *made* ]] || report "something was open"
-    ! grep -q inside .git/config || report "git's configuration was written"
+    [[ $output != *planted* && $output != *written* && $output != *made* ]] || leak "something was open"
+    [[ $output == *tried* ]] || report "did not try"
+    ! grep -q inside .git/config || leak "git's configuration was written"
     works test ! -e .envrc
 }
 
@@ -78,7 +79,8 @@ covers_stay() {
     in_covers "$TRIES" .env .git/config .envrc
     replace_outside
     go_on
-    [[ $output == *tried* && $output != *planted* && $output != *written* && $output != *made* ]] || report "something was open"
+    [[ $output != *planted* && $output != *written* && $output != *made* ]] || leak "something was open"
+    [[ $output == *tried* ]] || report "did not try"
     works test ! -e .envrc
 }
 
@@ -113,8 +115,9 @@ keeper_of_jail() {
         sleep 0.1
     done
     go_on
-    [[ $output == *tried* && $output != *planted* && $output != *hook-made* ]] || report "something was open"
-    [[ ! -e .git/hooks/post-commit ]] || report "a hook was made"
+    [[ $output != *planted* && $output != *hook-made* ]] || leak "something was open"
+    [[ $output == *tried* ]] || report "did not try"
+    [[ ! -e .git/hooks/post-commit ]] || leak "a hook was made"
 }
 
 @test "credentials that are replaced in a visible home are covered again" {
@@ -127,7 +130,8 @@ keeper_of_jail() {
         echo planted >"$HOME/new" && mv "$HOME/new" "$HOME/.netrc"
         prints planted cat "$HOME/.netrc"
         go_on
-        [[ $output == *tried* && $output != *planted* ]] || report "--home $home: open"
+        [[ $output != *planted* ]] || leak "--home $home: open"
+        [[ $output == *tried* ]] || report "did not try"
     done
 }
 
@@ -171,7 +175,8 @@ while os.path.exists("going"):
         rm going
         wait "$writer"
         go_on
-        [[ $output == *tried* && $output != *planted* ]] || report "open in round $round"
+        [[ $output != *planted* ]] || leak "open in round $round"
+        [[ $output == *tried* ]] || report "did not try"
     done
 }
 
@@ -187,7 +192,8 @@ while os.path.exists("going"):
     replace_outside
     go_on
     grep -q 'CLONE_NEWNS.*DELAYED' "$BATS_TEST_TMPDIR/late.trace" || report "it was not late"
-    [[ $output == *tried* && $output != *planted* && $output != *written* && $output != *made* ]] || report "something was open"
+    [[ $output != *planted* && $output != *written* && $output != *made* ]] || leak "something was open"
+    [[ $output == *tried* ]] || report "did not try"
 }
 
 # The process that mounts the covers again, its pidfd of the jail and the message with the descriptors must exist before the command
@@ -216,7 +222,8 @@ while os.path.exists("going"):
     [[ -z $(keeper_of_jail) ]] || report "it has watches"
     replace_outside
     go_on
-    [[ $output == *tried* && $output != *planted* && $output != *written* && $output != *made* ]] || report "something was open"
+    [[ $output != *planted* && $output != *written* && $output != *made* ]] || leak "something was open"
+    [[ $output == *tried* ]] || report "did not try"
 }
 
 # Another process may remove placeholders at any moment of a session: at its start, which then fails with a message, or at its end.

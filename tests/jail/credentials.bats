@@ -48,7 +48,7 @@ PROBE='for file; do cat "$HOME/$file" 2>/dev/null | grep -q planted && echo "rea
     for mode in read write; do
         JAIL=(--home "$mode")
         works in_jail_sh "$PROBE" "${FILES[@]}"
-        [[ $output != *"read "* ]] || report "readable with --home $mode"
+        [[ $output != *"read "* ]] || leak "readable with --home $mode"
     done
 }
 
@@ -104,12 +104,12 @@ PROBE='for file; do cat "$HOME/$file" 2>/dev/null | grep -q planted && echo "rea
     for mode in read write; do
         JAIL=(--home "$mode")
         works in_jail_sh "$PROBE" "${moved[@]}"
-        [[ $output != *"read "* ]] || report "readable with --home $mode"
+        [[ $output != *"read "* ]] || leak "readable with --home $mode"
         works in_jail_sh 'echo x >/dev/null'
     done
     JAIL=(--ro "$HOME/moved")
     works in_jail_sh "$PROBE" "${moved[@]}"
-    [[ $output != *"read "* ]] || report "readable with --ro"
+    [[ $output != *"read "* ]] || leak "readable with --ro"
 }
 
 @test "a moved credential that the user names is shown" {

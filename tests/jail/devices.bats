@@ -19,7 +19,7 @@ teardown() { end_test; }
     for node in $inside; do
         case $node in
             /dev/null | /dev/zero | /dev/full | /dev/random | /dev/urandom | /dev/tty | /dev/console | /dev/ptmx | /dev/pts/*) ;;
-            *) [[ $node == /dev/nvidia* || $node == /dev/dri/renderD* || $node == /dev/kfd ]] || { echo "unexpected: $node" >&2; false; } ;;
+            *) [[ $node == /dev/nvidia* || $node == /dev/dri/renderD* || $node == /dev/kfd ]] || { echo "LEAK: unexpected: $node" >&2; false; } ;;
         esac
     done
 }

@@ -201,7 +201,7 @@ TABLE
     for backend in bwrap native; do
         WALKER_SECRET=$secret works "$SBX_PROGRAM" --quiet --backend "$backend" --ro "$HOME/$secret" -- \
             sh -c 'cat /proc/1/cmdline /proc/1/environ 2>/dev/null | tr "\0" "\n"'
-        [[ $output != *"$secret"* && $output != *--backend* ]] || report "arguments of the launcher are seen"
+        [[ $output != *"$secret"* && $output != *--backend* ]] || leak "arguments of the launcher are seen"
         walk "$backend" shared
         ! grep '^propagation .*shared' "$REPORTS/shared" || return 1
     done

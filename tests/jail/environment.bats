@@ -11,7 +11,7 @@ passes() { prints "$2" env "$1=$2" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- printe
 removed() {
     prints "$2" env "$1=$2" printenv "$1"
     run env "$1=$2" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- printenv "$1"
-    ((status == 1)) && [[ -z $output ]] || report "$1 should be removed"
+    ((status == 1)) && [[ -z $output ]] || leak "$1 should be removed"
 }
 
 # bats test_tags=smoke
@@ -115,7 +115,7 @@ removed() {
     export MY_TOKEN=planted-secret
     works sh -c 'tr "\0" "\n" </proc/$$/environ | grep -q planted-secret'
     run in_jail_sh 'cat /proc/[0-9]*/environ 2>/dev/null | tr "\0" "\n" | grep -c planted-secret'
-    [[ $output == 0 ]] || report "found in the jail"
+    [[ $output == 0 ]] || leak "found in the jail"
     fails "Permission denied" in_jail cat /proc/1/environ
 }
 
@@ -124,10 +124,11 @@ removed() {
     CHILDREN+=($!)
     wait_until grep -qz MY_TOKEN=planted-secret "/proc/$!/environ" # the process is still a shell at first
     run in_jail_sh 'cat /proc/[0-9]*/environ | tr "\0" "\n" | grep -c planted-secret'
-    [[ ${lines[-1]} == 0 ]] || report "found"
+    [[ ${lines[-1]} == 0 ]] || leak "found"
 }
 
 @test "the dry run shows no part of a removed variable" {
     run env MY_TOKEN=planted-secret "$SBX_PROGRAM" --dry-run --json -- true
-    [[ $status == 0 && $output != *planted-secret* && $output == *MY_TOKEN* ]] || report "the value is there, or the name is not"
+    [[ $output != *planted-secret* ]] || leak "the value is there"
+    [[ $status == 0 && $output == *MY_TOKEN* ]] || report "the name is not there"
 }

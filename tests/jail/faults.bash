@@ -77,7 +77,7 @@ no_process_left() { ! pgrep -u "$SBX_USER" "$OURS" >/dev/null; }
 # expect_failed WHAT TEXT: the launch failed in one line, and no command ran.
 expect_failed() {
     [[ $STATUS == 125 ]] || { echo "$1: ended with $STATUS" >&2; cat "$ERRORS" >&2; return 1; }
-    [[ ! -e $PROJECT/ran ]] || { echo "$1: the command ran" >&2; return 1; }
+    [[ ! -e $PROJECT/ran ]] || { echo "LEAK: $1: the command ran" >&2; return 1; }
     [[ $(wc -l <"$ERRORS") == 1 ]] && grep -qE "^agent-sandbox: .*($2)" "$ERRORS" ||
         { echo "$1: one line with '$2' should be said, and not:" >&2; cat "$ERRORS" >&2; return 1; }
     expect_nothing_left "$1"

@@ -27,7 +27,7 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -na
     [[ $output == *whitelist* ]] || report "control: should be told"
     for option in --list --tree "--join=$jail" "--fs.print=$jail" "--ls=$jail" "--get=$jail" "--shutdown=$jail" "--profile.print=$jail"; do
         fails "an existing sandbox was detected" in_jail firejail "$option" /etc/hosts
-        [[ $output != *"$jail:"* && $output != *"whitelist "* ]] || report "something was told: $option"
+        [[ $output != *"$jail:"* && $output != *"whitelist "* ]] || leak "something was told: $option"
     done
     kill -0 "$SUPERVISOR"
     works of_jail
@@ -74,7 +74,7 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -na
     filtered
     run in_jail ls /proc/self/fd
     # The fourth is the directory that ls reads.
-    [[ ${lines[*]} == "0 1 2 3" ]] || report "more descriptors than expected"
+    [[ ${lines[*]} == "0 1 2 3" ]] || leak "more descriptors than expected"
 }
 
 @test "after any process is killed, no process, directory or placeholder stays" {
@@ -125,7 +125,7 @@ places() { find /tmp -maxdepth 1 -user "$SBX_USER" -name 'agent-sandbox-*' ! -na
         cd "$HOME/odd/$name"
         echo secret >"$HOME/secret"
         run --separate-stderr in_jail sh -c 'touch here; cat "$HOME/secret"; ls "$HOME/odd" | grep plain'
-        [[ $output != *secret* && $output != *plain* ]] || report "more is shown with '$name'"
+        [[ $output != *secret* && $output != *plain* ]] || leak "more is shown with '$name'"
         if ((status == 125)); then
             [[ $stderr == *"firejail can't be told of"* && ! -e here ]] || report "refused otherwise: '$name'"
         else
@@ -226,7 +226,7 @@ in_jail_traced() { "$SBX_PROGRAM" --quiet --backend firejail --network open --tr
     done
     for kind in "2 3 1" "17 3 0" "40 1 0" "38 5 0" "43 1 0" "2 5 132"; do
         run in_jail "${call[@]}" $kind
-        [[ $output != ok ]] || report "could be had: $kind"
+        [[ $output != ok ]] || leak "could be had: $kind"
     done
 }
 

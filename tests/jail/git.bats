@@ -53,7 +53,7 @@ plant() {
     start_again
     run in_jail_sh "$script"
     use_git "$@"
-    [[ ! -e $PLANTED ]] || { echo "git ran what was planted: $script" >&2; return 1; }
+    [[ ! -e $PLANTED ]] || { echo "LEAK: git ran what was planted: $script" >&2; return 1; }
     start_again
     rm -rf "$HOME/kept"
 }
@@ -227,7 +227,7 @@ v2" git tag
         run in_jail_sh 'printf "[core]\nfsmonitor = %s/trap\n" "$PWD" >"$1/config.worktree"' "$tree"
         git config extensions.worktreeConfig true
         use_git . tree
-        [[ ! -e $PLANTED ]] || report "git ran what was planted in $tree"
+        [[ ! -e $PLANTED ]] || leak "git ran what was planted in $tree"
         git config --unset extensions.worktreeConfig
     done
     works test ! -e .git/worktrees/tree/config.worktree

@@ -86,7 +86,7 @@ print(connection.makefile().readline() or "closed")'
         network isolated
         fails "" in_jail "${FETCH[@]}" "http://$HOST:$PORT/"
         fails "" in_jail "${FETCH[@]}" "http://127.0.0.1:$PORT/"
-        [[ $(visits) == "$before" ]] || report "it was reached"
+        [[ $(visits) == "$before" ]] || leak "it was reached"
     }
     each_backend only_by_name
 }
@@ -152,7 +152,7 @@ print("sent")'
         done
     }
     each_backend around
-    [[ $(visits) == 1 ]] || report "it was reached"
+    [[ $(visits) == 1 ]] || leak "it was reached"
 }
 
 # A socket that is disconnected from the gateway must not be free to connect elsewhere.
@@ -179,7 +179,7 @@ print(connection.makefile().read())'
         says "$words" in_jail python3 -c "$again" 198.18.0.1 3128 "$PORT"
     }
     each_backend twice
-    [[ $(visits) == "$before" ]] || report "it was reached"
+    [[ $(visits) == "$before" ]] || leak "it was reached"
 }
 
 @test "each decision is a line in the session's record" {

@@ -85,7 +85,8 @@ teardown() { end_test; }
 CONFIG
     works grep -q planted-secret "$HOME/.gitconfig"
     works in_jail cat "$HOME/.gitconfig"
-    [[ $output == *Ann* && $output != *planted-secret* ]] || report "a secret in the copy"
+    [[ $output != *planted-secret* ]] || leak "a secret in the copy"
+    [[ $output == *Ann* ]] || report "not a copy of it"
 }
 
 @test "an unknown mode is refused with the choices" {

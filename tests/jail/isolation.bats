@@ -14,7 +14,7 @@ teardown() { end_test; }
     prints $'1\n1' in_jail bash -c 'ulimit -c unlimited; awk "/core file size/ { print \$5; print \$6 }" /proc/self/limits'
     works in_jail_sh 'ulimit -c 0'
     run in_jail_sh 'ulimit -c unlimited; sh -c "kill -SEGV \$\$"; ls'
-    [[ $output != *core* ]] || report "a core file was written"
+    [[ $output != *core* ]] || leak "a core file was written"
 }
 
 @test "the jail has its own session keyring" {
@@ -43,7 +43,7 @@ PYTHON
     works ipcs -q -i "$id"
     run in_jail ipcs -q -i "$id"
     ipcrm -q "$id"
-    [[ $output == *"not found"* || $status != 0 ]] || report "the host's queue is seen"
+    [[ $output == *"not found"* || $status != 0 ]] || leak "the host's queue is seen"
     local name=planted-$SBX_TAG
     prints ok "${CALL[@]}" mq_open "=$name" 0102 0600 0
     prints ok "${CALL[@]}" mq_open "=$name" 0 0 0

@@ -187,7 +187,7 @@ if libc.process_vm_readv(process, here, 1, there, 1, 0) < 0:
 
 @test "the command has no capability, has no_new_privs, and gains nothing from a setuid program" {
     works in_jail grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status
-    [[ $(grep -c $'\t0000000000000000$' <<<"$output") == 4 ]] || report "capabilities are left"
+    [[ $(grep -c $'\t0000000000000000$' <<<"$output") == 4 ]] || leak "capabilities are left"
     works in_jail grep $'^NoNewPrivs:\t1' /proc/self/status
     prints 0 "$SBX_STAGE/bin/setuid-id" -u
     prints "$(id -u)" in_jail "$SBX_STAGE/bin/setuid-id" -u
@@ -196,7 +196,7 @@ if libc.process_vm_readv(process, here, 1, there, 1, 0) < 0:
 @test "the command has no descriptor of the sandbox's" {
     run in_jail ls /proc/self/fd
     # The fourth is the directory that ls reads.
-    [[ ${lines[*]} == "0 1 2 3" ]] || report "more descriptors than expected"
+    [[ ${lines[*]} == "0 1 2 3" ]] || leak "more descriptors than expected"
 }
 
 # ---- Sockets ---------------------------------------------------------------------------------------------------------
@@ -257,7 +257,7 @@ PYTHON
     local path
     for path in "$HOME/closed/s" way/s ../closed/s /proc/self/cwd/../closed/s; do
         fails "bind: Permission denied" in_jail "${BIND[@]}" "$path"
-        [[ ! -e $HOME/closed/s ]] || report "made: $path"
+        [[ ! -e $HOME/closed/s ]] || leak "made: $path"
     done
     # Internet sockets are bound as usual.
     JAIL+=(--network open)

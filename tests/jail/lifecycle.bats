@@ -152,5 +152,5 @@ nobody_is_left() { ! pgrep -u "$SBX_USER" --runstates DRST -f "bwrap|$SBX_PROGRA
     fails "" test -e ran
     strace -f -e trace=execve -o "$BATS_TEST_TMPDIR/trace" "$SBX_PROGRAM" --quiet -- /bin/true || true
     works sh -c 'grep -o "execve(\"[^\"]*\"" "$1" | sort -u' sh "$BATS_TEST_TMPDIR/trace"
-    [[ $(grep -vcE '/agent-sandbox"|/bwrap"|/bin/true"|/proc/self/|/run/|/dev/fd' <<<"$output") == 0 ]] || report "something else was executed"
+    [[ $(grep -vcE '/agent-sandbox"|/bwrap"|/bin/true"|/proc/self/|/run/|/dev/fd' <<<"$output") == 0 ]] || leak "something else was executed"
 }

@@ -24,8 +24,8 @@ starts() {
     for backend in native bwrap; do
         works "$SBX_PROGRAM" --quiet --backend "$backend" -- sh -c '
             echo inside >>.git/config; touch .git/hooks/post-commit .envrc; exit 0'
-        ! grep -q inside .git/config || report "the configuration was written"
-        [[ ! -e .git/hooks/post-commit && ! -s .envrc ]] || report "a protected name was made"
+        ! grep -q inside .git/config || leak "the configuration was written"
+        [[ ! -e .git/hooks/post-commit && ! -s .envrc ]] || leak "a protected name was made"
     done
     works "$SBX_PROGRAM" --quiet --agent claude -- true
 }
@@ -154,7 +154,7 @@ shuts() {
             refused 125 "the mode of $directory keeps you out; run: chmod u+rwx $directory" "$SBX_PROGRAM" --quiet "$@" -- true
         fi
         chmod u+rwx "$directory"
-        ! grep -rq inside .git .envrc "$HOME/.claude" "$HOME/.config" "$HOME/.local/bin" "$HOME/.bashrc" 2>/dev/null || report "mode $mode of $directory opened a protected file"
+        ! grep -rq inside .git .envrc "$HOME/.claude" "$HOME/.config" "$HOME/.local/bin" "$HOME/.bashrc" 2>/dev/null || leak "mode $mode of $directory opened a protected file"
         works "$SBX_PROGRAM" --quiet "$@" -- true
     done
 }

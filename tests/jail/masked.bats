@@ -30,19 +30,19 @@ teardown() { end_test; }
 @test "a masked file can't be written, removed or moved aside" {
     for file in .env services/api/.env; do
         run in_jail_sh 'echo inside >"$1"; rm -f "$1"; mv "$1" aside; cat aside' "$file"
-        [[ $output != *planted* ]] || report "the content came out"
+        [[ $output != *planted* ]] || leak "the content came out"
         prints "KEY=planted" cat "$file"
     done
 }
 
 @test "the directory of a masked file can't be moved aside to read it" {
     run in_jail_sh 'mv services moved; cat moved/api/.env services/api/.env; mv services/api other; cat other/.env'
-    [[ $output != *planted* ]] || report "the content came out"
+    [[ $output != *planted* ]] || leak "the content came out"
 }
 
 @test "hard and symbolic links do not show a masked file" {
     run in_jail_sh 'ln .env alias; cat alias; ln -s .env soft; cat soft'
-    [[ $output != *planted* ]] || report "the content came out"
+    [[ $output != *planted* ]] || leak "the content came out"
 }
 
 @test "project.mask adds files, project.unmask removes one" {

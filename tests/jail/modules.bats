@@ -62,10 +62,10 @@ plant_module() {
 @test "an unknown module is reported in one line, and nothing runs" {
     JAIL=(--module no-such-module)
     refused 125 'no-such-module' in_jail touch ran
-    [[ ! -e ran ]]
+    [[ ! -e ran ]] || leak "the command ran"
     JAIL=(--module compiler --module solver/99)
     refused 125 'solver/99' in_jail touch ran
-    [[ ! -e ran ]]
+    [[ ! -e ran ]] || leak "the command ran"
 }
 
 @test "a name can't be an option of the module command" {
@@ -78,7 +78,7 @@ plant_module() {
 @test "escape sequences in messages of a module do not reach the terminal" {
     JAIL=(--module broken)
     refused 125 "not on" in_jail true
-    [[ $stderr != *$'\e'* && $stderr != *$'\a'* ]] || report "an escape sequence came through"
+    [[ $stderr != *$'\e'* && $stderr != *$'\a'* ]] || leak "an escape sequence came through"
 }
 
 @test "output of the module command that is not an assignment is refused" {
@@ -93,10 +93,10 @@ plant_module() {
     prints filtered in_jail printenv AGENT_SANDBOX_NETWORK
     for name in LD_PRELOAD MEDDLING_TOKEN HARMLESS AGENT_SANDBOX_HOME_ACCESS; do
         run in_jail printenv "$name"
-        ((status == 1)) && [[ -z $output ]] || report "$name should be removed"
+        ((status == 1)) && [[ -z $output ]] || leak "$name should be removed"
     done
     works in_jail sh -c 'touch ~/written'
-    [[ ! -e ~/written ]] || report "home.access was changed"
+    [[ ! -e ~/written ]] || leak "home.access was changed"
 }
 
 @test "the gateway's proxy does not come from a module" {
@@ -105,7 +105,7 @@ plant_module() {
     JAIL=(--module meddling --network open)
     prints http://proxy.example.org:3128 in_jail printenv https_proxy
     works "$SBX_PROGRAM" --dry-run --module meddling -- true
-    [[ $output != *"network.upstream_proxy"* ]] || report "a module's proxy should not count"
+    [[ $output != *"network.upstream_proxy"* ]] || leak "a module's proxy should not count"
 }
 
 @test "no shell start-up file of the user's runs" {
@@ -114,7 +114,7 @@ plant_module() {
     BASH_ENV=~/.planted ENV=~/.planted JAIL=(--module compiler)
     export BASH_ENV ENV
     works in_jail true
-    [[ ! -e ~/started ]] || report "a start-up file ran"
+    [[ ! -e ~/started ]] || leak "a start-up file ran"
 }
 
 @test "code for interpreters does not reach the module command" {
@@ -123,7 +123,7 @@ plant_module() {
     [[ -e ~/ran ]] && rm ~/ran
     JAIL=(--module compiler)
     works env LUA_INIT=@"$HOME/planted.lua" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- true
-    [[ ! -e ~/ran ]] || report "LUA_INIT was obeyed"
+    [[ ! -e ~/ran ]] || leak "LUA_INIT was obeyed"
 }
 
 @test "module files that the jail may write do not run outside" {
@@ -140,7 +140,7 @@ plant_module() {
     MODULEPATH=$HOME/link/modules:$MODULEPATH refused 125 "would run outside" in_jail true
     JAIL=(--module planted --rw "$HOME/own-modules")
     MODULEPATH=$HOME/own-modules refused 125 "would run outside" in_jail true
-    [[ ! -e ~/ran ]] || report "a module of the jail's ran outside"
+    [[ ! -e ~/ran ]] || leak "a module of the jail's ran outside"
 }
 
 @test "programs that the jail may write are not found by module files" {
@@ -152,7 +152,7 @@ plant_module() {
     JAIL=(--module planted)
     # The command itself keeps its PATH.
     works in_jail sh -c 'command -v planted-program'
-    [[ ! -e ~/ran ]] || report "a program of the jail's ran outside"
+    [[ ! -e ~/ran ]] || leak "a program of the jail's ran outside"
 }
 
 @test "a module command of the caller's is not run" {
@@ -162,7 +162,7 @@ plant_module() {
     mkdir -p ~/.config/agent-sandbox
     printf '[modules]\ncommand = "%s"\n' "$HOME/lmod" >~/.config/agent-sandbox/config.toml
     refused 125 "belong to root" in_jail true
-    [[ ! -e ~/ran ]]
+    [[ ! -e ~/ran ]] || leak "it ran outside"
 }
 
 # ---- module inside ---------------------------------------------------------------------------------------------------
@@ -211,5 +211,5 @@ plant_module() {
     works bash -c 'module load compiler solver; module save work'
     prints solved in_jail bash -c 'module restore work >/dev/null 2>&1; solver'
     run in_jail bash -c 'module load compiler; module save inside'
-    [[ -z $(find ~ -path ~/.local -prune -o -name 'inside*' -print) ]] || report "a collection was left on the host"
+    [[ -z $(find ~ -path ~/.local -prune -o -name 'inside*' -print) ]] || leak "a collection was left on the host"
 }

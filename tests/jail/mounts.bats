@@ -87,7 +87,7 @@ teardown() { end_test; }
     JAIL=(--hide "$PROJECT/private")
     expect_unreadable private/secret
     run in_jail_sh 'mv private aside && cat aside/secret; rmdir private'
-    [[ $output != *planted* ]] || report "the content came out"
+    [[ $output != *planted* ]] || leak "the content came out"
     prints planted cat private/secret
 }
 
@@ -95,9 +95,9 @@ teardown() { end_test; }
     works grep -q . /etc/os-release
     JAIL=(--hide /usr/lib/os-release)
     run in_jail cat /usr/lib/os-release
-    [[ $output != *NAME=* ]] || report "should be hidden"
+    [[ $output != *NAME=* ]] || leak "should be hidden"
     run in_jail cat /etc/os-release
-    [[ $output != *NAME=* ]] || report "should be hidden under its other name"
+    [[ $output != *NAME=* ]] || leak "should be hidden under its other name"
 }
 
 @test "both spellings of a symbolic link lead to what was shown" {
@@ -117,7 +117,7 @@ teardown() { end_test; }
 @test "--ro and --hide of the same path: hidden wins" {
     JAIL=(--ro "$DATA" --hide "$DATA")
     run in_jail cat "$DATA/file"
-    ((status != 0)) && [[ $output != one ]] || report "should be hidden or refused"
+    ((status != 0)) && [[ $output != one ]] || leak "should be hidden or refused"
 }
 
 @test "a source that does not exist is an error that names it" {

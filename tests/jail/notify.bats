@@ -29,7 +29,7 @@ at_terminal() {
 }
 
 sees() { [[ $SEEN == *"$1"* ]] || { printf 'should be seen: %q in %q\n' "$1" "$SEEN" >&2; return 1; }; }
-sees_not() { [[ $SEEN != *"$1"* ]] || { printf 'should not be seen: %q in %q\n' "$1" "$SEEN" >&2; return 1; }; }
+sees_not() { [[ $SEEN != *"$1"* ]] || { printf 'LEAK: should not be seen: %q in %q\n' "$1" "$SEEN" >&2; return 1; }; }
 bells() { tr -cd '\a' <<<"$SEEN" | wc -c; }
 
 notice() { printf '\033]777;notify;agent-sandbox;%s\a\a' "$1"; }

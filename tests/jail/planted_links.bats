@@ -27,7 +27,7 @@ as_agent() { "$SBX_PROGRAM" --quiet -- ./claude "$1"; }
     rm "$HOME/.config/agent-sandbox/config.toml"
     JAIL=()
     run in_jail cat "$HOME/.gitconfig"
-    [[ $output != *planted* ]] || report "shown"
+    [[ $output != *planted* ]] || leak "shown"
     [[ $output == *".gitconfig is a link to "*"remove the link"* ]] || report "not told"
 }
 
@@ -42,7 +42,7 @@ as_agent() { "$SBX_PROGRAM" --quiet -- ./claude "$1"; }
     JAIL=(--home write)
     works in_jail ln -s .ssh/id_ed25519 "$HOME/.claude.json"
     run as_agent 'cat ~/.claude.json'
-    [[ $output != *planted* ]] || report "shown"
+    [[ $output != *planted* ]] || leak "shown"
     [[ $output == *".claude.json is a symbolic link and is not copied"* ]] || report "not told"
 }
 
@@ -51,7 +51,7 @@ as_agent() { "$SBX_PROGRAM" --quiet -- ./claude "$1"; }
     ln -s ../.ssh/id_ed25519 "$HOME/.claude/CLAUDE.md"
     ln -s ../.ssh "$HOME/.claude/skills"
     run as_agent 'cat ~/.claude/CLAUDE.md ~/.claude/skills/id_ed25519'
-    [[ $output != *"planted secret"* ]] || report "shown"
+    [[ $output != *"planted secret"* ]] || leak "shown"
     [[ $output == *"CLAUDE.md is a symbolic link and can't be protected"* ]] || report "not told"
 }
 
@@ -90,7 +90,7 @@ as_agent() { "$SBX_PROGRAM" --quiet -- ./claude "$1"; }
     prints "planted secret" cat "$HOME/.netrc"
     JAIL=(--home write)
     run in_jail_sh 'cat ~/.netrc ~/vault/netrc'
-    [[ $output != *planted* ]] || report "shown"
+    [[ $output != *planted* ]] || leak "shown"
 }
 
 @test "links in the project's cache do not keep the project from starting" {
@@ -107,6 +107,6 @@ as_agent() { "$SBX_PROGRAM" --quiet -- ./claude "$1"; }
     echo fonts >"$HOME/.cache/matplotlib/fontlist.json"
     works sh -c 'ln -s ../../.profile "$HOME/.cache/matplotlib/outside"'
     run in_jail ln -s ../../.profile "$HOME/.cache/matplotlib/inside"
-    ((status != 0)) || report "a link was made"
+    ((status != 0)) || leak "a link was made"
     prints fonts in_jail cat "$HOME/.cache/matplotlib/fontlist.json"
 }

@@ -93,7 +93,7 @@ PYTHON
             soon is_dead "$FOUND"
             let_go
             expect_end "$backend: $name" 7 "the process that makes Unix sockets for the command was killed"
-            [[ $(cat after) == "none: "* ]] || report "$backend: $name: $(cat after)"
+            [[ $(cat after) == "none: "* ]] || leak "$backend: $name: $(cat after)"
             rm before after
         done
     done
@@ -114,7 +114,7 @@ hit() {
     HIT=$(cat "$BATS_TEST_TMPDIR/hit")
     WHAT="$1 of process $2 ($HIT) after $3 us"
     rm -f ran
-    [[ ! -s $BATS_TEST_TMPDIR/out ]] || { echo "$WHAT: the command read what is hidden" >&2; return 1; }
+    [[ ! -s $BATS_TEST_TMPDIR/out ]] || { echo "LEAK: $WHAT: the command read what is hidden" >&2; return 1; }
     [[ $STATUS == @(7|125|137) ]] || { echo "$WHAT: ended with $STATUS" >&2; cat "$BATS_TEST_TMPDIR/err" >&2; return 1; }
     # A supervisor that was not killed itself prints why the launch failed.
     [[ $STATUS == 7 || $2 == 0 ]] || grep -qE '^agent-sandbox: .*(ended|killed|could not|cannot)' "$BATS_TEST_TMPDIR/err" || { echo "$WHAT: does not say why:" >&2; cat "$BATS_TEST_TMPDIR/err" >&2; return 1; }
@@ -303,7 +303,7 @@ LOOK
     if [[ -e looked ]]; then
         [[ $(grep -c . seen) -ge 3 ]]
         run cat seen
-        [[ $output != *secret$'\n'* && $output != *"$greeting"* && ! -e $HOME/new ]] || report "nothing may be open to it"
+        [[ $output != *secret$'\n'* && $output != *"$greeting"* && ! -e $HOME/new ]] || leak "nothing may be open to it"
     fi
     rm -f look looked seen look.sh
     expect_clean_after_the_next landlock

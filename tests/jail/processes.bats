@@ -9,7 +9,7 @@ teardown() { end_test; }
 # bats test_tags=smoke
 @test "no capability in any set" {
     works in_jail grep ^Cap /proc/self/status
-    [[ $(grep -c $'\t0000000000000000$' <<<"$output") == 5 ]] || report "capabilities are left"
+    [[ $(grep -c $'\t0000000000000000$' <<<"$output") == 5 ]] || leak "capabilities are left"
 }
 
 @test "no_new_privs is set" {
@@ -28,7 +28,7 @@ teardown() { end_test; }
     CHILDREN+=("$outside")
     works sh -c "grep -q sleep /proc/$outside/cmdline"
     run in_jail_sh 'grep -l "slee[p]" /proc/[0-9]*/cmdline'
-    [[ -z $output ]] || report "seen"
+    [[ -z $output ]] || leak "seen"
     works kill -0 "$outside"
     fails "No such process" in_jail_sh 'kill -0 "$1"' "$outside"
 }
@@ -56,7 +56,7 @@ teardown() { end_test; }
 @test "descriptors inside are 0, 1 and 2" {
     run in_jail ls /proc/self/fd
     # The fourth is the directory that ls reads.
-    [[ ${lines[*]} == "0 1 2 3" ]] || report "more descriptors than expected"
+    [[ ${lines[*]} == "0 1 2 3" ]] || leak "more descriptors than expected"
 }
 
 @test "the caller's session keyring and System V memory are out of reach" {

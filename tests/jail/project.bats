@@ -139,6 +139,7 @@ teardown() { end_test; }
         "$SBX_PROGRAM" --quiet --network isolated -- sh -c 'pwd; cat secret; touch made'
     wait "$swapper"
     [[ -L $HOME/beside/p ]] || report "the swap"
-    ((status == 125)) && [[ $output == *"was replaced by something else"* && $output != *secret$'\n'* ]] || report "should be refused"
-    [[ ! -e $HOME/private/made ]] || report "something was written outside"
+    [[ $output != *secret$'\n'* ]] || leak "the content came out"
+    ((status == 125)) && [[ $output == *"was replaced by something else"* ]] || report "should be refused"
+    [[ ! -e $HOME/private/made ]] || leak "something was written outside"
 }

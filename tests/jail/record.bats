@@ -49,11 +49,11 @@ denied() { # NAME [CHANGE]
 
 @test "a secret on the command line is not in the record" {
     works in_jail true --token=hunter2 --password hunter2 API_KEY=hunter2 https://me:hunter2@example.org/
-    ! grep -r hunter2 "$STATE/sessions" || report "should not be recorded"
+    ! grep -r hunter2 "$STATE/sessions" || leak "should not be recorded"
     grep -q '"--token=\*\*\*"' "$(record)"
     works in_jail true https://hunter2@example.org/x 'https://example.org/?sv=1&sig=hunter2' -storepass hunter2 machine h password hunter2 \
         Authorization: Bearer hunter2 PASSWORD%3Dhunter2 --from-literal=k=hunter2 -u me:hunter2 "IDENTIFIED BY 'hunter2'"
-    ! grep -r hunter2 "$STATE/sessions" || report "should not be recorded"
+    ! grep -r hunter2 "$STATE/sessions" || leak "should not be recorded"
 }
 
 @test "log --verify accepts a record as written, and no changed one" {

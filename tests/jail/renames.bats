@@ -34,7 +34,7 @@ gives_nothing() {
     bring_back
     run in_jail_sh "$script"
     works read_all "$@"
-    [[ $output != *planted* ]] || report "the next session reads what was hidden: $script"
+    [[ $output != *planted* ]] || leak "the next session reads what was hidden: $script"
     bring_back
 }
 
@@ -110,7 +110,7 @@ shuts() {
     prints "$(cat "$2")" sh -c 'chmod 0 "$1" && chmod 0755 "$1" && cat "$2"' sh "$1" "$2"
     works in_jail chmod 0 "$1"
     works read_all "$1"
-    [[ $output != *planted* ]] || report "the next session opened $1"
+    [[ $output != *planted* ]] || leak "the next session opened $1"
     works chmod 0755 "$1"
     bring_back
 }
@@ -178,7 +178,7 @@ start_over() {
         for backend in native bwrap; do
             start_over
             shuffled "$backend" "$seed" inside
-            [[ $output != *planted* ]] || report "seed $seed with $backend: read what was hidden or masked"
+            [[ $output != *planted* ]] || leak "seed $seed with $backend: read what was hidden or masked"
             chmod -R u+rwX .
             prints kept cat keep/inner/file
         done

@@ -44,14 +44,14 @@ complain() { # WHAT PROBLEM
 
 # The last launch: the command ran in a complete jail, or did not run and one line gives the reason.
 expect_whole_or_nothing() { # WHAT
-    ! grep -q 'a secret' "$OUT" || complain "$1" "a secret is out"
+    ! grep -q 'a secret' "$OUT" || complain "LEAK: $1" "a secret is out"
     case $STATUS in
         0)
             [[ $(cat "$OUT") == ran ]] || complain "$1" "the command did not run, and nobody says so"
             WORKED=$((WORKED + 1))
             ;;
         125)
-            [[ ! -s $OUT ]] || complain "$1" "the command ran in a jail that failed"
+            [[ ! -s $OUT ]] || complain "LEAK: $1" "the command ran in a jail that failed"
             [[ $(wc -l <"$ERRORS") == 1 && $(cat "$ERRORS") == "agent-sandbox: "* ]] || complain "$1" "one line should say why"
             FAILED=$((FAILED + 1))
             ;;

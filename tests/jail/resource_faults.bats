@@ -158,7 +158,7 @@ teardown() { end_test; }
     wait_until no_process_left
     [[ $STATUS == 0 && $(cat "$HOME/moved/late") == late ]]
     [[ $(ls -A "$PROJECT") == new ]] || { ls -A "$PROJECT" >&2; return 1; }
-    ! grep -q '^new$' "$HOME/moved/seen" "$BATS_TEST_TMPDIR/jail.out"
+    ! grep -q '^new$' "$HOME/moved/seen" "$BATS_TEST_TMPDIR/jail.out" || leak "the jail sees what took its place"
     # No placeholder of ours is left in it.
     [[ $(ls -A "$HOME/moved" | tr '\n' ' ') == ".env go late private ready seen sub work " ]] || { ls -lA "$HOME/moved" >&2; return 1; }
 }
@@ -350,7 +350,7 @@ half() { printf '[mounts]\nhidden = ["/srv' >"$1"; }
             "$kind" "$file"
             refused 125 "$file" timeout 20 "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- touch ran
             rm "$file"
-            [[ ! -e ran ]]
+            [[ ! -e ran ]] || leak "the command ran"
         done
     done
     works in_jail true

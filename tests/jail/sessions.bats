@@ -173,7 +173,7 @@ ask() { "${ASK[@]}" "$@"; }
         # It finds no control socket. With the path of its own socket, it can't connect to it either.
         finds() { in_jail_sh 'find / -xdev -name control -type s; find /tmp /run -name "agent-sandbox-u*"' 2>/dev/null; }
         run finds
-        [[ -z $output ]] || report "should find nothing"
+        [[ -z $output ]] || leak "should find nothing"
         rm -f own answer
         start_jail 'touch ready; until test -e own; do sleep 0.05; done; python3 "$1" "$(cat own)" "{\"do\":\"status\"}" >answer.new 2>&1; mv answer.new answer' "${ASK[1]}"
         own=$(ls "$PLACE"/sessions/*/control | grep -vxF "$socket")
@@ -194,8 +194,8 @@ ask() { "${ASK[@]}" "$@"; }
     for backend in native bwrap; do
         run env XDG_RUNTIME_DIR="$PWD/runtime" "$SBX_PROGRAM" --quiet --backend "$backend" -- \
             sh -c 'ls runtime/agent-sandbox/sessions 2>/dev/null; mkdir -p runtime/agent-sandbox/sessions/00 2>/dev/null && echo planted; true'
-        [[ $status == 0 && -z $output ]] || report "$backend: nothing is to be seen or made"
-        [[ -d runtime/agent-sandbox/sessions && ! -e runtime/agent-sandbox/sessions/00 ]] || report "it lies there, and nothing is planted"
+        [[ $status == 0 && -z $output ]] || leak "$backend: nothing is to be seen or made"
+        [[ -d runtime/agent-sandbox/sessions && ! -e runtime/agent-sandbox/sessions/00 ]] || leak "it lies there, and nothing is planted"
     done
     rm -rf runtime
 }

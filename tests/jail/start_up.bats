@@ -19,7 +19,7 @@ expect_unplanted() {
     works sh -c 'mkdir -p "$(dirname "$1")" && echo control >>"$1"' sh "$file"
     if [[ $before == absent ]]; then rm -f "$file"; rmdir -p --ignore-fail-on-non-empty "$(dirname "$file")" 2>/dev/null || true; else echo "$before" >"$file"; fi
     fails "" in_jail_sh 'mkdir -p "$(dirname "$1")"; rm -rf "$1" 2>/dev/null; echo planted >>"$1"' "$file"
-    ! grep -qs planted "$file" || report "$1 was written"
+    ! grep -qs planted "$file" || leak "$1 was written"
 }
 
 # bats test_tags=smoke

@@ -14,7 +14,7 @@ answers() {
     run in_jail "${CALL[@]}" < <(printf '%s 0 0 0 0 0 0\n' "$@")
     ((status == 0)) || report "should run"
     for name in "$@"; do
-        [[ $'\n'$output$'\n' == *$'\n'"$name $error"$'\n'* || $'\n'$output$'\n' == *$'\n'"$name absent"$'\n'* ]] || report "$name should answer $error"
+        [[ $'\n'$output$'\n' == *$'\n'"$name $error"$'\n'* || $'\n'$output$'\n' == *$'\n'"$name absent"$'\n'* ]] || leak "$name should answer $error"
     done
 }
 

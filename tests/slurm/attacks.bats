@@ -13,7 +13,7 @@ setup() {
 teardown() { end_slurm_test; }
 
 is_untouched() { [[ $(cat ~/victim) == untouched && ! -e $MARKER ]]; }
-expect_untouched() { is_untouched || { output=$(cat ~/victim; ls -a ~) report "something was written outside: $1"; }; }
+expect_untouched() { is_untouched || { output=$(cat ~/victim; ls -a ~) leak "something was written outside: $1"; }; }
 expect_marker() {
     wait_until test -e "$MARKER" || report "the control left no trace: $1"
     rm "$MARKER"
@@ -32,7 +32,7 @@ expect_refused() {
             failures=1
         done <refusals
         exit $failures'
-    [[ -z $(squeue --me --noheader) ]] || report "something was submitted"
+    [[ -z $(squeue --me --noheader) ]] || leak "something was submitted"
 }
 
 # make_library NAME FILE...: a library that creates these files when a process loads it.
@@ -124,11 +124,11 @@ EVERYTHING=$'a private key\na token of the shell\na credential\nreached munge\na
         srun --quiet --output="$1/%j" echo attacked
         SLURM_STDOUTMODE=$1/victim srun --quiet echo attacked
         srun --quiet --input="$1/secret" cat || true' bash "$HOME" || true
-    [[ $output != *classified* ]] || report "the input"
+    [[ $output != *classified* ]] || leak "the input"
     wait_until is_queue_empty
     expect_untouched "an output"
-    [[ ! -s copied ]] || report "the input of a batch job"
-    [[ -z $(find ~ -maxdepth 1 -name '[0-9]*') ]] || report "a pattern"
+    [[ ! -s copied ]] || leak "the input of a batch job"
+    [[ -z $(find ~ -maxdepth 1 -name '[0-9]*') ]] || leak "a pattern"
 }
 
 @test "a job name can't contain a path, by option, variable or directive" {
@@ -157,7 +157,7 @@ LIST
     submit_inside --chdir="$HOME/elsewhere" --output="$PROJECT/out" --wrap="pwd; touch here $HOME/elsewhere/there"
     wait_until is_job_over "$JOB"
     run inside srun --quiet --chdir="$HOME/elsewhere" touch here
-    [[ -z $(ls ~/elsewhere) ]] || report "written elsewhere"
+    [[ -z $(ls ~/elsewhere) ]] || leak "written elsewhere"
 }
 
 # ---- Code that Slurm would start -----------------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ LIST
         run outside sbatch "$script"
         local plain=$output plain_status=$status
         run inside sbatch "$script"
-        [[ $status != 0 && $plain_status != 0 ]] || report "$script"
+        [[ $status != 0 && $plain_status != 0 ]] || leak "$script"
     done
     [[ -z $(squeue --me --noheader) ]]
     expect_untouched "a directive"
@@ -446,7 +446,7 @@ LIST
         fails "refused [" inside scontrol update "JobId=$JOB" "$change"
     done
     fails "refused [" inside scontrol update JobName=wrap TimeLimit=1
-    [[ $(scontrol show job "$JOB") == "$before" ]] || report "the job was changed"
+    [[ $(scontrol show job "$JOB") == "$before" ]] || leak "the job was changed"
     # The control: plain Slurm accepts those of these changes that its user may make.
     works scontrol update "JobId=$JOB" "StdOut=$HOME/victim"
 }

@@ -20,7 +20,8 @@ in_jail() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@" 2> >(grep -v "not held b
     works inside sbatch --parsable --output=job.out job.sh
     wait_until test -s job.out
     wait_until is_queue_empty
-    [[ $(<job.out) == *"by landlock"* && ! -e ~/written ]] || report "$(<job.out)"
+    [[ ! -e ~/written ]] || leak "was written: $(<job.out)"
+    [[ $(<job.out) == *"by landlock"* ]] || report "$(<job.out)"
     prints "by landlock" inside srun -Q sh -c 'echo "by $AGENT_SANDBOX_BACKEND"'
 }
 

@@ -73,7 +73,7 @@ PYTHON
         'cp /bin/true /run/agent-sandbox/stubs/sbatch' 'touch /run/agent-sandbox/stubs/new' 'cp /bin/true /usr/bin/sbatch' 'mv /run/agent-sandbox /run/other' \
         'umount /usr/bin/sbatch' 'mount --bind /bin/true /usr/bin/sbatch'; do
         run in_jail sh -c "$act"
-        ((status != 0)) || report "should fail: $act"
+        ((status != 0)) || leak "should fail: $act"
     done
     # Under every name it is the stub; the file below the stub can't be reached.
     local name
@@ -126,7 +126,7 @@ is_gone() { ! kill -0 "$1" 2>/dev/null; }
     works scontrol release "$JOB"
     wait_until is_job_over "$JOB"
     works "$CLUSTER/bin/control" open-network
-    [[ ! -e out || $(cat out) == 1 ]] || { output=$(cat out) report "the job has the network that it was submitted with"; }
+    [[ ! -e out || $(cat out) == 1 ]] || { output=$(cat out) leak "the job has the network that it was submitted with"; }
     submit_inside --output=out show.sh
     wait_for_job "$JOB"
     (($(cat out) > 1)) || { output=$(cat out) report "the control has more than the loopback"; }
@@ -142,7 +142,7 @@ is_gone() { ! kill -0 "$1" 2>/dev/null; }
     wait_until is_job_over "$JOB"
     rm project
     mv moved project
-    [[ -z $(ls ~/elsewhere) ]] || { output=$(ls ~/elsewhere) report "written elsewhere"; }
+    [[ -z $(ls ~/elsewhere) ]] || { output=$(ls ~/elsewhere) leak "written elsewhere"; }
     works grep "is another directory than when the job was submitted" ~/.local/state/agent-sandbox/slurm/output/"$JOB"
     # The control: the same wait without replacing the directory.
     cd project

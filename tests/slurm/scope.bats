@@ -59,7 +59,7 @@ prints_and_fails() {
     local text=$1
     shift
     run "$@"
-    ((status != 0)) || report "should fail: $*"
+    ((status != 0)) || leak "should fail: $*"
     [[ $output == "$text" ]] || report "should say '$text': $*"
 }
 
@@ -70,8 +70,8 @@ prints_and_fails() {
         "squeue -o %i%j%k%Z%o" "sprio" "sprio -l" "sprio -j $BARE,$THEIRS" "scontrol show jobs" "scontrol -o show job" "sacct --name=bare,theirs" "sacct -j $BARE,$THEIRS --format=JobName%30" \
         "sacct -D -l" "sacct --json" "sstat -a -j $BARE,$THEIRS"; do
         run inside $line
-        [[ ! $output =~ (^|[^a-z])(bare|theirs)($|[^a-z]) && ! $output =~ (^|[^0-9])($BARE|$THEIRS)($|[^0-9]) || $output == *"error"* || $output == *refused* ]] || report "$line"
-        [[ $output != *agent-sandbox:1:* ]] || report "the tag is shown: $line"
+        [[ ! $output =~ (^|[^a-z])(bare|theirs)($|[^a-z]) && ! $output =~ (^|[^0-9])($BARE|$THEIRS)($|[^0-9]) || $output == *"error"* || $output == *refused* ]] || leak "$line"
+        [[ $output != *agent-sandbox:1:* ]] || leak "the tag is shown: $line"
     done
     prints "bare theirs" sh -c 'squeue --noheader --name=bare,theirs --format=%j | sort | xargs'
     wait_until is_in_accounting "$BARE"
@@ -90,11 +90,11 @@ is_in_accounting() { [[ -n $(sacct --noheader --jobs="$1" --format=JobID) ]]; }
         "sshare --all" "sshare --users=$SBX_NEIGHBOUR" "sdiag" "sreport user top" "sreport cluster accountutilizationbyuser" "sacctmgr show users" "sacctmgr show associations" \
         "scontrol show nodes" "scontrol show assoc_mgr" "sinfo --list-reasons" "sstat -j $number" "scontrol completing" "scontrol listpids" "squeue --json" "scontrol show config"; do
         run inside $line
-        [[ $output != *"$SBX_NEIGHBOUR"* || $line == *"$SBX_NEIGHBOUR"* ]] || report "names the neighbour: $line"
-        [[ $output != *of-the-n* && $output != *private* ]] || report "shows the neighbour's job: $line"
+        [[ $output != *"$SBX_NEIGHBOUR"* || $line == *"$SBX_NEIGHBOUR"* ]] || leak "names the neighbour: $line"
+        [[ $output != *of-the-n* && $output != *private* ]] || leak "shows the neighbour's job: $line"
     done
     AGENT_SANDBOX_SLURM_SCOPE=user run inside squeue --noheader --format=%u
-    [[ -z $output ]] || report "scope user shows the user's alone"
+    [[ -z $output ]] || leak "scope user shows the user's alone"
     run inside scancel "$number"
     prints RUNNING job_state "$number"
 }
@@ -126,7 +126,7 @@ is_in_accounting() { [[ -n $(sacct --noheader --jobs="$1" --format=JobID) ]]; }
     prints mine cat out
     printf '[slurm]\nscope = "none"\n' >.agent-sandbox.toml
     run seen
-    [[ $output != *bare* && $output != *theirs* ]] || report "the project's file"
+    [[ $output != *bare* && $output != *theirs* ]] || leak "the project's file"
 }
 
 @test "a comment forges no tag, neither at submission nor later" {

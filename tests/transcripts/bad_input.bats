@@ -138,7 +138,7 @@ refuses() {
     prints content in_jail cat "$HOME/"$'bytes\xff/file'
     JAIL=(--ro "$HOME/"$'nothing\xff\e[31m')
     refuses '\x'
-    [[ $stderr != *$'\e'* && $stderr != *$'\xff'* ]] || report "raw bytes reach the terminal"
+    [[ $stderr != *$'\e'* && $stderr != *$'\xff'* ]] || leak "raw bytes reach the terminal"
 }
 
 @test "a project whose name has a newline, bytes or an escape sequence works" {

@@ -200,7 +200,7 @@ offers_only() {
     grep -qx dated.txt < <(in_zsh "agent-sandbox --ro dated")
     grep -qx dated.txt < <(in_zsh "agent-sandbox why path dated")
     grep -q '^data' < <(in_zsh "agent-sandbox trust dat")
-    ! grep -q dated < <(in_zsh "agent-sandbox trust dat")
+    ! grep -q dated < <(in_zsh "agent-sandbox trust dat") || report "offered without a reason"
 }
 
 @test "a file name with a line break is not offered as two names" {

@@ -102,7 +102,7 @@ DENIED_WRITABLE_PATHS=(/software)
 touch "$HOME/ran"
 CONF
     import sandbox.conf
-    [[ ! -e $HOME/ran ]]
+    [[ ! -e $HOME/ran ]] || leak "it ran outside"
     works "$SBX_PROGRAM" config check
     expect_hidden "$HOME/private/file"
     expect_writable "$HOME/out/file"
@@ -177,7 +177,7 @@ CONF
     [[ $output == *"HOME_IS=open TMP_IS=open PID_IS=open KEY_IS=planted"* ]] || report "the control should succeed"
     rm "$HOME/planted" "$PROJECT/planted"
     import sandbox.conf
-    [[ ! -e $HOME/planted && ! -e $PROJECT/planted ]] || report "it wrote"
+    [[ ! -e $HOME/planted && ! -e $PROJECT/planted ]] || leak "it wrote"
     grep -q 'HOME_IS = ""' "$CONFIG"
     grep -q 'PID_IS = ""' "$CONFIG"
     grep -q 'KEY_IS = ""' "$CONFIG"

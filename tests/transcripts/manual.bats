@@ -40,7 +40,7 @@ as_text() { MANWIDTH=80 MAN_KEEP_FORMATTING='' LC_ALL=C.UTF-8 man -P cat -l "$PA
         (($(wc -l <"$BATS_TEST_TMPDIR/text") > 60))
         wide=$(awk 'length($0) > 80' "$BATS_TEST_TMPDIR/text")
         [[ -z $wide ]] || { printf '%s: too wide:\n%s\n' "$name" "$wide" >&2; return 1; }
-        ! grep -q '@[a-z]*@$' "$BATS_TEST_TMPDIR/text"
+        ! grep -q '@[a-z]*@$' "$BATS_TEST_TMPDIR/text" || report "$name: a mark was not replaced"
     done
 }
 
