@@ -33,7 +33,7 @@ owned_by_group_member() { strict >"$1" && chown "$SBX_USER:" "$1" && chmod 0644 
 unreadable() { strict >"$1" && chmod 0640 "$1"; }
 empty() { : >"$1"; }
 half() { printf '[home]\naccess = "restr' >"$1"; }
-binary() { head -c 1000 /dev/urandom >"$1"; }
+binary() { random_bytes 1000 >"$1"; }
 huge() { { strict && head -c 2000000 /dev/zero | tr '\0' '#'; } >"$1"; }
 sparse() { strict >"$1" && truncate -s 1T "$1"; }
 fifo() { mkfifo "$1"; }

@@ -121,7 +121,7 @@ end_obedient_jail() {
 
 @test "all our processes are killed during a connection: no connection is left, and none can be made" {
     local backend name processes=()
-    RANDOM=4713
+    RANDOM=$SBX_SEED
     for backend in native bwrap landlock; do
         use "$backend"
         start_talking

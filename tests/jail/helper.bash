@@ -139,6 +139,13 @@ expect_writable() {
     grep -q inside "$1" || report "was not written on the host: $1"
 }
 
+# ---- Random input ----------------------------------------------------------------------------------------------------
+
+# The runners print SBX_SEED. A run with the same seed gets the same bytes.
+random_bytes() { # COUNT
+    python3 -c 'import random, sys; random.seed(int(sys.argv[1])); sys.stdout.buffer.write(random.randbytes(int(sys.argv[2])))' "$SBX_SEED" "$1"
+}
+
 # ---- Background processes --------------------------------------------------------------------------------------------
 
 # Long, because a shared machine can pause for seconds. Only a failing test waits so long.

@@ -257,7 +257,7 @@ shuffled() { local word; for word in "$@"; do echo "$RANDOM $word"; done | sort 
 
 @test "all processes of ours are killed at once, in any order: nothing runs on" {
     local backend processes
-    RANDOM=4711
+    RANDOM=$SBX_SEED
     for backend in native bwrap firejail; do
         use "$backend"
         for _ in 1 2 3 4; do
@@ -275,7 +275,7 @@ shuffled() { local word; for word in "$@"; do echo "$RANDOM $word"; done | sort 
 # Without a pid namespace, a process that left the command may then stay alive. It stays confined.
 @test "by Landlock alone, a process that outlives all of ours stays confined" {
     local processes
-    RANDOM=4712
+    RANDOM=$SBX_SEED
     echo secret >"$HOME/secret"
     start_listener "$HOME/service"
     use landlock

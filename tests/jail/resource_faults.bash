@@ -18,6 +18,7 @@ start_resource_test() {
     LISTING=$(home_listing)
     MOUNTS=$(mounts_of_host)
     WORKED=0 FAILED=0
+    RANDOM=$SBX_SEED
 }
 
 # Without the numbers that the kernel assigns in order.

@@ -99,8 +99,8 @@ teardown() {
 }
 
 @test "binary data and an empty file as a script are handled as outside" {
-    head -c 100000 /dev/urandom >junk
-    { echo '#!/bin/sh'; head -c 100000 /dev/urandom; } >behind
+    random_bytes 100000 >junk
+    { echo '#!/bin/sh'; random_bytes 100000; } >behind
     : >empty
     local script
     for script in junk empty behind; do

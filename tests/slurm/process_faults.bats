@@ -90,7 +90,7 @@ start_step() {
 
 @test "all our processes are killed during a step: the step and all processes end" {
     local name processes=()
-    RANDOM=4714
+    RANDOM=$SBX_SEED
     remember_world
     start_step
     mapfile -t processes < <(for name in supervisor stage keeper chaperon; do echo "$RANDOM $(process "$name")"; done | sort -n | cut -d' ' -f2)
