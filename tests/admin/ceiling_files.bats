@@ -4,7 +4,7 @@
 # start.
 
 load helper
-setup() { start_admin_test; }
+setup() { start_admin_test copy; }
 teardown() { end_admin_test; }
 
 refuses() {

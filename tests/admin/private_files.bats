@@ -5,7 +5,7 @@
 
 load helper
 
-setup() { start_admin_test; }
+setup() { start_admin_test copy; }
 teardown() { end_admin_test; }
 
 group() { id -g "$SBX_USER"; }

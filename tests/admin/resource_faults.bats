@@ -8,7 +8,7 @@ load helper
 
 setup_file() { export BATS_TEST_TIMEOUT=1800; }
 setup() {
-    start_admin_test
+    start_admin_test copy
     as_user mkdir -p "$PROJECT/sub"
     as_user sh -c 'echo "a secret" | tee "$1/.env" "$1/sub/.env" >/dev/null; echo work >"$1/work"' sh "$PROJECT"
     JAIL=(--network isolated --slurm off --backend native)
