@@ -1,30 +1,40 @@
 # SPDX-License-Identifier: MIT
 # A clean Debian, for scripts that run as root and must not depend on programs that happen to be installed here. Sourced, not run.
 #
-# The tree is made once, below build/. Each user of it gets a writable copy in memory and its own namespaces: /proc, a network with only
-# loopback, a host name. It is entered by pivot_root, because in a chroot the kernel refuses new user namespaces.
+# The tree is made once for all checkouts (scripts/build-cache.bash). Each user of it gets a writable copy in memory and its own namespaces:
+# /proc, a network with only loopback, a host name. It is entered by pivot_root, because in a chroot the kernel refuses new user namespaces.
 
-# make_clean_root NAME PACKAGE...: makes the tree build/roots/NAME with the essential packages and these. Rebuilds it when the list changes.
+. scripts/build-cache.bash
+
+# make_clean_root NAME PACKAGE...: makes a tree with the essential packages and these. build/roots/NAME is a link to it. Another list, release
+# or source of packages gives another tree.
 make_clean_root() {
-    local name=$1 root=build/roots/$1 sources=() file wanted
+    local name=$1 release=bookworm cache root sources=() file wanted
     shift
     wanted="$*"
-    [[ ! -e $root/etc/agent-sandbox-root || $(<"$root/etc/agent-sandbox-root") != "$wanted" ]] || return 0
-    command -v mmdebstrap >/dev/null || { echo "scripts/clean-root.bash: mmdebstrap is missing; run: scripts/setup packages" >&2; return 1; }
-    mkdir -p build/roots
-    # Another run may be building it at the same time.
-    exec 8>"$root.lock"
-    flock 8
-    [[ ! -e $root/etc/agent-sandbox-root || $(<"$root/etc/agent-sandbox-root") != "$wanted" ]] || { exec 8>&-; return 0; }
-    rm -rf "$root" "$root.new"
     for file in /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources; do [[ ! -s $file ]] || sources+=("$file"); done
-    ((${#sources[@]})) || { echo "scripts/clean-root.bash: apt has no sources here" >&2; return 1; }
-    mmdebstrap --quiet --variant=minbase --include="${wanted// /,}" \
-        --aptopt='APT::Install-Recommends "false"' --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-        bookworm "$root.new" "${sources[@]}" >&2
-    echo "$wanted" >"$root.new/etc/agent-sandbox-root"
-    mv "$root.new" "$root"
-    exec 8>&-
+    cache=$(cache_folder roots)
+    root=$cache/$({ echo "$wanted"; uname -m; declare -f make_clean_root; cat /dev/null "${sources[@]}"; } | cache_key)
+    if ! cache_use "$root"; then
+        command -v mmdebstrap >/dev/null || { echo "scripts/clean-root.bash: mmdebstrap is missing; run: scripts/setup packages" >&2; return 1; }
+        ((${#sources[@]})) || { echo "scripts/clean-root.bash: apt has no sources here" >&2; return 1; }
+        # Another run may be making it at the same time.
+        exec 8>"$cache/lock"
+        flock 8
+        if ! cache_use "$root"; then
+            rm -rf "$root.new"
+            # In a mount namespace of its own: its mounts end with it, and no later rm -rf meets them.
+            unshare --mount --propagation private mmdebstrap --quiet --variant=minbase --include="${wanted// /,}" --aptopt='Acquire::Retries "5"' \
+                --aptopt='APT::Install-Recommends "false"' --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
+                "$release" "$root.new" "${sources[@]}" >&2 || { exec 8>&-; return 1; }
+            touch "$root.new" # mmdebstrap sets the time to SOURCE_DATE_EPOCH
+            mv "$root.new" "$root"
+        fi
+        exec 8>&-
+    fi
+    mkdir -p build/roots
+    [[ -L build/roots/$name ]] || rm -rf "build/roots/$name"
+    [[ $(readlink "build/roots/$name") == "$root" ]] || ln -sfn "$root" "build/roots/$name"
 }
 
 # in_clean_root NAME COMMAND...: runs the command as root of the tree, in /. The checkout is mounted read-only at /checkout. Descriptors and
