@@ -53,7 +53,7 @@ end_obedient_jail() {
 
 @test "the gateway is killed during a connection: the jail goes on without a network, and a message reports it" {
     local backend
-    for backend in native bwrap landlock; do
+    for backend in native $(sampled 2 bwrap landlock); do
         use "$backend"
         start_talking
         kill -KILL "$GATEWAY"
@@ -71,7 +71,7 @@ end_obedient_jail() {
 
 @test "the gateway is stopped during a connection: nothing gets out, and traffic goes on after SIGCONT" {
     local backend
-    for backend in native landlock; do
+    for backend in $(sampled 2 native landlock); do
         use "$backend"
         start_talking
         kill -STOP "$GATEWAY"
@@ -97,7 +97,7 @@ end_obedient_jail() {
 
 @test "the stage is stopped during a connection: nothing opens, and traffic goes on after SIGCONT" {
     local backend
-    for backend in native landlock; do
+    for backend in $(sampled 2 native landlock); do
         use "$backend"
         start_talking
         need stage
@@ -122,7 +122,7 @@ end_obedient_jail() {
 @test "all our processes are killed during a connection: no connection is left, and none can be made" {
     local backend name processes=()
     RANDOM=$SBX_SEED
-    for backend in native bwrap landlock; do
+    for backend in native $(sampled 2 bwrap landlock); do
         use "$backend"
         start_talking
         mapfile -t processes < <(for name in supervisor builder stage keeper gateway; do echo "$RANDOM $(process "$name")"; done | sort -n | cut -d' ' -f2)

@@ -146,6 +146,19 @@ random_bytes() { # COUNT
     python3 -c 'import random, sys; random.seed(int(sys.argv[1])); sys.stdout.buffer.write(random.randbytes(int(sys.argv[2])))' "$SBX_SEED" "$1"
 }
 
+# sampled N ITEM...: every N-th item, at least one, one a line. The seed, the test and the items decide where it begins, so that runs with
+# different seeds try different cases. With SBX_WHOLE=1 all of them, with SBX_WHOLE=faults all in the files about faults.
+sampled() {
+    local every=$1 number start
+    shift
+    ((every <= $#)) || every=$#
+    case ${SBX_WHOLE:-}:$BATS_TEST_FILENAME in
+        1:* | faults:*faults.bats) every=1 ;;
+    esac
+    start=$(cksum <<<"$SBX_SEED $BATS_TEST_NAME $*")
+    for ((number = 1 + ${start%% *} % every; number <= $#; number += every)); do printf '%s\n' "${!number}"; done
+}
+
 # ---- Background processes --------------------------------------------------------------------------------------------
 
 # Long, because a shared machine can pause for seconds. Only a failing test waits so long.

@@ -193,10 +193,10 @@ os.open(\"post-merge\", os.O_WRONLY | os.O_CREAT, 0o755, dir_fd=hooks)
 
 limit_of() { cat "/proc/sys/fs/inotify/max_user_$1"; }
 
-# take_outside MOST: TAKEN gets the numbers of instances and watches. They are held until release_outside.
+# take_outside MOST WATCHES: TAKEN gets the numbers of instances and watches. They are held until release_outside.
 take_outside() {
     rm -f ready look
-    python3 "$SBX_STAGE/tests/jail/take_watches.py" "$1" >"$BATS_TEST_TMPDIR/taken" 3>&- &
+    python3 "$SBX_STAGE/tests/jail/take_watches.py" "$@" >"$BATS_TEST_TMPDIR/taken" 3>&- &
     TAKER=$!
     CHILDREN+=("$TAKER")
     wait_until test -e ready
@@ -210,8 +210,8 @@ release_outside() {
 
 leaves_watches() { # BACKEND
     local instances watches
-    # The control.
-    take_outside 100
+    # The control. More watches than half of the limit would only take longer.
+    take_outside 100 $(($(limit_of watches) / 2 + 1))
     release_outside
     read -r instances watches <<<"$TAKEN"
     [[ $instances == 100 ]] && ((watches > $(limit_of watches) / 2)) || report "outside: only $TAKEN"
@@ -237,7 +237,7 @@ leaves_watches() { # BACKEND
 @test "bubblewrap: a command that takes all inotify instances and watches leaves some for the guards" { leaves_watches bwrap; }
 
 @test "a session without an inotify instance reports it at the start" {
-    take_outside 3000
+    take_outside 3000 0
     run "$SBX_PROGRAM" --quiet -- true
     [[ $status == 0 && $output == *"no inotify instance or watch left"*"raise the limits"* ]] || report "not reported"
     works "$SBX_PROGRAM" log

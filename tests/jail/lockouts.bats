@@ -21,7 +21,7 @@ teardown() {
 
 starts() {
     local backend
-    for backend in native bwrap; do
+    for backend in $(sampled 2 native bwrap); do
         works "$SBX_PROGRAM" --quiet --backend "$backend" -- sh -c '
             echo inside >>.git/config; touch .git/hooks/post-commit .envrc; exit 0'
         ! grep -q inside .git/config || leak "the configuration was written"
@@ -128,7 +128,7 @@ add_submodule() {
     mkdir elsewhere
     rm -rf .git/hooks
     ln -s ../elsewhere .git/hooks
-    for backend in native bwrap; do
+    for backend in $(sampled 2 native bwrap); do
         JAIL=(--backend "$backend")
         works in_jail git status
         run in_jail_sh 'touch elsewhere/pre-commit .git/hooks/pre-commit; rm .git/hooks; ln -sfn ../evil .git/hooks'
@@ -146,7 +146,7 @@ add_submodule() {
 shuts() {
     local directory=$1 mode
     shift
-    for mode in 0 0111 0222 0333 0444 0555 0666; do
+    for mode in $(SBX_SEED=$SBX_SEED$directory sampled 3 0 0111 0222 0333 0444 0555 0666); do
         works "$SBX_PROGRAM" --quiet "$@" -- chmod "$mode" "$directory"
         run "$SBX_PROGRAM" --quiet "$@" -- sh -c 'chmod u+rwx . .git .git/info "$1"; for file in .git/config .git/hooks/post-commit .envrc \
             "$HOME/.claude/settings.json" "$HOME/.config/git/config" "$HOME/.local/bin/ls" "$HOME/.bashrc"; do echo inside >>"$file"; done; exit 0' sh "$directory"
@@ -164,7 +164,7 @@ shuts() {
     mkdir -p "$HOME/.claude" "$HOME/.config/git" "$HOME/.local/bin" "$HOME/.local/share"
     echo '{}' >"$HOME/.claude/settings.json"
     echo "# shell" >"$HOME/.bashrc"
-    for backend in native bwrap; do
+    for backend in $(sampled 2 native bwrap); do
         shuts "$HOME/.claude" --backend "$backend" --agent claude
         shuts "$PROJECT" --backend "$backend"
         shuts "$PROJECT/.git" --backend "$backend"

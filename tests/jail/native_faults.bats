@@ -29,7 +29,7 @@ teardown() { end_test; }
 # After the command has started, it may make the same calls itself.
 @test "the builder is killed at the first and the last of each of its calls: nothing runs, nothing is left" {
     local call number
-    for call in $(calls_of_child); do
+    for call in $(sampled 3 $(calls_of_child)); do
         for number in $(first_and_last "$call" "$(child_calls | grep -cx "$call")"); do
             # strace counts per process: with 1 it would also kill the supervisor at its first write, the error message.
             [[ $call:$number != write:1 ]] || number=2
@@ -43,7 +43,7 @@ teardown() { end_test; }
 @test "the builder is killed in the middle of its mounts: nothing runs, nothing is left" {
     local call number
     for call in move_mount mount_setattr open_tree; do
-        for number in $(sample "$call" 5); do
+        for number in $(sampled 3 $(sample "$call" 5)); do
             run_with "$call:signal=KILL:when=$number"
             expect_failed "$call, $number" 'ended while it was made|was killed|Killed'
         done
@@ -53,7 +53,7 @@ teardown() { end_test; }
 
 @test "the supervisor is killed at any of its calls: nothing of it is left" {
     local call number
-    for call in $(calls_of_supervisor); do
+    for call in $(sampled 3 $(calls_of_supervisor)); do
         for number in $(first_and_last "$call"); do
             run_with "$call:signal=KILL:when=$number"
             [[ $STATUS == @(0|125|137) ]] || { echo "$call, $number: ended with $STATUS" >&2; cat "$ERRORS" >&2; return 1; }
@@ -72,7 +72,7 @@ teardown() { end_test; }
     declare -A texts=([EPERM]="Operation not permitted" [ENOMEM]="Cannot allocate memory" [ENOSPC]="No space left on device")
     for call in clone3 open_tree move_mount mount_setattr mount pivot_root umount2 unshare fsopen fsmount mkdirat symlinkat capset; do
         (($(count_of "$call"))) || continue
-        for error in EPERM ENOMEM ENOSPC; do
+        for error in $(SBX_SEED=$SBX_SEED$call sampled 3 EPERM ENOMEM ENOSPC); do
             # Without mount_setattr the child sets the attributes one mount at a time, at the end: see the next test.
             [[ $call:$error != mount_setattr:EPERM ]] || continue
             for number in $(first_and_last "$call"); do
@@ -120,7 +120,7 @@ teardown() { end_test; }
     WALK=("${old[@]}" "${WALK[@]}")
     walk native without
     no_difference plain without
-    for call in mount_setattr:ENOSYS mount_setattr:EPERM openat2:ENOSYS close_range:ENOSYS; do
+    for call in $(sampled 2 mount_setattr:ENOSYS mount_setattr:EPERM openat2:ENOSYS close_range:ENOSYS); do
         WALK=("${old[@]}" strace -f -qq -o /dev/null -e "trace=${call%:*}" -e "inject=${call%:*}:error=${call#*:}")
         walk native without
         no_difference plain without || { echo "with $call" >&2; return 1; }

@@ -117,7 +117,7 @@ expect() {
 
 @test "the supervisor is killed after prepare: nothing runs, and the next session removes what was made" {
     local backend
-    for backend in native bwrap; do
+    for backend in $(sampled 2 native bwrap); do
         use --backend "$backend" --network filtered
         stop_after prepare
         # The control: there is something to remove.
@@ -150,7 +150,7 @@ makes_sockets() {
 
 @test "the supervisor is killed after launch: the jail dies before the command runs, and the next session removes what was made" {
     local backend
-    for backend in native bwrap; do
+    for backend in $(sampled 2 native bwrap); do
         use --backend "$backend" --network filtered
         stop_after launch
         is_alive "$(keeper)"
@@ -162,7 +162,7 @@ makes_sockets() {
 
 @test "the keeper is killed after launch: nothing runs, nothing is left" {
     local backend
-    for backend in native bwrap; do
+    for backend in $(sampled 2 native bwrap); do
         use --backend "$backend" --network filtered
         stop_after launch
         kill_it "$(keeper)"
@@ -175,7 +175,7 @@ makes_sockets() {
 
 @test "the supervisor is killed after serve: the keeper removes what was made" {
     local backend
-    for backend in native bwrap; do
+    for backend in $(sampled 2 native bwrap); do
         use --backend "$backend" --network filtered
         stop_after serve
         [[ -d .vscode ]]
@@ -188,7 +188,7 @@ makes_sockets() {
 # The gateway has ended by itself.
 @test "the keeper is killed after serve: the session ends as it would, and nothing is left" {
     local backend
-    for backend in native bwrap; do
+    for backend in $(sampled 2 native bwrap); do
         use --backend "$backend" --network filtered
         stop_after serve
         kill_it "$(keeper)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# take_watches.py MOST: takes up to MOST inotify instances and all inotify watches that it can get, and prints both numbers. Then it
+# take_watches.py MOST [WATCHES]: takes up to MOST inotify instances and up to WATCHES inotify watches (all that it can get), and prints both numbers. Then it
 # creates the file `ready`, holds them until the file `look` exists, and prints .env as soon as it is empty.
 import ctypes
 import os
@@ -21,20 +21,23 @@ def take_instances(most):
     return instances
 
 
-def take_watches(instances, directory):
+def take_watches(instances, directory, most):
     count = 0
-    while True:
+    while count < most:
         # A directory of its own for each round: every instance can watch it once.
         path = tempfile.mkdtemp(dir=directory).encode()
         for instance in instances:
             if libc.inotify_add_watch(instance, path, IN_ATTRIB) < 0:
                 return count
             count += 1
+    return count
 
 
-with tempfile.TemporaryDirectory() as directory:
+# Thousands of directories are removed at the end: on a disk this takes ten times as long.
+with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
     instances = take_instances(int(sys.argv[1]))
-    print(len(instances), take_watches(instances, directory) if instances else 0, flush=True)
+    most = int(sys.argv[2]) if len(sys.argv) > 2 else 1 << 40
+    print(len(instances), take_watches(instances, directory, most) if instances else 0, flush=True)
     open("ready", "w").close()
     while not os.path.exists("look"):
         time.sleep(0.02)

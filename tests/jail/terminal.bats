@@ -207,7 +207,7 @@ for way in "/dev/fd/0", "/dev/fd/1", "/dev/fd/2", "/dev/tty", "/dev/console":
     line "python3 resize.py; stty size; stty rows 24 cols 80"
     expect says "was resized"
     expect says "5 50"
-    for backend in native bwrap landlock firejail; do
+    for backend in $(sampled 2 native bwrap landlock firejail); do
         line "clear; $SBX_PROGRAM --quiet --backend $backend -- python3 resize.py; echo over \$(stty size)"
         expect says "over 24 80"
         expect says "resize: Operation not permitted"
@@ -226,7 +226,7 @@ for way in "/dev/fd/0", "/dev/fd/1", "/dev/fd/2", "/dev/tty", "/dev/console":
 
 @test "terminals that are made inside have their own size" {
     local backend
-    for backend in native bwrap; do
+    for backend in $(sampled 2 native bwrap); do
         line "clear; $SBX_PROGRAM --quiet --backend $backend -- script -qc 'stty rows 33 cols 44; stty size; stty size </dev/tty' /dev/null | uniq -c; stty size"
         expect shows "2 33 44"
         expect says "24 80"
