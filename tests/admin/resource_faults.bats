@@ -38,11 +38,11 @@ filled() { # PATH SIZE
     small "$1" "$2" 1000
     printf ' && { head -c 1M /dev/zero >"%s/filler" || :; } 2>/dev/null' "$1"
 }
-# The files that a session creates there exist already, and no further file can be created.
+# The files that a session creates there exist already, and no further file can be created. The session's keeper may remove some after its end.
 without_inodes() { # PATH
     small "$1" 1M 100
     printf ' && runuser -u "$user" -- env -C "$project" HOME="$home" USER="$user" "%s" --quiet --network isolated --slurm off -- true &&
-        { i=0; while touch "%s/filler.$i"; do i=$((i + 1)); done; } 2>/dev/null; :' "$SBX_PROGRAM" "$1"
+        { while pgrep -u "$user" "^(agent-sandbox|asb-)" >/dev/null; do sleep 0.01; done; i=0; while touch "%s/filler.$i"; do i=$((i + 1)); done; } 2>/dev/null; :' "$SBX_PROGRAM" "$1"
 }
 
 ran_whole() { # COMMAND...
