@@ -192,6 +192,72 @@ TEST(Acceptor, LeadsToAServiceOfTheHost) {
     EXPECT_TRUE(world.hears(another, "HTTP/1.1 403 "));
 }
 
+TEST(Acceptor, LeadsToAServiceOfTheHostByItsLoopbackAddress) {
+    TcpWorld world({.rules = {.mode = NetworkMode::proxied, .host_services = items({"5432", "53"})}});
+    for (const Endpoint& destination :
+         {TcpWorld::literal("127.0.0.1", 5432), TcpWorld::literal("::1", 5432),
+          TcpWorld::literal("::ffff:127.0.0.1", 5432), TcpWorld::literal("127.0.0.1", 53)}) {
+        size_t before = world.dialled().size();
+        Peer client = world.connect(destination);
+        client.send(get("127.0.0.1:5432"));
+        Peer server = world.accept();
+        ASSERT_EQ(world.dialled().size(), before + 1) << destination.address.str();
+        EXPECT_EQ(world.dialled().back(), TcpWorld::literal("127.0.0.1", destination.port));
+        EXPECT_TRUE(world.hears(server, "GET / HTTP/1.1"));
+    }
+    size_t dialled = world.dialled().size();
+    for (const Endpoint& destination :
+         {TcpWorld::literal("127.0.0.2", 5432), TcpWorld::literal("127.0.0.1", 5433),
+          TcpWorld::literal("0.0.0.0", 5432), TcpWorld::literal("::7f00:1", 5432)}) {
+        Peer client = world.connect(destination);
+        client.send(get("127.0.0.1"));
+        EXPECT_TRUE(world.hears(client, "HTTP/1.1 403 ")) << destination.address.str();
+    }
+    EXPECT_EQ(world.dialled().size(), dialled);
+}
+
+// The user opened a port by its number, so no name is judged and every byte string passes.
+TEST(Acceptor, PassesEveryByteStringToAServiceOfTheHost) {
+    const std::string strings[] = {std::string("\x15\x03\x01\x00\x02\x01\x00", 7),
+                                   "PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n",
+                                   "\r\n\r\nGET / HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+                                   "\x01GET / HTTP/1.1\r\n\r\n",
+                                   "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+                                   std::string("\x80\x2e\x01\x03\x01\x00", 6),
+                                   std::string("\x00", 1),
+                                   "GET http://evil.example/ HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+                                   client_hello("evil.example"),
+                                   client_hello("")};
+    for (policy::NetworkMode mode : {NetworkMode::filtered, NetworkMode::proxied}) {
+        for (const char* port : {"80", "443", "5432"}) {
+            TcpWorld world(
+                {.rules = {.mode = mode, .block = items({"evil.example"}), .host_services = items({port})}});
+            Endpoint inside{fixed_v4(Fixed::host), static_cast<uint16_t>(std::atoi(port))};
+            for (const std::string& bytes : strings) {
+                Peer client = world.connect(inside);
+                client.send(bytes);
+                Peer server = world.accept();
+                EXPECT_TRUE(world.hears(server, bytes)) << port << " " << base::printable(bytes);
+                EXPECT_EQ(server.received, bytes);
+            }
+        }
+    }
+}
+
+TEST(Acceptor, KeepsAServiceOfTheHostOpenWhenOtherRulesChange) {
+    EngineSettings settings{.host_services = items({"443"})};
+    TcpWorld world({.rules = settings});
+    Peer client = world.connect({fixed_v4(Fixed::host), 443});
+    client.send("\x01 of a protocol of its own");
+    Peer server = world.accept();
+    EXPECT_TRUE(world.hears(server, "of its own"));
+    settings.block = items({"other.example"});
+    EXPECT_EQ(*world.renew(settings), 0u);
+    settings.block = items({"raw:*"});
+    EXPECT_EQ(*world.renew(settings), 1u);
+    EXPECT_TRUE(world.is_reset(client));
+}
+
 // If an address of this host ever passes the rules, the gateway detects it when the connection is
 // established.
 TEST(Acceptor, RefusesThisHostsOwnAddressAfterConnecting) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The namespace setup uses bytes, the gateway uses values, files in the jail use text: all must mean the same
 // addresses.
-#include "network/netns/addresses.h"
+#include "network/netns/recipe.h"
 
 #include <gtest/gtest.h>
 

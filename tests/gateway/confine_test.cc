@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Each act runs in a child, first without the confinement as a control, then with it.
-#include "network/gateway/confine.h"
+#include "network/gateway/gateway.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -4,8 +4,10 @@
 #include "network/gateway/datagrams/datagrams.h"
 
 #include <cstring>
+#include <ctime>
 
 #include "gateway/test_context.h"
+#include "network/gateway/broker/broker.h"
 
 namespace network::gateway {
 namespace {
@@ -163,6 +165,34 @@ TEST(Datagrams, AreRefusedWhereTheNamePointsInside) {
         World world(egress);
         Address named = world.context.names.addresses_of(*HostName::parse("time.example.org"))->v4;
         world.expect_refusal(named, "address floor", "time.example.org");
+    });
+}
+
+// Threat: HTTP/3 carries requests past the rules about them.
+TEST(Datagrams, AreClosedToHostsWhoseRequestsAreRead) {
+    in_a_network_of_its_own([] {
+        World world(with_mode(NetworkMode::open));
+        requests::RequestSettings settings{.block = user_items({"DELETE other.example.org/**"})};
+        tls::SessionRoot root = *tls::SessionRoot::make(std::time(nullptr));
+        auto broker = *Broker::make(
+            {.spec = {.requests = settings},
+             .intermediate = *root.issue(std::vector<std::string>{"example.org"}, std::time(nullptr)),
+             .roots = {}});
+        world.context.gateway->broker = broker.get();
+        Address named = world.context.names.addresses_of(*HostName::parse("time.example.org"))->v4;
+        base::Fd client = world.client_of(named);
+        world.expect_round_trip(client.get(), "the control");
+        EXPECT_EQ(world.datagrams->judge_again(), 0u);
+        settings.block = user_items({"DELETE time.example.org/**"});
+        ASSERT_TRUE(broker->renew(settings, std::nullopt));
+        EXPECT_EQ(world.datagrams->judge_again(), 1u) << "also a flow that was open before";
+        EXPECT_EQ(world.context.record().back().text("cause"), "policy change");
+        world.expect_refusal(named, "udp", "time.example.org");
+        EXPECT_NE(world.context.record().back().text("reason").find("HTTP/3"), std::string::npos);
+        settings.opaque = user_items({"time.example.org"});
+        ASSERT_TRUE(broker->renew(settings, std::nullopt));
+        base::Fd opaque = world.client_of(named);
+        world.expect_round_trip(opaque.get(), "not read");
     });
 }
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/process/event_loop.h"
-#include "network/gateway/socket_address.h"
-#include "network/wire/dns/dns_answer.h"
+#include "network/gateway/sockets.h"
+#include "network/wire/dns/dns.h"
 
 namespace network::gateway {
 

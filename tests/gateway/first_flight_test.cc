@@ -75,13 +75,13 @@ std::string refused(const std::string& bytes, const Scene& scene = {}) {
     return outcome.state == Guard::State::refused ? outcome.reason : "not refused";
 }
 
-TEST(FirstFlight, PassesTheNameThatTheConnectionWasOpenedFor) {
+TEST(FirstBytes, PassesTheNameThatTheConnectionWasOpenedFor) {
     for (const char* name : {"example.org", "EXAMPLE.org", "example.org."})
         EXPECT_TRUE(passes(client_hello(name)));
     EXPECT_TRUE(passes(client_hello("example.org", true)));
 }
 
-TEST(FirstFlight, RefusesAnotherServerName) {
+TEST(FirstBytes, RefusesAnotherServerName) {
     EXPECT_NE(refused(client_hello("other.example")).find("other.example"), std::string::npos);
     EXPECT_NE(refused(client_hello("other.example", true)), "not refused");
     EXPECT_NE(refused(client_hello("www.example.org")), "not refused");
@@ -89,13 +89,13 @@ TEST(FirstFlight, RefusesAnotherServerName) {
     EXPECT_TRUE(judge(client_hello("other.example")).onward.empty());
 }
 
-TEST(FirstFlight, WantsAServerNameUnlessTheAddressIsOpen) {
+TEST(FirstBytes, WantsAServerNameUnlessTheAddressIsOpen) {
     EXPECT_NE(refused(client_hello("")), "not refused");
     EXPECT_TRUE(passes(client_hello(""), {.is_open_by_address = true}));
     EXPECT_TRUE(passes(client_hello(""), {.host = "203.0.113.1"}));
 }
 
-TEST(FirstFlight, JudgesNamesBehindALiteralAddress) {
+TEST(FirstBytes, JudgesNamesBehindALiteralAddress) {
     Scene literal{.host = "203.0.113.1"};
     EXPECT_TRUE(passes(client_hello("example.org"), literal));
     EXPECT_NE(refused(client_hello("blocked.example"), literal), "not refused");
@@ -106,7 +106,7 @@ TEST(FirstFlight, JudgesNamesBehindALiteralAddress) {
     EXPECT_NE(refused(get("blocked.example"), literal), "not refused");
 }
 
-TEST(FirstFlight, RefusesAMalformedHello) {
+TEST(FirstBytes, RefusesAMalformedHello) {
     std::string hello = client_hello("example.org");
     hello[2] = 9;
     EXPECT_EQ(judge(hello).words, wire::tls_alert(wire::TlsAlert::decode_error));
@@ -115,7 +115,7 @@ TEST(FirstFlight, RefusesAMalformedHello) {
     EXPECT_NE(refused(doubled), "not refused");
 }
 
-TEST(FirstFlight, PassesProtocolsThatNameNoHost) {
+TEST(FirstBytes, PassesProtocolsThatNameNoHost) {
     EXPECT_TRUE(passes("SSH-2.0-OpenSSH_9.2\r\n"));
     EXPECT_TRUE(passes("SSH-2.0-OpenSSH_9.2 Debian-2\r\n"));
     Scene scene{.port = 7777};
@@ -124,7 +124,7 @@ TEST(FirstFlight, PassesProtocolsThatNameNoHost) {
     EXPECT_TRUE(passes("{\"id\": 1}\n", scene));
 }
 
-TEST(FirstFlight, PassesTheRestOfAClientThatEndsBeforeItIsUnderstood) {
+TEST(FirstBytes, PassesTheRestOfAClientThatEndsBeforeItIsUnderstood) {
     Engine rules = engine();
     Guard guard(Expectation{rules, *parse_host("example.org"), 7}, HttpStream::Requests::many);
     std::string onward;
@@ -136,7 +136,7 @@ TEST(FirstFlight, PassesTheRestOfAClientThatEndsBeforeItIsUnderstood) {
 }
 
 // Each of these is everything that the client sends before the server answers.
-TEST(FirstFlight, LetsAWordWithoutAnEndGoOn) {
+TEST(FirstBytes, LetsAWordWithoutAnEndGoOn) {
     Engine rules = engine();
     for (std::string_view word :
          {std::string_view("ruok"), std::string_view("JDWP-Handshake"), std::string_view("hello there")}) {
@@ -150,7 +150,7 @@ TEST(FirstFlight, LetsAWordWithoutAnEndGoOn) {
     }
 }
 
-TEST(FirstFlight, JudgesARequestWhoseBeginningWentOn) {
+TEST(FirstBytes, JudgesARequestWhoseBeginningWentOn) {
     Engine rules = engine();
     Expectation expected{rules, *parse_host("example.org"), 7777};
     Guard honest(expected, HttpStream::Requests::many);
@@ -171,7 +171,7 @@ TEST(FirstFlight, JudgesARequestWhoseBeginningWentOn) {
     EXPECT_EQ(onward, "GET /a");
 }
 
-TEST(FirstFlight, HoldsATargetThatIsRewritten) {
+TEST(FirstBytes, HoldsATargetThatIsRewritten) {
     Engine rules = engine();
     Guard guard(Expectation{rules, *parse_host("example.org"), 7777}, HttpStream::Requests::many);
     std::string onward;
@@ -183,7 +183,7 @@ TEST(FirstFlight, HoldsATargetThatIsRewritten) {
     EXPECT_EQ(onward, "GET ");
 }
 
-TEST(FirstFlight, RefusesALineThatEndsWithACarriageReturnAlone) {
+TEST(FirstBytes, RefusesALineThatEndsWithACarriageReturnAlone) {
     for (uint16_t port : std::initializer_list<uint16_t>{80, 7777}) {
         Outcome outcome = judge("GET / HTTP/1.1\rHost: other.example\r\r", {.port = port});
         EXPECT_EQ(outcome.state, Guard::State::refused);
@@ -192,7 +192,7 @@ TEST(FirstFlight, RefusesALineThatEndsWithACarriageReturnAlone) {
 }
 
 // Bytes that pass as an unknown protocol must not be TLS or HTTP for even the most lenient server.
-TEST(FirstFlight, RefusesWhatServersSkipBeforeAHelloOrARequest) {
+TEST(FirstBytes, RefusesWhatServersSkipBeforeAHelloOrARequest) {
     std::string request = get("other.example"), hello = client_hello("other.example");
     for (uint16_t port : std::initializer_list<uint16_t>{80, 443, 7777}) {
         Scene scene{.port = port};
@@ -212,7 +212,7 @@ TEST(FirstFlight, RefusesWhatServersSkipBeforeAHelloOrARequest) {
     }
 }
 
-TEST(FirstFlight, RefusesUnknownProtocolsWhereHttpOrTlsIsUsual) {
+TEST(FirstBytes, RefusesUnknownProtocolsWhereHttpOrTlsIsUsual) {
     for (const char* bytes : {"\x01", "PING\r\n", "{\"id\": 1}\n"}) {
         std::string reason = refused(bytes, {.port = 443});
         EXPECT_NE(reason.find("port 443 is usual for TLS (https)"), std::string::npos) << reason;
@@ -225,7 +225,7 @@ TEST(FirstFlight, RefusesUnknownProtocolsWhereHttpOrTlsIsUsual) {
     EXPECT_NE(refused(std::string(20000, 'x'), {.port = 443}), "not refused");
 }
 
-TEST(FirstFlight, RefusesUnknownProtocolsWhereARuleBlocksThem) {
+TEST(FirstBytes, RefusesUnknownProtocolsWhereARuleBlocksThem) {
     Engine strict = engine({.block = items({"raw:*"})});
     Outcome outcome = judge("PING\r\n", {.port = 7777}, strict);
     EXPECT_EQ(outcome.state, Guard::State::refused);
@@ -234,7 +234,7 @@ TEST(FirstFlight, RefusesUnknownProtocolsWhereARuleBlocksThem) {
     EXPECT_EQ(judge(client_hello("example.org"), {.port = 7777}, strict).state, Guard::State::passed);
 }
 
-TEST(FirstFlight, JudgesALineHoweverLongItIs) {
+TEST(FirstBytes, JudgesALineHoweverLongItIs) {
     Engine rules = engine();
     Scene scene{.port = 7777};
     EXPECT_TRUE(passes(std::string(100000, 'x') + "\n", scene));
@@ -263,7 +263,7 @@ std::string retry_request() {
     return std::string("\x16\x03\x03\0\x2c\x02\0\0\x28\x03\x03", 11) + random + std::string(6, '\0');
 }
 
-TEST(FirstFlight, JudgesASecondHello) {
+TEST(FirstBytes, JudgesASecondHello) {
     std::string first = client_hello("example.org"), honest = first, other = client_hello("other.example");
     std::string change("\x14\x03\x03\0\x01\x01", 6), early("\x17\x03\x03\0\x03xyz", 8);
     Scene scene{.reply = retry_request()};
@@ -279,7 +279,7 @@ TEST(FirstFlight, JudgesASecondHello) {
     EXPECT_NE(refused(first + too_much + honest, scene), "not refused");
 }
 
-TEST(FirstFlight, WaitsForTheServersAnswerToAHello) {
+TEST(FirstBytes, WaitsForTheServersAnswerToAHello) {
     Engine rules = engine();
     Guard guard(Expectation{rules, *parse_host("example.org"), 443}, HttpStream::Requests::many);
     std::string onward, hello = client_hello("example.org");
@@ -292,7 +292,7 @@ TEST(FirstFlight, WaitsForTheServersAnswerToAHello) {
     EXPECT_EQ(onward, hello + "more");
 }
 
-TEST(FirstFlight, PassesTheEndOfAClientThatSaysAHelloAndNothingElse) {
+TEST(FirstBytes, PassesTheEndOfAClientThatSaysAHelloAndNothingElse) {
     Engine rules = engine();
     Guard guard(Expectation{rules, *parse_host("example.org"), 443}, HttpStream::Requests::many);
     std::string onward;
@@ -342,12 +342,12 @@ TEST_F(Postgres, PassesAServerThatDeclinesOrFails) {
     EXPECT_EQ(guard.state(), Guard::State::passed);
 }
 
-TEST(FirstFlight, RefusesHttp2InClear) {
+TEST(FirstBytes, RefusesHttp2InClear) {
     EXPECT_NE(refused("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").find("HTTP/2"), std::string::npos);
 }
 
 // Bytes that a lenient server would accept as a request must not pass as another protocol.
-TEST(FirstFlight, TakesAllThatLooksLikeHttpForHttp) {
+TEST(FirstBytes, TakesAllThatLooksLikeHttpForHttp) {
     Scene scene{.port = 80};
     for (const char* start :
          {"\r\nGET / HTTP/1.1\r\n", "\n\nGET / HTTP/1.1\r\n", " GET / HTTP/1.1\r\n", "GET\t/ HTTP/1.1\r\n",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/control/journal.h"
+#include "network/gateway/control/messages.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -95,6 +95,23 @@ TEST_F(JournalTest, CutsWhatIsLong) {
     Journal journal(writer());
     journal.record(connection(std::string(10'000, 'a')));
     EXPECT_EQ(base::Json::parse(lines()[0])->text("name"), std::string(256, 'a') + "...");
+}
+
+TEST_F(JournalTest, LeavesOutPermittedRequestsAloneAfterABurst) {
+    RequestEntry request{
+        .name = "example.org", .port = 443, .method = "GET", .path = "/", .is_allowed = true};
+    Journal journal(writer());
+    size_t written = 0;
+    // There may be room for further ones meanwhile.
+    for (; !journal.leaves_out_requests(); ++written) EXPECT_TRUE(journal.record_request(request));
+    EXPECT_GE(written, static_cast<size_t>(Journal::kBurst));
+    EXPECT_EQ(lines().size(), written);
+    request.is_allowed = false;
+    request.path = "/refused";
+    EXPECT_TRUE(journal.record_request(request));
+    EXPECT_NE(lines().back().find("/refused"), std::string::npos);
+    Journal counts_alone{audit::Writer()};
+    EXPECT_FALSE(counts_alone.leaves_out_requests()) << "without a record nothing is missing in it";
 }
 
 TEST_F(JournalTest, SaysOnceThatAPartIsFullAndGoesOnInTheNext) {

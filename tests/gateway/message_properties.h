@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "doorman/handoff/handoff_message.h"
+#include "doorman/handoff/connect_handoff.h"
 #include "network/gateway/control/messages.h"
 
 namespace network::gateway {
@@ -26,6 +26,11 @@ inline const char* broken_for_messages(std::string_view bytes) {
         if (!again || again->kind != order->kind || again->number != order->number ||
             again->reason != order->reason)
             return "an order is the same after a journey";
+    }
+    if (std::optional<ProgramRequest> wanted = decode_program_request(bytes)) {
+        std::optional<ProgramRequest> again = decode_program_request(encode(*wanted));
+        if (!again || again->number != wanted->number || again->port != wanted->port)
+            return "a question about a program is the same after a journey";
     }
     if (std::optional<Reply> reply = decode_reply(bytes)) {
         std::optional<Reply> again = decode_reply(encode(*reply));

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/process/pass_descriptors.h"
+#include "base/process/descriptors.h"
 
 namespace network::gateway {
 namespace {
@@ -98,8 +98,11 @@ TEST(Messages, OrdersAreReadAsTheyWereWritten) {
     for (const Order& order :
          {Order{.kind = Kind::end}, Order{.kind = Kind::files}, Order{.kind = Kind::rules, .number = 7},
           Order{.kind = Kind::state, .number = UINT64_MAX}, Order{.kind = Kind::journal},
+          Order{.kind = Kind::publish, .number = 3, .reason = "8080:80"},
+          Order{.kind = Kind::unpublish, .number = 4, .reason = "8080"},
           Order{.kind = Kind::deny, .number = 3, .reason = "not  this one"},
-          Order{.kind = Kind::deny, .number = 3}}) {
+          Order{.kind = Kind::deny, .number = 3},
+          Order{.kind = Kind::program, .number = 9, .reason = "curl (process 27)"}}) {
         std::optional<Order> read = decode_order(encode(order));
         ASSERT_TRUE(read) << encode(order);
         EXPECT_EQ(read->kind, order.kind);
@@ -122,6 +125,15 @@ TEST(Messages, OrdersAreReadAsTheyWereWritten) {
                      "x\0"
                      "\0"s));
     EXPECT_LE(encode(Order{.kind = Kind::deny, .reason = std::string(9999, 'r')}).size(), base::kLongestNote);
+}
+
+TEST(Messages, QuestionsAboutProgramsAreReadAsTheyWereWritten) {
+    std::optional<ProgramRequest> read =
+        decode_program_request(encode(ProgramRequest{.number = 7, .port = 65535}));
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->number, 7u);
+    EXPECT_EQ(read->port, 65535);
+    EXPECT_FALSE(decode_program_request(encode(ValueRequest{.number = 7})));
 }
 
 TEST(Messages, RepliesAreReadAsTheyWereWritten) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "network/netns/addresses.h"
+#include "network/netns/recipe.h"
 
 namespace network::gateway {
 namespace {

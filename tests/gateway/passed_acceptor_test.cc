@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/connections/passed_acceptor.h"
+#include "network/gateway/connections/acceptor.h"
 
 #include <gtest/gtest.h>
 
-#include "base/process/pass_descriptors.h"
-#include "doorman/handoff/handoff_message.h"
+#include "base/process/descriptors.h"
+#include "doorman/handoff/connect_handoff.h"
 #include "tcp_world.h"
 
 namespace network::gateway {

@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "network/gateway/connections/client_filter.h"
-#include "network/gateway/names/resolver_files.h"
+#include "network/gateway/names/resolver_query.h"
 #include "network/wire/http/http_head.h"
 
 namespace network::gateway {

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 
 #include "gateway/test_context.h"
-#include "network/gateway/relay/pipe_pool.h"
-#include "network/netns/connector.h"
+#include "network/gateway/relay/relay.h"
+#include "network/netns/set_up.h"
 #include "tcp_world.h"
 
 namespace network::gateway {
@@ -110,6 +110,27 @@ TEST_F(PublishTest, RecordsWhatIsStillOpenWhenItGoes) {
     publish_.reset();
     ASSERT_EQ(world_.record().size(), 1u);
     EXPECT_EQ(world_.record().front().number("received"), 5);
+}
+
+TEST_F(PublishTest, EndsOnePortWithItsVisits) {
+    publish();
+    uint16_t ended = host_port_;
+    Peer visitor = visit();
+    visitor.send("hello");
+    Peer server = accept();
+    EXPECT_TRUE(hears(server, "hello"));
+    publish();
+    EXPECT_FALSE(publish_->end(1));
+    EXPECT_TRUE(publish_->end(ended));
+    EXPECT_FALSE(publish_->end(ended)) << "only once";
+    EXPECT_TRUE(is_over(visitor));
+    EXPECT_TRUE(is_over(server));
+    EXPECT_EQ(world_.record().size(), 1u);
+    EXPECT_FALSE(connect_to_loopback(ended));
+    Peer other = visit();
+    other.send("the other port");
+    Peer second = accept();
+    EXPECT_TRUE(hears(second, "the other port"));
 }
 
 TEST_F(PublishTest, APortThatIsTakenIsAnErrorWithItsPlace) {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
-#include "network/gateway/relay/pipe_pool.h"
 #include "tcp_world.h"
 
 namespace network::gateway {

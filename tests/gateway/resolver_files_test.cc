@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/names/resolver_files.h"
+#include "network/gateway/names/resolver_query.h"
 
 #include <gtest/gtest.h>
 
-#include "network/gateway/names/answer_cache.h"
+#include "network/gateway/names/resolver.h"
 
 namespace network::gateway {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/gateway/control/steering.h"
+#include "network/gateway/control/supervision.h"
 
 #include <gtest/gtest.h>
 
@@ -125,10 +125,9 @@ TEST(Steering, OpensAndClosesForWhoComesLater) {
 // Each request of a persistent connection is judged by the rules at that time.
 TEST(Steering, IsSeenByGuardsThatStandAlready) {
     Egress egress;
-    egress.rules.host_services = items({"5432"});
+    egress.rules.host_services = items({"10.1.2.3:5432"});
     TcpWorld world(egress);
-    Endpoint host{fixed_v4(Fixed::host), 5432};
-    Peer client = world.connect(host);
+    Peer client = world.connect(TcpWorld::literal("10.1.2.3", 5432));
     client.send(get("first.example:5432"));
     Peer server = world.accept();
     EXPECT_TRUE(world.hears(server, "first.example"));

@@ -18,13 +18,13 @@
 #include "fake_dns.h"
 #include "network/gateway/connections/acceptor.h"
 #include "network/gateway/context.h"
-#include "network/gateway/control/steering.h"
+#include "network/gateway/control/supervision.h"
 #include "network/gateway/datagrams/datagrams.h"
 #include "network/gateway/names/name_server.h"
-#include "network/gateway/relay/pipe_pool.h"
+#include "network/gateway/relay/relay.h"
 #include "network/wire/bytes.h"
-#include "network/wire/client_hello.h"
-#include "rules/text/settings_text.h"
+#include "network/wire/tls.h"
+#include "rules/rules_text.h"
 
 namespace network::gateway {
 
@@ -106,9 +106,9 @@ class TcpWorld {
         listener_ = bound_socket(SOCK_STREAM, "127.0.0.1", 0);
         journal_file_ = base::Fd(::memfd_create("journal", MFD_CLOEXEC));
         journal_.emplace(audit::Writer(base::Fd(::dup(journal_file_.get())), "", "", 0));
-        questions_.emplace(loop_, engine_, egress_, *journal_);
+        approvals_.emplace(loop_, engine_, egress_, *journal_);
         resolver_.emplace(loop_, ResolverFiles{.hosts = hosts(), .resolv_conf = "nameserver 127.0.0.1\n"});
-        context_.emplace(GatewayContext{loop_, engine_, egress_, names_, *resolver_, *journal_, *questions_});
+        context_.emplace(GatewayContext{loop_, engine_, egress_, names_, *resolver_, *journal_, *approvals_});
         name_server_.emplace(*context_);
         datagrams_.emplace(*context_);
         acceptor_.emplace(*context_, *name_server_,
@@ -254,7 +254,7 @@ class TcpWorld {
     std::vector<Endpoint> dialled_;
     Names names_;
     std::optional<Journal> journal_;
-    std::optional<Questions> questions_;
+    std::optional<Approvals> approvals_;
     std::optional<Resolver> resolver_;
     std::optional<GatewayContext> context_;
     std::optional<NameServer> name_server_;

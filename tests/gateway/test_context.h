@@ -39,7 +39,7 @@ struct TestContext {
         resolver = std::make_unique<Resolver>(
             loop, ResolverFiles{std::move(hosts), "nameserver 127.0.0.1\n", dns_port});
         gateway = std::make_unique<GatewayContext>(
-            GatewayContext{loop, engine, egress, names, *resolver, journal, questions});
+            GatewayContext{loop, engine, egress, names, *resolver, journal, approvals});
     }
 
     std::vector<base::Json> record() const {
@@ -57,7 +57,7 @@ struct TestContext {
     Journal journal;
     base::EventLoop loop;
     Names names;
-    Questions questions{loop, engine, egress, journal};
+    Approvals approvals{loop, engine, egress, journal};
     std::unique_ptr<Resolver> resolver;
     std::unique_ptr<GatewayContext> gateway;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A network namespace for the test, created as bubblewrap creates it; a process in it acts as the jail.
 #include "network/netns/set_up.h"
+#include "base/process/descriptors.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -15,10 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <functional>
-
-#include "network/netns/connector.h"
 
 namespace network::netns {
 namespace {
@@ -121,6 +121,32 @@ base::Fd accept_one(const std::vector<base::Fd>& listeners) {
     return {};
 }
 
+// In the jail: answers one connection to its loopback, which shows that the listener is in its own namespace.
+int answer_inside() {
+    struct sockaddr_storage storage;
+    socklen_t length = fill({"127.0.0.1", 4711}, storage);
+    int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+    if (::bind(listener, reinterpret_cast<struct sockaddr*>(&storage), length) != 0) return 1;
+    if (::listen(listener, 8) != 0) return 2;
+    int accepted = ::accept(listener, nullptr, nullptr);
+    return ::write(accepted, "inside", 6) == 6 ? 0 : 3;
+}
+
+// Tries until answer_inside() listens. A busy machine may need seconds for that.
+std::string received_through(int connector) {
+    const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(120);
+    while (std::chrono::steady_clock::now() < latest) {
+        base::Result<base::Fd> socket = connect_inside(connector, 4711, false);
+        if (!socket) return socket.error().line();
+        base::await_events(socket->get(), POLLIN, std::chrono::seconds(60));
+        char bytes[16];
+        ssize_t got = ::read(socket->get(), bytes, sizeof bytes);
+        if (got > 0) return {bytes, static_cast<size_t>(got)};
+        ::usleep(5'000);
+    }
+    return {};
+}
+
 std::string own_address(const base::Fd& socket) {
     struct sockaddr_storage storage = {};
     socklen_t length = sizeof storage;
@@ -198,6 +224,38 @@ TEST(SetUp, LeavesTheJailItsOwnAddresses) {
     EXPECT_EQ(jail.status(), 0);
 }
 
+TEST(SetUp, ListensOnLoopbackForPortsOfTheHost) {
+    for (Capture capture : {Capture::tproxy, Capture::redirect}) {
+        for (const Target& target : {Target{"127.0.0.1", 4711}, Target{"::1", 4711}}) {
+            Jail jail([&] {
+                if (connect_to(target) != 0) return 1;
+                struct sockaddr_storage storage;
+                for (const char* address : {"127.0.0.1", "0.0.0.0"}) {
+                    socklen_t length = fill({address, 4711}, storage);
+                    int own = ::socket(AF_INET, SOCK_STREAM, 0);
+                    int yes = 1;
+                    ::setsockopt(own, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+                    ::setsockopt(own, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
+                    bool is_bound = ::bind(own, reinterpret_cast<struct sockaddr*>(&storage), length) == 0 &&
+                                    ::listen(own, 1) == 0;
+                    if (is_bound || errno != EADDRINUSE) return 2;
+                }
+                return connect_to({"127.0.0.1", 4712}) == ECONNREFUSED ? 0 : 3;
+            });
+            base::Result<Listeners> listeners =
+                set_up(jail.process(), {.loopback_ports = {4711}, .best = capture});
+            ASSERT_TRUE(listeners) << listeners.error().line();
+            EXPECT_EQ(listeners->capture, capture);
+            EXPECT_EQ(listeners->loopback.size(), 2u);
+            jail.go();
+            base::Fd accepted = accept_one(listeners->loopback);
+            ASSERT_TRUE(accepted) << target.address;
+            EXPECT_EQ(own_address(accepted), std::string(target.address) + " 4711");
+            EXPECT_EQ(jail.status(), 0);
+        }
+    }
+}
+
 TEST(SetUp, RefusesDatagramsAtOnceThatNobodyListensFor) {
     Jail jail([] {
         struct sockaddr_storage storage;
@@ -215,6 +273,25 @@ TEST(SetUp, RefusesDatagramsAtOnceThatNobodyListensFor) {
     EXPECT_EQ(jail.status(), 0);
 }
 
+// The namespace is entered later, through a socket that belongs to it.
+TEST(Connector, IsStartedLaterFromASocketOfTheNamespace) {
+    Jail jail(answer_inside);
+    base::Result<Listeners> listeners = set_up(jail.process(), {});
+    ASSERT_TRUE(listeners) << listeners.error().line();
+    EXPECT_FALSE(listeners->connector);
+    base::Result<base::Fd> connector = connector_for(
+        listeners->tcp.front().get(), [](const std::vector<int>& kept) { EXPECT_EQ(kept.size(), 2u); });
+    ASSERT_TRUE(connector) << connector.error().line();
+    jail.go();
+    EXPECT_EQ(received_through(connector->get()), "inside");
+}
+
+TEST(Connector, NeedsASocket) {
+    base::Result<base::Fd> connector = connector_for(-1, {});
+    ASSERT_FALSE(connector);
+    EXPECT_NE(connector.error().what.find("network namespace"), std::string::npos);
+}
+
 TEST(SetUp, SaysWhatFailed) {
     base::Result<Listeners> listeners = set_up(1 << 22, {});
     ASSERT_FALSE(listeners);
@@ -222,33 +299,12 @@ TEST(SetUp, SaysWhatFailed) {
 }
 
 TEST(Connector, ConnectsToTheLoopbackOfTheJail) {
-    Jail jail([] {
-        struct sockaddr_storage storage;
-        socklen_t length = fill({"127.0.0.1", 4711}, storage);
-        int listener = ::socket(AF_INET, SOCK_STREAM, 0);
-        if (::bind(listener, reinterpret_cast<struct sockaddr*>(&storage), length) != 0) return 1;
-        if (::listen(listener, 8) != 0) return 2;
-        int accepted = ::accept(listener, nullptr, nullptr);
-        return ::write(accepted, "inside", 6) == 6 ? 0 : 3;
-    });
+    Jail jail(answer_inside);
     base::Result<Listeners> listeners = set_up(jail.process(), {.has_connector = true});
     ASSERT_TRUE(listeners) << listeners.error().line();
     ASSERT_TRUE(listeners->connector);
     jail.go();
-    std::string received;
-    for (int attempt = 0; attempt < 200 && received.empty(); ++attempt) {
-        base::Result<base::Fd> socket = connect_inside(listeners->connector.get(), 4711, false);
-        ASSERT_TRUE(socket) << socket.error().line();
-        struct pollfd watched = {socket->get(), POLLIN, 0};
-        ::poll(&watched, 1, 60'000);
-        char bytes[16];
-        ssize_t got = ::read(socket->get(), bytes, sizeof bytes);
-        if (got > 0)
-            received.assign(bytes, static_cast<size_t>(got));
-        else
-            ::usleep(5'000);
-    }
-    EXPECT_EQ(received, "inside");
+    EXPECT_EQ(received_through(listeners->connector.get()), "inside");
 }
 
 }  // namespace

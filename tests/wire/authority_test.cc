@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/wire/http/authority.h"
+#include "network/wire/http/http_head.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/wire/client_hello.h"
+#include "network/wire/tls.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/wire/dns/dns_answer.h"
+#include "network/wire/dns/dns.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/wire/git_request.h"
+#include "network/wire/protocol_guess.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "network/wire/http/http_refusal.h"
+#include "network/wire/http/http_exchange.h"
 
 #include <gtest/gtest.h>
 
 #include "base/encoding/json.h"
-#include "network/wire/http/http_response.h"
 
 namespace network::wire {
 namespace {

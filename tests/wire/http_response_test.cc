@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/wire/http/http_response.h"
+#include "network/wire/http/http_exchange.h"
 
 #include <gtest/gtest.h>
 

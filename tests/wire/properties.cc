@@ -4,18 +4,14 @@
 #include <algorithm>
 
 #include "network/wire/bytes.h"
-#include "network/wire/client_hello.h"
 #include "network/wire/dns/dns.h"
-#include "network/wire/dns/dns_answer.h"
 #include "network/wire/dns/dns_lookup.h"
-#include "network/wire/git_request.h"
-#include "network/wire/http/http_body.h"
+#include "network/wire/http/http_exchange.h"
 #include "network/wire/http/http_head.h"
 #include "network/wire/protocol_guess.h"
-#include "network/wire/server_hello.h"
-#include "network/wire/smtp.h"
+#include "network/wire/refusals.h"
 #include "network/wire/socks5.h"
-#include "network/wire/ssh.h"
+#include "network/wire/tls.h"
 #include "verdicts.h"
 
 namespace network::wire {

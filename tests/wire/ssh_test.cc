@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "network/wire/ssh.h"
+#include "network/wire/refusals.h"
 
 #include <gtest/gtest.h>
 

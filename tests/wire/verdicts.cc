@@ -4,14 +4,13 @@
 #include <random>
 
 #include "base/text.h"
-#include "network/wire/client_hello.h"
 #include "network/wire/dns/dns.h"
-#include "network/wire/http/http_body.h"
+#include "network/wire/http/http_exchange.h"
 #include "network/wire/http/http_head.h"
-#include "network/wire/http/http_response.h"
 #include "network/wire/protocol_guess.h"
-#include "network/wire/smtp.h"
+#include "network/wire/refusals.h"
 #include "network/wire/socks5.h"
+#include "network/wire/tls.h"
 
 namespace network::wire {
 namespace {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Builds netlink requests and opens netlink sockets. The kernel answers at once: no code here waits for a
-// network.
+// Netlink requests, and the nf_tables messages that lead every address to the gateway.
 #pragma once
 
 #include <linux/netlink.h>
@@ -10,8 +9,12 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "network/netns/recipe.h"
 
 namespace network::netns {
+
+// Builds netlink requests and opens netlink sockets. The kernel answers at once: no code here waits for a
+// network.
 
 // A sequence of messages, each with nested attributes and the kernel's padding.
 class Messages {
@@ -45,5 +48,11 @@ class Messages {
 };
 
 base::Fd open_netlink(int protocol, uint32_t groups = 0);
+
+// Sends nf_tables messages to the kernel directly, without the nft program.
+
+// Directs each TCP connection to kCapturePort, except those to loopback and to the jail's own address. The
+// kernel accepts all of it or nothing. Empty if the capture needs no rules.
+NetlinkRequest capture_rules(Capture capture, bool has_v6);
 
 }  // namespace network::netns

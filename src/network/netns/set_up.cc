@@ -7,9 +7,12 @@
 // connector enters the same way, and drops every capability before it serves.
 #include "network/netns/set_up.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/nsfs.h>
+#include <linux/sockios.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -21,24 +24,23 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <iterator>
+#include <span>
 #include <string>
 
 #include "base/process/descriptors.h"
-#include "base/process/pass_descriptors.h"
 #include "base/text.h"
 #include "network/netns/carry_out_after_clone.h"
-#include "network/netns/connector.h"
 #include "network/netns/recipe.h"
-#include "network/netns/routes.h"
 
 namespace network::netns {
 namespace {
 
 constexpr std::string_view kFailed = "failed";
 constexpr std::string_view kReady = "ready";
-constexpr int kLongestWait = 5'000;  // milliseconds, for bubblewrap to raise the loopback device
+constexpr std::chrono::seconds kLongestWait{5};  // for bubblewrap to raise the loopback device
 
 struct Failure {
     int number = 0;
@@ -137,7 +139,8 @@ base::Error failure_in(const std::string& note) {
 // Sorts the descriptors into their groups, in the order of the endpoints.
 Listeners sorted(std::vector<base::Fd> descriptors, const Attempt& attempt, bool has_v6) {
     Listeners listeners{.capture = attempt.capture, .has_v6 = has_v6};
-    std::vector<base::Fd>* const groups[] = {&listeners.tcp, &listeners.name_servers, &listeners.udp};
+    std::vector<base::Fd>* const groups[] = {&listeners.tcp, &listeners.name_servers, &listeners.udp,
+                                             &listeners.loopback};
     auto next = descriptors.begin();
     for (const Endpoint& endpoint : attempt.endpoints) {
         if (endpoint.is_v6 && !has_v6) continue;
@@ -147,14 +150,16 @@ Listeners sorted(std::vector<base::Fd> descriptors, const Attempt& attempt, bool
     return listeners;
 }
 
-base::Status add_connector(int space, Listeners& listeners) {
-    base::Result<Helper> connector = start_helper([&](int socket) { become_connector(space, socket); });
+base::Result<base::Fd> start_connector(int space, const Settle& settle) {
+    base::Result<Helper> connector = start_helper([&](int socket) {
+        if (settle) settle({space, socket});
+        become_connector(space, socket);
+    });
     if (!connector) return connector.error();
     base::Result<base::PassedDescriptors> word = base::receive_descriptors(connector->socket.get());
     if (!word) return word.error();
     if (word->note != kReady) return failure_in(word->note);
-    listeners.connector = std::move(connector->socket);
-    return base::success();
+    return std::move(connector->socket);
 }
 
 base::Result<Listeners> take_all(int socket, const Recipe& recipe) {
@@ -182,7 +187,9 @@ base::Result<Listeners> take_all(int socket, const Recipe& recipe) {
     if (recipe.has_listeners)
         listeners = sorted(std::move(descriptors), recipe.attempts[attempt], note[6] == '6');
     if (space) {
-        if (base::Status added = add_connector(space.get(), listeners); !added) return added.error();
+        base::Result<base::Fd> connector = start_connector(space.get(), {});
+        if (!connector) return connector.error();
+        listeners.connector = *std::move(connector);
     }
     return listeners;
 }
@@ -209,6 +216,58 @@ base::Result<Listeners> set_up(pid_t process, const NetworkRequest& request) {
 
 base::Result<Listeners> receive(int socket, const NetworkRequest& request) {
     return take_all(socket, make_recipe(request, true));
+}
+
+base::Result<base::Fd> connector_for(int socket, const Settle& settle) {
+    base::Fd space(::ioctl(socket, SIOCGSKNS));
+    if (!space) return base::system_error("open the jail's network namespace", errno);
+    return start_connector(space.get(), settle);
+}
+
+namespace {
+
+base::Fd start_connecting(uint16_t port, bool is_v6) {
+    base::Fd socket(::socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket) return socket;
+    struct sockaddr_in v4 = {};
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(port);
+    v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    struct sockaddr_in6 v6 = {};
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(port);
+    v6.sin6_addr = in6addr_loopback;
+    const auto* address =
+        is_v6 ? reinterpret_cast<const struct sockaddr*>(&v6) : reinterpret_cast<const struct sockaddr*>(&v4);
+    socklen_t length = is_v6 ? sizeof v6 : sizeof v4;
+    if (::connect(socket.get(), address, length) != 0 && errno != EINPROGRESS) return {};
+    return socket;
+}
+
+}  // namespace
+
+void serve_connections(int socket) {
+    for (;;) {
+        base::Result<base::PassedDescriptors> request = base::receive_descriptors(socket);
+        if (!request || request->note.size() < 2) ::_exit(0);
+        bool is_v6 = request->note[0] == '6';
+        auto port = static_cast<uint16_t>(std::atoi(request->note.c_str() + 1));
+        base::Fd connecting = start_connecting(port, is_v6);
+        int number = connecting.get();
+        std::span<const int> passed(&number, connecting ? 1 : 0);
+        if (!base::send_descriptors(socket, connecting ? "ok" : "refused", passed)) ::_exit(0);
+    }
+}
+
+base::Result<base::Fd> connect_inside(int connector, uint16_t port, bool is_v6) {
+    std::string request = (is_v6 ? "6" : "4") + std::to_string(port);
+    if (base::Status sent = base::send_descriptors(connector, request, {}); !sent) return sent.error();
+    base::Result<base::PassedDescriptors> reply = base::receive_descriptors(connector);
+    if (!reply) return reply.error();
+    if (reply->descriptors.empty()) {
+        return base::Error{.what = base::format("nothing listens on port {} in the jail", port)};
+    }
+    return std::move(reply->descriptors.front());
 }
 
 }  // namespace network::netns

@@ -10,8 +10,12 @@
 // Python read the fields of an HTTP/0.9 request. (tests/first_bytes holds them against each other.)
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "network/wire/http/http_head.h"
 
 namespace network::wire {
 
@@ -70,5 +74,19 @@ class ProtocolGuess {
 
 // The same for all bytes so far, of which at most kMaximumGuessBytes count.
 Protocol guess_protocol(std::string_view first);
+
+// The first packet to git's own server (git://, git-daemon(1)): "0033git-upload-pack
+// /a.git\0host=NAME:PORT\0". The server may select a repository by the host.
+
+struct GitRequest {
+    std::optional<Authority> host;
+    size_t size = 0;  // of the packet
+};
+
+enum class GitRequestState { need_more, complete, refused };
+
+// `received` is everything so far. Refused: another service, several hosts, an invalid host, or a line end,
+// because some server could read the line as an HTTP request.
+GitRequestState read_git_request(std::string_view received, GitRequest& request);
 
 }  // namespace network::wire

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-#include "network/wire/http/authority.h"
+#include "network/wire/http/http_head.h"
 
 namespace network::wire {
 

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/file.h"
-#include "network/gateway/connections/connection_facts.h"
 #include "network/gateway/connections/dial.h"
 #include "network/gateway/context.h"
 #include "network/gateway/names/name_server.h"
@@ -32,6 +31,8 @@ class Acceptor : public base::Watcher {
     void on_ready(uint32_t events, int which) override;
 
     size_t connections() const;
+    // One of the listeners, which belong to the jail's network, or -1.
+    int socket_inside() const;
     // The rules have changed: closes the connections that they do not allow. Returns how many.
     size_t judge_again();
     // For `inspect` and `monitor`: the connections that have a target, the oldest first.
@@ -47,6 +48,27 @@ class Acceptor : public base::Watcher {
     std::vector<Connection*> all() const;
 
     std::unique_ptr<State> state_;
+};
+
+// Connections that the inner stage passes one by one if the jail has no network namespace of its own
+// (doorman/doorman.h). Each comes with a note that contains its destination.
+
+class PassedAcceptor : public base::Watcher {
+  public:
+    PassedAcceptor(GatewayContext& context, Acceptor& acceptor, base::Fd stage);
+    ~PassedAcceptor() override;
+
+    void on_ready(uint32_t events, int which) override;
+    // False: the stage has exited and no more connections will come.
+    bool is_open() const { return bool(stage_); }
+
+  private:
+    void close();
+
+    GatewayContext& context_;
+    Acceptor& acceptor_;
+    base::Fd stage_;
+    base::EventLoop::Slot slot_ = nullptr;
 };
 
 }  // namespace network::gateway

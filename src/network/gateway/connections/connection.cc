@@ -6,12 +6,13 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <utility>
 
-#include "base/format.h"
 #include "base/inside/addresses.h"
-#include "network/gateway/control/explanation.h"
-#include "network/wire/http/http_refusal.h"
+#include "base/text.h"
+#include "network/gateway/control/supervision.h"
+#include "network/wire/http/http_exchange.h"
 
 namespace network::gateway {
 namespace {
@@ -78,11 +79,20 @@ Connection::Connection(ConnectionContext& shared, Stream client, const Endpoint&
       id_(++shared.last_id),
       waiting_since_(began_) {}
 
+// Inside, the ports of --host-port are on loopback too, as programs expect them.
+Translation Connection::target_of(const Host& host, uint16_t port) const {
+    const auto* address = std::get_if<Address>(&host);
+    bool is_host_port = address != nullptr && leads_to_host_port(shared_.services, *address, port);
+    if (is_host_port) return {.target = Target{*HostName::parse(kHostServiceName), port}};
+    return translate(shared_.context.names, host, port);
+}
+
 void Connection::start() {
-    if (destination_.port == base::kNameServerPort) return serve_names();
+    bool is_host_port = leads_to_host_port(shared_.services, destination_.address, destination_.port);
+    if (!is_host_port && destination_.port == base::kNameServerPort) return serve_names();
     if (is_fixed(destination_.address, Fixed::gateway)) return serve_proxy();
     client_.watch(*this);
-    open(translate(shared_.context.names, destination_.address, destination_.port));
+    open(target_of(destination_.address, destination_.port));
 }
 
 void Connection::serve_names() {
@@ -90,9 +100,9 @@ void Connection::serve_names() {
 }
 
 void Connection::serve_proxy() {
-    proxy_ = std::make_unique<ProxyFace>(
+    proxy_ = std::make_unique<ProxyFrontend>(
         std::move(client_),
-        ProxyFace::Calls{
+        ProxyFrontend::Calls{
             .about = [this](Stream client, const std::string& subject,
                             bool answers_head) { explain(std::move(client), subject, answers_head); },
             .asked = [this](Stream client,
@@ -104,7 +114,7 @@ void Connection::serve_proxy() {
 
 void Connection::take_fault(Stream client, const ProxyFault& fault) {
     loop_.bury(std::move(proxy_));
-    face_ = fault.face;
+    protocol_ = fault.protocol;
     if (!fault.last_words.empty()) record({.cause = "protocol", .reason = fault.reason});
     speak(std::make_unique<Refusal>(loop_, std::move(client), fault.last_words, [this] { leave(); }));
 }
@@ -113,11 +123,11 @@ void Connection::take_request(Stream client, ProxyRequest request) {
     loop_.bury(std::move(proxy_));
     client_ = std::move(client);
     client_.watch(*this);
-    face_ = request.face;
+    protocol_ = request.protocol;
     answers_head_ = request.answers_head;
     said_ = std::move(request.rest);
     base::Result<Host> host = parse_host(request.host);
-    if (host) return open(translate(shared_.context.names, *host, request.port));
+    if (host) return open(target_of(*host, request.port));
     destination_.port = request.port;
     refuse({.cause = Cause::literal, .reason = host.error().what, .advice = host.error().advice});
 }
@@ -125,6 +135,7 @@ void Connection::take_request(Stream client, ProxyRequest request) {
 void Connection::open(const Translation& asked) {
     if (!asked.target) return refuse(asked.verdict);
     target_ = asked.target;
+    if (intercept()) return;
     route_ = std::make_unique<Route>(shared_.context, shared_.connect, shared_.services, *target_,
                                      [this](std::optional<Arrival> arrival, const RouteFailure& failure) {
                                          verdict_ = route_->verdict();
@@ -132,6 +143,62 @@ void Connection::open(const Translation& asked) {
                                          arrival ? arrive(std::move(*arrival)) : fail(failure);
                                      });
     route_->start();
+}
+
+// A credential or a request rule names the host: nothing is dialled before its request is judged.
+bool Connection::intercept() {
+    Broker* broker = shared_.context.broker;
+    const auto* name = std::get_if<HostName>(&target_->host);
+    std::optional<Broker::Way> way =
+        broker != nullptr && name != nullptr ? broker->way_to(*name, target_->port) : std::nullopt;
+    if (!way) return false;
+    verdict_ = shared_.context.engine.decide({way->server, way->port, Transport::tcp});
+    bool is_closed = !verdict_.is_allowed() && verdict_.decision != Decision::ask;
+    if (!is_closed && !broker->enter()) {
+        is_closed = true;
+        verdict_ = {.cause = Cause::protocol,
+                    .reason = base::format("more than {} connections whose requests are read",
+                                           Broker::kMostConnections)};
+    }
+    if (is_closed) {
+        refuse(verdict_);
+        return true;
+    }
+    Interception::Opening opening{.client = std::move(client_),
+                                  .asked = *target_,
+                                  .way = *std::move(way),
+                                  .to_client = {},
+                                  .said = std::exchange(said_, {})};
+    if (protocol_ == ClientProtocol::socks5)
+        opening.to_client = wire::socks5_reply(wire::Socks5Code::succeeded);
+    if (protocol_ == ClientProtocol::connect) opening.to_client = wire::kConnectEstablished;
+    auto make_route = [this](Target target, Route::Done done) {
+        return std::make_unique<Route>(shared_.context, shared_.connect, shared_.services, std::move(target),
+                                       std::move(done));
+    };
+    interception_ = std::make_unique<Interception>(shared_.context, std::move(opening), make_route,
+                                                   [this] { end_interception(); });
+    interception_->start();
+    return true;
+}
+
+Entry Connection::interception_entry() const {
+    Entry entry = entry_of(verdict_);
+    entry.protocol = interception_->protocol();
+    entry.sent = interception_->sent();
+    entry.received = interception_->received();
+    entry.requests = interception_->unrecorded();
+    if (!interception_->fault().empty()) entry.reason = interception_->fault();
+    if (!interception_->is_refused()) return entry;
+    entry.is_allowed = false;
+    entry.cause = "protocol";
+    return entry;
+}
+
+void Connection::end_interception() {
+    dialled_ = interception_->address();
+    record(interception_entry());
+    leave();
 }
 
 void Connection::on_ready(uint32_t events, int) {
@@ -149,11 +216,19 @@ void Connection::lose_client(std::string_view reason) {
     leave();
 }
 
+// A rule names the stream, or the user opened a port of the host by its number: no name is judged there. Only
+// a rule closes the streams that are not read.
+bool Connection::passes_unread(const Verdict& raw) const {
+    bool is_by_rule = raw.cause == Cause::rule;
+    return raw.is_allowed() ? is_by_rule || is_host_port_ : is_host_port_ && !is_by_rule;
+}
+
 std::unique_ptr<Guard> Connection::guard_for(const Arrival& arrival) {
     const Address* address = arrival.address ? &*arrival.address : nullptr;
     Verdict raw = shared_.context.engine.decide_raw(target_->host, target_->port, address);
+    is_host_port_ = arrival.is_host_port;
     // A request in absolute form must be rewritten, so it must be read.
-    is_raw_ = raw.is_allowed() && raw.cause == Cause::rule && face_ != Face::absolute;
+    is_raw_ = passes_unread(raw) && protocol_ != ClientProtocol::absolute;
     if (is_raw_) return nullptr;
     bool is_open_by_address =
         arrival.is_host_service ||
@@ -165,17 +240,20 @@ std::unique_ptr<Guard> Connection::guard_for(const Arrival& arrival) {
                     .port = target_->port,
                     .is_open_by_address = is_open_by_address,
                     .takes_other_names = arrival.is_host_service,
+                    .takes_all_names = arrival.is_host_port,
                     .address = arrival.address,
-                    .opened_names = &opened_names_},
-        face_ == Face::absolute ? HttpStream::Requests::one : HttpStream::Requests::many);
+                    .opened_names = &opened_names_,
+                    .broker = shared_.context.broker},
+        protocol_ == ClientProtocol::absolute ? HttpStream::Requests::one : HttpStream::Requests::many);
 }
 
 void Connection::arrive(Arrival arrival) {
     dialled_ = arrival.address;
     std::unique_ptr<Guard> guard = guard_for(arrival);
     Pending pending{.to_first = {}, .to_second = std::exchange(said_, {})};
-    if (face_ == Face::socks5) pending.to_first = wire::socks5_reply(wire::Socks5Code::succeeded);
-    if (face_ == Face::connect) pending.to_first = wire::kConnectEstablished;
+    if (protocol_ == ClientProtocol::socks5)
+        pending.to_first = wire::socks5_reply(wire::Socks5Code::succeeded);
+    if (protocol_ == ClientProtocol::connect) pending.to_first = wire::kConnectEstablished;
     said_by_us_ = pending.to_first.size();
     pending.to_first += arrival.early;
     relay_ = std::make_unique<Relay>(
@@ -202,6 +280,9 @@ void Connection::record_relay(const Relay::Counts& counts) const {
 void Connection::record_unfinished() {
     if (relay_) {
         record_relay(relay_->counts());
+    } else if (interception_) {
+        dialled_ = interception_->address();
+        record(interception_entry());
     } else if (route_) {
         record({.cause = "unreachable", .reason = "the session ended before the connection stood"});
     }
@@ -222,19 +303,46 @@ Verdict Connection::verdict_now() const {
     }
     if (!is_raw_ || !verdict.is_allowed()) return verdict;
     Verdict raw = engine.decide_raw(target_->host, target_->port, dialled_ ? &*dialled_ : nullptr);
-    bool is_still_raw = raw.is_allowed() && raw.cause == Cause::rule;
+    bool is_still_raw = passes_unread(raw);
     if (!is_still_raw && raw.is_allowed())
         raw = {.cause = Cause::protocol, .reason = "no rule lets it through unread any more"};
     return is_still_raw ? verdict : raw;
 }
 
+// A rule about requests names the host of this connection, or a host that the client named within it.
+bool Connection::is_read_now() const {
+    const Broker* broker = shared_.context.broker;
+    if (broker == nullptr) return false;
+    const auto* name = std::get_if<HostName>(&target_->host);
+    return (name != nullptr && broker->way_to(*name, target_->port)) ||
+           std::ranges::any_of(opened_names_, [&](const HostName& said) { return broker->names(said); });
+}
+
 bool Connection::judge_again() {
     if (route_) {
+        // Nothing was forwarded yet, so its requests can be read from the first one on.
+        if (is_read_now()) {
+            loop_.bury(std::move(route_));
+            intercept();
+            return false;
+        }
         route_->judge_again();
         return !route_;
     }
+    if (interception_) {
+        const Target& server = interception_->server();
+        Verdict verdict = shared_.context.engine.decide({server.host, server.port, Transport::tcp});
+        if (verdict.is_allowed()) return interception_->judge_again();
+        interception_->cut(verdict.reason);
+        return true;
+    }
     if (!relay_) return false;
     Verdict verdict = verdict_now();
+    // Threat: a connection that was opened before a rule named its host makes requests that no rule judges
+    // (tests/egress/live_requests.bats).
+    if (verdict.is_allowed() && is_read_now())
+        verdict = {.cause = Cause::protocol,
+                   .reason = "the requests to this host are read from now on: connect again"};
     if (!verdict.is_allowed()) close_for(verdict);
     return !relay_;
 }
@@ -260,11 +368,17 @@ void Connection::close_for(const Verdict& verdict) {
 }
 
 std::optional<ConnectionFacts> Connection::facts() const {
-    if (!target_ || (!route_ && !relay_)) return std::nullopt;
-    ConnectionFacts facts{.id = id_, .port = target_->port, .protocol = to_text(face_)};
+    if (!target_ || (!route_ && !relay_ && !interception_)) return std::nullopt;
+    ConnectionFacts facts{.id = id_, .port = target_->port, .protocol = to_text(protocol_)};
     const auto* name = std::get_if<HostName>(&target_->host);
     if (name != nullptr) facts.name = name->str();
     if (dialled_) facts.address = dialled_->str();
+    if (interception_) {
+        facts.protocol = interception_->protocol();
+        facts.sent = interception_->sent();
+        facts.received = interception_->received();
+        if (interception_->address()) facts.address = interception_->address()->str();
+    }
     if (name == nullptr && !dialled_) facts.address = std::get<Address>(target_->host).str();
     if (relay_) {
         facts.protocol = relay_->protocol();
@@ -301,7 +415,7 @@ void Connection::object(const Relay::Counts& counts) {
 
 void Connection::refuse(const Verdict& verdict) {
     Entry entry = entry_of(verdict);
-    entry.protocol = to_text(face_);
+    entry.protocol = to_text(protocol_);
     entry.is_allowed = false;
     record(std::move(entry));
     std::string target = target_ ? target_->text() : Target{destination_.address, destination_.port}.text();
@@ -310,7 +424,7 @@ void Connection::refuse(const Verdict& verdict) {
 
 void Connection::fail(const RouteFailure& failure) {
     if (failure.kind == RouteFailure::Kind::refused) return refuse(failure.verdict);
-    record({.protocol = to_text(face_), .cause = "unreachable", .reason = failure.reason});
+    record({.protocol = to_text(protocol_), .cause = "unreachable", .reason = failure.reason});
     const FailureRow& row = row_of(failure.kind);
     answer({.text = base::format("agent-sandbox: {} (the policy allows it).", failure.reason),
             .rule = {},
@@ -323,20 +437,22 @@ void Connection::fail(const RouteFailure& failure) {
 // report an unreachable host that way.
 void Connection::answer(RefusalWords words, wire::Socks5Code code) {
     auto done = [this] { leave(); };
-    if (face_ == Face::transparent) {
+    if (protocol_ == ClientProtocol::transparent) {
         uint16_t port = words.http_status == 403 ? destination_.port : 0;
         return speak(std::make_unique<Refusal>(loop_, std::move(client_), std::move(words), port, done));
     }
-    std::string last_words = face_ == Face::socks5 ? wire::socks5_reply(code)
-                                                   : wire::http_refusal({.status = words.http_status,
-                                                                         .rule = words.rule,
-                                                                         .reason = words.text,
-                                                                         .answers_head = answers_head_});
+    std::string last_words = protocol_ == ClientProtocol::socks5
+                                 ? wire::socks5_reply(code)
+                                 : wire::http_refusal({.status = words.http_status,
+                                                       .rule = words.rule,
+                                                       .reason = words.text,
+                                                       .answers_head = answers_head_});
     speak(std::make_unique<Refusal>(loop_, std::move(client_), last_words, done));
 }
 
 void Connection::sweep(base::EventLoop::Clock::time_point now) {
     if (names_) return names_->sweep(now);
+    if (interception_) return interception_->sweep(now);
     if (proxy_) {
         if (now - began_ >= (proxy_->has_begun() ? kFirstFlight : kProxyIdle)) proxy_->expire();
         return;
@@ -365,7 +481,7 @@ void Connection::sweep(base::EventLoop::Clock::time_point now) {
 
 void Connection::record(Entry entry) const {
     entry.kind = "connection";
-    if (entry.protocol.empty()) entry.protocol = to_text(face_);
+    if (entry.protocol.empty()) entry.protocol = to_text(protocol_);
     const auto* name = target_ ? std::get_if<HostName>(&target_->host) : nullptr;
     if (name != nullptr) entry.name = name->str();
     const auto* literal = target_ ? std::get_if<Address>(&target_->host) : nullptr;

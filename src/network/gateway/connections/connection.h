@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "network/gateway/connections/connection_facts.h"
+#include "network/gateway/broker/interception.h"
 #include "network/gateway/connections/dial.h"
 #include "network/gateway/connections/proxy_frontend.h"
 #include "network/gateway/connections/refusal.h"
@@ -22,7 +22,6 @@
 #include "network/gateway/context.h"
 #include "network/gateway/names/dns_stream.h"
 #include "network/gateway/names/name_server.h"
-#include "network/gateway/relay/pipe_pool.h"
 #include "network/gateway/relay/relay.h"
 
 namespace network::gateway {
@@ -72,12 +71,18 @@ class Connection : public base::Watcher {
     void take_request(Stream client, ProxyRequest request);
     void take_fault(Stream client, const ProxyFault& fault);
     void open(const Translation& asked);
+    bool intercept();
+    void end_interception();
+    Entry interception_entry() const;
     void arrive(Arrival arrival);
     void end_relay(const Relay::Counts& counts);
     void record_relay(const Relay::Counts& counts) const;
     void object(const Relay::Counts& counts);
     Verdict verdict_now() const;
+    bool is_read_now() const;
     std::unique_ptr<Guard> guard_for(const Arrival& arrival);
+    bool passes_unread(const Verdict& raw) const;
+    Translation target_of(const Host& host, uint16_t port) const;
     void close_for(const Verdict& verdict);
     void explain(Stream client, const std::string& subject, bool answers_head);
     void lose_client(std::string_view reason);
@@ -96,20 +101,22 @@ class Connection : public base::Watcher {
     base::EventLoop::Clock::time_point began_;
     uint64_t id_;
 
-    Face face_ = Face::transparent;
+    ClientProtocol protocol_ = ClientProtocol::transparent;
     bool answers_head_ = false;
     std::string said_;  // bytes of a proxy's client that follow its request
     std::optional<Target> target_;
     std::optional<Address> dialled_;
     std::vector<HostName> opened_names_;  // Expectation::opened_names
+    bool is_host_port_ = false;           // Arrival::is_host_port
     bool is_raw_ = false;                 // a rule allows it: the client's bytes are not read
     size_t said_by_us_ = 0;               // bytes to the client before the server's first byte
     Verdict verdict_;
 
-    std::unique_ptr<ProxyFace> proxy_;
+    std::unique_ptr<ProxyFrontend> proxy_;
     std::unique_ptr<DnsStream> names_;
     std::unique_ptr<Route> route_;
     std::unique_ptr<Relay> relay_;
+    std::unique_ptr<Interception> interception_;
     std::unique_ptr<Refusal> refusal_;
 
     base::EventLoop::Clock::time_point waiting_since_;

@@ -11,14 +11,63 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "network/gateway/connections/expected_peer.h"
-#include "network/wire/client_hello.h"
+#include "network/wire/http/http_head.h"
 #include "network/wire/protocol_guess.h"
-#include "network/wire/server_hello.h"
+#include "network/wire/tls.h"
+#include "rules/engine.h"
 
 namespace network::gateway {
+
+class Broker;
+
+// The target that a connection was opened for, and whether a name that the client sends within it agrees.
+// Without this check an allowed name would give access to every other name on the same server. Pure.
+
+struct Expectation {
+    const Engine& engine;
+    Host host;
+    uint16_t port = 0;
+    // A rule or a host service allows the address itself. A client that sends no name then requests nothing
+    // else.
+    bool is_open_by_address = false;
+    // A host service: other names are judged instead of refused, because no name led there.
+    bool takes_other_names = false;
+    // A port of the host's loopback: the user opened it by its number, and no name is judged.
+    bool takes_all_names = false;
+    // The dialled address, if it is known.
+    std::optional<Address> address = std::nullopt;
+    // Records the names that rules allowed within the connection, for when the rules change.
+    std::vector<HostName>* opened_names = nullptr;
+    // Names whose requests are read elsewhere (network/gateway/broker): here they are refused. Placeholders
+    // of credentials are refused in every request.
+    const Broker* broker = nullptr;
+};
+
+// Why a client's bytes are not forwarded, and the error code for each protocol.
+struct Objection {
+    std::string_view cause = "protocol";  // of the journal's entry
+    Verdict verdict;                      // of the rule that decided, if one did
+    std::string reason;
+    int http_status = 403;
+    wire::TlsAlert alert = wire::TlsAlert::access_denied;
+};
+
+// Nothing: the name agrees. A hello within another protocol (STARTTLS) may lack a name, because many clients
+// send none.
+enum class Hello { first, within_other_protocol };
+std::optional<Objection> judge_server_name(const Expectation& expected, const wire::ClientHello& hello,
+                                           Hello where = Hello::first);
+std::optional<Objection> judge_authority(const Expectation& expected, const wire::Authority& said);
+
+// Whether a protocol that carries no name to judge may be used: by rules, by port, or because a rule allows
+// the address itself.
+Verdict judge_unknown_protocol(const Expectation& expected);
+// `what` was sent and is refused on every port. The reason includes the entry that would allow it.
+Objection object_to_bytes(const Expectation& expected, std::string_view what);
 
 class FirstFlight {
   public:

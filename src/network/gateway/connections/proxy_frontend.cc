@@ -8,7 +8,7 @@
 #include <utility>
 #include <variant>
 
-#include "network/wire/http/http_refusal.h"
+#include "network/wire/http/http_exchange.h"
 #include "rules/address.h"
 
 namespace network::gateway {
@@ -30,35 +30,35 @@ std::string refusal(int status, std::string_view reason, bool answers_head) {
 
 }  // namespace
 
-std::string_view to_text(Face face) {
-    switch (face) {
-        case Face::transparent:
+std::string_view to_text(ClientProtocol protocol) {
+    switch (protocol) {
+        case ClientProtocol::transparent:
             return "tcp";
-        case Face::socks5:
+        case ClientProtocol::socks5:
             return "socks5";
-        case Face::connect:
+        case ClientProtocol::connect:
             return "connect";
-        case Face::absolute:
+        case ClientProtocol::absolute:
             return "http";
     }
     return "";
 }
 
-void ProxyFace::start() {
+void ProxyFrontend::start() {
     client_.watch(*this);
 }
 
-void ProxyFace::on_ready(uint32_t, int) {
+void ProxyFrontend::on_ready(uint32_t, int) {
     if (!is_finished_) read();
 }
 
-void ProxyFace::read() {
+void ProxyFrontend::read() {
     char bytes[4096];
     for (;;) {
         ssize_t count = ::recv(client_.fd(), bytes, sizeof bytes, 0);
         if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
         if (count <= 0) {
-            fail(Face::connect, "the client left without a request", {});
+            fail(ClientProtocol::connect, "the client left without a request", {});
             return;
         }
         received_.append(bytes, static_cast<size_t>(count));
@@ -66,31 +66,31 @@ void ProxyFace::read() {
     }
 }
 
-bool ProxyFace::look() {
+bool ProxyFrontend::look() {
     return received_.front() == kSocksVersion ? look_at_socks() : look_at_http();
 }
 
-bool ProxyFace::look_at_socks() {
+bool ProxyFrontend::look_at_socks() {
     std::string reply;
     wire::Socks5Reader::State state = socks_.look(received_, reply);
     if (state == wire::Socks5Reader::State::refused) {
-        return fail(Face::socks5, socks_.fault(), std::move(reply));
+        return fail(ClientProtocol::socks5, socks_.fault(), std::move(reply));
     }
     // A few bytes always fit into the send buffer of a new connection.
     if (!reply.empty()) (void)::send(client_.fd(), reply.data(), reply.size(), MSG_NOSIGNAL);
     if (state == wire::Socks5Reader::State::need_more) return true;
-    return ask({.face = Face::socks5,
+    return ask({.protocol = ClientProtocol::socks5,
                 .host = host_text(socks_.request()),
                 .port = socks_.request().port,
                 .rest = received_.substr(socks_.consumed())});
 }
 
-bool ProxyFace::look_at_http() {
+bool ProxyFrontend::look_at_http() {
     wire::HttpHeadReader::State state = http_.look(received_);
     if (state == wire::HttpHeadReader::State::need_more) return true;
     bool answers_head = received_.starts_with("HEAD ");
     if (state == wire::HttpHeadReader::State::refused) {
-        return fail(Face::absolute, http_.fault().reason,
+        return fail(ClientProtocol::absolute, http_.fault().reason,
                     refusal(http_.fault().status, http_.fault().reason, answers_head));
     }
     const wire::HttpRequest& request = http_.request();
@@ -99,34 +99,34 @@ bool ProxyFace::look_at_http() {
     if (is_about_a_host) return tell(request.path.substr(kWhy.size()), answers_head);
     if (!request.target) {
         constexpr std::string_view kNoServer = "this is the sandbox's gateway: a proxy, not a server";
-        return fail(Face::absolute, kNoServer, refusal(400, kNoServer, answers_head));
+        return fail(ClientProtocol::absolute, kNoServer, refusal(400, kNoServer, answers_head));
     }
     bool is_connect = request.form == wire::HttpRequest::Form::authority;
-    return ask({.face = is_connect ? Face::connect : Face::absolute,
+    return ask({.protocol = is_connect ? ClientProtocol::connect : ClientProtocol::absolute,
                 .host = request.target->host,
                 .port = request.target->port.value_or(kHttpPort),
                 .rest = is_connect ? received_.substr(request.head_size) : received_,
                 .answers_head = answers_head});
 }
 
-void ProxyFace::expire() {
-    if (!is_finished_) fail(Face::connect, "the request did not come in time", {});
+void ProxyFrontend::expire() {
+    if (!is_finished_) fail(ClientProtocol::connect, "the request did not come in time", {});
 }
 
-bool ProxyFace::fail(Face face, std::string_view reason, std::string last_words) {
+bool ProxyFrontend::fail(ClientProtocol protocol, std::string_view reason, std::string last_words) {
     is_finished_ = true;
     calls_.failed(std::move(client_),
-                  {.face = face, .reason = std::string(reason), .last_words = std::move(last_words)});
+                  {.protocol = protocol, .reason = std::string(reason), .last_words = std::move(last_words)});
     return false;
 }
 
-bool ProxyFace::tell(const std::string& subject, bool answers_head) {
+bool ProxyFrontend::tell(const std::string& subject, bool answers_head) {
     is_finished_ = true;
     calls_.about(std::move(client_), subject, answers_head);
     return false;
 }
 
-bool ProxyFace::ask(ProxyRequest request) {
+bool ProxyFrontend::ask(ProxyRequest request) {
     is_finished_ = true;
     calls_.asked(std::move(client_), std::move(request));
     return false;

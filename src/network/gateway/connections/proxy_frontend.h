@@ -9,23 +9,23 @@
 #include <string_view>
 
 #include "base/process/event_loop.h"
-#include "network/gateway/relay/stream.h"
+#include "network/gateway/relay/relay.h"
 #include "network/wire/http/http_head.h"
 #include "network/wire/socks5.h"
 
 namespace network::gateway {
 
 // How the client connected, and so how it is answered.
-enum class Face {
+enum class ClientProtocol {
     transparent,  // it connects as if to the server itself
     socks5,
     connect,
     absolute,  // an HTTP request for the proxy to make
 };
-std::string_view to_text(Face face);
+std::string_view to_text(ClientProtocol protocol);
 
 struct ProxyRequest {
-    Face face = Face::connect;
+    ClientProtocol protocol = ClientProtocol::connect;
     std::string host;  // as it was written; without brackets
     uint16_t port = 0;
     std::string rest;  // bytes for the server: those after the request, or the request itself
@@ -33,14 +33,14 @@ struct ProxyRequest {
 };
 
 struct ProxyFault {
-    Face face = Face::connect;
+    ClientProtocol protocol = ClientProtocol::connect;
     std::string reason;
     std::string last_words;  // empty: a reset
 };
 
-class ProxyFace : public base::Watcher {
+class ProxyFrontend : public base::Watcher {
   public:
-    // One of them is called, once, now or later. The callback must bury the face (EventLoop::bury), not
+    // One of them is called, once, now or later. The callback must bury this object (EventLoop::bury), not
     // destroy it.
     struct Calls {
         std::function<void(Stream client, const std::string& subject, bool answers_head)> about;
@@ -48,7 +48,7 @@ class ProxyFace : public base::Watcher {
         std::function<void(Stream client, const ProxyFault& fault)> failed;
     };
 
-    ProxyFace(Stream client, Calls calls) : client_(std::move(client)), calls_(std::move(calls)) {}
+    ProxyFrontend(Stream client, Calls calls) : client_(std::move(client)), calls_(std::move(calls)) {}
     void start();
     void on_ready(uint32_t events, int which) override;
 
@@ -61,7 +61,7 @@ class ProxyFace : public base::Watcher {
     bool look();  // true: more bytes are needed
     bool look_at_socks();
     bool look_at_http();
-    bool fail(Face face, std::string_view reason, std::string last_words);
+    bool fail(ClientProtocol protocol, std::string_view reason, std::string last_words);
     bool ask(ProxyRequest request);
     bool tell(const std::string& subject, bool answers_head);
 

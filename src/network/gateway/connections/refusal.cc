@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/format.h"
-#include "network/wire/http/http_refusal.h"
+#include "base/text.h"
+#include "network/wire/http/http_exchange.h"
 #include "network/wire/protocol_guess.h"
-#include "network/wire/ssh.h"
+#include "network/wire/refusals.h"
 
 namespace network::gateway {
 namespace {

@@ -15,9 +15,9 @@
 #include <string_view>
 
 #include "base/process/event_loop.h"
-#include "network/gateway/relay/stream.h"
-#include "network/wire/client_hello.h"
-#include "network/wire/smtp.h"
+#include "network/gateway/relay/relay.h"
+#include "network/wire/refusals.h"
+#include "network/wire/tls.h"
 #include "rules/engine.h"
 
 namespace network::gateway {

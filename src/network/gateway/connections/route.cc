@@ -6,8 +6,8 @@
 #include <cstring>
 #include <utility>
 
-#include "base/format.h"
 #include "base/parse.h"
+#include "base/text.h"
 
 namespace network::gateway {
 namespace {
@@ -59,14 +59,14 @@ Route::~Route() {
 
 void Route::stop() {
     if (ticket_ != 0) context_.resolver.cancel(ticket_);
-    if (question_ != 0) context_.questions.cancel(question_);
+    if (question_ != 0) context_.approvals.cancel(question_);
     dial_.reset();
     tunnel_.reset();
     upstream_ = nullptr;
 }
 
 void Route::judge_again() {
-    // Questions judges the held routes itself.
+    // Approvals judges the held routes itself.
     if (is_held()) return;
     Verdict verdict = judge(std::nullopt);
     if (verdict.is_allowed()) return;
@@ -82,9 +82,9 @@ Verdict Route::judge(const std::optional<Address>& address) const {
 }
 
 void Route::ask_user(const HostName& name) {
-    if (std::optional<Verdict> obstacle = context_.questions.obstacle_to(name, target_.port))
+    if (std::optional<Verdict> obstacle = context_.approvals.obstacle_to({name, target_.port}))
         return refuse(std::move(*obstacle));
-    question_ = context_.questions.hold(name, target_.port, [this](const std::optional<Verdict>& refusal) {
+    question_ = context_.approvals.hold({name, target_.port}, [this](const std::optional<Verdict>& refusal) {
         question_ = 0;
         refusal ? refuse(*refusal) : start();
     });
@@ -192,7 +192,8 @@ void Route::take_dial(Dial::Result result) {
     const auto* name = std::get_if<HostName>(&target_.host);
     bool is_host = name != nullptr && name->str() == kHostServiceName;
     Arrival arrival{.address = result.endpoint.address,
-                    .is_host_service = is_host || is_service(result.endpoint.address)};
+                    .is_host_service = is_host || is_service(result.endpoint.address),
+                    .is_host_port = is_host};
     if (!arrival.is_host_service) {
         std::optional<Endpoint> own = own_endpoint(result.stream.fd());
         if (!own || own->address == result.endpoint.address) {

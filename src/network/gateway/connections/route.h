@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "network/gateway/connections/dial.h"
-#include "network/gateway/connections/upstream.h"
 #include "network/gateway/context.h"
 #include "rules/services.h"
 
@@ -36,7 +35,8 @@ struct Arrival {
     Stream stream;
     std::optional<Address> address;  // empty behind a proxy
     bool is_host_service = false;
-    std::string early;  // the server's bytes so far
+    bool is_host_port = false;  // a host service on the host's loopback: --host-port
+    std::string early;          // the server's bytes so far
 };
 
 struct RouteFailure {
@@ -92,7 +92,7 @@ class Route {
     Done done_;
     Verdict verdict_;
     Resolver::Ticket ticket_ = 0;
-    Questions::Ticket question_ = 0;
+    Approvals::Ticket question_ = 0;
     const UpstreamProxy* upstream_ = nullptr;
     std::unique_ptr<Dial> dial_;
     std::unique_ptr<UpstreamTunnel> tunnel_;

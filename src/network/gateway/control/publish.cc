@@ -10,9 +10,9 @@
 
 #include <cerrno>
 
-#include "base/format.h"
-#include "network/gateway/relay/pipe_pool.h"
-#include "network/netns/connector.h"
+#include "base/text.h"
+#include "network/gateway/relay/relay.h"
+#include "network/netns/set_up.h"
 
 namespace network::gateway {
 namespace {
@@ -20,9 +20,14 @@ namespace {
 constexpr int kBacklog = 128;
 constexpr std::chrono::milliseconds kBetweenReports{100};
 
+// The option, or the verb for a session that runs.
+std::string_view option_of(const Published& published) {
+    return published.origin.name == kPublishVerb ? kPublishVerb : "--publish";
+}
+
 // For port 80: "--publish 8080:80".
 std::string above_roots_ports(const Published& published) {
-    return base::format("--publish {}:{}", 8000 + published.host_port, published.jail_port);
+    return base::format("{} {}:{}", option_of(published), 8000 + published.host_port, published.jail_port);
 }
 
 base::Error cannot_publish(const Published& published, int number) {
@@ -30,13 +35,17 @@ base::Error cannot_publish(const Published& published, int number) {
     base::Error error = base::system_error(std::move(attempt), number);
     error.advice = number == EACCES
                        ? "ports below 1024 are root's; take another: " + above_roots_ports(published)
-                       : "end the program that uses the host's port or publish another: "
-                         "--publish HOST:JAIL";
-    error.where = published.origin.describe();
+                       : base::format(
+                             "end the program that uses the host's port or publish another: "
+                             "{} HOST:JAIL",
+                             option_of(published));
+    if (published.origin.name != kPublishVerb) error.where = published.origin.describe();
     return error;
 }
 
-base::Result<base::Fd> listen_on_loopback(const Published& published) {
+}  // namespace
+
+base::Result<base::Fd> open_port(const Published& published) {
     base::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     int on = 1;
     ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -50,8 +59,6 @@ base::Result<base::Fd> listen_on_loopback(const Published& published) {
     if (is_listening) return socket;
     return cannot_publish(published, errno);
 }
-
-}  // namespace
 
 // One visitor, from the accept until both ends are closed.
 class Publish::Visit : public base::Watcher {
@@ -87,6 +94,7 @@ class Publish::Visit : public base::Watcher {
         if (is_v6_ || !connect(true)) end({}, false);
     }
 
+    uint16_t host_port() const { return published_.host_port; }
     void record_unreachable() const { record({}, false); }
     // The session ends while the visit is open: writes its line now.
     void record_unfinished() const {
@@ -151,6 +159,8 @@ class Publish::Port : public base::Watcher {
         owner_.visits_.push_back(std::move(visit));
     }
 
+    uint16_t host_port() const { return published_.host_port; }
+
   private:
     // Out of descriptors. The listener would stay ready, and accept(2) would fail each time.
     void pause() {
@@ -179,7 +189,7 @@ Publish::~Publish() {
 base::Result<std::vector<base::Fd>> Publish::open(const std::vector<Published>& published) {
     std::vector<base::Fd> listeners;
     for (const Published& one : published) {
-        base::Result<base::Fd> listener = listen_on_loopback(one);
+        base::Result<base::Fd> listener = open_port(one);
         if (!listener) return listener.error();
         listeners.push_back(*std::move(listener));
     }
@@ -188,6 +198,18 @@ base::Result<std::vector<base::Fd>> Publish::open(const std::vector<Published>& 
 
 void Publish::listen(base::Fd listener, const Published& published) {
     ports_.push_back(std::make_unique<Port>(*this, std::move(listener), published));
+}
+
+bool Publish::end(uint16_t host_port) {
+    bool was_open =
+        std::erase_if(ports_, [&](const auto& port) { return port->host_port() == host_port; }) > 0;
+    visits_.remove_if([&](std::unique_ptr<Visit>& visit) {
+        if (visit->host_port() != host_port) return false;
+        visit->record_unfinished();
+        context_.loop.bury(std::move(visit));
+        return true;
+    });
+    return was_open;
 }
 
 }  // namespace network::gateway

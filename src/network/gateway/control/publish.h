@@ -15,6 +15,9 @@
 
 namespace network::gateway {
 
+// A listener on the host's 127.0.0.1. A port in use, or one of root's, is an error with advice.
+base::Result<base::Fd> open_port(const Published& published);
+
 class Publish {
   public:
     Publish(GatewayContext& context, PipePool& pipes, base::Fd connector);
@@ -26,6 +29,11 @@ class Publish {
     static base::Result<std::vector<base::Fd>> open(const std::vector<Published>& published);
 
     void listen(base::Fd listener, const Published& published);
+    // The supervisor starts a connector for the first port that is published while the session runs.
+    void connect_by(base::Fd connector) { connector_ = std::move(connector); }
+    bool has_connector() const { return bool(connector_); }
+    // Closes the port and its visits. False: it is not published.
+    bool end(uint16_t host_port);
 
   private:
     class Port;

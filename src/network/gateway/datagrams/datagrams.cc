@@ -14,9 +14,10 @@
 #include <map>
 #include <vector>
 
-#include "base/format.h"
-#include "network/gateway/datagrams/datagram_socket.h"
-#include "network/gateway/once_per_second.h"
+#include "base/text.h"
+#include "network/gateway/broker/broker.h"
+#include "network/gateway/control/messages.h"
+#include "network/gateway/sockets.h"
 
 namespace network::gateway {
 namespace {
@@ -35,6 +36,16 @@ Verdict verdict_on_nameless(const Address& address) {
     Verdict verdict{.cause = Cause::literal, .reason = "no name has this address in this session"};
     if (is_fixed(address, Fixed::host)) verdict.reason = "services of the host are reached over TCP alone";
     return verdict;
+}
+
+// Threat: HTTP/3 carries requests over UDP, past the rules about requests and the checks of credentials
+// (tests/egress/credential_threats.bats).
+Verdict without_read_hosts(const Broker* broker, const HostName& name, Verdict verdict) {
+    if (!verdict.is_allowed() || broker == nullptr || !broker->names(name)) return verdict;
+    return {.cause = Cause::udp,
+            .reason = "requests to this host are read, and HTTP/3 would carry them unread",
+            .advice = base::format("requests.opaque = [\"{}\"] gives up the credentials and rules for it",
+                                   name.str())};
 }
 
 Entry refusal(std::string_view cause, std::string reason) {
@@ -229,9 +240,11 @@ void Datagrams::Flow::end(std::string_view cause, std::string reason) {
 }
 
 Verdict Datagrams::Flow::verdict_on(const Address& address) const {
-    return name_
-               ? state_.context.engine.decide_resolved(*name_, address, key_.destination.port, Transport::udp)
-               : state_.judge(nullptr, key_.destination);
+    if (!name_) return state_.judge(nullptr, key_.destination);
+    const GatewayContext& context = state_.context;
+    return without_read_hosts(
+        context.broker, *name_,
+        context.engine.decide_resolved(*name_, address, key_.destination.port, Transport::udp));
 }
 
 Verdict Datagrams::Flow::verdict_now() const {
@@ -310,7 +323,9 @@ void Datagrams::State::take(int listener, uint16_t port, const ReceivedDatagram&
 }
 
 Verdict Datagrams::State::judge(const HostName* name, const Endpoint& destination) const {
-    if (name) return context.engine.decide({*name, destination.port, Transport::udp});
+    if (name)
+        return without_read_hosts(context.broker, *name,
+                                  context.engine.decide({*name, destination.port, Transport::udp}));
     if (Names::is_ours(destination.address)) return verdict_on_nameless(destination.address);
     return context.engine.decide({destination.address, destination.port, Transport::udp});
 }

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/file.h"
-#include "network/gateway/connections/connection_facts.h"
 #include "network/gateway/context.h"
 
 namespace network::gateway {

@@ -8,7 +8,7 @@
 
 #include "base/process/event_loop.h"
 #include "network/gateway/names/name_server.h"
-#include "network/gateway/relay/stream.h"
+#include "network/gateway/relay/relay.h"
 
 namespace network::gateway {
 

@@ -12,13 +12,13 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/format.h"
 #include "base/inside/addresses.h"
-#include "network/gateway/datagrams/datagram_socket.h"
+#include "base/text.h"
+#include "network/gateway/broker/broker.h"
+#include "network/gateway/control/messages.h"
 #include "network/gateway/names/resolver.h"
-#include "network/gateway/once_per_second.h"
+#include "network/gateway/sockets.h"
 #include "network/wire/dns/dns.h"
-#include "network/wire/dns/dns_answer.h"
 
 namespace network::gateway {
 namespace {
@@ -212,10 +212,16 @@ void NameServer::State::judge(PendingQuery pending) {
             addresses_answer(pending.query, Address::from_v4({127, 0, 0, 1}),
                              Address::from_v6({0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})));
     }
+    DnsType type = pending.query.question->type;
+    if (context.broker != nullptr && context.broker->is_endpoint_name(pending.name)) {
+        Verdict own{.decision = Decision::allow, .reason = "the session's own name for a credential's host"};
+        return type == DnsType::a || type == DnsType::aaaa
+                   ? answer_synthetic(pending, own, {})
+                   : pending.answer(wire::answer_no_data(pending.query));
+    }
     Verdict verdict = context.engine.decide_lookup(pending.name);
     if (verdict.decision == Decision::ask) return answer_unasked(pending, verdict);
     if (!verdict.is_allowed()) return refuse(pending, verdict);
-    DnsType type = pending.query.question->type;
     if (pending.name.str() == base::kHostServiceName) {
         record_allowed(pending.name, verdict, {}, {});
         return pending.answer(addresses_answer(pending.query, fixed_v4(Fixed::host), fixed_v6(Fixed::host)));

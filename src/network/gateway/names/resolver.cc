@@ -9,8 +9,6 @@
 #include <map>
 #include <optional>
 
-#include "network/gateway/names/answer_cache.h"
-#include "network/gateway/names/resolver_files.h"
 #include "network/gateway/names/resolver_query.h"
 #include "network/wire/bytes.h"
 
@@ -39,11 +37,11 @@ Conclusion conclude(const Outcome& v4, const Outcome& v6) {
 
     if (!resolution.addresses.empty()) {
         resolution.outcome = Kind::found;
-        uint32_t seconds = UINT32_MAX;
-        if (!v4.reply.ipv4.empty()) seconds = std::min(seconds, v4.reply.time_to_live);
-        if (!v6.reply.ipv6.empty()) seconds = std::min(seconds, v6.reply.time_to_live);
+        uint32_t time_to_live = UINT32_MAX;
+        if (!v4.reply.ipv4.empty()) time_to_live = std::min(time_to_live, v4.reply.time_to_live);
+        if (!v6.reply.ipv6.empty()) time_to_live = std::min(time_to_live, v6.reply.time_to_live);
         // Half an answer is better than none. Lifetime 0: the cache keeps it for its shortest time only.
-        conclusion.lifetime = std::chrono::seconds(are_both_answered ? seconds : 0);
+        conclusion.lifetime = std::chrono::seconds(are_both_answered ? time_to_live : 0);
         return conclusion;
     }
     bool is_unknown = (v4.is_answered && v4.reply.code == wire::DnsCode::no_such_name) ||
@@ -293,6 +291,34 @@ void Resolver::cancel(Ticket& ticket) {
     if (!work->askers.empty() || work->is_over) return;
     work->queries.clear();
     state_->close(work);
+}
+
+const Resolution* AnswerCache::find(const HostName& name, Time now) {
+    auto found = by_name_.find(name);
+    if (found == by_name_.end()) return nullptr;
+    if (found->second->until > now) return &found->second->resolution;
+    entries_.erase(found->second);
+    by_name_.erase(found);
+    return nullptr;
+}
+
+void AnswerCache::keep(const HostName& name, Resolution resolution, std::chrono::seconds lifetime, Time now) {
+    if (auto found = by_name_.find(name); found != by_name_.end()) {
+        entries_.erase(found->second);
+        by_name_.erase(found);
+    }
+    if (entries_.size() >= kMost) {
+        by_name_.erase(entries_.front().name);
+        entries_.pop_front();
+    }
+    Time until = now + std::clamp(lifetime, kShortest, kLongest);
+    entries_.push_back({name, std::move(resolution), until});
+    by_name_.emplace(name, std::prev(entries_.end()));
+}
+
+void AnswerCache::clear() {
+    by_name_.clear();
+    entries_.clear();
 }
 
 }  // namespace network::gateway

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
-// DNS messages from the jail (RFC 1035, EDNS after RFC 6891). Any bytes get a verdict. A query that cannot be
-// parsed still yields the fields that an answer with the right code needs.
-//
-// Strict on purpose: one question, no compression in it (there is no earlier name to point to), no answers,
-// at most one OPT, and no byte after the last record.
+// DNS messages from the jail, and the answers to them.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +7,15 @@
 #include <string>
 #include <string_view>
 
-#include "network/wire/http/authority.h"
+#include "network/wire/http/http_head.h"
 
 namespace network::wire {
+
+// DNS messages from the jail (RFC 1035, EDNS after RFC 6891). Any bytes get a verdict. A query that cannot be
+// parsed still yields the fields that an answer with the right code needs.
+//
+// Strict on purpose: one question, no compression in it (there is no earlier name to point to), no answers,
+// at most one OPT, and no byte after the last record.
 
 constexpr size_t kDnsHeader = 12;
 constexpr uint16_t kIsAnswer = 0x8000;  // flags of a message
@@ -117,5 +119,56 @@ struct DnsFrame {
 // the message arrives.
 DnsFrame take_dns_frame(std::string_view& received);
 std::string dns_frame(std::string_view message);
+
+// Answers to the jail's queries. Every answer fits into the 512 bytes that any client accepts over UDP,
+// repeats the question unchanged, and uses EDNS only if the query did.
+
+constexpr size_t kMaximumDnsAnswer = 512;
+constexpr size_t kMaximumErrorText = 200;
+constexpr uint32_t kShortTimeToLive =
+    10;  // seconds; a name keeps its address, but caches should not outlive the session by much
+
+enum class DnsCode : uint16_t {
+    no_error = 0,
+    form_error = 1,
+    server_failure = 2,
+    no_such_name = 3,
+    not_implemented = 4,
+    refused = 5,
+    bad_version = 16,
+};
+
+// RFC 8914. "Blocked" is the code for a policy of the server's operator.
+enum class ExtendedCode : uint16_t {
+    other = 0,
+    blocked = 15,
+    filtered = 17,
+    prohibited = 18,
+    not_supported = 21,
+    network_error = 23,
+};
+
+struct ExtendedError {
+    ExtendedCode code = ExtendedCode::blocked;
+    std::string_view text;  // cut at kMaximumErrorText, unprintable bytes escaped
+};
+
+std::string answer_address(const DnsQuery& query, const Ipv4& address,
+                           uint32_t time_to_live = kShortTimeToLive);
+std::string answer_address(const DnsQuery& query, const Ipv6& address,
+                           uint32_t time_to_live = kShortTimeToLive);
+
+// PTR. SERVFAIL for a question so long that the answer would not fit; no name of an address is that long.
+std::string answer_pointer(const DnsQuery& query, const DnsName& target,
+                           uint32_t time_to_live = kShortTimeToLive);
+
+// The name exists, this type of record does not: for HTTPS, SVCB, and AAAA without IPv6.
+std::string answer_no_data(const DnsQuery& query);
+
+std::string answer_failure(const DnsQuery& query, DnsCode code,
+                           const std::optional<ExtendedError>& error = std::nullopt);
+
+// The answer to a query that could not be parsed. Nothing for one that is ignored.
+std::optional<std::string> answer_fault(const ParsedDnsQuery& parsed);
 
 }  // namespace network::wire

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "network/wire/dns/dns.h"
-#include "network/wire/dns/dns_answer.h"
 
 namespace network::wire {
 

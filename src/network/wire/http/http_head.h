@@ -9,15 +9,36 @@
 // which frames the body.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "network/wire/http/authority.h"
-
 namespace network::wire {
+
+// Hosts as the protocols spell them. This file only checks the spelling. The rules decide about the meaning,
+// the normal form and the permission.
+
+using Ipv4 = std::array<uint8_t, 4>;
+using Ipv6 = std::array<uint8_t, 16>;
+
+constexpr size_t kMaximumHostName = 253;
+constexpr size_t kMaximumLabel = 63;
+
+// Letters, digits, '-', '_' in labels of 1 to 63. One dot at the end is accepted; the rules remove it.
+bool is_host_name(std::string_view text);
+
+struct Authority {
+    std::string host;  // without brackets
+    bool is_ipv6 = false;
+    std::optional<uint16_t> port;
+};
+
+// "name", "name:port", "[ipv6]" or "[ipv6]:port". No user, no zone, no empty or zero port.
+std::optional<Authority> parse_authority(std::string_view text);
+std::string authority_text(const Authority& authority);
 
 constexpr size_t kMaximumHead = 16384;
 constexpr size_t kMaximumFields = 128;
@@ -84,12 +105,21 @@ class HttpHeadReader {
     HttpHeadScanner scanner_;
 };
 
+// The lines after the first one of a head, with the empty line at the end.
+const HttpFault* parse_http_fields(std::string_view lines, std::vector<HttpField>& fields);
+// Null if the field is absent. Sets `is_repeated` if there are several.
+const HttpField* find_http_field(const std::vector<HttpField>& fields, std::string_view name,
+                                 bool& is_repeated);
+
 // The head has whole lines and no stray controls. Null: `request` is filled.
 const HttpFault* parse_http_head(std::string_view head, HttpRequest& request);
 
+// Connection lists fields for the next hop alone. The gateway is that hop.
+bool is_named_by_connection(const HttpRequest& request, std::string_view name);
+
 // The head for the server: origin form, Host of the target, fields for proxies removed. It contains
 // "Connection: close", so that the server reads only this request. A caller may set `keeps_alive` if it
-// counts the body (http_body.h) and judges every following head.
+// counts the body (http_exchange.h) and judges every following head.
 std::string forwarded_head(const HttpRequest& request, bool keeps_alive = false);
 
 }  // namespace network::wire
