@@ -9,15 +9,44 @@
 #include <string_view>
 #include <vector>
 
-#include "audit/not_needed.h"
 #include "audit/proposal.h"
 #include "audit/reader.h"
 #include "base/encoding/json.h"
+#include "base/result.h"
 
 namespace audit {
 
+// Refusals that the user has marked as not needed, because a command works without them. One JSON object a
+// line in the state directory: project, kind (absent: any) and what.
+
+class NotNeeded {
+  public:
+    NotNeeded() = default;
+
+    // A missing file counts as empty.
+    static base::Result<NotNeeded> read(const std::string& path);
+    base::Status write(const std::string& path) const;
+
+    // `what` in the form of a digest; a host without a port means all its ports.
+    bool has(std::string_view project, std::string_view kind, std::string_view what) const;
+    // False: it is already marked.
+    bool add(std::string_view project, std::string_view kind, std::string_view what);
+    // False: it was not marked.
+    bool remove(std::string_view project, std::string_view what);
+
+    size_t size() const { return rows_.size(); }
+
+  private:
+    struct Row {
+        std::string project, kind, what;
+        bool operator==(const Row&) const = default;
+    };
+    std::vector<Row> rows_;
+};
+
 struct DigestEntry {
-    std::string kind;     // "network", "file", "syscall", "mail", "socket", "slurm", "limit"
+    std::string kind;     // "network", "file", "syscall", "mail", "git", "socket", "namespace", "slurm",
+                          // "limit"
     std::string what;     // host:port, a path, a name; untrusted
     std::string access;   // of a file: "read" or "write"
     std::string verdict;  // "deny", or "observed": it was allowed
@@ -25,6 +54,7 @@ struct DigestEntry {
     std::string rule, origin, reason;
     std::string change;  // the change to recommend; empty: not recommended, or it would not help
     std::string first, last;
+    uint64_t position = 0;  // of its last event among all refusals
 };
 
 struct Digest {
@@ -32,6 +62,7 @@ struct Digest {
     uint64_t total = 0;                // events
     uint64_t beyond = 0;               // events for names that are not in the entries
     uint64_t not_needed = 0;           // entries that the user has marked
+    bool lacks_files = false;          // a session ran without a trace of files: their refusals are unknown
     PassedOver passed_over;
 };
 
@@ -59,6 +90,7 @@ class Gathering {
     Digest digest_;
 };
 
+base::Json to_json(const DigestEntry& entry);
 base::Json to_json(const Digest& digest, const std::vector<std::string>& sessions);
 
 // One line each, at most `most`. Text from a jail is made printable.
@@ -66,5 +98,8 @@ std::vector<std::string> to_lines(const Digest& digest, size_t most);
 
 // "network 3, files 1"
 std::string counts_of(const Digest& digest);
+
+// The host that was refused last; printable, empty if none was.
+std::string last_refused_host(const Digest& digest);
 
 }  // namespace audit

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "base/glob.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/value.h"
@@ -23,6 +23,8 @@ constexpr std::string_view kProposable[] = {
     "mounts.writable",
     "sockets.allow",
     "devices.allow",
+    "requests.allow",
+    "requests.git",
     "project.unmask",
     "project.unprotect",
     "env.allow",
@@ -67,6 +69,19 @@ std::optional<std::string> written_value(std::string_view text) {
     return text == "true" ? std::optional(std::string(text)) : std::nullopt;
 }
 
+// The command that a refused request names.
+constexpr std::string_view kAllow = "agent-sandbox allow ";
+
+// "POST api.example.org/v1/x", "push example.org/me/app refs/heads/x": one request, without a pattern.
+std::string objection_to_request(std::string_view entry) {
+    if (entry.find('*') != std::string_view::npos) return "it would open more than was asked for";
+    std::vector<std::string_view> words = base::split(entry, ' ');
+    const size_t count = entry.starts_with("push ") ? 3 : 2;
+    bool is_one = words.size() == count && !words[0].empty() &&
+                  words[1].find('/') != std::string_view::npos && !words[1].starts_with('/');
+    return is_one ? "" : "it is not one request";
+}
+
 bool is_path(config::Type type) {
     return type == config::Type::path || type == config::Type::path_list;
 }
@@ -106,6 +121,11 @@ std::optional<Proposal> proposal_in(std::string_view change) {
         size_t blank = change.find(' ');
         proposal.setting = config::find_flag(change.substr(0, blank));
         if (blank != std::string_view::npos) value = unquoted(change.substr(blank + 1));
+    } else if (change.starts_with(kAllow)) {
+        value = unquoted(change.substr(kAllow.size()));
+        bool is_git = value && (value->starts_with("fetch ") || value->starts_with("push "));
+        bool is_request = value && value->find(' ') != std::string::npos;
+        if (is_request) proposal.setting = config::find_setting(is_git ? "requests.git" : "requests.allow");
     } else if (size_t equals = change.find(" = "); equals != std::string_view::npos) {
         proposal.setting = config::find_setting(change.substr(0, equals));
         value = written_value(change.substr(equals + 3));
@@ -124,6 +144,7 @@ std::string objection_to(const Proposal& proposal, const UserDirectories& direct
     // A name that is too long for a line was cut there.
     if (proposal.value.ends_with("...")) return "its name is too long";
     if (is_path(setting.type)) return objection_to_path(proposal.value, directories);
+    if (setting.key.starts_with("requests.")) return objection_to_request(proposal.value);
     bool is_raw = setting.key == "network.allow" && proposal.value.starts_with("raw:");
     if (is_raw) return "it would switch off the check of names in what is sent";
     bool is_wide = setting.type == config::Type::rule_list &&

@@ -5,16 +5,16 @@
 #include "audit/reader.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
-#include "audit/line.h"
-#include "base/entries.h"
-#include "base/format.h"
+#include "audit/writer.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -25,7 +25,7 @@ constexpr std::string_view kSuffix = ".jsonl";
 constexpr size_t kIdLength = 32;
 constexpr size_t kShortestPrefix = 4;
 constexpr size_t kChunk = 64u << 10;
-constexpr int kBetweenLooks = 200;  // milliseconds
+constexpr std::chrono::milliseconds kBetweenLooks{200};
 constexpr unsigned kLooksAtOldPart = 5;
 
 bool is_id(std::string_view text) {
@@ -92,6 +92,40 @@ std::vector<RecordFile> records_in(const std::string& directory) {
             records.push_back({directory + "/" + name, std::string(session)});
     }
     return records;
+}
+
+std::map<std::string, std::string> last_uses(const std::string& directory,
+                                             const std::set<std::string>& credentials) {
+    constexpr size_t kMostFiles = 1000;
+    constexpr size_t kLargestPart = 64u << 20;
+    constexpr std::string_view kMark = "\"credential\":\"";
+    std::map<std::string, std::string> uses;
+    std::vector<std::string> names = names_in(directory);
+    std::erase_if(names, [](const std::string& name) { return !name.ends_with(kSuffix); });
+    std::ranges::sort(names, std::greater());
+    if (names.size() > kMostFiles) names.resize(kMostFiles);
+    std::string last_stem;
+    for (const std::string& name : names) {
+        // All parts of the last session that is needed are read: they are not in the order of time.
+        std::string stem = name.substr(0, name.find('.'));
+        if (uses.size() == credentials.size() && stem != last_stem) break;
+        last_stem = std::move(stem);
+        base::Result<std::string> text = base::read_file(directory + "/" + name, kLargestPart);
+        if (!text) continue;
+        for (size_t at = 0; (at = text->find(kMark, at)) != std::string::npos; at += kMark.size()) {
+            size_t begin = text->rfind('\n', at) + 1;  // 0 after npos
+            size_t end = std::min(text->find('\n', at), text->size());
+            std::optional<base::Json> line = object_in(std::string_view(*text).substr(begin, end - begin));
+            if (!line || line->text("kind") != "request" || line->text("verdict") == "deny") continue;
+            const std::string time = line->text("time"), used = line->text("credential");
+            for (std::string_view word : base::split(used, ' ')) {
+                if (!credentials.contains(std::string(word))) continue;
+                std::string& latest = uses[std::string(word)];
+                latest = std::max(latest, time);
+            }
+        }
+    }
+    return uses;
 }
 
 base::Result<RecordFile> find_record(const std::string& directory, std::string_view text) {
@@ -176,6 +210,14 @@ base::Fd Reader::open_part(const std::string& path) const {
         return {};
     }
     return file;
+}
+
+void Reader::skip_to_end() {
+    while (open_next_part()) continue;
+    buffer_.clear();
+    used_ = 0;
+    pieces_.clear();
+    ::lseek(file_.get(), 0, SEEK_END);
 }
 
 void Reader::note_damaged() {
@@ -319,7 +361,7 @@ void follow(Reader& reader, const std::function<bool(const Event&)>& on_event,
         if (is_over) {
             reader.set_live(false);
         } else {
-            ::poll(nullptr, 0, kBetweenLooks);
+            std::this_thread::sleep_for(kBetweenLooks);
         }
     }
 }

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,11 @@ std::vector<RecordFile> records_in(const std::string& directory);
 // By the session's id or a unique prefix of it; "last" or nothing means the newest one. A word with a slash
 // is the path of a record.
 base::Result<RecordFile> find_record(const std::string& directory, std::string_view text);
+
+// When each of these credentials was last put into a request, by the lines of kind "request"; the newest
+// records first. A credential that no kept record names is missing.
+std::map<std::string, std::string> last_uses(const std::string& directory,
+                                             const std::set<std::string>& credentials);
 
 // The original bytes: a line stores every byte beyond ASCII as a character of its own.
 std::string recorded_bytes(std::string_view text);
@@ -69,6 +76,9 @@ class Reader {
 
     // Opens the first part; fails if it does not exist.
     base::Status open();
+
+    // Skips all events that are in the record by now.
+    void skip_to_end();
 
     // The next event. Nothing: no more at the moment; when a writer adds lines, later calls return them.
     std::optional<Event> next();

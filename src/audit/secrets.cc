@@ -10,8 +10,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/glob.h"
 #include "base/parse.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/secrets.h"

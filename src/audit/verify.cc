@@ -11,7 +11,6 @@
 
 #include "audit/reader.h"
 #include "base/encoding/sha256.h"
-#include "base/format.h"
 #include "base/text.h"
 
 namespace audit {
@@ -21,8 +20,13 @@ constexpr size_t kMostWriters = 64;
 constexpr int64_t kMostCounted = int64_t{1} << 32;
 // The writer of the start and the end.
 constexpr std::string_view kSupervisor = "supervisor";
-// This writer continues while jobs are submitted, so the end can't name its last line.
-constexpr std::string_view kUnnamed = "slurm";
+// The end can't name the last lines of these writers. The first two continue after it: jobs are submitted,
+// and layers are applied. The filter of the ssh-agent is killed with the session.
+constexpr std::string_view kUnnamed[] = {"slurm", kLayersWriter, "ssh-agent"};
+
+bool is_unnamed(std::string_view writer) {
+    return std::ranges::find(kUnnamed, writer) != std::end(kUnnamed);
+}
 
 using Outcome = Verification::Outcome;
 
@@ -43,7 +47,8 @@ class Check {
         }
         if (result_.outcome == Outcome::unchained) return true;
         if (writer.empty()) return broken(event, "it is in no chain");
-        if (has_ended_ && writer != kUnnamed) return broken(event, "it stands behind the end of the session");
+        if (has_ended_ && !is_unnamed(writer))
+            return broken(event, "it stands behind the end of the session");
         if (has_ended_) unnamed(writer);
         if (!follows(event, writer, gaps)) return false;
         if (event.kind() == "journal") note(event, writer);
@@ -150,7 +155,7 @@ class Check {
         }
         for (const auto& [name, chain] : chains_) {
             if (name == writer || writers->find(name) != nullptr) continue;
-            if (name != kUnnamed) {
+            if (!is_unnamed(name)) {
                 return broken(event, base::format("it does not name the writer {}, of whom there are lines: "
                                                   "they were put in, or it was killed",
                                                   base::printable(name)));
@@ -193,6 +198,26 @@ base::Result<Verification> verify(const std::string& first_part) {
         if (!check.take(*event, reader.gaps().size())) break;
     }
     return check.finish(reader);
+}
+
+base::Result<LastLine> last_line_of(const std::string& first_part, std::string_view writer) {
+    Reader reader(first_part);
+    if (base::Status opened = reader.open(); !opened) return opened.error();
+    reader.take_newer();
+    LastLine last{.file = first_part, .head = {}};
+    bool is_chained = false;
+    std::string seed;
+    while (std::optional<Event> event = reader.next()) {
+        last.file = event->file;
+        if (event->kind() == "start" && seed.empty()) {
+            is_chained = !event->json.text("writer").empty();
+            seed = event->json.text("session");
+        }
+        if (event->json.text("writer") != writer) continue;
+        last.head = {static_cast<uint64_t>(event->json.number("line")), base::sha256(event->text)};
+    }
+    if (is_chained && last.head.hash.empty()) last.head.hash = base::sha256(seed);
+    return last;
 }
 
 bool holds(const Verification& verification) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "audit/writer.h"
@@ -39,6 +40,17 @@ struct Verification {
 };
 
 base::Result<Verification> verify(const std::string& first_part);
+
+// The writer of the commands that apply, undo or discard a layer, which run after the session.
+inline constexpr std::string_view kLayersWriter = "layers";
+
+// Where a later process of this writer continues: the newest part of the record, and the end of its chain.
+// Without a hash the record has no chain.
+struct LastLine {
+    std::string file;
+    Head head;
+};
+base::Result<LastLine> last_line_of(const std::string& first_part, std::string_view writer);
 
 // Whether the record is valid: intact, or of a session that still runs.
 bool holds(const Verification& verification);

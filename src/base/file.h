@@ -2,7 +2,10 @@
 // Descriptors and files. This code has no policy; callers decide what may be opened.
 #pragma once
 
+#include <dirent.h>
+
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,5 +59,11 @@ bool is_still_named(int fd, const std::string& path);
 bool is_closed_or_gone(int number);
 // The machine lacks descriptors or memory, whatever the path.
 bool is_shortage(int number);
+
+// The entries of a directory, with only the system calls that read it.
+
+// Calls `visit` for every entry of the open directory except "." and "..", until it returns false. False
+// where not all entries could be read. A descriptor can be read through only once.
+bool visit_entries(int directory, const std::function<bool(const struct dirent64&)>& visit);
 
 }  // namespace base

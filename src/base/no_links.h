@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "base/file.h"
 #include "base/path.h"
@@ -26,5 +27,9 @@ std::optional<Path> shut_directory(const Path& path);
 
 // If there is such a directory, the advice becomes the command that opens it.
 Error with_shut_directory(Error error, const Path& path);
+
+// Removes a directory of ours with everything below, as far as possible. A process that filled it may have
+// removed its permissions; all such processes have exited. Follows no link.
+void remove_tree(const std::string& path);
 
 }  // namespace base

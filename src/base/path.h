@@ -56,3 +56,19 @@ template <>
 struct std::hash<base::Path> {
     size_t operator()(const base::Path& path) const { return std::hash<std::string>()(path.str()); }
 };
+
+namespace base {
+
+// Shell-like patterns for names and paths, without the C library's locale dependence.
+
+// `*` and `?` match any text (names of variables); no other character is special.
+bool matches_name(std::string_view pattern, std::string_view name, bool ignore_case = false);
+
+// `*` and `?` stop at a slash; `**` crosses slashes. "dir/**" also matches "dir" itself, and "**/" at the
+// start of a component matches any number of whole components, including zero: "**/.env" matches ".env" and
+// "a/b/.env".
+bool matches_path(std::string_view pattern, std::string_view path);
+
+bool has_wildcard(std::string_view text);
+
+}  // namespace base

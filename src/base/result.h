@@ -29,6 +29,7 @@ struct Error {
     std::string advice;
     std::string where;
     ExitCode exit_code = ExitCode::jail_failed;
+    bool may_pass = false;  // something changed at that moment: a second attempt may succeed
 
     // One line: "where: what; advice".
     std::string line() const;

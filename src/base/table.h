@@ -7,9 +7,17 @@
 #include <string_view>
 #include <vector>
 
-#include "base/style.h"
-
 namespace base {
+
+// Emphasis for terminals. The caller decides whether the output is a terminal, and passes untrusted text
+// through printable() first, because this code does not check it.
+
+enum class Style { plain, bold, dim, red, green, yellow };
+
+std::string styled(std::string_view text, Style style, bool is_coloured);
+
+// The number of columns of valid UTF-8, counted as code points: good enough for names and sentences.
+size_t display_width(std::string_view text);
 
 // Lines of at most `width` columns, broken at blanks; a longer word gets a line of its own.
 std::vector<std::string> wrapped(std::string_view text, size_t width);

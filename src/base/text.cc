@@ -9,8 +9,6 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "base/format.h"
-
 namespace base {
 namespace {
 

@@ -8,8 +8,8 @@
 #include <set>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
-#include "base/format.h"
 #include "base/path.h"
 #include "base/text.h"
 
@@ -37,12 +37,18 @@ namespace {
 using base::Error;
 
 constexpr std::string_view kMatchSection = "match";
+constexpr std::string_view kCredentialSection = "credential";
 constexpr std::string_view kAllSettings = "'agent-sandbox help settings' lists all settings";
+
+std::vector<const Setting*> pointers_to(std::span<const Setting> rows) {
+    std::vector<const Setting*> pointers;
+    for (const Setting& row : rows) pointers.push_back(&row);
+    return pointers;
+}
 
 // The settings that a file of this layer may contain.
 std::vector<const Setting*> rows_for(Layer layer) {
-    std::vector<const Setting*> rows;
-    for (const Setting& row : settings()) rows.push_back(&row);
+    std::vector<const Setting*> rows = pointers_to(settings());
     if (layer != Layer::profile) return rows;
     for (const Setting& row : profile_settings()) rows.push_back(&row);
     return rows;
@@ -102,7 +108,9 @@ std::string one_of(std::vector<std::string> names) {
 
 class Reader {
   public:
-    Reader(Layer layer, std::string file) : rows_(rows_for(layer)) {
+    // `has_credentials`: the file may contain tables [credential.NAME].
+    Reader(std::vector<const Setting*> rows, Layer layer, std::string file, bool has_credentials)
+        : rows_(std::move(rows)), has_credentials_(has_credentials) {
         parsed_.content.layer = layer;
         parsed_.content.file = std::move(file);
     }
@@ -150,6 +158,8 @@ class Reader {
                 prefix.empty() ? std::string(name.str()) : base::format("{}.{}", prefix, name.str());
             if (key == kMatchSection) {
                 read_match(name, node);
+            } else if (key == kCredentialSection && has_credentials_) {
+                read_credentials(name, node);
             } else if (const Setting* setting = find_row(key)) {
                 read_setting(*setting, node);
             } else if (is_section(key)) {
@@ -239,6 +249,44 @@ class Reader {
         parsed_.content.match_project = std::move(pattern);
     }
 
+    // Threat: a project's file would name the program that the user's shell runs outside the jail
+    // (tests/config/layer_test.cc).
+    void read_credentials(const toml::key& name, const toml::node& node) {
+        if (parsed_.content.layer == Layer::project) {
+            return add_problem(name.source(), "a project file can't define a credential",
+                               "write [credential.NAME] in the user's own file");
+        }
+        const toml::table* table = node.as_table();
+        if (table == nullptr) {
+            return add_problem(node.source(), "'credential' is a section",
+                               "write [credential.NAME] and its keys below");
+        }
+        for (const auto& [inner, keys] : *table) read_credential(inner, keys);
+    }
+
+    void read_credential(const toml::key& name, const toml::node& node) {
+        const toml::table* table = node.as_table();
+        if (table == nullptr || !is_credential_name(name.str())) {
+            std::string shown = base::printable(name.str());
+            std::string what = table == nullptr
+                                   ? base::format("'credential.{}' is a section, not a setting", shown)
+                                   : base::format("'{}' is not the name of a credential", shown);
+            std::string advice = table == nullptr
+                                     ? base::format("write [credential.{}] and its keys below", shown)
+                                     : "use lower-case letters, digits, '-' and '_'";
+            return add_problem(name.source(), std::move(what), std::move(advice));
+        }
+        std::vector<const Setting*> rows = std::exchange(rows_, pointers_to(credential_settings()));
+        Values values = std::exchange(parsed_.content.values, {});
+        for (const auto& [key, value] : *table) {
+            const Setting* row = find_row(key.str());
+            row == nullptr ? add_unknown(key, std::string(key.str())) : read_setting(*row, value);
+        }
+        rows_ = std::move(rows);
+        parsed_.content.credentials.emplace(name.str(),
+                                            std::exchange(parsed_.content.values, std::move(values)));
+    }
+
     void read_setting(const Setting& setting, const toml::node& node) {
         Value value{.origin = origin_at(node.source())};
         size_t problems_before = problems_.size();
@@ -324,7 +372,8 @@ class Reader {
                   std::string text) {
         const Origin origin = origin_at(node.source());
         const auto [same, is_new] = written.emplace(text, origin.line);
-        if (is_new) {
+        // The words of a command may be the same.
+        if (is_new || setting.key == "from_command") {
             value.items.push_back({std::move(text), origin});
             return;
         }
@@ -334,6 +383,7 @@ class Reader {
     }
 
     std::vector<const Setting*> rows_;
+    bool has_credentials_;
     ParsedFile parsed_;
     std::vector<Located> problems_;
 };
@@ -341,7 +391,11 @@ class Reader {
 }  // namespace
 
 ParsedFile parse_layer(Layer layer, std::string file, std::string_view text) {
-    return Reader(layer, std::move(file)).read(text);
+    return Reader(rows_for(layer), layer, std::move(file), true).read(text);
+}
+
+ParsedFile parse_table(std::span<const Setting> rows, Layer layer, std::string file, std::string_view text) {
+    return Reader(pointers_to(rows), layer, std::move(file), false).read(text);
 }
 
 base::Status add_text(Values& values, const Setting& setting, std::string_view raw, Origin origin) {

@@ -4,7 +4,9 @@
 // duplicate is an error with file, line and column, and the nearest known name.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,11 +16,15 @@
 
 namespace config {
 
+// The tables [credential.NAME] of a file, by name. Their keys are credential_settings().
+using CredentialTables = std::map<std::string, Values, std::less<>>;
+
 struct LayerFile {
     Layer layer = Layer::user;
     std::string file;
     std::optional<std::string> match_project;  // [match] project = "/lab/**"
     Values values;
+    CredentialTables credentials;
 };
 
 struct ParsedFile {
@@ -27,6 +33,9 @@ struct ParsedFile {
 };
 
 ParsedFile parse_layer(Layer layer, std::string file, std::string_view text);
+
+// A file whose keys are these rows and no other, for instance a preset of a credential.
+ParsedFile parse_table(std::span<const Setting> rows, Layer layer, std::string file, std::string_view text);
 
 // Adds one scalar or one list entry (without commas) from a flag or a variable: a list entry is appended, a
 // scalar replaces the value in `values`.

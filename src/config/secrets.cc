@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "config/secrets.h"
 
-#include "base/glob.h"
+#include "base/path.h"
 #include "config/data.h"
 
 namespace config {

@@ -19,16 +19,45 @@ constexpr bool kDynamic = true;
 constexpr Setting kSettings[] = {
     {"project.parents", path_list, parents_narrow, "", "", "/", kStatic,
      "directories below which a project may lie"},
+    {"project.root", choice, choices_ascend, "", "repository|directory", "directory", kStatic,
+     "the project of a start below the top of a git repository: the current directory, or the whole "
+     "repository"},
     {"project.read_only", boolean, true_is_strict, "--read-only", "", "false", kStatic,
      "the project can be read, not written: for reviews"},
     {"project.protect", project_list, list_restricts, "", "", "@project/protect", kStatic,
-     "paths in the project that stay read-only, and can't be created where they are missing"},
+     "paths in the project that stay read-only; project.hold decides about missing ones"},
     {"project.unprotect", project_list, list_grants, "", "", "", kStatic,
      "built-in entries of project.protect to leave writable"},
+    {"project.hold", choice, choices_ascend, "", "installed|all", "installed", kStatic,
+     "for which tools a missing path of project.protect can't be created: those that you have, or all; for "
+     "the others it is moved out of the project when the session ends"},
     {"project.mask", project_list, list_restricts, "", "", "@project/mask", kStatic,
      "files in the project that read as empty"},
     {"project.unmask", project_list, list_grants, "", "", "@project/unmask", kStatic,
      "files that project.mask would cover and that stay readable"},
+    {"project.mask_with", choice, neutral, "", "empty|example", "empty", kStatic,
+     "what a masked file shows: nothing, or the content of the example beside it, such as .env.example"},
+
+    {"cow.enabled", boolean, true_is_strict, "--cow", "", "false", kStatic,
+     "what the command writes in the project goes to a layer of changes; diff shows it, apply writes it to "
+     "the project"},
+    {"cow.layer", text, trusted, "--layer", "", "", kStatic,
+     "a name for the layer, which turns cow.enabled on; a layer of that name that no session uses is "
+     "continued"},
+    {"cow.engine", choice, trusted, "--cow-engine", "auto|overlay|clone", "auto", kStatic,
+     "what a new layer is: an overlay of the kernel, a clone (a copy of the whole project), or the first of "
+     "both that is possible; with clone its size has no limit"},
+    {"cow.protect", choice, choices_ascend, "", "apply|inside", "apply", kStatic,
+     "names of project.protect can be changed in a layer, and apply holds them back; or they can't be "
+     "changed "
+     "inside either"},
+    {"cow.storage", path, trusted, "", "", "", kStatic,
+     "the directory for the files of new layers; without it they are in the state directory"},
+    {"cow.at_end", choice, choices_ascend, "", "apply|ask|keep|discard", "ask", kStatic,
+     "what happens to a layer at the end of the session: apply what is neither held back nor in conflict, "
+     "ask on a terminal, keep it, or discard it (not from a project file)"},
+    {"cow.keep", duration, trusted, "", "", "30d", kStatic,
+     "how long an applied layer and the originals of its files are kept"},
 
     {"home.access", choice, choices_ascend, "--home", "write|read|tmpwrite|restricted", "tmpwrite", kStatic,
      "what of the home directory is seen and kept"},
@@ -48,6 +77,9 @@ constexpr Setting kSettings[] = {
 
     {"mounts.readonly", path_list, list_grants, "--ro", "", "", kStatic,
      "more files and directories that can be read"},
+    {"mounts.approved", path_list, list_grants, "", "", "", kStatic,
+     "paths that agents asked for and that you approved: readable, as long as each still exists and no "
+     "symbolic link is on the way to it"},
     {"mounts.writable", path_list, list_grants, "--rw", "", "", kStatic,
      "more files and directories that can be written"},
     {"mounts.hidden", path_list, list_restricts, "--hide", "", "", kStatic,
@@ -140,8 +172,8 @@ constexpr Setting kSettings[] = {
     {"network.dns_types", name_list, list_grants, "", "", "", kDynamic,
      "types of DNS records that are answered beyond A, AAAA and PTR, such as MX, TXT and SRV"},
     {"network.host_services", rule_list, list_grants, "--host-port", "", "", kDynamic,
-     "services of the host: a port of its loopback, which is host.agent-sandbox.internal inside, or an "
-     "address and a port of a private network"},
+     "services of the host: a port of its loopback, which is 127.0.0.1 and "
+     "host.agent-sandbox.internal inside too, or an address and a port of a private network"},
     {"network.publish", rule_list, list_grants, "--publish", "", "", kStatic,
      "ports of the jail that the host's loopback shows: 8080, or 8080:80 for the jail's port 80"},
     {"network.upstream_proxy", text, trusted, "", "", "", kStatic,
@@ -158,11 +190,53 @@ constexpr Setting kSettings[] = {
      "closes: to "
      "learn what a command needs"},
 
-    {"agents.profile", text, trusted, "--agent", "", "auto", kStatic,
-     "the agent whose profile counts; auto goes by the command, none takes none"},
+    {"requests.allow", text_list, list_grants, "", "", "", kDynamic,
+     "requests that are permitted, as \"METHODS HOST/PATH\" or \"@list\"; a host that an entry names gets no "
+     "others"},
+    {"requests.ask", text_list, list_restricts, "", "", "", kDynamic,
+     "requests that wait for an approval in another terminal (pending, approve, deny)"},
+    {"requests.block", text_list, list_restricts, "", "", "", kDynamic,
+     "requests that are refused, as \"METHODS HOST/PATH\" or \"@list\""},
+    {"requests.git", text_list, list_grants, "", "", "", kDynamic,
+     "what git may do over HTTPS: \"fetch HOST/REPOSITORY\", \"push HOST/REPOSITORY REFS\""},
+    {"requests.opaque", text_list, list_grants, "", "", "", kDynamic,
+     "hosts whose connections are not decrypted, although a credential or a rule names them: they get "
+     "neither"},
+    {"requests.observe", boolean, false_is_strict, "", "", "false", kDynamic,
+     "let through and record requests that the rules would refuse, but for those that the administrator "
+     "refuses"},
+
+    {"credentials.use", name_list, list_grants, "--credential", "", "", kStatic,
+     "secrets that the gateway puts into requests; the jail has a placeholder instead"},
+    {"credentials.login", choice, choices_ascend, "--login", "inside|outside", "inside", kStatic,
+     "where the log-in of an agent is: inside shows its own file; outside puts the tokens into requests, and "
+     "the jail has placeholders"},
+    {"credentials.intercept", choice, choices_ascend, "", "on|off", "on", kStatic,
+     "on decrypts connections to the hosts of credentials and request rules; off serves only clients with a "
+     "base URL"},
+    {"credentials.never_inside", pattern_list, list_restricts, "", "", "", kStatic,
+     "patterns of variable names that --env and env.allow can't pass; a trailing /i ignores case"},
+
+    {"ssh.keys", path_list, list_grants, "", "", "", kStatic,
+     "public keys (.pub) with which your ssh-agent may sign for the jail; the private keys stay outside"},
+    {"ssh.hosts", text_list, list_grants, "", "", "", kStatic,
+     "logins that these keys may sign, as \"USER@HOST\" or \"USER@HOST:PORT\"; the host's key must be in "
+     "your "
+     "known_hosts"},
+    {"ssh.sign", name_list, list_grants, "", "", "", kStatic,
+     "namespaces of signatures of files that these keys may make: git for signed commits"},
+    {"ssh.ask", boolean, true_is_strict, "", "", "false", kStatic,
+     "each signature waits until it is approved or denied in another terminal"},
+    {"ssh.unbound", choice, choices_ascend, "", "ask|refuse", "refuse", kStatic,
+     "a login of a client that does not tell the agent its host (OpenSSH before 8.9, libssh2, paramiko): ask "
+     "in another terminal each time, or refuse"},
+
+    {"agents.use", name_list, trusted, "--agent", "", "auto", kStatic,
+     "the agents whose profiles count; auto is the agent that the command starts, none drops those named "
+     "before it"},
     {"agents.per_project_state", boolean, true_is_strict, "", "", "false", kStatic,
      "an agent keeps its state for each project apart: none reads the history of another"},
-    {"agents.notice", boolean, neutral, "", "", "true", kStatic,
+    {"agents.notice", boolean, trusted, "", "", "true", kStatic,
      "an agent gets a notice that it runs in a jail, what is closed, and how to ask"},
 
     {"slurm.mode", choice, choices_ascend, "--slurm", "auto|off", "auto", kStatic,
@@ -174,6 +248,9 @@ constexpr Setting kSettings[] = {
      "the network of jobs: that of the session, or another; ranks on several nodes need open"},
     {"slurm.program", path, trusted, "", "", "", kStatic,
      "where the nodes have this program, if not where it is here"},
+    {"slurm.spank_options", name_list, list_grants, "", "", "", kStatic,
+     "options of sbatch, srun and salloc that plug-ins of the site add (SPANK): --name, --name= if it takes "
+     "a value, --name[=] if the value may be missing"},
 
     {"modules.load", name_list, list_grants, "--module", "", "", kStatic,
      "modules of the site (Lmod, Environment Modules) that are loaded for the command"},
@@ -187,6 +264,8 @@ constexpr Setting kSettings[] = {
      "every line of the record holds the hash of the one before, which log --verify checks"},
     {"audit.size", size, trusted, "", "", "64M", kStatic,
      "how large the record of a session may grow; then the oldest part but the first is dropped"},
+    {"audit.paths", boolean, trusted, "", "", "true", kStatic,
+     "the record contains the paths of requests; their queries are never in it"},
     {"audit.keep", duration, trusted, "", "", "720h", kStatic, "how long records are kept"},
 
     {"trace.files", boolean, trusted, "--trace-files", "", "false", kStatic,
@@ -198,9 +277,12 @@ constexpr Setting kSettings[] = {
     {"trace.system_calls", boolean, trusted, "--trace-syscalls", "", "false", kStatic,
      "record which refused system calls were tried"},
 
-    {"ui.quiet", boolean, neutral, "--quiet", "", "false", kStatic,
+    {"detach.keys", text, trusted, "", "", "ctrl-] d", kStatic,
+     "the keys that leave an attached session, in their order"},
+
+    {"ui.quiet", boolean, trusted, "--quiet", "", "false", kStatic,
      "no information at start and end; warnings about protection and errors stay"},
-    {"ui.verbose", boolean, neutral, "--verbose", "", "false", kStatic, "say more about what was decided"},
+    {"ui.verbose", boolean, trusted, "--verbose", "", "false", kStatic, "say more about what was decided"},
 
     {"lock", name_list, admin_only, "", "", "", kStatic, "settings whose administrator's value is final"},
 };
@@ -218,6 +300,8 @@ constexpr Setting kProfileSettings[] = {
      "run outside, beside what it must remember"},
     {"agent.tokens", home_list, neutral, "", "", "", kStatic,
      "files with its own log-in, written through also where every project has its own state"},
+    {"agent.login_credentials", text_list, neutral, "", "", "", kStatic,
+     "the credentials that hold its log-in with credentials.login = outside"},
     {"agent.private", home_list, neutral, "", "", "", kStatic,
      "directories in its state that it gets empty, for the session alone: others would run what lies there"},
     {"agent.project_files", project_list, neutral, "", "", "", kStatic,
@@ -228,12 +312,21 @@ constexpr Setting kProfileSettings[] = {
     {"agent.held_by_directory", home_list, neutral, "", "", "", kStatic,
      "those of agent.protect of which a missing one is held by an empty directory: it would take an empty "
      "file for more than none"},
+    {"agent.placeholders", file_texts, neutral, "", "", "", kStatic,
+     "the content that holds a missing one of agent.protect, below ~, where the usual one of its kind ({} "
+     "for "
+     "JSON) is an error for the agent"},
+    {"agent.own_sandbox", text_list, neutral, "", "", "", kStatic,
+     "options, with the value they take, that switch on a sandbox of its own, which can't start in the jail: "
+     "a start with one is refused"},
     {"agent.credentials", name_list, list_grants, "", "", "", kStatic,
      "variables with its own log-in, which pass"},
     {"agent.files", file_texts, neutral, "", "", "", kStatic,
      "files that it finds in the jail, below /etc or ~; {notice}, {notice:json}, {notice:toml} and "
      "{original} "
-     "are filled in"},
+     "are filled in, and {variable:NAME} with a variable that a credential sets; a line with one that none "
+     "sets "
+     "is left out"},
     {"agent.login", text, neutral, "", "", "", kStatic, "how to log in where no browser can call back"},
 };
 
@@ -275,6 +368,7 @@ bool is_list(Type type) {
         case pattern_list:
         case rule_list:
         case level_list:
+        case text_list:
         case assignments:
         case file_texts:
             return true;
@@ -330,6 +424,8 @@ std::string expectation(const Setting& setting) {
             return "a list of rules such as \"example.org\", \"*.example.org:443\" or \"10.0.0.0/8\"";
         case level_list:
             return "a list of CONTROL=LEVEL";
+        case text_list:
+            return "a list of texts";
         case assignments:
             return "a table of NAME = \"value\"";
         case file_texts:

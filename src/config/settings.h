@@ -26,6 +26,7 @@ enum class Type {
     pattern_list,  // names with * and ?; a trailing /i ignores case
     rule_list,     // network rules
     level_list,    // CONTROL=LEVEL
+    text_list,     // any texts
     assignments,   // NAME=VALUE; a table in a file
     file_texts,    // PATH=CONTENT; a table in a file
 };
@@ -34,7 +35,8 @@ enum class Type {
 // project file may set, and the property test that no merge is wider than the administrator's layer.
 enum class Order {
     neutral,          // neither permits nor forbids anything; every layer may set it
-    trusted,          // affects security, but has no order: project files may not set it
+    trusted,          // affects security or what the user reads, but has no order: project files may not
+                      // set it
     true_is_strict,   // the administrator's true cannot be changed
     false_is_strict,  // the administrator's false cannot be changed
     choices_ascend,   // the row lists its choices from least to most strict
@@ -60,6 +62,10 @@ struct Setting {
 std::span<const Setting> settings();
 // Settings that exist only in the profile of an agent (profile.h). They are not merged.
 std::span<const Setting> profile_settings();
+// The keys of [credential.NAME] and of the presets in share/credentials. They are not merged by policy/.
+std::span<const Setting> credential_settings();
+// Lower-case letters, digits, '-' and '_': names of credentials are parts of file names and host names.
+bool is_credential_name(std::string_view name);
 
 // The row of a key or of a flag, or null.
 const Setting* find_setting(std::string_view key);

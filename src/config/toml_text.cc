@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/format.h"
 #include "base/text.h"
 
 namespace config {

@@ -6,13 +6,40 @@
 #include <limits>
 #include <optional>
 
-#include "base/format.h"
-#include "base/glob.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/text.h"
 
 namespace config {
+
+std::string_view layer_name(Layer layer) {
+    switch (layer) {
+        case Layer::builtin:
+            return "built-in";
+        case Layer::admin:
+            return "administrator";
+        case Layer::profile:
+            return "agent profile";
+        case Layer::user:
+            return "user";
+        case Layer::project:
+            return "project";
+        case Layer::preset:
+            return "preset";
+        case Layer::environment:
+            return "environment";
+        case Layer::command_line:
+            return "command line";
+    }
+    return "";
+}
+
+std::string Origin::describe() const {
+    if (!file.empty()) return line > 0 ? base::format("{}:{}", file, line) : file;
+    if (!name.empty()) return name;
+    return std::string(layer_name(layer));
+}
+
 namespace {
 
 using base::Error;
@@ -192,12 +219,35 @@ Result<std::string> canonical_module(const Setting& setting, std::string_view ra
     return canonical_plain(setting, raw);
 }
 
+// The name becomes an option of Slurm's commands.
+Result<std::string> canonical_option(const Setting& setting, std::string_view raw) {
+    std::string_view name = raw.starts_with("--") ? raw.substr(2) : "";
+    for (std::string_view end : {"[=]", "="}) {
+        if (name.ends_with(end)) name.remove_suffix(end.size());
+    }
+    bool is_name = !name.empty() && std::ranges::all_of(name, [](char letter) {
+        return base::is_name_character(letter) || letter == '-' || letter == '.';
+    });
+    if (!is_name) {
+        return unexpected(
+            setting, raw, "is not the name of an option",
+            "write --name, --name= if it takes a value, or --name[=] if the value may be missing");
+    }
+    return std::string(raw);
+}
+
 Result<std::string> canonical_name(const Setting& setting, std::string_view raw) {
+    if (setting.key == "slurm.spank_options") return canonical_option(setting, raw);
     if (setting.key == "lock") return canonical_key(setting, raw);
     if (setting.key == "modules.load") return canonical_module(setting, raw);
     // Names of programs and packages follow other rules: "@anthropic-ai/claude-code".
     if (setting.key == "agent.commands" || setting.key == "agent.packages")
         return canonical_plain(setting, raw);
+    if (setting.key == "credentials.use") {
+        if (is_credential_name(raw)) return std::string(raw);
+        return unexpected(setting, raw, "is not the name of a credential",
+                          "use lower-case letters, digits, '-' and '_'");
+    }
     if (is_environment_name(raw)) return std::string(raw);
     if (base::has_wildcard(raw)) {
         return unexpected(setting, raw, "is a pattern",
@@ -296,6 +346,7 @@ Result<std::string> canonical_text(const Setting& setting, std::string_view raw)
             return canonical_choice(setting, raw);
         case Type::text:
         case Type::level_list:
+        case Type::text_list:
             return canonical_plain(setting, raw);
         case Type::path:
         case Type::path_list:

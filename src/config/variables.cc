@@ -3,7 +3,6 @@
 // must not be lost silently.
 #include <algorithm>
 
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "config/files/sources.h"
@@ -23,6 +22,7 @@ constexpr SetInside kSetInside[] = {
     {"AGENT_SANDBOX_SESSION", "unset it"},
     {"AGENT_SANDBOX_PROJECT", "unset it; --project names the project"},
     {"AGENT_SANDBOX_BACKEND", "unset it; AGENT_SANDBOX_ISOLATION_BACKEND chooses the backend"},
+    {"AGENT_SANDBOX_SPANK_OPTIONS", "unset it; slurm.spank_options in a file permits such options"},
     {"AGENT_SANDBOX_NETWORK", "unset it; AGENT_SANDBOX_NETWORK_MODE sets the mode"},
     {"AGENT_SANDBOX_PLACE", "unset it"},
 };

@@ -11,7 +11,6 @@
 #include <ctime>
 #include <span>
 
-#include "base/entries.h"
 #include "base/file.h"
 #include "host/tree.h"
 
@@ -136,7 +135,8 @@ const DiskTree::Seen& DiskTree::see(const base::Path& path) const {
               .mode = status.st_mode & 07777u,
               .owner = status.st_uid,
               .group = status.st_gid,
-              .link = S_ISLNK(status.st_mode) ? read_link(path) : std::string()};
+              .link = S_ISLNK(status.st_mode) ? read_link(path) : std::string(),
+              .changed = int64_t{status.st_ctim.tv_sec} * 1'000'000'000 + status.st_ctim.tv_nsec};
     if (is_only_roots(status)) {
         seen.identity = identity_of(status);
         seen.changed = std::max(status.st_ctim.tv_sec, status.st_mtim.tv_sec);
@@ -148,14 +148,29 @@ const DiskTree::Seen& DiskTree::see(const base::Path& path) const {
     return seen;
 }
 
+bool DiskTree::Recalled::contains(const base::Path& path, std::string_view name) const {
+    if (names == nullptr) return false;
+    const std::string& text = path.str();
+    const std::string& above = directory.str();
+    return text.size() == above.size() + 1 + name.size() && text.starts_with(above);
+}
+
 const KnownNames::Answer* DiskTree::recall(const base::Path& path) const {
     static const KnownNames::Answer kNothing;
     if (path.is_root()) return nullptr;
+    const std::string_view name = path.name();
+    if (last_recalled_.contains(path, name)) {
+        if (const KnownNames::Answer* known = KnownNames::find(*last_recalled_.names, name)) return known;
+    }
     const base::Path directory = path.parent();
-    if (is_known_to_lack(directory, path.name())) return &kNothing;
+    if (is_known_to_lack(directory, name)) return &kNothing;
     if (names_file_.empty() || !names_.has(directory)) return nullptr;
     const Seen& parent = see(directory);
-    return parent.identity.empty() ? nullptr : names_.find(directory, parent.identity, path.name());
+    if (parent.identity.empty()) return nullptr;
+    const KnownNames::Names* names = names_.names_of(directory, parent.identity);
+    if (names == nullptr) return nullptr;
+    last_recalled_ = {.directory = directory, .names = names};
+    return KnownNames::find(*names, name);
 }
 
 bool DiskTree::is_known_to_lack(const base::Path& directory, std::string_view name) const {
@@ -270,6 +285,7 @@ base::Status DiskTree::check(const base::Path& project) const {
 }
 
 void DiskTree::recall_names(const std::string& file) const {
+    last_recalled_ = {};
     names_ = KnownNames::recall(file, ::time(nullptr));
     names_file_ = file;
 }

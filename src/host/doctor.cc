@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/doctor.h"
 
-#include "base/format.h"
 #include "base/text.h"
 #include "host/remedies.h"
 
@@ -175,6 +174,15 @@ Finding judge_cgroup(const Facts& facts) {
             .fix = "Kernels from 4.6 on have it where CONFIG_CGROUPS is built in.\n"};
 }
 
+// Such a kernel does not report mount points, so the guard can't find the files that lost their cover.
+Finding judge_covers(const Facts& facts) {
+    return {.name = "covers",
+            .severity = Severity::warning,
+            .detail = base::format("kernel {} is older than 5.8: a masked or protected file that a program "
+                                   "outside replaces is open inside until the session ends",
+                                   facts.kernel)};
+}
+
 Finding judge_nesting(const Facts& facts) {
     if (facts.nested_in.empty()) return {.name = "nesting", .detail = "on the host itself"};
     if (facts.nested_in == "agent-sandbox") {
@@ -211,6 +219,11 @@ Trials run_trials(const Facts& facts) {
                   .user_namespace_failure = try_user_namespace(),
                   .native_failure = try_native()};
     if (facts.bwrap.state == ProgramState::usable) trials.bwrap_version = probe_bwrap_version(facts.bwrap);
+    Facts known = facts;
+    take_in(trials, known);
+    bool is_next = known.native_obstacle && !works_with_bwrap(known);
+    if (is_next && facts.firejail.state == ProgramState::usable)
+        trials.firejail_failure = try_firejail(facts);
     return trials;
 }
 
@@ -220,6 +233,7 @@ void take_in(const Trials& trials, Facts& facts) {
         facts.user_namespace_obstacle = "could not be made when tried: " + *trials.user_namespace_failure;
     }
     if (!facts.native_obstacle) facts.native_obstacle = trials.native_failure;
+    if (trials.firejail_failure) take_firejail_failure(*trials.firejail_failure, facts);
     if (!trials.bwrap_version || facts.bwrap.state != ProgramState::usable) return;
     const base::Result<BwrapVersion>& version = *trials.bwrap_version;
     if (version && *version >= kOldestBwrap) return;
@@ -238,12 +252,14 @@ void take_in(const Trials& trials, Facts& facts) {
 std::vector<Finding> diagnose(const Facts& facts, const Trials& trials) {
     Facts known = facts;
     take_in(trials, known);
-    return {judge_native(known, trials), judge_namespaces(known, trials),
-            judge_bwrap(known, trials),  judge_firejail(known),
-            judge_landlock(known),       judge_seccomp(known),
-            judge_answers(known),        judge_cgroup(known),
-            judge_nesting(known),        judge_caller(known),
-            judge_slurm(known),          judge_gpu(known)};
+    std::vector<Finding> findings = {judge_native(known, trials), judge_namespaces(known, trials),
+                                     judge_bwrap(known, trials),  judge_firejail(known),
+                                     judge_landlock(known),       judge_seccomp(known),
+                                     judge_answers(known),        judge_cgroup(known)};
+    if (!is_kernel_at_least(known.kernel, 5, 8)) findings.push_back(judge_covers(known));
+    for (Finding (*judge)(const Facts&) : {judge_nesting, judge_caller, judge_slurm, judge_gpu})
+        findings.push_back(judge(known));
+    return findings;
 }
 
 std::string_view to_text(Severity severity) {

@@ -32,6 +32,7 @@ struct Trials {
     std::optional<std::string> user_namespace_failure;  // from try_user_namespace
     std::optional<std::string> native_failure;          // from try_native
     std::optional<base::Result<BwrapVersion>> bwrap_version;
+    std::optional<std::string> firejail_failure;  // from try_firejail, where no better backend works
 };
 
 Trials run_trials(const Facts& facts);

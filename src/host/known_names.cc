@@ -4,15 +4,73 @@
 // invalid.
 #include "host/known_names.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 
-#include "base/format.h"
+#include "base/file.h"
 #include "base/parse.h"
 #include "base/text.h"
-#include "host/kept_findings.h"
 
 namespace host {
+
+// Lines: the title, the user and groups, the body, and a last line, because a truncated file would hide
+// findings.
+
+namespace {
+
+constexpr std::string_view kLastLine = "end\n";
+constexpr size_t kLargestFindings = 4u << 20;
+
+// The groups decide what can be seen and written. Computed once, because a launch needs it several times.
+const std::string& asker() {
+    static const std::string kAsker = [] {
+        gid_t groups[1024];
+        int count = ::getgroups(1024, groups);
+        std::string text = base::format("{}:{}", ::geteuid(), ::getegid());
+        for (int i = 0; i < count; ++i) text += "," + std::to_string(groups[i]);
+        return text;
+    }();
+    return kAsker;
+}
+
+std::string head_of(std::string_view title) {
+    return base::format("{}\n{}\n", title, asker());
+}
+
+}  // namespace
+
+std::optional<Findings> kept_findings(const std::string& file, std::string_view title) {
+    base::Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    struct stat status;
+    if (!fd || ::fstat(fd.get(), &status) != 0 || status.st_uid != ::geteuid()) return std::nullopt;
+    base::Result<std::string> content = base::read_descriptor(fd.get(), kLargestFindings);
+    if (!content) return std::nullopt;
+    const std::string head = head_of(title);
+    bool is_whole = content->starts_with(head) && content->ends_with("\n" + std::string(kLastLine)) &&
+                    content->size() >= head.size() + kLastLine.size();
+    if (!is_whole) return std::nullopt;
+    return Findings{content->substr(head.size(), content->size() - head.size() - kLastLine.size())};
+}
+
+void keep_findings(const std::string& file, std::string_view title, std::string_view body) {
+    if (!base::make_directories(file.substr(0, file.rfind('/')))) return;
+    base::Status written =
+        base::write_file_atomically(file, head_of(title) + std::string(body) + std::string(kLastLine));
+    static_cast<void>(written);
+}
+
+bool is_within(time_t longest, time_t then, time_t now) {
+    return then <= now && now - then <= longest;
+}
+
+std::string stamp_text(const struct timespec& time) {
+    return base::format("{}.{}", time.tv_sec, time.tv_nsec);
+}
+
 namespace {
 
 constexpr std::string_view kTitle = "agent-sandbox names of the system 1";
@@ -42,17 +100,20 @@ std::string identity_of(const struct stat& directory) {
 }
 
 KnownNames KnownNames::recall(const std::string& file, time_t now) {
-    KnownNames nothing, known;
-    nothing.now_ = known.now_ = now;
+    KnownNames known;
+    known.now_ = now;
     std::optional<Findings> kept = kept_findings(file, kTitle);
-    return kept && known.read(kept->body) ? known : nothing;
+    if (kept && !known.read(kept->body)) known.directories_.clear();
+    return known;
 }
 
 bool KnownNames::read(std::string_view body) {
     Directory outdated;
     Directory* directory = nullptr;
     Answer* last = nullptr;
-    for (std::string_view line : base::split(body, '\n')) {
+    for (size_t end = 0; !body.empty(); body.remove_prefix(std::min(end + 1, body.size()))) {
+        end = std::min(body.find('\n'), body.size());
+        const std::string_view line = body.substr(0, end);
         if (line.empty()) continue;
         std::string_view rest = line.substr(1);
         if (line[0] == '@') {
@@ -76,7 +137,8 @@ bool KnownNames::read(std::string_view body) {
         const StoredKind* kind = std::ranges::find(kStoredKinds, line[0], &StoredKind::letter);
         bool is_name = kind != std::end(kStoredKinds) || line[0] == kAbsent;
         if (directory == nullptr || !is_name || rest.empty()) return false;
-        last = &directory->names[std::string(rest)];
+        // The file is sorted.
+        last = &directory->names.try_emplace(directory->names.end(), std::string(rest))->second;
         if (kind != std::end(kStoredKinds)) *last = Glance{kind->kind, {}};
     }
     return true;
@@ -87,12 +149,21 @@ bool KnownNames::has(const base::Path& directory) const {
     return next != directories_.end() && next->first.first == directory;
 }
 
+const KnownNames::Names* KnownNames::names_of(const base::Path& directory,
+                                              const std::string& identity) const {
+    auto known = directories_.find({directory, identity});
+    return known == directories_.end() ? nullptr : &known->second.names;
+}
+
+const KnownNames::Answer* KnownNames::find(const Names& names, std::string_view name) {
+    auto answer = names.find(name);
+    return answer == names.end() ? nullptr : &answer->second;
+}
+
 const KnownNames::Answer* KnownNames::find(const base::Path& directory, const std::string& identity,
                                            std::string_view name) const {
-    auto known = directories_.find({directory, identity});
-    if (known == directories_.end()) return nullptr;
-    auto answer = known->second.names.find(name);
-    return answer == known->second.names.end() ? nullptr : &answer->second;
+    const Names* names = names_of(directory, identity);
+    return names == nullptr ? nullptr : find(*names, name);
 }
 
 void KnownNames::learn(const base::Path& directory, const std::string& identity, std::string_view name,

@@ -11,6 +11,7 @@
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <ctime>
 #include <map>
 #include <optional>
@@ -19,9 +20,59 @@
 #include <utility>
 
 #include "base/path.h"
-#include "host/node.h"
 
 namespace host {
+
+// Results that one launch found on the disk, so that the next one need not look again: small text files in
+// the state directory. Threat: a process that could write there could make a launch overlook something. No
+// jail can, because no jail gets the state directory (tests/jail/own_files.bats). A file of another user,
+// with other groups or without its last line is ignored. Only the caller is left, and the jail is the
+// caller's own.
+
+// No finding is used for longer, in seconds.
+inline constexpr time_t kLongestBelief = 3600;
+
+struct Findings {
+    std::string body;  // whole lines
+};
+
+// Nothing where the file is missing or fails the checks.
+std::optional<Findings> kept_findings(const std::string& file, std::string_view title);
+
+// `body` must be whole lines. A write failure is ignored: the next launch looks again.
+void keep_findings(const std::string& file, std::string_view title, std::string_view body);
+
+// Whether a finding made `then` is still valid `now`; false if the clock was set back.
+bool is_within(time_t longest, time_t then, time_t now);
+
+// A change time of the kernel as text, without blanks.
+std::string stamp_text(const struct timespec& time);
+
+// The kinds of directory entries.
+
+enum class Kind { file, directory, symlink, socket, device, other };
+
+struct Node {
+    Kind kind = Kind::file;
+    uint32_t mode = 0;  // permission bits
+    uint32_t owner = 0;
+    uint32_t group = 0;
+    std::string link;     // the text of a symbolic link
+    int64_t changed = 0;  // ctime in nanoseconds, which no program can set back
+};
+
+// The part of a node that decides where a path leads.
+struct Glance {
+    Kind kind = Kind::file;
+    std::string link;
+
+    bool operator==(const Glance&) const = default;
+};
+
+struct Entry {
+    std::string name;
+    Kind kind = Kind::file;
+};
 
 // Device, inode and time stamps: they change with the directory's content.
 std::string identity_of(const struct stat& directory);
@@ -37,8 +88,12 @@ class KnownNames {
 
     // Whether it has names of this directory, so that its identity is worth an lstat.
     bool has(const base::Path& directory) const;
+    using Names = std::map<std::string, Answer, std::less<>>;
+    // The names of a directory with this identity, or null. The pointer stays valid.
+    const Names* names_of(const base::Path& directory, const std::string& identity) const;
     // Null where the name is not cached.
     const Answer* find(const base::Path& directory, const std::string& identity, std::string_view name) const;
+    static const Answer* find(const Names& names, std::string_view name);
 
     // Records what was found under `name` while the directory had this identity.
     void learn(const base::Path& directory, const std::string& identity, std::string_view name,
@@ -51,7 +106,7 @@ class KnownNames {
   private:
     struct Directory {
         time_t since = 0;  // the oldest of its findings
-        std::map<std::string, Answer, std::less<>> names;
+        Names names;
     };
     // Nodes of a cluster share a home directory, and one path may be a different directory on each node.
     using Key = std::pair<base::Path, std::string>;

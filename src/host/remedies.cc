@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/remedies.h"
 
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 

@@ -17,7 +17,6 @@
 #include "base/path.h"
 #include "base/result.h"
 #include "host/known_names.h"
-#include "host/node.h"
 
 namespace host {
 
@@ -91,6 +90,13 @@ class DiskTree final : public Tree {
         std::vector<Entry> entries;
         bool is_complete = false;  // a name that is not in it does not exist
     };
+    // Most questions in a row are about one directory: its cached names need no second look-up.
+    struct Recalled {
+        bool contains(const base::Path& path, std::string_view name) const;
+
+        base::Path directory;
+        const KnownNames::Names* names = nullptr;
+    };
     const Seen& see(const base::Path& path) const;
     base::Fd open_to_list(const base::Path& directory) const;
     // The cached answer, or null.
@@ -105,6 +111,7 @@ class DiskTree final : public Tree {
     mutable std::unordered_map<base::Path, bool> may_write_;
     mutable std::string names_file_;  // empty: the cache is not used
     mutable KnownNames names_;
+    mutable Recalled last_recalled_;
     mutable std::vector<base::Path> looked_at_;
     mutable std::vector<std::pair<base::Path, int>> failures_;  // with errno
 };

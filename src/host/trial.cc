@@ -2,17 +2,21 @@
 #include "host/trial.h"
 
 #include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "base/file.h"
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -25,9 +29,17 @@ constexpr int kCannotExecute = 127;
 // without the mounts that the host has below it.
 constexpr unsigned kCloneTree = 0x1 | 0x8000 | O_CLOEXEC;
 constexpr unsigned kFromDescriptor = 0x4;  // MOVE_MOUNT_F_EMPTY_PATH
+
+void take(const std::string& reason, std::optional<std::string>& fact) {
+    if (!fact) fact = reason;
+}
+
 constexpr BackendTrial kTrials[] = {
-    {base::Backend::native, try_native, &Facts::native_obstacle},
-    {base::Backend::bwrap, try_user_namespace, &Facts::user_namespace_obstacle}};
+    {base::Backend::native, [](const Facts&) { return try_native(); },
+     [](const std::string& reason, Facts& facts) { take(reason, facts.native_obstacle); }},
+    {base::Backend::bwrap, [](const Facts&) { return try_user_namespace(); },
+     [](const std::string& reason, Facts& facts) { take(reason, facts.user_namespace_obstacle); }},
+    {base::Backend::firejail, try_firejail, take_firejail_failure}};
 
 // Parses a number and the dot after it, if there is one.
 bool take_number(std::string_view& text, int& number) {
@@ -45,21 +57,41 @@ int wait_for(pid_t child) {
     return status;
 }
 
-[[noreturn]] void execute_version(const char* program, int output) {
-    char* const words[] = {const_cast<char*>("bwrap"), const_cast<char*>("--version"), nullptr};
+// The program's `channel` goes to the pipe.
+[[noreturn]] void execute(const char* program, std::vector<const char*> words, int output, int channel) {
     char* const environment[] = {nullptr};
-    ::dup2(output, STDOUT_FILENO);
-    ::execve(program, words, environment);
+    words.push_back(nullptr);
+    ::dup2(output, channel);
+    ::execve(program, const_cast<char* const*>(words.data()), environment);
     ::_exit(kCannotExecute);
 }
 
+// The first line of the error, without firejail's own prefix.
+std::string first_error(std::string_view text) {
+    constexpr std::string_view kPrefix = "Error: ";
+    std::string_view line = base::trim(text.substr(0, text.find('\n')));
+    if (line.starts_with(kPrefix)) line.remove_prefix(kPrefix.size());
+    return line.empty() ? "it printed no reason" : base::printable(line);
+}
+
+// A filter around this process may refuse these sockets, which set up the network of a jail. A hardened
+// service has such a filter (RestrictAddressFamilies).
+bool has_routes() {
+    if (::unshare(CLONE_NEWNET) != 0) return false;
+    base::Fd routes(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+    return static_cast<bool>(routes);
+}
+
 // Ubuntu 24.04 allows creating the namespace and then refuses every capability in it. So try what bwrap does
-// next and what fails there: writing the map and creating a mount namespace.
+// next and what fails there: writing the map, creating a mount namespace and changing a mount in it. A
+// hardened service refuses the last one (SystemCallFilter) or the sockets of its network.
 int use_user_namespace(const std::string& map) {
     if (::unshare(CLONE_NEWUSER) != 0) return errno;
     base::Fd file(::open("/proc/self/uid_map", O_WRONLY | O_CLOEXEC));
     if (!file || ::write(file.get(), map.data(), map.size()) < 0) return errno;
-    return ::unshare(CLONE_NEWNS) == 0 ? 0 : errno;
+    if (::unshare(CLONE_NEWNS) != 0) return errno;
+    if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return errno;
+    return has_routes() ? 0 : errno;
 }
 
 bool writes(const char* path, const std::string& text) {
@@ -96,6 +128,8 @@ void use_namespaces(int answer) {
         say_failure(answer, "mount /proc");
     } else if (::mount("tmpfs", "/proc", "tmpfs", MS_NOSUID | MS_NODEV, nullptr) != 0) {
         say_failure(answer, "mount a tmpfs");
+    } else if (!has_routes()) {
+        say_failure(answer, "set up a network of its own");
     } else if (::unshare(CLONE_NEWUSER) != 0) {
         say_failure(answer, "make a user namespace in a user namespace");
     }
@@ -146,7 +180,7 @@ base::Result<BwrapVersion> probe_bwrap_version(const TrustedProgram& bwrap) {
     base::Fd answer(ends[0]), output(ends[1]);
     pid_t child = ::fork();
     if (child < 0) return base::system_error("start " + bwrap.path.str(), errno);
-    if (child == 0) execute_version(bwrap.path.c_str(), output.get());
+    if (child == 0) execute(bwrap.path.c_str(), {"bwrap", "--version"}, output.get(), STDOUT_FILENO);
 
     output.reset();
     base::Result<std::string> text = base::read_descriptor(answer.get(), kLongestAnswer);
@@ -192,6 +226,41 @@ std::optional<std::string> try_native() {
     if (!failure->empty()) return std::string(kCant) + *failure;
     if (!WIFEXITED(status)) return std::string(kCant) + "build a jail: the process that tried was killed";
     return std::nullopt;
+}
+
+std::optional<std::string> try_firejail(const Facts& facts) {
+    constexpr std::string_view kCant = "firejail can't build a jail here: ";
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return base::system_error("make a pipe", errno).what;
+    base::Fd answer(ends[0]), output(ends[1]);
+    pid_t child = ::fork();
+    if (child < 0) return base::system_error("start a process", errno).what;
+    if (child == 0) {
+        // No output of the trial belongs to the caller, and no input to firejail.
+        base::Fd nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+        ::dup2(nothing.get(), STDIN_FILENO);
+        ::dup2(nothing.get(), STDOUT_FILENO);
+        execute(facts.firejail.path.c_str(),
+                {"firejail", "--quiet", "--noprofile", "--private-dev", "--ipc-namespace", "--net=none",
+                 "--x11=none", facts.own_program.c_str(), "--version"},
+                output.get(), STDERR_FILENO);
+    }
+    output.reset();
+    base::Result<std::string> text = base::read_descriptor(answer.get(), kLongestAnswer);
+    answer.reset();
+    int status = wait_for(child);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
+    return std::string(kCant) + (text ? first_error(*text) : text.error().what);
+}
+
+void take_firejail_failure(const std::string& reason, Facts& facts) {
+    if (facts.firejail.state != ProgramState::usable) return;
+    facts.firejail.state = ProgramState::not_executable;
+    facts.firejail.problem = reason;
+}
+
+bool is_filtered() {
+    return ::prctl(PR_GET_SECCOMP, 0, 0, 0, 0) == SECCOMP_MODE_FILTER;
 }
 
 std::span<const BackendTrial> backend_trials() {

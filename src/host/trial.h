@@ -39,12 +39,23 @@ std::optional<std::string> try_user_namespace();
 // Nothing on success, else Facts::native_obstacle.
 std::optional<std::string> try_native();
 
+// Has firejail run this program in a jail with the namespaces of a launch. Nothing on success, else
+// the problem of Facts::firejail. Only for a firejail that is usable; it takes a tenth of a second.
+std::optional<std::string> try_firejail(const Facts& facts);
+
+// Makes a failure of the trial a fact: this firejail is not taken.
+void take_firejail_failure(const std::string& reason, Facts& facts);
+
+// A filter of system calls is around this process, as in a hardened service or a container. Set-user-ID
+// programs keep it, so firejail may fail where files show no obstacle.
+bool is_filtered();
+
 // A backend that another one can replace after a failed launch. The trial shows whether this machine can't
-// run it, and its result becomes the fact.
+// run it, and its result becomes a fact. An obstacle that files show stays: it names a remedy.
 struct BackendTrial {
     base::Backend backend;
-    std::optional<std::string> (*failure)();
-    std::optional<std::string> Facts::*fact;
+    std::optional<std::string> (*failure)(const Facts& facts);
+    void (*take)(const std::string& reason, Facts& facts);
 };
 std::span<const BackendTrial> backend_trials();
 

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <set>
 
-#include "base/format.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/value.h"
 #include "import/bash_guards.h"
-#include "import/bash_names.h"
 #include "import/bash_values.h"
-#include "import/writer.h"
+#include "import/import.h"
 
 namespace config {
 namespace {

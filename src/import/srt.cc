@@ -7,11 +7,9 @@
 #include <array>
 
 #include "base/encoding/json.h"
-#include "base/format.h"
 #include "base/text.h"
-#include "import/srt_keys.h"
-#include "import/srt_paths.h"
-#include "import/writer.h"
+#include "import/import.h"
+#include "import/srt_notation.h"
 
 namespace config {
 namespace {

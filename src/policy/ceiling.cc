@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/format.h"
 #include "base/inside/addresses.h"
 #include "base/parse.h"
 #include "base/text.h"
-#include "policy/closed_grants.h"
 #include "policy/entry_match.h"
 
 namespace policy {
@@ -236,8 +234,11 @@ base::Status Ceiling::check_narrows(const Setting& setting, const Value& asked, 
     };
     switch (setting.order) {
         case Order::neutral:
-        case Order::list_restricts:
             return base::success();
+        case Order::list_restricts:
+            // A question about a request that a wider entry refuses is more than the refusal.
+            if (setting.key != "requests.ask") return base::success();
+            return widening(asked.origin, "a project file may not set requests.ask");
         case Order::admin_only:
         case Order::trusted:
             return widening(asked.origin, "a project file may not set " + std::string(setting.key));
@@ -245,6 +246,9 @@ base::Status Ceiling::check_narrows(const Setting& setting, const Value& asked, 
         case Order::false_is_strict:
         case Order::choices_ascend:
         case Order::lower_is_strict:
+            // Off decrypts less, and so judges less. A log-in that stays outside is decrypted.
+            if (setting.key == "credentials.intercept" || setting.key == "credentials.login")
+                return widening(asked.origin, "a project file may not set " + std::string(setting.key));
             if (compare_strictness(setting, asked.text, current.text) >= 0) return base::success();
             return widening(asked.origin,
                             base::format("a project file may only narrow, and {} = {} is wider than {} ({})",

@@ -15,7 +15,7 @@
 #include "config/files/sources.h"
 #include "config/layer.h"
 #include "config/value.h"
-#include "policy/closed_grants.h"
+#include "policy/entry_match.h"
 
 namespace policy {
 

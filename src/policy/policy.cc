@@ -51,6 +51,8 @@ Policy policy_from(const Effective& effective) {
     policy.project.read_only_origin = effective.origin("project.read_only");
     policy.project.protect = effective.items("project.protect");
     policy.project.unprotect = effective.items("project.unprotect");
+    policy.project.hold = choice_of<Hold>(effective, "project.hold");
+    policy.project.mask_with = choice_of<MaskWith>(effective, "project.mask_with");
     policy.project.mask = effective.items("project.mask");
     policy.project.unmask = effective.items("project.unmask");
 
@@ -62,6 +64,7 @@ Policy policy_from(const Effective& effective) {
     policy.home.unprotect = effective.items("home.unprotect");
 
     policy.mounts.readonly = effective.items("mounts.readonly");
+    policy.mounts.approved = effective.items("mounts.approved");
     policy.mounts.writable = effective.items("mounts.writable");
     policy.mounts.hidden = effective.items("mounts.hidden");
     policy.mounts.deny_writable = effective.items("mounts.deny_writable");
@@ -134,6 +137,36 @@ Policy policy_from(const Effective& effective) {
     policy.network.ask_time = limit_of(effective, "network.ask_time").value;
     policy.network.observe = effective.is_true("network.observe");
 
+    policy.requests.allow = effective.items("requests.allow");
+    policy.requests.ask = effective.items("requests.ask");
+    policy.requests.block = effective.items("requests.block");
+    policy.requests.git = effective.items("requests.git");
+    policy.requests.opaque = effective.items("requests.opaque");
+    policy.requests.observe = effective.is_true("requests.observe");
+    policy.credentials.use = effective.items("credentials.use");
+    policy.credentials.never_inside = effective.items("credentials.never_inside");
+    policy.credentials.is_login_outside = effective.text("credentials.login") == "outside";
+    policy.credentials.login_origin = effective.origin("credentials.login");
+    policy.credentials.intercept = effective.text("credentials.intercept") == "on";
+    policy.credentials.intercept_origin = effective.origin("credentials.intercept");
+    policy.ssh.keys = effective.items("ssh.keys");
+    policy.ssh.hosts = effective.items("ssh.hosts");
+    policy.ssh.sign = effective.items("ssh.sign");
+    policy.ssh.asks = effective.is_true("ssh.ask");
+    policy.ssh.unbound = choice_of<SshUnbound>(effective, "ssh.unbound");
+
+    policy.cow.layer = effective.text("cow.layer");
+    policy.cow.enabled = effective.is_true("cow.enabled") || !policy.cow.layer.empty();
+    policy.cow.enabled_origin = effective.origin(policy.cow.layer.empty() ? "cow.enabled" : "cow.layer");
+    policy.cow.engine = choice_of<CowEngine>(effective, "cow.engine");
+    policy.cow.engine_origin = effective.origin("cow.engine");
+    policy.cow.protect = choice_of<CowProtect>(effective, "cow.protect");
+    if (const std::string& storage = effective.text("cow.storage"); !storage.empty())
+        policy.cow.storage = base::Path::known(storage);
+    policy.cow.storage_origin = effective.origin("cow.storage");
+    policy.cow.at_end = choice_of<AtEnd>(effective, "cow.at_end");
+    policy.cow.at_end_origin = effective.origin("cow.at_end");
+    policy.cow.keep = limit_of(effective, "cow.keep").value;
     policy.home.caches = effective.is_true("home.caches");
     policy.home.caches_origin = effective.origin("home.caches");
     policy.agents.per_project_state = effective.is_true("agents.per_project_state");
@@ -146,6 +179,7 @@ Policy policy_from(const Effective& effective) {
     if (const std::string& program = effective.text("slurm.program"); !program.empty()) {
         policy.slurm.program = base::Path::known(program);
     }
+    policy.slurm.spank_options = effective.items("slurm.spank_options");
     policy.modules.load = effective.items("modules.load");
     if (const std::string& command = effective.text("modules.command"); !command.empty()) {
         policy.modules.command = base::Path::known(command);
@@ -153,6 +187,7 @@ Policy policy_from(const Effective& effective) {
     }
     policy.audit.enabled = effective.is_true("audit.enabled");
     policy.audit.chain = effective.is_true("audit.chain");
+    policy.audit.paths = effective.is_true("audit.paths");
     policy.audit.size = limit_of(effective, "audit.size").value;
     policy.audit.keep = limit_of(effective, "audit.keep").value;
     policy.trace.files = effective.is_true("trace.files");

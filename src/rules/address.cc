@@ -7,7 +7,6 @@
 #include <cstring>
 #include <optional>
 
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "rules/names/name.h"

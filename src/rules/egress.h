@@ -35,4 +35,8 @@ struct Egress {
 // error.
 base::Status find_ports(Egress& egress);
 
+// The ports of --host-port that the gateway serves on the jail's 127.0.0.1 and ::1. A port that leads into
+// the jail by --publish is left to the jail's own server.
+std::vector<uint16_t> loopback_ports(const Egress& egress);
+
 }  // namespace network

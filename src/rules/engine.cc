@@ -3,11 +3,10 @@
 
 #include <algorithm>
 
-#include "base/format.h"
+#include "base/text.h"
 #include "config/data.h"
-#include "rules/always_blocked.h"
-#include "rules/text/verdict_words.h"
-#include "rules/usual_ports.h"
+#include "rules/built_in_rules.h"
+#include "rules/rules_text.h"
 
 namespace network {
 namespace {

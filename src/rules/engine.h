@@ -32,7 +32,6 @@
 #include "rules/names/name.h"
 #include "rules/rule.h"
 #include "rules/services.h"
-#include "rules/table.h"
 
 namespace network {
 

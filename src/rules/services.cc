@@ -4,10 +4,9 @@
 #include <algorithm>
 
 #include "base/encoding/base64.h"
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
-#include "rules/always_blocked.h"
+#include "rules/built_in_rules.h"
 #include "rules/engine.h"
 
 namespace network {
@@ -107,6 +106,13 @@ Result<std::vector<HostService>> parse_host_services(const std::vector<config::I
     return services;
 }
 
+bool leads_to_host_port(const std::vector<HostService>& services, const Address& address, uint16_t port) {
+    static const Address kLoopback[] = {*Address::parse("127.0.0.1"), *Address::parse("::1")};
+    if (std::ranges::find(kLoopback, address) == std::end(kLoopback)) return false;
+    return std::ranges::any_of(
+        services, [&](const HostService& service) { return !service.address && service.port == port; });
+}
+
 Result<std::vector<Published>> parse_published(const std::vector<config::Item>& items) {
     constexpr std::string_view kSetting = "network.publish";
     std::vector<Published> published;
@@ -129,6 +135,12 @@ Result<std::vector<Published>> parse_published(const std::vector<config::Item>& 
         published.push_back({.host_port = *outer, .jail_port = *inner, .origin = item.origin});
     }
     return published;
+}
+
+std::string to_text(const Published& published) {
+    std::string text = std::to_string(published.host_port);
+    if (published.jail_port != published.host_port) text += ":" + std::to_string(published.jail_port);
+    return text;
 }
 
 Result<UpstreamProxy> parse_upstream_proxy(std::string_view text, std::string_view no_proxy,

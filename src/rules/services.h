@@ -29,6 +29,8 @@ struct HostService {
     config::Origin origin;
 };
 base::Result<std::vector<HostService>> parse_host_services(const std::vector<config::Item>& items);
+// Whether this is 127.0.0.1 or ::1 with the port of a service on the host's loopback.
+bool leads_to_host_port(const std::vector<HostService>& services, const Address& address, uint16_t port);
 
 // --publish. "8080": the host's 127.0.0.1:8080 leads to the jail's 127.0.0.1:8080; "8080:80" to its port 80.
 struct Published {
@@ -37,6 +39,10 @@ struct Published {
     config::Origin origin;
 };
 base::Result<std::vector<Published>> parse_published(const std::vector<config::Item>& items);
+// "8080" or "8080:80".
+std::string to_text(const Published& published);
+// The origin of ports that are published while a session runs.
+inline constexpr std::string_view kPublishVerb = "agent-sandbox publish";
 
 // network.upstream_proxy, or the host's proxy variables. "http://proxy.example.org:3128", with "user:secret@"
 // if the proxy requires it. Only HTTP proxies that support CONNECT.

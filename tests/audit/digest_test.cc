@@ -54,6 +54,21 @@ TEST_F(DigestTest, GroupsByCauseAndPutsTheMostFrequentFirst) {
     EXPECT_EQ(result.total, 5U);
 }
 
+TEST_F(DigestTest, NamesTheHostThatWasRefusedLast) {
+    EXPECT_EQ(audit::last_refused_host(digest()), "");
+    for (int i = 0; i < 3; ++i) deny("often.example", 443);
+    EXPECT_EQ(audit::last_refused_host(digest()), "often.example:443");
+    Line late("lookup");
+    late.text("verdict", "deny").text("name", "late\x1b.example");
+    write(late);
+    EXPECT_EQ(audit::last_refused_host(digest()), "late\\x1b.example");
+}
+
+TEST_F(DigestTest, ReportsThatFilesWereNotRecorded) {
+    EXPECT_TRUE(digest().lacks_files);
+    EXPECT_FALSE(*audit::to_json(digest(), {}).find("files_recorded")->as_truth());
+}
+
 TEST_F(DigestTest, HostsOfOneDomainAreNotMerged) {
     for (const char* name : {"a.example.org", "b.example.org", "c.example.org"}) deny(name, 443);
     for (const DigestEntry& entry : digest().entries) {
@@ -104,6 +119,38 @@ TEST_F(DigestTest, NeverProposesHomeRootOrWhatIsAboveTheProject) {
     deny("z.example", 443, "network.allow = [\"0.0.0.0/0\"]");
     deny_file("/run/docker.sock", "--dangerous-socket /run/docker.sock");
     for (const DigestEntry& entry : digest().entries) EXPECT_EQ(entry.change, "") << entry.what;
+}
+
+// Threat: the agent chooses the paths that it requests, and so the proposals.
+TEST_F(DigestTest, GroupsRequestsByEntryAndProposesThoseThatNoEntryPermits) {
+    auto refuse = [&](std::string_view path, std::string_view rule, const std::string& change) {
+        Line line("request");
+        line.text("verdict", "deny").text("name", "a.example").text("method", "POST").path("path", path);
+        write(line.text("rule", rule).text("change", change));
+    };
+    refuse("/x", "", "agent-sandbox allow 'POST a.example/x'");
+    refuse("/y/1", "POST a.example/y/**", "agent-sandbox allow 'POST a.example/y/1'");
+    refuse("/y/2", "POST a.example/y/**", "agent-sandbox allow 'POST a.example/y/2'");
+    refuse("/*", "", "agent-sandbox allow 'POST a.example/*'");
+    refuse("/git", "", "agent-sandbox allow 'push a.example/me/app refs/heads/x'");
+    refuse("/odd", "", "agent-sandbox allow 'POST'");
+    Digest result = digest();
+    auto change_of = [&](std::string_view what) {
+        auto found = std::ranges::find(result.entries, what, &DigestEntry::what);
+        return found == result.entries.end() ? std::string("missing") : found->change;
+    };
+    ASSERT_EQ(result.entries.size(), 5U);
+    EXPECT_EQ(result.entries[0].what, "POST a.example/y/**");
+    EXPECT_EQ(result.entries[0].count, 2U);
+    EXPECT_EQ(result.entries[0].change, "") << "an entry that refuses is on purpose";
+    EXPECT_EQ(change_of("POST a.example/x"), "agent-sandbox allow 'POST a.example/x'");
+    EXPECT_EQ(change_of("POST a.example/*"), "") << "a pattern opens more than was asked for";
+    std::optional<audit::Proposal> push = audit::proposal_in(change_of("POST a.example/git"));
+    ASSERT_TRUE(push);
+    EXPECT_EQ(push->setting->key, "requests.git");
+    EXPECT_EQ(push->value, "push a.example/me/app refs/heads/x");
+    EXPECT_EQ(audit::proposal_in("agent-sandbox allow 'POST a.example/x'")->setting->key, "requests.allow");
+    EXPECT_FALSE(audit::proposal_in("agent-sandbox allow example.org"));
 }
 
 TEST_F(DigestTest, NeverProposesAgainstTheAdministrator) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "audit/draft.h"
+#include "audit/show.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "audit/line.h"
+#include "audit/writer.h"
 
 #include <gtest/gtest.h>
 

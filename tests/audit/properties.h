@@ -7,7 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "audit/draft.h"
 #include "audit/show.h"
 #include "audit/verify.h"
 #include "base/file.h"

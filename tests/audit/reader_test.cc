@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "audit/reader.h"
-
 #include "audit/record_case.h"
+#include "base/text.h"
 
 namespace {
 
@@ -38,6 +38,48 @@ TEST_F(ReaderTest, GoesThroughThePartsInOrder) {
     ASSERT_EQ(reader_->gaps().size(), 1U);
     EXPECT_EQ(reader_->gaps().front().first, 4U);
     EXPECT_EQ(reader_->gaps().front().last, 9U);
+}
+
+TEST_F(ReaderTest, SkipsWhatIsThereAndReadsWhatComesLater) {
+    for (unsigned part : {1U, 2U}) audit::Writer(appending(part), "", "", 0).write(audit::Line("policy"));
+    Reader reader(path());
+    ASSERT_TRUE(reader.open().ok());
+    ASSERT_TRUE(reader.next());
+    reader.skip_to_end();
+    EXPECT_FALSE(reader.next());
+    for (unsigned part : {2U, 3U}) {
+        audit::Writer writer(appending(part), "", "", 0);
+        writer.write(std::move(audit::Line("policy").number("part", part)));
+    }
+    for (int64_t part : {2, 3}) {
+        std::optional<Event> event = reader.next();
+        ASSERT_TRUE(event);
+        EXPECT_EQ(event->json.number("part"), part);
+    }
+    EXPECT_FALSE(reader.next());
+}
+
+TEST_F(ReaderTest, FindsTheLastUseOfACredential) {
+    auto line = [](const char* time, const char* verdict, const char* names) {
+        return base::format(
+            R"({{"v":1,"time":"{}","kind":"request","verdict":"{}","path":"/x","credential":"{}"}})"
+            "\n",
+            time, verdict, names);
+    };
+    put(directory_ + "/20240101T000000Z-" + std::string(32, 'a') + ".jsonl",
+        line("2024-01-01T00:00:01Z", "allow", "old github") + line("2024-01-01T00:00:02Z", "deny", "old"));
+    put(directory_ + "/20240102T000000Z-" + std::string(32, 'b') + ".jsonl",
+        line("2024-01-02T00:00:05Z", "allow", "github") + line("2024-01-02T00:00:04Z", "allow", "github"));
+    put(directory_ + "/20240102T000000Z-" + std::string(32, 'b') + ".2.jsonl",
+        R"({"v":1,"time":"2030","kind":"ask","credential":"github"})"
+        "\n" +
+            line("2024-01-02T00:00:09Z", "allow", "npm"));
+    std::map<std::string, std::string> uses = audit::last_uses(directory_, {"github", "npm", "old", "none"});
+    EXPECT_EQ(uses.size(), 3U);
+    EXPECT_EQ(uses["github"], "2024-01-02T00:00:05Z");
+    EXPECT_EQ(uses["npm"], "2024-01-02T00:00:09Z");
+    EXPECT_EQ(uses["old"], "2024-01-01T00:00:01Z");
+    EXPECT_TRUE(audit::last_uses(directory_ + "/missing", {"github"}).empty());
 }
 
 TEST_F(ReaderTest, PassesOverWhatIsNoLineOfARecord) {

@@ -28,6 +28,18 @@ TEST(Show, AKindThatIsNotKnownStillHasItsReason) {
               "x  journal               a part was dropped");
 }
 
+TEST(Show, ALayerIsShownWithItsUserAndItsFiles) {
+    EXPECT_NE(
+        shown(R"({"v":1,"time":"2024-02-29T12:00:30.000Z","kind":"layer","action":"apply","layer":"4f2a",)"
+              R"("user":"me","count":2,"held":[".vscode/tasks.json"]})")
+            .find("apply 4f2a: 2 changes, by me, held back: .vscode/tasks.json"),
+        std::string::npos);
+    EXPECT_NE(shown(R"({"v":1,"time":"2024-02-29T12:00:30.000Z","kind":"layer","action":"write",)"
+                    R"("path":"a b","sha256":"9c1e"})")
+                  .find("write a b, 9c1e"),
+              std::string::npos);
+}
+
 TEST(Show, WhatWasRecordedDrivesNoTerminal) {
     std::string line = shown(
         R"({"v":1,"time":"\u001b[2J","kind":"\u0007x","verdict":"\u009b1m","reason":"\u00e2\u0080\u00ae"})");

@@ -90,6 +90,23 @@ TEST_F(VerifyTest, AWriterThatTheEndDoesNotNameIsNoticed) {
     }
 }
 
+// The commands that apply a layer run after the session, one process after the other.
+TEST_F(VerifyTest, ChainsOfLaterProcessesContinueAfterTheEnd) {
+    for (uint64_t count : {0U, 1U, 2U}) {
+        audit::LastLine last = audit::last_line_of(path(), audit::kLayersWriter).value();
+        EXPECT_EQ(last.file, path());
+        EXPECT_EQ(last.head.lines, count);
+        audit::Writer writer(appending(), audit::kLayersWriter, last.head);
+        writer.write(std::move(audit::Line("layer").text("action", "apply")));
+        EXPECT_EQ(check().outcome, Outcome::intact);
+        EXPECT_EQ(check().unnamed, std::vector<std::string>{"layers"});
+    }
+    std::vector<std::string> changed = lines();
+    changed.erase(changed.end() - 2);
+    put_lines(changed);
+    EXPECT_EQ(check().outcome, Outcome::broken);
+}
+
 TEST_F(VerifyTest, OnlyTheSupervisorStartsAndEnds) {
     std::filesystem::remove(path());
     audit::Writer writer(appending(), "evil", test::kSession, 0);
@@ -200,7 +217,7 @@ TEST_F(VerifyTest, WithoutAChainNothingIsSaid) {
     EXPECT_EQ(check().outcome, Outcome::unchained);
 }
 
-class PartsTest : public test::RecordCase {
+class RecordPartsTest : public test::RecordCase {
   protected:
     void make(bool says_so) {
         audit::Writer writer(appending(1), "supervisor", test::kSession, 0);
@@ -217,12 +234,12 @@ class PartsTest : public test::RecordCase {
     }
 };
 
-TEST_F(PartsTest, AChainGoesThroughAllParts) {
+TEST_F(RecordPartsTest, AChainGoesThroughAllParts) {
     make(false);
     EXPECT_EQ(audit::verify(path())->outcome, Outcome::intact);
 }
 
-TEST_F(PartsTest, APartMayBeMissingOnlyWhereTheRecordSaysSo) {
+TEST_F(RecordPartsTest, APartMayBeMissingOnlyWhereTheRecordSaysSo) {
     make(true);
     std::filesystem::remove(path(2));
     base::Result<Verification> result = audit::verify(path());
@@ -230,7 +247,7 @@ TEST_F(PartsTest, APartMayBeMissingOnlyWhereTheRecordSaysSo) {
     EXPECT_EQ(result->dropped_parts, 1U);
 }
 
-TEST_F(PartsTest, APartThatWasRemovedByHandIsMissed) {
+TEST_F(RecordPartsTest, APartThatWasRemovedByHandIsMissed) {
     make(false);
     std::filesystem::remove(path(2));
     base::Result<Verification> result = audit::verify(path());

@@ -6,6 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+
 namespace {
 
 bool is_open(int fd) {
@@ -20,6 +24,38 @@ int in_a_child(Act act) {
     int status = -1;
     ::waitpid(child, &status, 0);
     return status;
+}
+
+TEST(Descriptors, OneIsAwaited) {
+    using namespace std::chrono_literals;
+    int ends[2];
+    ASSERT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+    base::Fd reader(ends[0]), writer(ends[1]);
+    EXPECT_EQ(base::ready_events(reader.get(), POLLIN), 0);
+    EXPECT_EQ(errno, ETIMEDOUT);
+    EXPECT_EQ(base::await_events(reader.get(), POLLIN, 1ms), 0);
+    EXPECT_EQ(errno, ETIMEDOUT);
+    EXPECT_EQ(base::await_events(writer.get(), POLLOUT, -1ms), POLLOUT);
+    ASSERT_EQ(::write(writer.get(), "x", 1), 1);
+    EXPECT_EQ(base::await_events(reader.get(), POLLIN, 60s), POLLIN);
+    // After the deadline, a byte that is ready does not count.
+    EXPECT_EQ(base::await_events(reader.get(), POLLIN, std::chrono::steady_clock::now() - 1ms), 0);
+    EXPECT_EQ(errno, ETIMEDOUT);
+    writer.reset();
+    EXPECT_EQ(base::ready_events(reader.get(), POLLIN), POLLIN | POLLHUP);
+}
+
+TEST(Descriptors, AnAdmittedSignalEndsTheWait) {
+    sigset_t blocked, before;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &blocked, &before);
+    auto* former = ::signal(SIGUSR1, [](int) {});
+    ::raise(SIGUSR1);
+    EXPECT_EQ(base::await_events(-1, POLLIN, std::chrono::milliseconds(-1), before), 0);
+    EXPECT_EQ(errno, EINTR);
+    ::signal(SIGUSR1, former);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 
 TEST(Descriptors, OnlyTheKeptStayOpen) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/entries.h"
+#include "base/file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,6 @@
 #include <set>
 #include <string>
 
-#include "base/file.h"
 #include "base/temporary_directory.h"
 
 namespace {

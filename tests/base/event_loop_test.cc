@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <string>
 
-#include "base/process/pidfd.h"
+#include "base/process/descriptors.h"
 
 namespace {
 
@@ -78,6 +78,69 @@ TEST_F(Sources, AreServedIfTheyWereReadyWhenTheTurnBegan) {
     second.fill();
     loop.turn();
     EXPECT_EQ(served, "2");
+}
+
+TEST_F(Sources, WaitForTheEventsThatAStreamNames) {
+    Pipe pipe;
+    bool writes = false;
+    loop.add(
+        base::Stream{.awaited =
+                         [&] {
+                             return pollfd{pipe.writer.get(), static_cast<short>(writes ? POLLOUT : 0), 0};
+                         },
+                     .serve = [&](short events) { served += events == POLLOUT ? "out" : "other"; }});
+    loop.turn(milliseconds(0));
+    EXPECT_EQ(served, "");
+    writes = true;
+    loop.turn();
+    EXPECT_EQ(served, "out");
+}
+
+TEST_F(Sources, CanBeAddedWhileOneIsServed) {
+    Pipe first, second;
+    first.fill();
+    second.fill();
+    bool has_added = false;
+    loop.add({.descriptor = [&] { return first.reader.get(); },
+              .serve =
+                  [&] {
+                      served += "1";
+                      // Many, so that a container which moves its elements would do so.
+                      for (int i = 0; i < 100 && !has_added; ++i) add("2", second);
+                      has_added = true;
+                  }});
+    loop.turn();
+    EXPECT_EQ(served, "1");
+    loop.turn();
+    EXPECT_EQ(served, "11" + std::string(100, '2'));
+}
+
+TEST_F(Sources, ThatAreRemovedAreServedNoMore) {
+    Pipe first, second, third;
+    for (const Pipe* pipe : {&first, &second, &third}) pipe->fill();
+    base::EventLoop::SourceId own = 0, next = 0;
+    own = loop.add({.descriptor = [&] { return first.reader.get(); },
+                    .serve =
+                        [&] {
+                            served += "1";
+                            loop.remove(own);
+                            loop.remove(next);
+                        }});
+    next = loop.add({.descriptor = [&] { return second.reader.get(); }, .serve = [this] { served += "2"; }});
+    add("3", third);
+    loop.turn();
+    loop.turn();
+    EXPECT_EQ(served, "133");
+}
+
+TEST_F(Sources, AreServedNoMoreInATurnThatStops) {
+    Pipe first, second;
+    first.fill();
+    second.fill();
+    loop.add({.descriptor = [&] { return first.reader.get(); }, .serve = [this] { loop.stop(); }});
+    add("2", second);
+    loop.run();
+    EXPECT_EQ(served, "");
 }
 
 // A turn without an event ends when the shortest patience is over, so these tests would hang otherwise.

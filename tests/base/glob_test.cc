@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/glob.h"
+#include "base/path.h"
 
 #include <gtest/gtest.h>
 

@@ -54,7 +54,7 @@ TEST(NoLinks, MakesNothingThroughALinkOrUnderAFile) {
     EXPECT_FALSE(base::make_directories_without_links(Path::known(directory / "file/new"), 0700));
 }
 
-TEST(ShutDirectory, IsTheFirstOneWhoseModeKeepsTheOwnerOut) {
+TEST(UnreadableDirectory, IsTheFirstOneWhoseModeKeepsTheOwnerOut) {
     TemporaryDirectory directory;
     const Path place = *Path::parse(directory.path());
     ASSERT_TRUE(base::make_directories((place / "open/shut/below").str()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/process/pass_descriptors.h"
+#include "base/process/descriptors.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

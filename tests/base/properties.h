@@ -10,7 +10,6 @@
 
 #include "base/encoding/base64.h"
 #include "base/encoding/json.h"
-#include "base/glob.h"
 #include "base/path.h"
 
 namespace base {
@@ -62,7 +61,7 @@ inline const char* broken_for_path(std::string_view bytes) {
     return Path::parse(below.str()).value() == below ? nullptr : "what is appended makes a path";
 }
 
-// The definition in glob.h, implemented directly; slow.
+// The definition in path.h, implemented directly; slow.
 inline bool matches_path_slowly(std::string_view pattern, std::string_view path, bool starts_component) {
     if (pattern.empty()) return path.empty();
     if (starts_component && pattern.starts_with("**/")) {

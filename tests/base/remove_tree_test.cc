@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/remove_tree.h"
+#include "base/no_links.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

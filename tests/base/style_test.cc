@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "base/style.h"
+#include "base/table.h"
 
 #include <gtest/gtest.h>
 

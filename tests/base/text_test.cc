@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/format.h"
 #include "base/path.h"
 
 namespace base {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/glob.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "config/value.h"
 
@@ -58,6 +58,7 @@ constexpr std::string_view kLists[] = {"environment/pass",
                                        "environment/secret_values",
                                        "home/readonly",
                                        "home/seeded",
+                                       "home/registries",
                                        "home/credentials",
                                        "home/credentials_from_environment",
                                        "project/protect",

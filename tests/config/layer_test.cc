@@ -149,6 +149,45 @@ TEST(ParseLayer, TakesMatchInUserFilesOnly) {
     EXPECT_NE(problem_of("[match]\n").find("matches nothing"), std::string::npos);
 }
 
+TEST(ParseLayer, ReadsTablesOfCredentials) {
+    ParsedFile parsed = parse(R"([credentials]
+use = ["github"]
+[credential.github]
+from_command = ["gh", "auth", "token", "token"]
+[credential.empty]
+)");
+    ASSERT_TRUE(parsed.problems.empty()) << parsed.problems.front().line();
+    EXPECT_EQ(parsed.content.values.size(), 1u);
+    ASSERT_EQ(parsed.content.credentials.size(), 2u);
+    const config::Value& command = parsed.content.credentials.at("github").at("from_command");
+    EXPECT_EQ(command.items.size(), 4u) << "words of a command may be the same";
+    EXPECT_EQ(command.items[0].origin.describe(), "f.toml:4");
+    EXPECT_TRUE(parsed.content.credentials.at("empty").empty());
+}
+
+TEST(ParseLayer, ReadsTablesOfCredentialsStrictly) {
+    EXPECT_EQ(problem_of("[credential.github]\nhots = [\"github.com\"]"),
+              "f.toml:2:1: unknown setting 'hots'; did you mean 'hosts'?");
+    EXPECT_NE(problem_of("[credential.github]\nhosts = \"github.com\"").find("can't be a text"),
+              std::string::npos);
+    EXPECT_NE(problem_of("[credential.github.match]\nproject = \"/x\"").find("unknown setting 'match'"),
+              std::string::npos);
+    EXPECT_NE(problem_of("[credential]\ngithub = \"x\"").find("[credential.github]"), std::string::npos);
+    EXPECT_NE(problem_of("credential = 1").find("[credential.NAME]"), std::string::npos);
+    EXPECT_NE(problem_of("[credential.\"../x\"]").find("not the name of a credential"), std::string::npos);
+    EXPECT_NE(problem_of("[credentials]\nuse = [\"Git Hub\"]").find("not the name of a credential"),
+              std::string::npos);
+}
+
+// The source of a credential is a program that runs outside the jail.
+TEST(ParseLayer, TakesNoCredentialFromAProject) {
+    EXPECT_NE(problem_of("[credential.github]\nfrom_command = [\"./get\"]", Layer::project)
+                  .find("a project file can't define a credential"),
+              std::string::npos);
+    for (Layer layer : {Layer::admin, Layer::profile, Layer::user, Layer::preset})
+        EXPECT_TRUE(parse("[credential.github]\nlifetime = \"5m\"", layer).problems.empty());
+}
+
 TEST(AddText, AppendsToListsAndReplacesScalars) {
     config::Values values;
     const config::Setting& list = *config::find_setting("mounts.readonly");

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "config/layer.h"
+#include "config/reference/manual.h"
 #include "config/reference/reference.h"
-#include "config/reference/scdoc.h"
 #include "config/settings.h"
 
 namespace {

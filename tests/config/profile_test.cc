@@ -116,4 +116,23 @@ TEST(Profile, AnUnknownNameGetsTheNearestOne) {
 }
 
 }  // namespace
+TEST(Profile, OptionsThatSwitchOnASandboxOfTheAgentsOwnAreFoundInEverySpelling) {
+    auto profile = profile_named(built_in(), "codex", {});
+    ASSERT_TRUE(profile) << profile.error().line();
+    using Words = std::vector<std::string>;
+    for (const Words& words :
+         {Words{"codex", "exec", "-s", "workspace-write", "x"}, Words{"codex", "-sread-only"},
+          Words{"codex", "-s=read-only"}, Words{"codex", "--sandbox=workspace-write"},
+          Words{"codex", "--sandbox", "read-only"}, Words{"codex", "exec", "--full-auto", "x"},
+          Words{"nice", "npx", "@openai/codex", "-s", "workspace-write"}}) {
+        EXPECT_TRUE(own_sandbox_option(*profile, words)) << words[1];
+    }
+    for (const Words& words :
+         {Words{"codex", "exec", "-s", "danger-full-access", "x"}, Words{"codex", "exec", "x"},
+          Words{"codex", "exec", "--", "-s", "workspace-write"}, Words{"codex", "-s"}, Words{"codex"},
+          Words{"codex", "--sandboxed"}, Words{}}) {
+        EXPECT_FALSE(own_sandbox_option(*profile, words)) << words.size();
+    }
+}
+
 }  // namespace config

@@ -10,8 +10,6 @@
 #include "base/encoding/sha256.h"
 #include "base/temporary_directory.h"
 #include "config/data.h"
-#include "config/files/admin_files.h"
-#include "config/files/trust.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "config/files/trust.h"
+#include "config/files/sources.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

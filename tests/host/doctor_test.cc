@@ -178,6 +178,7 @@ TEST(Doctor, Rhel8HasNoLandlockAndCanStillJail) {
     EXPECT_TRUE(says(landlock.detail, "4.18.0-553.el8_10.x86_64"));
     EXPECT_TRUE(landlock.fix.empty()) << "a kernel is not exchanged for it";
     EXPECT_EQ(find(findings, "bubblewrap").severity, Severity::good) << "0.4.0 is new enough";
+    EXPECT_TRUE(says(find(findings, "covers").detail, "is open inside until the session ends"));
 }
 
 TEST(Doctor, AContainerThatRefusesIsNamedAsTheCause) {
@@ -194,6 +195,19 @@ TEST(Doctor, AContainerThatRefusesIsNamedAsTheCause) {
     EXPECT_TRUE(says(find(closed, "user-namespaces").detail, "Operation not permitted"));
     EXPECT_TRUE(says(find(closed, "user-namespaces").fix, "container"));
     EXPECT_FALSE(says(find(closed, "user-namespaces").fix, "--privileged"));
+}
+
+TEST(Doctor, AFirejailThatFailsWhenTriedIsNotTaken) {
+    Facts facts = sound_machine();
+    facts.bwrap = find_bwrap(MemoryTree(), std::nullopt);
+    facts.firejail = {.state = ProgramState::usable, .path = Path::known("/usr/bin/firejail")};
+    Trials trials{.native_failure = "agent-sandbox itself can't make user namespaces",
+                  .firejail_failure = "firejail can't build a jail here: cannot mount"};
+    EXPECT_EQ(find(diagnose(facts, trials), "firejail").severity, Severity::warning);
+    EXPECT_TRUE(says(find(diagnose(facts, trials), "firejail").detail, "cannot mount"));
+    take_in(trials, facts);
+    EXPECT_EQ(facts.firejail.state, ProgramState::not_executable);
+    EXPECT_EQ(facts.firejail.problem, *trials.firejail_failure);
 }
 
 TEST(Doctor, BubblewrapIsNotNeededWhereThisProgramBuildsTheJail) {

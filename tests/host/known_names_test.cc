@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/temporary_directory.h"
-#include "host/kept_findings.h"
 #include "host/tree.h"
 
 namespace host {

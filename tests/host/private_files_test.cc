@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <optional>
+
 #include "base/few_descriptors.h"
 #include "base/file.h"
 #include "base/temporary_directory.h"
@@ -52,24 +55,67 @@ TEST_F(PrivateFilesTest, EveryLookSeesWhatIsThere) {
     EXPECT_EQ(find().size(), 2u);
 }
 
-TEST_F(PrivateFilesTest, AThreadFindsTheSame) {
-    PrivateFilesSearch search(at("etc"));
-    EXPECT_EQ(search.wait().value(), find());
-    EXPECT_EQ(search.wait().value(), find());
+// After any number of directories another process goes on, and finds the same.
+TEST_F(PrivateFilesTest, AWalkGoesOnWhereAnotherStopped) {
+    for (int looked_into = 0; looked_into <= 4; ++looked_into) {
+        PrivateFilesWalk walk(at("etc"));
+        for (int i = 0; i < looked_into && !walk.is_over(); ++i) walk.look_into_next();
+        std::optional<PrivateFilesWalk> second = PrivateFilesWalk::decode(walk.encode());
+        ASSERT_TRUE(second) << looked_into;
+        EXPECT_EQ(second->is_over(), walk.is_over());
+        EXPECT_EQ(second->finish().value(), find());
+    }
 }
 
-TEST_F(PrivateFilesTest, ASearchThatIsNotWaitedForEnds) {
-    PrivateFilesSearch search(at("etc"));
+TEST_F(PrivateFilesTest, AnIncompleteWalkIsNotDecoded) {
+    PrivateFilesWalk walk(at("etc"));
+    walk.look_into_next();
+    const std::string whole = walk.encode();
+    for (size_t length = 0; length < whole.size(); ++length)
+        EXPECT_FALSE(PrivateFilesWalk::decode(whole.substr(0, length))) << length;
 }
 
-// At most two descriptors are open at once: /etc and a directory in it.
+// The reader begins anew, and gets the error.
+TEST_F(PrivateFilesTest, AWalkThatFailedSendsNothing) {
+    PrivateFilesWalk walk(at("etc"));
+    {
+        testing_support::FewDescriptors limit(0);
+        walk.look_into_next();
+    }
+    EXPECT_TRUE(walk.is_over());
+    EXPECT_EQ(walk.encode(), "");
+    EXPECT_FALSE(walk.finish());
+}
+
+TEST_F(PrivateFilesTest, AListIsRecalledAsItWasKept) {
+    const std::string state = directory_ / "state";
+    EXPECT_FALSE(recall_private_files(state));
+    for (const Paths& list : {Paths{}, find(), Paths{Path::known("/etc/with\nline")}}) {
+        keep_private_files(state, list);
+        EXPECT_EQ(recall_private_files(state), list);
+    }
+}
+
+TEST_F(PrivateFilesTest, AnIncompleteListIsNotRecalled) {
+    const std::string state = directory_ / "state";
+    keep_private_files(state, find());
+    const std::string file = std::filesystem::directory_iterator(state + "/private-files")->path();
+    const std::string whole = base::read_file(file).value();
+    for (size_t length = 0; length < whole.size(); ++length) {
+        ASSERT_TRUE(base::write_file_atomically(file, whole.substr(0, length)));
+        EXPECT_FALSE(recall_private_files(state)) << length;
+    }
+}
+
+// One descriptor is open at once.
 TEST_F(PrivateFilesTest, WithoutDescriptorsThereIsNoAnswer) {
-    for (unsigned few : {0u, 1u}) {
-        testing_support::FewDescriptors limit(few);
+    {
+        testing_support::FewDescriptors limit(0);
         base::Result<Paths> found = find_private_files(at("etc"));
-        ASSERT_FALSE(found) << few;
+        ASSERT_FALSE(found);
         EXPECT_NE(found.error().what.find("Too many open files"), std::string::npos) << found.error().what;
     }
+    testing_support::FewDescriptors limit(1);
     EXPECT_EQ(find().size(), 2u);
 }
 

@@ -96,7 +96,7 @@ TEST(Resolve, FollowsAsManyLinksAsTheKernel) {
     EXPECT_FALSE(tree_of(chain(41)).resolve(Path::known("/l1")));
 }
 
-TEST(LookThrough, SeesTheTargetWhereLookSeesTheLink) {
+TEST(FollowedLink, SeesTheTargetWhereLookSeesTheLink) {
     MemoryTree tree = tree_of("l /bin usr/bin\nd /usr/bin 0711");
     EXPECT_EQ(tree.look(Path::known("/bin"))->kind, Kind::symlink);
     EXPECT_EQ(tree.look_through(Path::known("/bin"))->mode, 0711u);

@@ -160,8 +160,25 @@ TEST(TryNative, AFilterThatRefusesACallIsFoundOut) {
         EXPECT_EQ(with_refused(call, EPERM, is_found), 1) << call;
 }
 
+// The trial takes the program's word: its exit status, and the first line of its standard error.
+TEST_F(FakeBwrap, AFirejailThatFailsIsAnObstacleWithItsReason) {
+    Facts facts;
+    facts.own_program = Path::known("/bin/true");
+    facts.firejail = fake("#!/bin/sh\necho Error: cannot mount >&2; echo Peer >&2; exit 1\n");
+    EXPECT_EQ(try_firejail(facts), "firejail can't build a jail here: cannot mount");
+    facts.firejail = fake("#!/bin/sh\nexit 1\n");
+    EXPECT_EQ(try_firejail(facts), "firejail can't build a jail here: it printed no reason");
+    facts.firejail = fake("#!/bin/sh\n[ \"$7 $8\" = '/bin/true --version' ] || exit 1\n");
+    EXPECT_FALSE(try_firejail(facts)) << *try_firejail(facts);
+}
+
+TEST(IsFiltered, AFilterAroundThisProcessIsFoundOut) {
+    EXPECT_EQ(with_refused(SYS_getitimer, ENOSYS, [] { return is_filtered() ? 1 : 0; }), 1);
+}
+
 TEST(BackendTrials, AreOfTheFirstBackends) {
-    ASSERT_EQ(backend_trials().size(), 2u);
+    ASSERT_EQ(backend_trials().size(), 3u);
+    EXPECT_EQ(backend_trials()[2].backend, base::Backend::firejail);
     EXPECT_EQ(backend_trials()[0].backend, base::Backend::native);
     EXPECT_EQ(backend_trials()[1].backend, base::Backend::bwrap);
 }

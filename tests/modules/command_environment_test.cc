@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "modules/command_environment.h"
+#include "modules/command.h"
 
 #include <gtest/gtest.h>
 

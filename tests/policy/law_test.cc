@@ -188,7 +188,7 @@ std::string grant_violation(const config::Values& admin, const policy::Effective
     return "";
 }
 
-TEST(Law, NoMergeIsWiderThanTheAdministratorsLayer) {
+TEST(MergeInvariants, NoMergeIsWiderThanTheAdministratorsLayer) {
     int merged = 0, refused = 0;
     for (unsigned seed = 0; seed < test::rounds(20'000); ++seed) {
         Generator generate(seed);

@@ -166,16 +166,57 @@ TEST_P(ProjectMayNot, WidenUnlessTrusted) {
     EXPECT_TRUE(trusted) << trusted.error().line();
 }
 
-INSTANTIATE_TEST_SUITE_P(Lines, ProjectMayNot,
-                         testing::Values("[network]\nmode = \"open\"", "[home]\naccess = \"write\"",
-                                         "[mounts]\nreadonly = [\"/data\"]",
-                                         "[mounts]\nwritable = [\"/data\"]",
-                                         "[env]\nallow = [\"GITHUB_TOKEN\"]", "[env]\nset = { A = \"1\" }",
-                                         "[env]\nmode = \"inherit\"", "[project]\nunprotect = [\".vscode\"]",
-                                         "[project]\nunmask = [\".env\"]", "[isolation]\nprivate_tmp = false",
-                                         "[isolation]\nbackend = \"bwrap\"",
-                                         "[sockets]\nallow = [\"/run/x\"]",
-                                         "[isolation]\nbwrap = \"/usr/bin/bwrap\""));
+INSTANTIATE_TEST_SUITE_P(
+    Lines, ProjectMayNot,
+    testing::Values("[network]\nmode = \"open\"", "[home]\naccess = \"write\"",
+                    "[mounts]\nreadonly = [\"/data\"]", "[mounts]\nwritable = [\"/data\"]",
+                    "[env]\nallow = [\"GITHUB_TOKEN\"]", "[env]\nset = { A = \"1\" }",
+                    "[env]\nmode = \"inherit\"", "[project]\nunprotect = [\".vscode\"]",
+                    "[project]\nunmask = [\".env\"]", "[isolation]\nprivate_tmp = false",
+                    "[isolation]\nbackend = \"bwrap\"", "[sockets]\nallow = [\"/run/x\"]",
+                    "[isolation]\nbwrap = \"/usr/bin/bwrap\"", "[ui]\nquiet = true", "[ui]\nverbose = false",
+                    "[agents]\nnotice = false", "[audit]\nenabled = false", "[audit]\nsize = \"1K\"",
+                    "[audit]\nkeep = \"1s\""));
+
+// What a setting without an order does must not depend on the project: only the content of a masked file
+// does.
+TEST(Project, MaySetOneSettingWithoutAnOrder) {
+    std::vector<std::string_view> neutral;
+    for (const config::Setting& setting : config::settings()) {
+        if (setting.order == config::Order::neutral) neutral.push_back(setting.key);
+    }
+    EXPECT_EQ(neutral, std::vector<std::string_view>{"project.mask_with"});
+}
+
+TEST(Project, MayBlockRequestsAndNothingElseAboutThem) {
+    EXPECT_TRUE(merged({.project = "[requests]\nblock = [\"@github-lasting\"]"}).ok());
+    for (const char* line : {"allow = [\"GET a.org/**\"]", "ask = [\"GET a.org/**\"]",
+                             "git = [\"fetch a.org/**\"]", "opaque = [\"a.org\"]", "observe = true"}) {
+        std::string project = std::string("[requests]\n") + line;
+        EXPECT_FALSE(merged({.project = project}).ok()) << line;
+    }
+    EXPECT_FALSE(merged({.project = "[credentials]\nuse = [\"github\"]"}).ok());
+    EXPECT_FALSE(merged({.project = "[audit]\npaths = true"}).ok());
+}
+
+TEST(Requests, TheAdministratorsEntriesStay) {
+    auto effective = merged({.admin = "[requests]\nask = [\"POST a.org/**\"]\nblock = [\"* a.org/keys\"]",
+                             .user = "[requests]\nask = [\"POST b.org/**\"]\nblock = [\"* a.org/keys\"]"});
+    ASSERT_TRUE(effective.ok()) << effective.error().line();
+    EXPECT_EQ(texts(effective->items("requests.ask")),
+              (std::vector<std::string>{"POST a.org/**", "POST b.org/**"}));
+    ASSERT_EQ(effective->items("requests.block").size(), 1u);
+    EXPECT_EQ(effective->items("requests.block").front().origin.layer, config::Layer::admin);
+    EXPECT_FALSE(
+        merged({.admin = "[credentials]\nintercept = \"off\"", .user = "[credentials]\nintercept = \"on\""})
+            .ok());
+    // Off decrypts less, but without it no request is judged.
+    EXPECT_FALSE(merged({.project = "[credentials]\nintercept = \"off\""}).ok());
+    EXPECT_FALSE(merged({.admin = "[requests]\nobserve = false", .user = "[requests]\nobserve = true"}).ok());
+    EXPECT_FALSE(merged({.admin = "lock = [\"credentials.use\"]\n[credentials]\nuse = [\"github\"]",
+                         .user = "[credentials]\nuse = [\"npm\"]"})
+                     .ok());
+}
 
 TEST(Project, MayNarrow) {
     auto effective = merged(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "rules/clients.h"
+#include "rules/bundle.h"
 
 #include <gtest/gtest.h>
 

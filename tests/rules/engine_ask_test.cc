@@ -20,7 +20,7 @@ EngineSettings asking(NetworkMode mode) {
             .udp = user({"time.example:123"})};
 }
 
-TEST(Asking, IsAboutNamesThatNoRuleDecides) {
+TEST(AskMode, IsAboutNamesThatNoRuleDecides) {
     for (NetworkMode mode : {NetworkMode::filtered, NetworkMode::proxied}) {
         Engine rules = engine(asking(mode));
         Verdict verdict = rules.decide(question("new.example"));
@@ -35,7 +35,7 @@ TEST(Asking, IsAboutNamesThatNoRuleDecides) {
     }
 }
 
-TEST(Asking, IsNeverAboutAddressesUdpListsAndFloors) {
+TEST(AskMode, IsNeverAboutAddressesUdpListsAndFloors) {
     for (NetworkMode mode : {NetworkMode::filtered, NetworkMode::proxied}) {
         Engine rules = engine(asking(mode));
         for (const Question& never :
@@ -49,7 +49,7 @@ TEST(Asking, IsNeverAboutAddressesUdpListsAndFloors) {
 }
 
 // A name is looked up only if a rule opens some port of it.
-TEST(Asking, HoldsBackTheLookup) {
+TEST(AskMode, HoldsBackTheLookup) {
     for (NetworkMode mode : {NetworkMode::filtered, NetworkMode::proxied}) {
         Engine rules = engine(asking(mode));
         EXPECT_EQ(rules.decide_lookup(name("new.example")).decision, Decision::ask);
@@ -65,7 +65,7 @@ TEST(Asking, HoldsBackTheLookup) {
     }
 }
 
-TEST(Asking, AnAnswerIsARule) {
+TEST(AskMode, AnAnswerIsARule) {
     EngineSettings settings = asking(NetworkMode::proxied);
     settings.allow = settings.allow + user({"new.example:443"});
     Engine rules = engine(settings);
@@ -80,7 +80,7 @@ EngineSettings observing(NetworkMode mode) {
             .is_observing = true};
 }
 
-TEST(Observing, LetsThroughAndSaysWhatWouldHaveBeen) {
+TEST(ObserveMode, LetsThroughAndSaysWhatWouldHaveBeen) {
     Engine rules = engine(observing(NetworkMode::proxied));
     Verdict verdict = rules.decide(question("new.example"));
     EXPECT_TRUE(verdict.is_allowed());
@@ -98,7 +98,7 @@ TEST(Observing, LetsThroughAndSaysWhatWouldHaveBeen) {
     EXPECT_TRUE(rules.decide_lookup(name("bad.example")).is_allowed());
 }
 
-TEST(Observing, SaysWhatAnAddressAdds) {
+TEST(ObserveMode, SaysWhatAnAddressAdds) {
     Engine rules = engine(observing(NetworkMode::filtered));
     EXPECT_FALSE(rules.decide(question("good.example")).is_observed);
     Verdict verdict = rules.decide_resolved(name("good.example"), *Address::parse("203.0.113.7"), 443);
@@ -106,7 +106,7 @@ TEST(Observing, SaysWhatAnAddressAdds) {
     EXPECT_EQ(verdict.rule, "203.0.113.0/24");
 }
 
-TEST(Observing, LiftsNoFloorAndNothingOfTheAdministrators) {
+TEST(ObserveMode, LiftsNoFloorAndNothingOfTheAdministrators) {
     for (NetworkMode mode : {NetworkMode::filtered, NetworkMode::proxied}) {
         Engine rules = engine(observing(mode));
         for (const Question& closed :
@@ -123,7 +123,7 @@ TEST(Observing, LiftsNoFloorAndNothingOfTheAdministrators) {
 
 // If the administrator set the mode or closed literal addresses, a refusal is not caused by the user's
 // settings alone, so observing does not open it.
-TEST(Observing, DoesNotOpenAModeOfTheAdministrators) {
+TEST(ObserveMode, DoesNotOpenAModeOfTheAdministrators) {
     EngineSettings settings = observing(NetworkMode::proxied);
     settings.mode_origin = {.layer = Layer::admin};
     Engine rules = engine(settings);

@@ -132,7 +132,7 @@ bool is_allowed_by_the_book(const EngineSettings& settings, const HostName* name
     return name && transport == Transport::tcp && settings.mode == NetworkMode::filtered;
 }
 
-TEST(EngineLaw, TheTablesAnswerAsAWalkOverAllRulesWould) {
+TEST(EngineInvariants, TheTablesAnswerAsAWalkOverAllRulesWould) {
     Generator generate(1);
     for (unsigned round = 0; round < test::rounds(3000); ++round) {
         EngineSettings settings{.mode = round % 2 ? NetworkMode::filtered : NetworkMode::proxied,
@@ -158,7 +158,7 @@ TEST(EngineLaw, TheTablesAnswerAsAWalkOverAllRulesWould) {
 
 // Whatever a user writes, targets that the administrator's rules close stay closed: names, literals, lookups
 // and resolved addresses.
-TEST(EngineLaw, NoUserPassesAnAdministratorsBlock) {
+TEST(EngineInvariants, NoUserPassesAnAdministratorsBlock) {
     Generator generate(2);
     unsigned blocked = 0;
     for (unsigned round = 0; round < test::rounds(1000); ++round) {
@@ -201,7 +201,7 @@ TEST(EngineLaw, NoUserPassesAnAdministratorsBlock) {
     EXPECT_GT(blocked, test::rounds(10000)) << "the vocabulary meets often enough to say something";
 }
 
-TEST(EngineLaw, AnotherBlockNeverOpens) {
+TEST(EngineInvariants, AnotherBlockNeverOpens) {
     Generator generate(3);
     for (unsigned round = 0; round < test::rounds(2000); ++round) {
         EngineSettings settings{.mode = round % 2 ? NetworkMode::filtered : NetworkMode::proxied,
@@ -219,7 +219,7 @@ TEST(EngineLaw, AnotherBlockNeverOpens) {
     }
 }
 
-TEST(EngineLaw, ALookupIsAnsweredExactlyWhereAPortIsOpen) {
+TEST(EngineInvariants, ALookupIsAnsweredExactlyWhereAPortIsOpen) {
     Generator generate(4);
     for (unsigned round = 0; round < test::rounds(30); ++round) {
         EngineSettings settings{.mode = round % 2 ? NetworkMode::filtered : NetworkMode::proxied};
@@ -240,7 +240,7 @@ TEST(EngineLaw, ALookupIsAnsweredExactlyWhereAPortIsOpen) {
 
 // Not a benchmark: a table that scanned its rules would need a hundred times as long for the large set as for
 // the small one.
-TEST(EngineLaw, AskingCostsTheSameWithTenThousandRules) {
+TEST(EngineInvariants, AskingCostsTheSameWithTenThousandRules) {
     auto nanoseconds_each = [](size_t count) {
         EngineSettings settings;
         for (size_t i = 0; i < count; ++i) {

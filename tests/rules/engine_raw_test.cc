@@ -2,9 +2,9 @@
 // "raw:" entries, and the ports on which unknown protocols are refused without one.
 #include <gtest/gtest.h>
 
+#include "rules/built_in_rules.h"
 #include "rules/engine_helpers.h"
-#include "rules/text/question_text.h"
-#include "rules/usual_ports.h"
+#include "rules/rules_text.h"
 
 namespace network {
 namespace {
@@ -13,7 +13,7 @@ Verdict raw(const Engine& rules, std::string_view host, uint16_t port) {
     return rules.decide_raw(*parse_host(host), port);
 }
 
-TEST(Raw, IsClosedWhereHttpOrTlsIsUsual) {
+TEST(RawRule, IsClosedWhereHttpOrTlsIsUsual) {
     Engine rules = engine({});
     for (uint16_t port :
          std::initializer_list<uint16_t>{80, 443, 636, 993, 3000, 6443, 8000, 8080, 8443, 8888, 9200}) {
@@ -31,7 +31,7 @@ TEST(Raw, IsClosedWhereHttpOrTlsIsUsual) {
     EXPECT_TRUE(raw(rules, "203.0.113.1", 443).is_allowed()) << "an open address is open to every protocol";
 }
 
-TEST(Raw, OpensTheConnectionAndLeavesItUnread) {
+TEST(RawRule, OpensTheConnectionAndLeavesItUnread) {
     for (NetworkMode mode : {NetworkMode::filtered, NetworkMode::proxied}) {
         Engine rules = engine({.mode = mode, .allow = user({"raw:vpn.example:443"})});
         EXPECT_TRUE(opens(rules, "vpn.example", 443));
@@ -48,7 +48,7 @@ TEST(Raw, OpensTheConnectionAndLeavesItUnread) {
         << "an entry without the word says nothing of it";
 }
 
-TEST(Raw, IsClosedByABlockThatLeavesTheRestOpen) {
+TEST(RawRule, IsClosedByABlockThatLeavesTheRestOpen) {
     Engine rules = engine({.block = user({"raw:*"})});
     EXPECT_TRUE(opens(rules, "example.org", 5432));
     Verdict verdict = raw(rules, "example.org", 5432);
@@ -60,7 +60,7 @@ TEST(Raw, IsClosedByABlockThatLeavesTheRestOpen) {
             .is_allowed());
 }
 
-TEST(Raw, IsHeldByTheAdministrator) {
+TEST(RawRule, IsHeldByTheAdministrator) {
     Engine rules = engine({.block = admin({"raw:*"}), .allow = user({"raw:example.org:443"})});
     Verdict verdict = raw(rules, "example.org", 443);
     EXPECT_FALSE(verdict.is_allowed());
@@ -73,14 +73,14 @@ TEST(Raw, IsHeldByTheAdministrator) {
         << "an entry with the word opens no more than one without";
 }
 
-TEST(Raw, SpeaksOfTheAddressOfAName) {
+TEST(RawRule, SpeaksOfTheAddressOfAName) {
     Engine rules = engine({.allow = user({"raw:198.51.100.0/24"})});
     Address inside = *Address::parse("198.51.100.7"), outside = *Address::parse("203.0.113.1");
     EXPECT_TRUE(rules.decide_raw(*parse_host("example.org"), 443, &inside).is_allowed());
     EXPECT_FALSE(rules.decide_raw(*parse_host("example.org"), 443, &outside).is_allowed());
 }
 
-TEST(Raw, IsAskedAboutByItsWord) {
+TEST(RawRule, IsAskedAboutByItsWord) {
     Engine rules = engine({.block = user({"closed.example"})});
     EXPECT_FALSE(rules.decide(*parse_question("raw:example.org:443")).is_allowed());
     EXPECT_TRUE(rules.decide(*parse_question("raw:example.org:5432")).is_allowed());

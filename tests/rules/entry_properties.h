@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include "rules/clients.h"
+#include "rules/bundle.h"
 #include "rules/engine.h"
-#include "rules/names/record_types.h"
+#include "rules/names/name.h"
 
 namespace network {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "rules/always_blocked.h"
+#include "rules/built_in_rules.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ bool is_closed(std::string_view text, std::initializer_list<const char*> opened 
     return find_closed(*Address::parse(text), *networks).has_value();
 }
 
-TEST(AddressFloor, ClosesTheEdgesOfEveryRow) {
+TEST(BlockedAddresses, ClosesTheEdgesOfEveryRow) {
     for (std::string_view text : {"0.0.0.0",
                                   "0.255.255.255",
                                   "127.0.0.0",
@@ -66,7 +66,7 @@ TEST(AddressFloor, ClosesTheEdgesOfEveryRow) {
     }
 }
 
-TEST(AddressFloor, LeavesThePublicInternetOpen) {
+TEST(BlockedAddresses, LeavesThePublicInternetOpen) {
     for (std::string_view text : {"1.1.1.1",         "8.8.8.8",         "9.255.255.255",
                                   "11.0.0.0",        "126.255.255.255", "128.0.0.0",
                                   "169.253.255.255", "169.255.0.0",     "172.15.255.255",
@@ -79,7 +79,7 @@ TEST(AddressFloor, LeavesThePublicInternetOpen) {
     }
 }
 
-TEST(AddressFloor, SeesThroughEverySpellingOfIpv6) {
+TEST(BlockedAddresses, SeesThroughEverySpellingOfIpv6) {
     for (std::string_view text : {"::ffff:127.0.0.1",
                                   "::ffff:7f00:1",
                                   "0:0:0:0:0:ffff:7f00:0001",
@@ -107,7 +107,7 @@ TEST(AddressFloor, SeesThroughEverySpellingOfIpv6) {
     }
 }
 
-TEST(AddressFloor, LetsTranslatorsOfPublicAddressesThrough) {
+TEST(BlockedAddresses, LetsTranslatorsOfPublicAddressesThrough) {
     for (std::string_view text :
          {"64:ff9b::8.8.8.8", "64:ff9b:1::8.8.8.8", "::ffff:8.8.8.8", "2002:808:808::1"}) {
         EXPECT_FALSE(is_closed(text)) << text;
@@ -115,7 +115,7 @@ TEST(AddressFloor, LetsTranslatorsOfPublicAddressesThrough) {
     EXPECT_TRUE(is_closed("::8.8.8.8")) << "v4-compatible addresses are out of use";
 }
 
-TEST(AddressFloor, SaysWhichRowClosesAndWhy) {
+TEST(BlockedAddresses, SaysWhichRowClosesAndWhy) {
     auto closed = find_closed(*Address::parse("2002:7f00:1::"), {});
     ASSERT_TRUE(closed);
     EXPECT_EQ(closed->row, "127.0.0.0/8 in 6to4");
@@ -175,7 +175,7 @@ TEST(PrivateNetworks, RefuseWhatCantBeOpened) {
               std::string::npos);
 }
 
-TEST(PortFloor, ClosesMailTlsLookupsAndServicesOfTrust) {
+TEST(BlockedPorts, ClosesMailTlsLookupsAndServicesOfTrust) {
     size_t closed = 0;
     for (unsigned port = 0; port <= 65535; ++port)
         closed += !reason_for_closed_port(static_cast<uint16_t>(port)).empty();

@@ -9,7 +9,7 @@
 #include "config/data.h"
 #include "rules/bundle.h"
 #include "rules/engine.h"
-#include "rules/names/public_suffix.h"
+#include "rules/names/name.h"
 
 namespace network {
 namespace {

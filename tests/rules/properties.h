@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "rules/always_blocked.h"
+#include "rules/built_in_rules.h"
 #include "rules/engine.h"
 
 namespace network {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "rules/always_blocked.h"
-#include "rules/text/question_text.h"
+#include "rules/built_in_rules.h"
+#include "rules/rules_text.h"
 
 namespace network {
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "rules/egress.h"
 #include "rules/engine.h"
 
 namespace network {
@@ -142,6 +143,17 @@ TEST(HostServices, ExemptOneAddressAtOnePort) {
     EXPECT_TRUE(rules.decide_resolved(name, *Address::parse("10.1.2.3"), 6000).is_allowed());
     EXPECT_FALSE(rules.decide_resolved(name, *Address::parse("10.1.2.3"), 6001).is_allowed());
     EXPECT_TRUE(rules.warnings().empty());
+}
+
+TEST(HostServices, AreServedOnTheJailsLoopbackWhereAGatewayIs) {
+    Egress egress{.rules = {.host_services = user({"5432", "5432", "8000", "10.1.2.3:6000"})}};
+    EXPECT_EQ(loopback_ports(egress), (std::vector<uint16_t>{5432, 8000}));
+    egress.published = {{.host_port = 8080, .jail_port = 8000, .origin = {}}};
+    EXPECT_EQ(loopback_ports(egress), std::vector<uint16_t>{5432}) << "the jail's own server has the port";
+    for (policy::NetworkMode mode : {policy::NetworkMode::open, policy::NetworkMode::isolated}) {
+        egress.rules.mode = mode;
+        EXPECT_TRUE(loopback_ports(egress).empty());
+    }
 }
 
 TEST(Udp, EntriesOpenUdpAlone) {

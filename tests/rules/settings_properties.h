@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "rules/text/settings_text.h"
+#include "rules/rules_text.h"
 
 namespace network {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "rules/text/settings_text.h"
+#include "rules/rules_text.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/process/release_memory.h"
+#include "base/process/own_process.h"
 
 namespace base {
 
@@ -19,6 +19,19 @@ namespace {
 // Of two times to wait, of which a negative one has no end.
 int shorter(int one, int other) {
     return one < 0 || other < 0 ? std::max(one, other) : std::min(one, other);
+}
+
+// poll(2) that calls rest() once after kShortBreak without an event and then sets `has_rested`. `timeout` as
+// in poll(2).
+int poll_and_rest(struct pollfd* watched, nfds_t count, int timeout, bool& has_rested) {
+    auto pause = static_cast<int>(kShortBreak.count());
+    bool waits_longer = timeout < 0 || timeout > pause;
+    if (has_rested || !waits_longer) return ::poll(watched, count, timeout);
+    int ready = ::poll(watched, count, pause);
+    if (ready != 0) return ready;
+    rest();
+    has_rested = true;
+    return timeout < 0 ? ::poll(watched, count, timeout) : ::poll(watched, count, timeout - pause);
 }
 
 }  // namespace
@@ -32,6 +45,24 @@ Source signal_source(int descriptor, std::function<void(const struct signalfd_si
                 }};
 }
 
+EventLoop::SourceId EventLoop::add(Source source) {
+    sources_.push_back({.id = ++last_source_, .source = std::move(source)});
+    return last_source_;
+}
+
+EventLoop::SourceId EventLoop::add(Stream stream) {
+    sources_.push_back({.id = ++last_source_, .stream = std::move(stream)});
+    return last_source_;
+}
+
+void EventLoop::remove(SourceId source) {
+    auto found = std::ranges::find(sources_, source, &Entry::id);
+    if (found == sources_.end()) return;
+    // It may be the one that is served now.
+    found->is_removed = true;
+    has_removed_ = true;
+}
+
 Status EventLoop::open() {
     epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
     if (!epoll_) return system_error("make an event loop", errno);
@@ -39,12 +70,12 @@ Status EventLoop::open() {
 }
 
 EventLoop::Slot EventLoop::watch(int fd, uint32_t events, Watcher& watcher, int which) {
-    auto* watched = new Watched{&watcher, which};
+    auto watched = std::make_unique<Watched>(Watched{&watcher, which});
     struct epoll_event event = {};
     event.events = events;
-    event.data.ptr = watched;
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
-    return watched;
+    event.data.ptr = watched.get();
+    if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return nullptr;
+    return watched.release();
 }
 
 void EventLoop::change(Slot slot, int fd, uint32_t events) {
@@ -69,6 +100,7 @@ void EventLoop::forget_closing(Slot slot) {
 }
 
 void EventLoop::hand_over(Slot slot, Watcher& watcher, int which) {
+    if (slot == nullptr) return;
     auto* watched = static_cast<Watched*>(slot);
     watched->watcher = &watcher;
     watched->which = which;
@@ -103,16 +135,32 @@ int EventLoop::wait_time(milliseconds longest) const {
 
 void EventLoop::serve_sources(int timeout) {
     polled_.clear();
-    for (const Source& source : sources_) {
-        polled_.push_back({source.descriptor(), POLLIN, 0});
-        if (source.patience) timeout = shorter(timeout, source.patience());
+    for (const Entry& entry : sources_) {
+        // Removed since the last turn, for example by a timer. Its functions may not be called any more.
+        if (entry.is_removed) {
+            polled_.push_back({-1, 0, 0});
+            continue;
+        }
+        if (entry.stream.awaited) {
+            polled_.push_back(entry.stream.awaited());
+            continue;
+        }
+        polled_.push_back({entry.source.descriptor(), POLLIN, 0});
+        if (entry.source.patience) timeout = shorter(timeout, entry.source.patience());
     }
     for (const Check& check : checks_) timeout = shorter(timeout, check.patience());
     int ready = poll_and_rest(polled_.data(), polled_.size(), timeout, has_rested_);
     for (const Check& check : checks_) check.act();
-    for (size_t i = 0; ready > 0 && i < polled_.size(); ++i) {
-        if (polled_[i].revents != 0) sources_[i].serve();
+    for (size_t i = 0; ready > 0 && i < polled_.size() && !is_stopped_; ++i) {
+        Entry& entry = sources_[i];
+        if (polled_[i].revents == 0 || entry.is_removed) continue;
+        if (entry.stream.serve) {
+            entry.stream.serve(polled_[i].revents);
+        } else {
+            entry.source.serve();
+        }
     }
+    if (std::exchange(has_removed_, false)) std::erase_if(sources_, &Entry::is_removed);
 }
 
 void EventLoop::serve_watchers(int timeout) {
@@ -138,6 +186,7 @@ void EventLoop::turn(milliseconds longest) {
 }
 
 void EventLoop::run_timers() {
+    if (timers_.empty()) return;
     Clock::time_point now = Clock::now();
     while (!timers_.empty() && timers_.begin()->first.first <= now) {
         auto first = timers_.extract(timers_.begin());

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-// The event loop of a process: one thread, in which no part may block. It waits in one of two ways:
+// The event loop of every process that waits for several descriptors: one thread, in which no part may block.
+// It waits in one of two ways:
 //
-//   add()             poll(2), for a few descriptors, as in the supervisor. The loop needs no descriptor and
-//   one
-//                     system call a turn. It serves ready sources in the order in which they were added.
-//   open(), watch()   epoll(7), for thousands of descriptors, as in the gateway. The loop serves them in the
-//                     order in which the kernel reports them.
+//   add()             poll(2), for a few descriptors, as in the supervisor, the stage, the keeper and the
+//                     chaperon. The loop needs no descriptor and one system call a turn. It serves ready
+//                     sources in the order in which they were added.
+//   open(), watch()   epoll(7), for thousands of descriptors, as in the gateway and the tracer. The loop
+//                     serves them in the order in which the kernel reports them.
+//
+// A wait for one descriptor is await_events() (descriptors.h).
 #pragma once
 
 #include <poll.h>
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -39,6 +43,12 @@ struct Source {
     std::function<int()> patience = {};  // milliseconds until `descriptor` may change by itself; -1: never
 };
 
+// The same for a descriptor that is also written to.
+struct Stream {
+    std::function<struct pollfd()> awaited;   // called before each wait: the descriptor and its events
+    std::function<void(short events)> serve;  // as poll(2) reports them
+};
+
 // Reads all signals that a non-blocking signalfd has.
 Source signal_source(int descriptor, std::function<void(const struct signalfd_siginfo&)> act);
 
@@ -51,19 +61,25 @@ class EventLoop {
     EventLoop(const EventLoop&) = delete;
     EventLoop& operator=(const EventLoop&) = delete;
 
-    // Call it before the first turn, in a loop that is not opened.
-    void add(Source source) { sources_.push_back(std::move(source)); }
+    // For a loop that is not opened. The loop waits for the source from the next turn on.
+    using SourceId = uint64_t;
+    SourceId add(Source source);
+    SourceId add(Stream stream);
+    void remove(SourceId source);
     // The same for work that depends on the clock. `act` runs after each wait, before ready sources are
     // served. `patience`: milliseconds until it is due without an event; -1: never.
     void add_check(std::function<int()> patience, std::function<void()> act) {
         checks_.push_back({std::move(patience), std::move(act)});
     }
 
-    // Makes the epoll instance.
+    // Makes the epoll instance. Another loop may wait for its descriptor (-1: not open): it is readable while
+    // this loop has events.
     Status open();
+    void close() { epoll_.reset(); }
+    int descriptor() const { return epoll_.get(); }
 
     // The slot ties a descriptor to a watcher until forget(). Call forget() before the descriptor is closed.
-    // The caller adds EPOLLET.
+    // The caller adds EPOLLET. Null: the kernel refused it.
     using Slot = void*;
     Slot watch(int fd, uint32_t events, Watcher& watcher, int which = 0);
     void change(Slot slot, int fd, uint32_t events);
@@ -83,7 +99,7 @@ class EventLoop {
     void bury(std::shared_ptr<void> thing) { buried_.push_back(std::move(thing)); }
 
     void run();
-    void stop() { is_stopped_ = true; }
+    void stop() { is_stopped_ = true; }  // no further source is served
     // One turn. Waits at most this long; -1: without a limit.
     void turn(std::chrono::milliseconds longest = std::chrono::milliseconds(-1));
 
@@ -91,6 +107,12 @@ class EventLoop {
     struct Watched {
         Watcher* watcher;
         int which;
+    };
+    struct Entry {
+        SourceId id = 0;
+        Source source = {};
+        Stream stream = {};  // in place of `source`
+        bool is_removed = false;
     };
     struct Check {
         std::function<int()> patience;
@@ -102,7 +124,9 @@ class EventLoop {
     void run_deferred();
     int wait_time(std::chrono::milliseconds longest) const;
 
-    std::vector<Source> sources_;
+    std::deque<Entry> sources_;  // add() does not move the entry that is served
+    SourceId last_source_ = 0;
+    bool has_removed_ = false;
     std::vector<Check> checks_;
     std::vector<struct pollfd> polled_;  // of sources_, in the same order
     bool has_rested_ = false;

@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <ctime>
 
-#include "base/format.h"
 #include "base/no_links.h"
+#include "base/text.h"
 
 namespace config {
 namespace {

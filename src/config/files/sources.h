@@ -2,6 +2,8 @@
 // Finds the configuration files, in order, and checks whether they can be trusted.
 #pragma once
 
+#include <sys/types.h>
+
 #include <span>
 #include <string>
 #include <vector>
@@ -47,5 +49,20 @@ std::vector<std::string> preset_names(const Places& places);
 // AGENT_SANDBOX_<KEY> of the environment. An unknown AGENT_SANDBOX_ name is an error. So are the names that a
 // jail sets, unless this process runs in a jail.
 base::Result<Values> read_variables(const std::vector<std::string>& environment);
+
+// The trust store: the project files that the user has read and accepted, by canonical path and content
+// digest. It is in the state directory, which no jail can see.
+
+inline constexpr std::string_view kProjectFileName = ".agent-sandbox.toml";
+
+base::Result<bool> is_trusted(const Places& places, const base::Path& project, std::string_view digest);
+base::Status trust(const Places& places, const base::Path& project, std::string_view digest);
+// True if a record existed and was removed.
+base::Result<bool> untrust(const Places& places, const base::Path& project);
+
+// For tests, which can't create files owned by root: reads the administrator's files with another expected
+// owner. The program itself calls only read_admin_files.
+
+base::Result<std::vector<LayerFile>> read_admin_files_owned_by(const Places& places, uid_t owner);
 
 }  // namespace config

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 
-#include "base/format.h"
 #include "base/text.h"
 #include "config/data.h"
-#include "config/reference/reference_parts.h"
 #include "config/toml_text.h"
 #include "config/value.h"
 
@@ -40,6 +38,7 @@ std::string_view example_of(Type type) {
         case Type::pattern_list:
         case Type::rule_list:
         case Type::level_list:
+        case Type::text_list:
             return "[]";
     }
     return "";
@@ -210,7 +209,12 @@ constexpr ListTitle kLists[] = {
     {"environment/secret_values", "Values that are held back under any name."},
     {"home/readonly", "Built-in entries of `home.readonly`."},
     {"home/seeded", "Built-in entries of `home.seeded`."},
+    {"home/registries",
+     "Settings of package managers of which the jail has a copy: registries and mirrors, no log-ins."},
     {"home/caches", "Places of caches that `home.caches` keeps for each project."},
+    {"home/not_kept",
+     "Paths of a private home directory that the end of a session does not list: programs write them by "
+     "themselves."},
     {"home/credentials", "Paths in the home directory that are hidden in every mode."},
     {"home/start_up",
      "Paths in the home directory that run on the host unasked: read-only in every mode until "
@@ -220,6 +224,7 @@ constexpr ListTitle kLists[] = {
     {"home/filtered", "Files of the home directory that are shown without the lines that hold a secret."},
     {"home/credentials_from_environment", "Variables that lead to credentials in other places."},
     {"project/protect", "Built-in entries of `project.protect`."},
+    {"project/tools", "The tools that read those paths, for `project.hold`."},
     {"project/mask", "Built-in entries of `project.mask`."},
     {"project/unmask", "Built-in entries of `project.unmask`."},
     {"system/trees", "Trees that every jail can read, where they exist."},
@@ -235,6 +240,7 @@ constexpr ListTitle kLists[] = {
     {"network/public_suffixes", "Names over which `network.allow` takes no wildcard."},
     {"network/mailers", "Programs that a stub stands in for where mail is closed."},
     {"network/bundles", "Bundles of hosts for `network.allow`, as `@name`."},
+    {"network/request_lists", "Lists of requests for `requests.allow` and `requests.block`, as `@name`."},
 };
 
 constexpr std::string_view kListsHead = R"(
@@ -256,6 +262,13 @@ constexpr std::string_view kBundlesHead = R"(
 |---|---|---|
 )";
 
+constexpr std::string_view kRequestsHead = R"(
+### Requests
+
+| list | requests that | file |
+|---|---|---|
+)";
+
 std::string list_sections() {
     std::string text(kListsHead);
     for (const ListTitle& list : kLists)
@@ -265,6 +278,41 @@ std::string list_sections() {
         std::string name(bundle.entry);
         text += base::format("| {} | {} | {} |\n", code("@" + name), cell(bundle.reason),
                              link_to_list("bundles/" + name));
+    }
+    text += kRequestsHead;
+    for (const DataRow& list : data_list("network/request_lists")) {
+        std::string name(list.entry);
+        text += base::format("| {} | {} | {} |\n", code("@" + name), cell(list.reason),
+                             link_to_list("requests/" + name));
+    }
+    return text;
+}
+
+constexpr std::string_view kCredentialHead = R"(
+### credential.NAME
+
+A table `[credential.NAME]` defines a credential, or changes single keys of the shipped one of that name
+([credentials.md](credentials.md)). It may be in every file except a project's. A key that the
+administrator's table contains can't be changed by others. All keys whose names start with `from_` count as
+one.
+
+| key | meaning | value | built-in |
+|---|---|---|---|
+)";
+
+std::string credential_section() {
+    std::string text(kCredentialHead);
+    for (const Setting& setting : credential_settings()) {
+        text += base::format("| {} | {} | {} | {} |\n", code(setting.key), cell(setting.help),
+                             cell(expectation(setting)), shown_default(setting));
+    }
+    text += "\nCredentials that are shipped:\n\n| name | file |\n|---|---|\n";
+    for (const DataFile& file : data_files()) {
+        constexpr std::string_view kBefore = "credentials/", kBehind = ".toml";
+        if (!file.name.starts_with(kBefore)) continue;
+        std::string_view name = file.name.substr(kBefore.size());
+        name.remove_suffix(kBehind.size());
+        text += base::format("| {} | [share/{}](../share/{}) |\n", code(name), file.name, file.name);
     }
     return text;
 }
@@ -309,6 +357,7 @@ std::string reference_page() {
     for (const Setting& setting : settings()) {
         if (section_of(setting).empty()) page += table_row(setting);
     }
+    page += credential_section();
     page += preset_sections() + list_sections();
     return page;
 }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "base/format.h"
 #include "base/text.h"
 
 namespace network {
