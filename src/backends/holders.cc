@@ -32,7 +32,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/entries.h"
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/text.h"

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/file.h"
 #include "base/path.h"
 
 namespace backends {
@@ -22,6 +23,8 @@ struct BareObject {
     bool is_directory = false;
     bool is_secret = false;  // the cover hides the content; otherwise it only refuses writing
     size_t index = 0;        // in the caller's list, to report which object was held
+    // While it is open, no new file gets the same number: a process that has one is not a holder.
+    base::Fd open;
 };
 
 struct Holder {

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/file.h"
@@ -18,7 +19,8 @@ namespace doorman {
 struct Answer {
     enum class Kind : uint8_t {
         done,       // returns `value`, or fails with `error`
-        proceeds,   // the kernel executes the call; only if every argument is a plain number
+        proceeds,   // the kernel executes the call; only if every argument is a plain number, or if a wrong
+                    // one gains nothing (answers/renames.h)
         postponed,  // answered later, or already
     };
     Kind kind = Kind::done;
@@ -69,5 +71,23 @@ class Caller {
     int listener_;
     const struct seccomp_notif& notice_;
 };
+
+// The processes of the jail: every process that descends from this one. It adopts orphans (child subreaper),
+// so that none of them gets lost.
+
+struct Process {
+    pid_t group = 0;  // the thread group: what others call the process
+    pid_t parent = 0;
+    uid_t file_user = 0;
+};
+bool read_process(pid_t thread, Process& process);
+
+// Not for this process itself.
+bool is_jailed(pid_t thread);
+// By a descriptor of it: the number of a process that has not ended, or nothing.
+std::optional<pid_t> number_of(int process);
+
+// Limits, priorities, affinities, signals.
+Answer answer_for_process(const Caller& caller);
 
 }  // namespace doorman

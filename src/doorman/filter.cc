@@ -2,9 +2,11 @@
 #include "doorman/filter.h"
 
 #include <fcntl.h>
+#include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -12,10 +14,97 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
+#include <map>
 
-#include "doorman/calls.h"
+#include "doorman/answered_calls.h"
 
 namespace doorman {
+namespace {
+
+#if defined(__x86_64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
+#else
+#error "name the architecture's AUDIT_ARCH here"
+#endif
+
+constexpr uint32_t kForeignAbi = 0x40000000;  // x32 calls on x86-64
+
+using Program = std::vector<sock_filter>;
+
+sock_filter statement(unsigned code, uint32_t value) {
+    return sock_filter{static_cast<uint16_t>(code), 0, 0, value};
+}
+
+sock_filter equals(uint32_t value, size_t if_true, size_t if_false) {
+    return sock_filter{BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint8_t>(if_true),
+                       static_cast<uint8_t>(if_false), value};
+}
+
+sock_filter load(size_t offset) {
+    return statement(BPF_LD | BPF_W | BPF_ABS, static_cast<uint32_t>(offset));
+}
+
+// Both architectures are little-endian.
+sock_filter load_argument(const Test& test, bool is_upper) {
+    return load(offsetof(struct seccomp_data, args) + test.argument * sizeof(uint64_t) +
+                (is_upper ? sizeof(uint32_t) : 0));
+}
+
+size_t length_of(const Test& test) {
+    return test.kind == Test::Kind::is_null ? 4 : 3;
+}
+
+// Falls through when the test holds; `past` instructions lie between its end and the next row.
+void add_test(Program& program, const Test& test, size_t past) {
+    program.push_back(load_argument(test, false));
+    if (test.kind == Test::Kind::is_null) {
+        program.push_back(equals(0, 0, past + 2));
+        program.push_back(load_argument(test, true));
+        program.push_back(equals(0, 0, past));
+        return;
+    }
+    program.push_back(statement(BPF_ALU | BPF_AND | BPF_K, test.mask));
+    bool is_equal = test.kind == Test::Kind::equal;
+    program.push_back(equals(test.value, is_equal ? 0 : past, is_equal ? past : 0));
+}
+
+void add_row(Program& program, const Row& row) {
+    size_t left = 1;  // the verdict
+    for (const Test& test : row.tests) left += length_of(test);
+    for (const Test& test : row.tests) {
+        left -= length_of(test);
+        add_test(program, test, left);
+    }
+    program.push_back(statement(BPF_RET | BPF_K, row.verdict));
+}
+
+}  // namespace
+
+std::vector<sock_filter> compile(std::span<const Row> rows) {
+    std::map<int, Program> blocks;
+    for (const Row& row : rows) {
+        if (row.call >= 0) add_row(blocks[row.call], row);
+    }
+    Program program = {load(offsetof(struct seccomp_data, arch)),
+                       equals(kArchitecture, 1, 0),
+                       statement(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+                       load(offsetof(struct seccomp_data, nr)),
+                       {BPF_JMP | BPF_JGE | BPF_K, 0, 1, kForeignAbi},
+                       statement(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
+    for (auto& [call, block] : blocks) {
+        block.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+        program.push_back(equals(static_cast<uint32_t>(call), 1, 0));
+        // A block may be longer than a conditional jump reaches.
+        program.push_back(statement(BPF_JMP | BPF_JA, static_cast<uint32_t>(block.size())));
+        program.insert(program.end(), block.begin(), block.end());
+    }
+    program.push_back(statement(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+    return program;
+}
+
 namespace {
 
 using Rows = std::vector<Row>;
@@ -95,6 +184,28 @@ void add_internet(Rows& rows, const AnsweredCalls& calls) {
         case Internet::handed:
             return add_handed_internet(rows, calls.owns_loopback);
     }
+}
+
+// Only plain renames: git replaces its files with these. The kernel would execute RENAME_EXCHANGE and others
+// anyway.
+void add_renames(Rows& rows) {
+    add(rows, {{kRename, {}, kAsk}, {SYS_renameat, {}, kAsk}, {SYS_renameat2, {is(4, 0)}, kAsk}});
+}
+
+// clone3() hides its flags from filters, so the jail's own filter refuses it.
+void add_namespaces(Rows& rows) {
+    constexpr uint32_t kNewTime = 0x80;  // CLONE_NEWTIME
+    constexpr uint32_t kNew = kNewTime | CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC |
+                              CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+    const Test makes_one{.argument = 0, .kind = Test::Kind::differs, .mask = kNew, .value = 0};
+    add(rows, {{SYS_clone, {makes_one}, kAsk}, {SYS_unshare, {makes_one}, kAsk}});
+}
+
+// git removes its files with unlink() and rmdir(). `rm` uses unlinkat() and does not wait for an answer,
+// except on architectures that have no other call.
+void add_removals(Rows& rows) {
+    if (kUnlink < 0) return add(rows, {{SYS_unlinkat, {}, kAsk}});
+    add(rows, {{kUnlink, {}, kAsk}, {kRmdir, {}, kAsk}});
 }
 
 // Threat: the address of a datagram is in memory, for each message, and sendmsg() is called too often to
@@ -255,6 +366,9 @@ std::vector<Row> rows_for(const AnsweredCalls& calls) {
     if (calls.guards_sockets) add_sockets(rows);
     add_abstract_names(rows, calls.abstract_names);
     if (calls.guards_terminal_size) add_terminal_size(rows);
+    if (calls.judges_renames) add_renames(rows);
+    if (calls.judges_removals) add_removals(rows);
+    if (calls.refuses_namespaces) add_namespaces(rows);
     if (calls.guards_attributes) add_attributes(rows);
     if (calls.guards_truncation) add_truncation(rows);
     if (calls.guards_processes) add_processes(rows);

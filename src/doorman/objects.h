@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "doorman/answered_calls.h"
 #include "doorman/caller.h"
 
 namespace doorman {
@@ -35,5 +36,10 @@ int open_object(const Caller& caller, int descriptor, Object& object);
 
 // Whether it is at or below one of these paths of this process.
 bool lies_within(const Object& object, const std::vector<std::string>& places);
+
+// Modes, owners, times, extended attributes and lengths of files by path: carried out on the opened object
+// where it lies in a place that may be changed, refused elsewhere.
+
+Answer answer_attributes(const Caller& caller, const AnsweredCalls& calls);
 
 }  // namespace doorman

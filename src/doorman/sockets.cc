@@ -5,18 +5,175 @@
 #include "doorman/sockets.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 
-#include "doorman/backoff.h"
+#include "base/process/descriptors.h"
 #include "doorman/handoff/connect_handoff.h"
 
 namespace doorman {
+namespace {
+
+struct timeval to_timeval(std::chrono::microseconds time) {
+    return {time.count() / 1'000'000, time.count() % 1'000'000};
+}
+
+// Threat: the caller holds the same socket, and a thread of its own sets the limit back to "for ever" just
+// before the kernel looks at it: the stage would wait for good, and neither signals nor the end of the
+// command would be seen to (tests/jail/landlock_attacks.bats). A clock that only this process has ends the
+// wait then.
+class Interruptions {
+  public:
+    explicit Interruptions(std::chrono::microseconds limit) {
+        struct sigaction action = {};
+        action.sa_handler = [](int) {};  // and no SA_RESTART
+        ::sigaction(SIGALRM, &action, nullptr);
+        sigset_t alarm;
+        sigemptyset(&alarm);
+        sigaddset(&alarm, SIGALRM);
+        ::pthread_sigmask(SIG_UNBLOCK, &alarm, &before_);
+        // More than one: the first may come before the wait has begun.
+        struct itimerval times = {to_timeval(kAgain), to_timeval(limit + kAgain)};
+        ::setitimer(ITIMER_REAL, &times, nullptr);
+    }
+    ~Interruptions() {
+        struct itimerval none = {};
+        ::setitimer(ITIMER_REAL, &none, nullptr);
+        ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    }
+    Interruptions(const Interruptions&) = delete;
+    Interruptions& operator=(const Interruptions&) = delete;
+
+  private:
+    static constexpr std::chrono::microseconds kAgain{20'000};
+    sigset_t before_ = {};
+};
+
+}  // namespace
+
+Patience::Patience(int socket, std::chrono::microseconds limit) : socket_(socket) {
+    socklen_t size = sizeof original_;
+    ::getsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &original_, &size);
+    struct timeval shortened = to_timeval(limit);
+    ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &shortened, sizeof shortened);
+}
+
+Patience::~Patience() {
+    ::setsockopt(socket_, SOL_SOCKET, SO_SNDTIMEO, &original_, sizeof original_);
+}
+
+std::chrono::microseconds Patience::original() const {
+    return std::chrono::seconds(original_.tv_sec) + std::chrono::microseconds(original_.tv_usec);
+}
+
+bool is_blocking(int socket) {
+    int flags = ::fcntl(socket, F_GETFL);
+    return flags >= 0 && !(flags & O_NONBLOCK);
+}
+
+int connect_within(int socket, const struct sockaddr* address, socklen_t length,
+                   std::chrono::microseconds limit) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point deadline = Clock::now() + limit;
+    Patience patience(socket, limit);
+    Interruptions interruptions(limit);
+    int returned = 0;
+    do {
+        returned = ::connect(socket, address, length);
+    } while (returned != 0 && errno == EINTR && Clock::now() < deadline);
+    if (returned == 0) return 0;
+    if (errno != EINTR) return errno;
+    return address->sa_family == AF_UNIX ? EAGAIN : EINPROGRESS;
+}
+
+namespace {
+
+constexpr long kPeriod = 50'000'000;  // nanoseconds
+// Each attempt takes a tick of the kernel's clock.
+constexpr int kAttemptsAtOnce = 4;
+
+// How the connection came out; none: not yet.
+std::optional<int> outcome(const WaitingRoom::Guest& guest) {
+    if (base::ready_events(guest.socket.get(), POLLOUT) == 0) return std::nullopt;
+    int number = 0;
+    socklen_t size = sizeof number;
+    ::getsockopt(guest.socket.get(), SOL_SOCKET, SO_ERROR, &number, &size);
+    return number;
+}
+
+std::optional<int> try_again(const WaitingRoom::Guest& guest) {
+    int number = connect_to(guest.socket.get(), guest.server);
+    return number == EAGAIN ? std::nullopt : std::optional(number);
+}
+
+}  // namespace
+
+WaitingRoom::WaitingRoom(int gate)
+    : gate_(gate), alarm_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)) {
+    struct epoll_event event = {.events = EPOLLIN, .data = {}};
+    ::epoll_ctl(gate_, EPOLL_CTL_ADD, alarm_.get(), &event);
+}
+
+void WaitingRoom::set_alarm(bool is_on) {
+    struct timespec period = {0, is_on ? kPeriod : 0};
+    struct itimerspec times = {period, period};
+    ::timerfd_settime(alarm_.get(), 0, &times, nullptr);
+}
+
+void WaitingRoom::admit(Guest guest) {
+    guest.deadline = Clock::now() + guest.limit;
+    if (!guest.server.descriptor) {
+        struct epoll_event event = {.events = EPOLLOUT | EPOLLONESHOT, .data = {}};
+        ::epoll_ctl(gate_, EPOLL_CTL_ADD, guest.socket.get(), &event);
+    }
+    guests_.push_back(std::move(guest));
+    set_alarm(true);
+}
+
+void WaitingRoom::review(const std::function<bool(uint64_t)>& is_waiting,
+                         const std::function<void(uint64_t, Answer)>& send) {
+    uint64_t times = 0;
+    (void)!::read(alarm_.get(), &times, sizeof times);
+    if (guests_.empty()) return;
+    int attempts = times > 0 ? kAttemptsAtOnce : 0;
+    Clock::time_point now = Clock::now();
+    for (size_t left = guests_.size(); left > 0; --left) {
+        std::list<Guest> taken;
+        taken.splice(taken.begin(), guests_, guests_.begin());
+        Guest& guest = taken.front();
+        bool is_unix = bool(guest.server.descriptor);
+        std::optional<int> number;
+        if (!is_waiting(guest.id)) {
+            number = 0;  // the caller does not wait any more
+        } else if (!is_unix) {
+            number = outcome(guest);
+        } else if (attempts > 0) {
+            --attempts;
+            number = try_again(guest);
+        }
+        if (!number && guest.limit.count() > 0 && now >= guest.deadline)
+            number = is_unix ? EAGAIN : EINPROGRESS;
+        if (!number) {
+            guests_.splice(guests_.end(), taken);  // behind the others: everyone has a turn
+            continue;
+        }
+        // The caller holds the same socket, so closing ours would not take it out.
+        if (!is_unix) ::epoll_ctl(gate_, EPOLL_CTL_DEL, guest.socket.get(), nullptr);
+        send(guest.id, Answer::of(*number));
+    }
+    if (guests_.empty()) set_alarm(false);
+}
+
 namespace {
 
 constexpr std::chrono::microseconds kAtOnce{1};
@@ -46,8 +203,9 @@ Answer connect_internet(const Caller& caller, const Sockets& sockets, base::Fd s
         case Internet::handed:
             break;
     }
-    if (sockets.calls.owns_loopback && leads_to_loopback(address))
-        return connect_freely(caller, sockets, std::move(socket), address);
+    bool is_own = sockets.calls.owns_loopback && leads_to_loopback(address) &&
+                  !leads_to_host_port(address, sockets.calls.host_ports);
+    if (is_own) return connect_freely(caller, sockets, std::move(socket), address);
     bool is_tcp =
         option(socket.get(), SO_TYPE) == SOCK_STREAM && option(socket.get(), SO_PROTOCOL) == IPPROTO_TCP;
     return Answer::of(is_tcp ? hand_over(socket.get(), address, sockets.calls.gateway) : EACCES);

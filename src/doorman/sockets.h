@@ -1,18 +1,82 @@
 // SPDX-License-Identifier: MIT
-// connect() and listen().
+// connect() and listen(), also where they take longer than the doorman may.
 #pragma once
 
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
 
+#include "base/file.h"
 #include "doorman/answered_calls.h"
 #include "doorman/caller.h"
-#include "doorman/deferred_calls.h"
 #include "doorman/handoff/connect_handoff.h"
 #include "doorman/objects.h"
 
 namespace doorman {
+
+// connect() on a socket that may block, without blocking: the kernel waits as long as the socket's time limit
+// for sending, which is shortened for this call. (O_NONBLOCK would be seen by every other holder of the
+// socket.)
+
+class Patience {
+  public:
+    Patience(int socket, std::chrono::microseconds limit);
+    ~Patience();
+    Patience(const Patience&) = delete;
+    Patience& operator=(const Patience&) = delete;
+
+    // What the caller itself had set; zero is for ever.
+    std::chrono::microseconds original() const;
+
+  private:
+    int socket_;
+    struct timeval original_ = {};
+};
+
+bool is_blocking(int socket);
+
+// connect(2), through interruptions; zero or an errno. What is not through in time is EAGAIN or EINPROGRESS.
+// Takes SIGALRM and the process's real-time clock for the while.
+int connect_within(int socket, const struct sockaddr* address, socklen_t length,
+                   std::chrono::microseconds limit);
+
+// Callers whose connect() takes longer than the doorman may: a distant host, a server whose queue is full.
+// Their answers are sent from here.
+
+class WaitingRoom {
+  public:
+    using Clock = std::chrono::steady_clock;
+
+    struct Guest {
+        uint64_t id = 0;
+        base::Fd socket;
+        Object server;  // a Unix socket's; none: a connection of the Internet that is under way
+        std::chrono::microseconds limit{0};  // the caller's own; zero is for ever
+        Clock::time_point deadline;
+    };
+
+    // `gate` is an epoll descriptor: it becomes ready when review() has something to do.
+    explicit WaitingRoom(int gate);
+    void admit(Guest guest);
+    // Answers those whose wait is over, by send(id, answer).
+    void review(const std::function<bool(uint64_t)>& is_waiting,
+                const std::function<void(uint64_t, Answer)>& send);
+
+  private:
+    void set_alarm(bool is_on);
+
+    int gate_;
+    base::Fd alarm_;
+    std::list<Guest> guests_;
+};
+
+// connect() and listen().
 
 struct Sockets {
     const AnsweredCalls& calls;

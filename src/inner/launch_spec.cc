@@ -46,9 +46,11 @@ inline constexpr auto base::kFields<doorman::AnsweredCalls> =
     std::tuple(&doorman::AnsweredCalls::is_wanted, &doorman::AnsweredCalls::is_outside,
                &doorman::AnsweredCalls::is_answered, &doorman::AnsweredCalls::refuses_system_v,
                &doorman::AnsweredCalls::internet, &doorman::AnsweredCalls::owns_loopback,
-               &doorman::AnsweredCalls::gateway, &doorman::AnsweredCalls::guards_sockets,
-               &doorman::AnsweredCalls::sockets, &doorman::AnsweredCalls::abstract_names,
-               &doorman::AnsweredCalls::guards_terminal_size, &doorman::AnsweredCalls::guards_attributes,
+               &doorman::AnsweredCalls::host_ports, &doorman::AnsweredCalls::gateway,
+               &doorman::AnsweredCalls::guards_sockets, &doorman::AnsweredCalls::sockets,
+               &doorman::AnsweredCalls::abstract_names, &doorman::AnsweredCalls::guards_terminal_size,
+               &doorman::AnsweredCalls::judges_renames, &doorman::AnsweredCalls::judges_removals,
+               &doorman::AnsweredCalls::refuses_namespaces, &doorman::AnsweredCalls::guards_attributes,
                &doorman::AnsweredCalls::changeable, &doorman::AnsweredCalls::guards_truncation,
                &doorman::AnsweredCalls::guards_processes, &doorman::AnsweredCalls::guards_signals);
 
@@ -56,10 +58,11 @@ template <>
 inline constexpr auto base::kFields<inner::LaunchSpec> = std::tuple(
     &inner::LaunchSpec::command, &inner::LaunchSpec::environment, &inner::LaunchSpec::working_directory,
     &inner::LaunchSpec::world_writable, &inner::LaunchSpec::checks, &inner::LaunchSpec::files,
-    &inner::LaunchSpec::system_calls, &inner::LaunchSpec::trace, &inner::LaunchSpec::wall,
-    &inner::LaunchSpec::has_namespaces, &inner::LaunchSpec::doorman, &inner::LaunchSpec::signals,
-    &inner::LaunchSpec::open_files, &inner::LaunchSpec::limits, &inner::LaunchSpec::standard_error,
-    &inner::LaunchSpec::kept_descriptors, &inner::LaunchSpec::skipped_processes, &inner::LaunchSpec::control,
+    &inner::LaunchSpec::private_home, &inner::LaunchSpec::masked, &inner::LaunchSpec::system_calls,
+    &inner::LaunchSpec::trace, &inner::LaunchSpec::wall, &inner::LaunchSpec::has_namespaces,
+    &inner::LaunchSpec::doorman, &inner::LaunchSpec::signals, &inner::LaunchSpec::open_files,
+    &inner::LaunchSpec::limits, &inner::LaunchSpec::standard_error, &inner::LaunchSpec::kept_descriptors,
+    &inner::LaunchSpec::skipped_processes, &inner::LaunchSpec::is_job, &inner::LaunchSpec::control,
     &inner::LaunchSpec::terminal, &inner::LaunchSpec::takes_terminal, &inner::LaunchSpec::ends_others);
 
 namespace inner {
@@ -67,7 +70,7 @@ namespace {
 
 // Must change with every change of the fields: both ends should be the same program, and must detect it if
 // they are not.
-constexpr std::string_view kVersion = "agent-sandbox orders 13";
+constexpr std::string_view kVersion = "agent-sandbox launch spec 19";
 
 }  // namespace
 
@@ -78,9 +81,10 @@ std::string encode(const LaunchSpec& spec) {
 base::Result<LaunchSpec> decode(std::string_view text) {
     LaunchSpec spec;
     base::Decoded decoded = base::decode_message(kVersion, text, spec);
-    if (decoded == base::Decoded::other) return base::Error{.what = "the orders are of another version"};
+    if (decoded == base::Decoded::other)
+        return base::Error{.what = "the launch specification is of another version"};
     if (decoded == base::Decoded::damaged || spec.command.empty())
-        return base::Error{.what = "the orders are damaged"};
+        return base::Error{.what = "the launch specification is damaged"};
     return spec;
 }
 

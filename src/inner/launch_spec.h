@@ -9,8 +9,7 @@
 
 #include "base/result.h"
 #include "doorman/answered_calls.h"
-#include "inner/command/limits.h"
-#include "inner/command/signals.h"
+#include "inner/command/process_state.h"
 #include "landlock/wall.h"
 #include "seccomp/table.h"
 #include "seccomp/trace.h"
@@ -32,7 +31,7 @@ struct Check {
     uint32_t type = 0;  // S_IFMT bits
 };
 
-// See write_files.h.
+// See preparation.h.
 struct WrittenFile {
     std::string path;
     std::string content;  // or the target of a link
@@ -46,8 +45,10 @@ struct LaunchSpec {
     std::vector<std::string> world_writable;  // directories to give mode 1777: /tmp, /dev/shm
     std::vector<Check> checks;
     std::vector<WrittenFile> files;
-    seccomp::Switches system_calls;  // which of the ready filters
-    seccomp::Trace trace;            // what the supervisor is notified of (start.h)
+    std::string private_home;         // a directory that ends with the jail, for the supervisor; empty: none
+    std::vector<std::string> masked;  // files whose first opening is reported (stage.cc)
+    seccomp::Switches system_calls;   // which of the ready filters
+    seccomp::Trace trace;             // what the supervisor is notified of (start.h)
     landlock::Wall wall;
     // Without namespaces the stage is not pid 1: it ends what the command leaves behind (descendants.h) and
     // gives up the caller's privileges itself.
@@ -60,6 +61,7 @@ struct LaunchSpec {
     // Ranks of one program distinguish each other by their pids, and each would be pid 2 of its own
     // namespace. So this many pids are skipped first.
     unsigned skipped_processes = 0;
+    bool is_job = false;  // of Slurm, which may signal every process of the jail itself
     int standard_error =
         2;             // the command's; descriptor 2 of the backend's program is a pipe to the supervisor
     int control = -1;  // socket to the supervisor: reports out, signals in

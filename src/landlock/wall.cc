@@ -9,11 +9,82 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/file.h"
 #include "base/no_links.h"
 #include "base/path.h"
-#include "landlock/rights.h"
 
 namespace landlock {
+namespace {
+
+struct Right {
+    uint64_t bit;
+    int since;
+    bool is_given;       // for a writable path
+    bool is_for_a_file;  // the kernel refuses the others for anything but a directory
+};
+
+constexpr Right kRights[] = {
+    {kWriteFile, 1, true, true},
+    {kRemoveDirectory, 1, true, false},
+    {kRemoveFile, 1, true, false},
+    {kMakeCharacterDevice, 1, false, false},
+    {kMakeDirectory, 1, true, false},
+    {kMakeFile, 1, true, false},
+    {kMakeSocket, 1, true, false},
+    {kMakeFifo, 1, true, false},
+    {kMakeBlockDevice, 1, false, false},
+    {kMakeLink, 1, true, false},
+    {kMoveBetweenDirectories, 2, true, false},
+    {kTruncate, 3, true, true},
+    // Only for device directories: the jail must not control a device node elsewhere.
+    {kControlDevice, 5, false, true},
+};
+
+template <typename Choose>
+uint64_t chosen(int abi, Choose choose) {
+    uint64_t rights = 0;
+    for (const Right& right : kRights) {
+        if (right.since <= abi && choose(right)) rights |= right.bit;
+    }
+    return rights;
+}
+
+}  // namespace
+
+size_t size_for(int abi) {
+    if (abi >= 6) return offsetof(RulesetAttributes, scoped) + sizeof(uint64_t);
+    if (abi >= 4) return offsetof(RulesetAttributes, network) + sizeof(uint64_t);
+    return offsetof(RulesetAttributes, files) + sizeof(uint64_t);
+}
+
+uint64_t guarded_rights(int abi) {
+    return chosen(abi, [](const Right&) { return true; });
+}
+
+uint64_t rights_to_write(int abi) {
+    return chosen(abi, [](const Right& right) { return right.is_given; });
+}
+
+uint64_t rights_to_use(int abi) {
+    return chosen(abi, [](const Right& right) { return right.is_for_a_file; });
+}
+
+uint64_t rights_to_read() {
+    return kExecute | kReadFile | kReadDirectory;
+}
+
+uint64_t rights_of_files(int abi) {
+    return rights_to_use(abi) | kExecute | kReadFile;
+}
+
+uint64_t guarded_network(int abi) {
+    return abi >= 4 ? kListenTcp | kConnectTcp : 0;
+}
+
+uint64_t guarded_scopes(int abi) {
+    return abi >= 6 ? kScopeAbstractSockets | kScopeSignals : 0;
+}
+
 namespace {
 
 constexpr unsigned kAskVersion = 1u << 0;
@@ -64,15 +135,6 @@ uint64_t rights_of_opened(int descriptor, uint64_t handled) {
     return rights & handled;
 }
 
-// A terminal or a file of the caller, opened by the shell that started us. Pipes and sockets are not in a
-// file system: the kernel returns EBADFD, and they need no rule.
-int add_reopened(const Built& built, int descriptor, uint64_t handled) {
-    uint64_t rights = rights_of_opened(descriptor, handled);
-    if (rights == 0) return 0;
-    int number = add_rule(built, descriptor, rights);
-    return number == EBADFD ? 0 : number;
-}
-
 int create(Built& built, const RulesetAttributes& attributes) {
     long descriptor = ::syscall(SYS_landlock_create_ruleset, &attributes, size_for(built.abi), 0);
     if (descriptor < 0) return errno;
@@ -109,6 +171,7 @@ Built build(const Wall& wall, int abi, const std::vector<int>& reopened) {
     Built built{.abi = abi};
     built.is_logged = wall.is_logged && abi >= kFirstLoggingAbi;
     if (int number = create(built, attributes); number != 0) return failed(number, "ruleset");
+    built.files = attributes.files;
     if (attributes.files == 0) return built;
 
     struct PathRights {
@@ -126,16 +189,37 @@ Built build(const Wall& wall, int abi, const std::vector<int>& reopened) {
         }
     }
     for (int descriptor : reopened) {
-        if (int number = add_reopened(built, descriptor, attributes.files); number != 0)
+        if (int number = add_reopened(built, descriptor); number != 0)
             return failed(number, "descriptor " + std::to_string(descriptor));
     }
     return built;
+}
+
+// A terminal or a file of the caller, opened by the shell that started us. Pipes and sockets are not in a
+// file system: the kernel returns EBADFD, and they need no rule.
+int add_reopened(const Built& built, int descriptor) {
+    uint64_t rights = rights_of_opened(descriptor, built.files);
+    if (rights == 0) return 0;
+    int number = add_rule(built, descriptor, rights);
+    return number == EBADFD ? 0 : number;
 }
 
 int enter(const Built& built) {
     if (built.abi == 0) return 0;
     unsigned flags = built.is_logged ? kLogPrograms : 0;
     return ::syscall(SYS_landlock_restrict_self, built.ruleset.get(), flags) == 0 ? 0 : errno;
+}
+
+int give_up_files() {
+    int abi = kernel_abi();
+    if (abi == 0) return ENOSYS;
+    // A ruleset without rules: the rights are handled and granted nowhere.
+    RulesetAttributes attributes{.files = guarded_rights(abi) | rights_to_read(),
+                                 .network = abi >= 4 ? kListenTcp : 0,
+                                 .scoped = guarded_scopes(abi)};
+    base::Fd ruleset(static_cast<int>(::syscall(SYS_landlock_create_ruleset, &attributes, size_for(abi), 0)));
+    if (!ruleset) return errno;
+    return ::syscall(SYS_landlock_restrict_self, ruleset.get(), 0) == 0 ? 0 : errno;
 }
 
 }  // namespace landlock

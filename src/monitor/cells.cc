@@ -5,7 +5,6 @@
 #include <cmath>
 #include <iterator>
 
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 

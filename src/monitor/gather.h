@@ -15,7 +15,7 @@ namespace monitor {
 
 class Gatherer {
   public:
-    // The places of session/runtime_directory.h. `patience`: how long one session may take to answer.
+    // The places of session/directories.h. `patience`: how long one session may take to answer.
     Gatherer(std::vector<std::string> places, std::chrono::milliseconds patience)
         : places_(std::move(places)), patience_(patience) {}
 
@@ -37,5 +37,13 @@ class Gatherer {
     // down the screen.
     std::map<std::string, std::pair<int, std::string>> silent_;  // rounds to wait, and the problem
 };
+
+// "4f2a: 12 files written or deleted", of a session with a layer of changes; otherwise empty.
+std::string layer_text(const base::Json& metadata);
+
+// The recent refusals of a session, from the end of its record (docs/records.md).
+
+// Newest first. `record` is the path of its first part; the newest part is read. Empty if it can't be read.
+std::vector<base::Json> recent_refusals(const std::string& record, size_t most);
 
 }  // namespace monitor

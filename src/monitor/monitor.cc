@@ -6,13 +6,12 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/format.h"
 #include "base/parse.h"
+#include "base/text.h"
 #include "monitor/gather.h"
-#include "monitor/keys.h"
 #include "monitor/screen.h"
 #include "monitor/terminal.h"
-#include "session/control/control_client.h"
+#include "session/control/known_sessions.h"
 
 namespace monitor {
 namespace {
@@ -127,7 +126,11 @@ class Monitor {
         if (!known) return;
         const base::Json::Array& pending = screen_.entries[screen_.selected].status.items("pending");
         if (pending.empty()) return tell("this session waits for no answer");
-        std::string what = done + base::with_port(pending[0].text("name"), pending[0].number("port"));
+        // An approval of an agent's request can last longer than the session: it takes a number.
+        if (!pending[0].text("asks").empty())
+            return tell(base::format("answer a request of the agent with: agent-sandbox {} {}", verb,
+                                     pending[0].number("id")));
+        std::string what = done + question_text(pending[0]);
         ask(*known, base::Json::object().set("do", verb).set("id", pending[0].number("id")), std::move(what));
         gatherer_.refresh(screen_);
     }

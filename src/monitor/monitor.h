@@ -11,7 +11,7 @@
 namespace monitor {
 
 struct Setup {
-    std::vector<std::string> places;  // of session/runtime_directory.h
+    std::vector<std::string> places;  // of session/directories.h
     std::string home;
     bool is_coloured = false;
 };

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/format.h"
 #include "base/parse.h"
+#include "base/text.h"
 #include "monitor/cells.h"
 
 namespace monitor {
@@ -100,11 +100,13 @@ void add_list(const Screen& screen, size_t width, size_t room, std::vector<Row>&
 Section questions(const Entry& entry, size_t width) {
     Section section{.title = "Waiting for your answer"};
     for (const Json& question : entry.status.items("pending")) {
-        std::string left = age_text(milliseconds_in(question, "left_ms")) + " left";
+        // A question of an agent has no time limit.
+        const bool has_limit = question.number("left_ms") >= 0;
+        std::string left = has_limit ? age_text(milliseconds_in(question, "left_ms")) + " left" : "";
         std::string line = base::format("  #{} ", question.number("id"));
         size_t name = width > line.size() + 12 ? width - line.size() - 12 : 0;
         section.rows.push_back(
-            {line + padded(target_of(question), name) + padded_left(left, 12), Style::yellow});
+            {line + padded(question_text(question), name) + padded_left(left, 12), Style::yellow});
     }
     return section;
 }
@@ -137,6 +139,8 @@ std::string refusal_text(const Json& line) {
     if (what == "connection" || what == "lookup" || what == "datagrams" || what == "publish" ||
         what == "answer") {
         what = target_of(line);
+    } else if (what == "request") {
+        what = base::format("{} {}{}", line.text("method"), line.text("name"), line.text("path"));
     } else if (!line.text("path").empty()) {
         what = base::format("{} {}", line.text("access", "use"), line.text("path"));
     } else if (what == "slurm") {
@@ -158,6 +162,20 @@ Section refusals(const Entry& entry) {
     return section;
 }
 
+Section requests(const Entry& entry) {
+    Section section{.title = "Requests"};
+    const std::string counts = requests_text(entry.status);
+    if (counts.empty()) return section;
+    section.rows.push_back({"  " + counts});
+    for (const Json& credential : entry.status.items("credentials")) {
+        bool has_failed = credential.truth("failed");
+        section.rows.push_back({base::format("  credential {}: {}", base::printable(credential.text("name")),
+                                             credential_text(credential)),
+                                has_failed ? Style::red : Style::plain});
+    }
+    return section;
+}
+
 Section limits(const Entry& entry, size_t width) {
     Section section{.title = "Limits"};
     for (const Json& limit : entry.status.items("limits")) {
@@ -172,6 +190,12 @@ Section limits(const Entry& entry, size_t width) {
         }
         section.rows.push_back({line + limit_text(limit), style});
     }
+    return section;
+}
+
+Section layer(const Entry& entry) {
+    Section section{.title = "Layer of changes"};
+    if (!entry.layer.empty()) section.rows.push_back({"  " + entry.layer});
     return section;
 }
 
@@ -201,8 +225,8 @@ void add_details(const Entry& entry, size_t width, size_t room, std::vector<Row>
         if (room > 0) rows.push_back({text, Style::dim});
         return;
     }
-    std::vector<Section> sections = {questions(entry, width), connections(entry, width), refusals(entry),
-                                     limits(entry, width)};
+    std::vector<Section> sections = {questions(entry, width), connections(entry, width), requests(entry),
+                                     refusals(entry),         limits(entry, width),      layer(entry)};
     share(sections, room);
     size_t used = 0;
     for (const Section& section : sections) used += section.room > 0 ? section.room + 1 : 0;
@@ -271,6 +295,58 @@ std::string limit_text(const Json& limit) {
     if (name.ends_with("memory")) amount = bytes_text(used);
     if (name.ends_with("time")) amount = age_text(std::chrono::seconds(std::min<int64_t>(used, INT32_MAX)));
     return text.empty() ? amount + ", no limit" : base::format("{} of {}", amount, text);
+}
+
+std::string requests_text(const Json& status) {
+    const Json* requests = status.find("requests");
+    if (requests == nullptr) return {};
+    return base::format("{} permitted, {} refused", requests->number("permitted"),
+                        requests->number("refused"));
+}
+
+std::string credential_text(const Json& credential) {
+    if (credential.truth("failed")) return "its source gave no value";
+    const int64_t count = credential.number("requests");
+    if (count == 0) return "not used yet";
+    return base::format("{}, the last {} ago",
+                        base::counted(static_cast<uint64_t>(count), "request", "requests"),
+                        age_text(milliseconds_in(credential, "last_ms")));
+}
+
+// What an agent asked for. Its reason comes last and in quotes: it is the agent's text.
+namespace {
+std::string asked_text(const Json& question, const std::string& kind) {
+    const std::string name = base::printable(question.text("name"));
+    std::string text = base::format(
+        "{} {}", base::printable(kind),
+        kind == "host" ? base::with_port(name, question.number("port")) : base::shell_word(name));
+    if (std::string note = question.text("note"); !note.empty())
+        text += base::format(" ({})", base::printable(note));
+    std::string because = base::printable(question.text("because"));
+    std::ranges::replace(because, '"', '\'');
+    return text + base::format(", \"{}\"", because);
+}
+}  // namespace
+
+std::string question_text(const Json& question) {
+    std::string name = base::printable(question.text("name"));
+    int64_t port = question.number("port");
+    if (std::string kind = question.text("asks"); !kind.empty()) return asked_text(question, kind);
+    std::string method = question.text("method");
+    // Of the ssh-agent.
+    if (std::string key = question.text("key"); !key.empty())
+        return base::format("sign for {} with {}", base::printable(question.text("target")),
+                            base::printable(key));
+    if (method.empty()) return base::with_port(name, port);
+    constexpr int64_t kHttps = 443;
+    std::string text =
+        base::format("{} {}{}", base::printable(method), port == kHttps ? name : base::with_port(name, port),
+                     base::printable(question.text("path")));
+    if (std::string detail = question.text("detail"); !detail.empty())
+        text += base::format(" ({})", base::printable(detail));
+    if (std::string credential = question.text("credential"); !credential.empty())
+        text += ", with " + base::printable(credential);
+    return text;
 }
 
 std::vector<Row> render(const Screen& screen, size_t width, size_t height) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/encoding/json.h"
-#include "base/style.h"
+#include "base/table.h"
 
 namespace monitor {
 
@@ -19,6 +19,7 @@ struct Entry {
     bool is_elsewhere = false;
     base::Json status = base::Json::object();  // the reply to "status"; without members: no reply
     std::string problem;                       // why there is no reply
+    std::string layer;                 // what a copy-on-write session has written; only for the selected one
     std::vector<base::Json> refusals;  // lines of its record, the newest first; only for the selected one
 };
 
@@ -50,5 +51,13 @@ std::string command_text(const base::Json& metadata);
 std::string project_text(const base::Json& metadata, std::string_view home);
 // "256M of 512M", or the use if there is no limit, or the limit if the use is not known.
 std::string limit_text(const base::Json& limit);
+
+// "12 permitted, 3 refused", of a session that reads requests; otherwise empty.
+std::string requests_text(const base::Json& status);
+// "5 requests, the last 3 s ago", of a credential in a status.
+std::string credential_text(const base::Json& credential);
+
+// What a question is about, printable: "api.example.org:443", or "POST api.example.org/issues, with tracker".
+std::string question_text(const base::Json& question);
 
 }  // namespace monitor

@@ -8,9 +8,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include "base/file.h"
+#include "base/process/descriptors.h"
 
 namespace monitor {
 namespace {
@@ -91,10 +94,7 @@ void Terminal::write(std::string_view text) const {
 }
 
 std::string Terminal::read_keys(std::chrono::milliseconds patience) {
-    struct pollfd event = {.fd = input_, .events = POLLIN, .revents = 0};
-    struct timespec time = {.tv_sec = patience.count() / 1000,
-                            .tv_nsec = patience.count() % 1000 * 1'000'000};
-    if (::ppoll(&event, 1, &time, &mask_before_) <= 0) return {};
+    if (base::await_events(input_, POLLIN, patience, mask_before_) == 0) return {};
     char bytes[256];
     ssize_t got = ::read(input_, bytes, sizeof bytes);
     if (got > 0) return {bytes, static_cast<size_t>(got)};
@@ -104,6 +104,43 @@ std::string Terminal::read_keys(std::chrono::milliseconds patience) {
 
 int Terminal::ending_signal() const {
     return marked_signal != 0 ? static_cast<int>(marked_signal) : (is_gone_ ? SIGHUP : 0);
+}
+
+namespace {
+
+struct Spelling {
+    std::string_view bytes;
+    Key key;
+};
+constexpr Spelling kSpellings[] = {
+    {"\x1b[A", Key::up},   {"\x1bOA", Key::up}, {"k", Key::up},      {"\x1b[B", Key::down},
+    {"\x1bOB", Key::down}, {"j", Key::down},    {"a", Key::approve}, {"d", Key::deny},
+    {"s", Key::stop},      {"?", Key::help},    {"q", Key::quit},    {"\x03", Key::quit},
+    {"\x04", Key::quit},   {"y", Key::yes},     {"Y", Key::yes},     {"n", Key::no},
+    {"N", Key::no},
+};
+
+// The length of an escape sequence that is not one of our keys, so that its letters are not taken for keys.
+size_t sequence_length(std::string_view bytes) {
+    if (bytes[0] != '\x1b' || bytes.size() < 2) return 1;
+    if (bytes[1] == 'O') return std::min<size_t>(3, bytes.size());
+    if (bytes[1] != '[') return 2;
+    size_t end = 2;
+    while (end < bytes.size() && (bytes[end] < '@' || bytes[end] > '~')) ++end;
+    return std::min(end + 1, bytes.size());
+}
+
+}  // namespace
+
+std::vector<Key> keys_in(std::string_view bytes) {
+    std::vector<Key> keys;
+    while (!bytes.empty()) {
+        const Spelling* found = std::ranges::find_if(
+            kSpellings, [&](const Spelling& spelling) { return bytes.starts_with(spelling.bytes); });
+        if (found != std::end(kSpellings)) keys.push_back(found->key);
+        bytes.remove_prefix(found != std::end(kSpellings) ? found->bytes.size() : sequence_length(bytes));
+    }
+    return keys;
 }
 
 }  // namespace monitor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Takes a terminal over for a full screen, and restores it, whatever ends the program except SIGKILL.
+// The terminal of the monitor: the full screen, and its keys.
 #pragma once
 
 #include <signal.h>
@@ -8,10 +8,13 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
 namespace monitor {
+
+// Takes a terminal over for a full screen, and restores it, whatever ends the program except SIGKILL.
 
 struct Size {
     size_t width = 80;
@@ -46,5 +49,12 @@ class Terminal {
     struct termios before_ = {};
     sigset_t mask_before_ = {};
 };
+
+// Keys as terminals send them.
+
+enum class Key { up, down, approve, deny, stop, help, quit, yes, no };
+
+// Other bytes are skipped. A sequence that is cut in two is lost; users press keys one at a time.
+std::vector<Key> keys_in(std::string_view bytes);
 
 }  // namespace monitor

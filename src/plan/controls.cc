@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
-// What the jail promises in this run, control by control, and the check that none is weaker than what was
-// required.
+// What the jail promises in this run, control by control, and what enforces it besides the view: the seccomp
+// filter, Landlock and the tracer.
 #include <algorithm>
 
-#include "base/format.h"
+#include "base/inside/jail_files.h"
 #include "base/text.h"
-#include "landlock/rights.h"
+#include "host/remedies.h"
+#include "landlock/wall.h"
 #include "plan/draft.h"
 
 namespace plan {
+
+// What the jail promises in this run, control by control, and the check that none is weaker than what was
+// required.
+
 namespace {
 
 using policy::HomeAccess;
@@ -247,6 +252,104 @@ base::Status add_controls(Draft& draft) {
     lower_to_backend(draft);
     tell_absent(draft);
     return check_requirements(draft);
+}
+
+// The walls inside the view: the seccomp filter and Landlock. Landlock's paths come from the rules, and from
+// single mounts that have no rule. They do not come from the mounts of the rules, because Landlock is there
+// for a mistake in those mounts.
+
+namespace {
+
+bool is_below_another(const std::vector<base::Path>& places, const base::Path& path) {
+    return std::ranges::any_of(places, [&](const base::Path& place) { return path.is_within(place); });
+}
+
+// Rules are sorted, a parent before its children: a grant of a directory includes everything in it.
+void give(std::vector<base::Path>& places, const base::Path& path) {
+    if (!is_below_another(places, path)) places.push_back(path);
+}
+
+void give_writable_rules(SecondWall& wall, const std::vector<PathRule>& rules) {
+    for (const PathRule& rule : rules) {
+        if (rule.access != Access::writable) continue;
+        give(rule.backing == Backing::assembled ? wall.used : wall.writable, rule.path);
+    }
+}
+
+// Paths that have no rule of their own, because they are part of an assembled directory.
+void give_parts(SecondWall& wall, const std::vector<Mount>& mounts) {
+    for (std::string_view place : base::kSharedDirectories) give(wall.writable, base::Path::known(place));
+    for (const Mount& mount : mounts) {
+        if (mount.kind == MountKind::private_file) give(wall.writable, mount.target);
+    }
+}
+
+}  // namespace
+
+void raise_walls(Draft& draft) {
+    const auto& isolation = draft.policy().isolation;
+    Plan& plan = draft.plan;
+    plan.system_calls = {.allow_nested_namespaces = isolation.allow_nested_namespaces,
+                         .allow_ptrace = isolation.allow_ptrace,
+                         .allow_perf = isolation.allow_perf,
+                         .allow_keyrings = isolation.allow_keyrings};
+    plan.second_wall.guards_files = !isolation.allow_nested_namespaces;
+    give_writable_rules(plan.second_wall, plan.rules);
+    give_parts(plan.second_wall, plan.mounts);
+    for (const base::Path& place : draft.extra_writable) give(plan.second_wall.writable, place);
+}
+
+// What is observed of the command from outside (src/tracer).
+
+namespace {
+
+// First release with SECCOMP_USER_NOTIF_FLAG_CONTINUE; some vendors backported it to older kernels.
+constexpr int kFirstMajor = 5, kFirstMinor = 5;
+
+// Why this jail can't be observed; empty where it can.
+std::string obstacle(const Draft& draft) {
+    const BackendTraits& backend = draft.backend();
+    const Network& network = draft.plan.network;
+    bool answers = network.egress.needs_gateway() || network.abstract_sockets == AbstractSockets::refused;
+    bool has_doorman = backend.hands_connections && (!backend.has_namespaces || answers);
+    if (!has_doorman) return {};
+    return base::format(
+        "the backend {} asks about system calls itself, and the kernel lets one process only be asked",
+        backend.name());
+}
+
+std::vector<std::string> flags_of(const seccomp::Trace& trace) {
+    std::vector<std::string> flags;
+    if (trace.files) flags.emplace_back("--trace-files");
+    if (trace.commands) flags.emplace_back("--trace-commands");
+    if (trace.system_calls) flags.emplace_back("--trace-syscalls");
+    return flags;
+}
+
+}  // namespace
+
+base::Status set_trace(Draft& draft) {
+    const auto& asked = draft.policy().trace;
+    seccomp::Trace trace{asked.files, asked.commands, asked.system_calls};
+    bool is_learning = draft.policy().network.observe && !trace.files;
+    if (!trace.is_wanted() && !is_learning) return base::success();
+    std::string problem = obstacle(draft);
+    if (trace.is_wanted() && !problem.empty()) {
+        return base::Error{.what = "the command can't be traced: " + problem,
+                           .advice = base::format("leave out {}, or use another backend",
+                                                  base::join(flags_of(trace), ", "))};
+    }
+    if (is_learning && problem.empty() &&
+        !host::is_kernel_at_least(draft.inputs.facts.kernel, kFirstMajor, kFirstMinor))
+        problem = base::format("the kernel {} can't notify of system calls", draft.inputs.facts.kernel);
+    if (is_learning && !problem.empty()) {
+        draft.note(NoteKind::information, "files that the policy closes are not observed: " + problem);
+    } else if (is_learning) {
+        trace.files = true;
+    }
+    draft.plan.trace = trace;
+    draft.plan.second_wall.is_logged = trace.files;
+    return base::success();
 }
 
 }  // namespace plan

@@ -19,8 +19,7 @@
 
 #include <algorithm>
 
-#include "base/inside/devices.h"
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "base/text.h"
 #include "plan/rules.h"
 

@@ -12,13 +12,18 @@
 #include "plan/make_plan.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "base/text.h"
 #include "config/data.h"
+#include "plan/agent/known_agents.h"
 #include "plan/draft.h"
-#include "plan/mounts.h"
+#include "plan/network/known_hosts.h"
 #include "plan/print/summary.h"
+#include "plan/rules.h"
+#include "plan/system/explaining_stubs.h"
 
 namespace plan {
 namespace {
@@ -38,35 +43,35 @@ bool is_link_missing(const Draft& draft, const host::Tree::Link& link) {
 // The order of mounting. Whatever is mounted comes before the seal of the directory that it is mounted in.
 enum class Rank { assembled, rules, single_files, links, rule_seals, assembled_seals, root_seal };
 
+// One list for each rank, because sorting moves every mount several times.
 class RankedMounts {
   public:
-    void add(Rank rank, Mount mount) { mounts_.push_back({rank, std::move(mount)}); }
+    void add(Rank rank, Mount mount) { of(rank).push_back(std::move(mount)); }
     // Seals of the same part come later than its other mounts.
     void add(Rank rank, Rank seals, std::vector<Mount> mounts) {
+        of(rank).reserve(of(rank).size() + mounts.size());
         for (Mount& mount : mounts) add(mount.kind == MountKind::seal ? seals : rank, std::move(mount));
     }
     // Over what the rules show at its path, and before what they show within it.
     void insert_cache(Mount cache) {
-        auto place = std::ranges::find_if(mounts_, [&](const Ranked& each) {
-            return each.rank > Rank::rules || each.mount.target.is_strictly_within(cache.target);
-        });
-        mounts_.insert(place, {Rank::rules, std::move(cache)});
+        std::vector<Mount>& rules = of(Rank::rules);
+        auto place = std::ranges::find_if(
+            rules, [&](const Mount& each) { return each.target.is_strictly_within(cache.target); });
+        rules.insert(place, std::move(cache));
     }
-    // Keeps the order within a rank.
-    void sort() { std::ranges::stable_sort(mounts_, {}, &Ranked::rank); }
     std::vector<Mount> take() {
+        size_t count = 0;
+        for (const std::vector<Mount>& rank : ranks_) count += rank.size();
         std::vector<Mount> mounts;
-        mounts.reserve(mounts_.size());
-        for (Ranked& each : mounts_) mounts.push_back(std::move(each.mount));
+        mounts.reserve(count);
+        for (std::vector<Mount>& rank : ranks_) std::ranges::move(rank, std::back_inserter(mounts));
         return mounts;
     }
 
   private:
-    struct Ranked {
-        Rank rank;
-        Mount mount;
-    };
-    std::vector<Ranked> mounts_;
+    std::vector<Mount>& of(Rank rank) { return ranks_[static_cast<size_t>(rank)]; }
+
+    std::array<std::vector<Mount>, static_cast<size_t>(Rank::root_seal) + 1> ranks_;
 };
 
 void add_links(const Draft& draft, RankedMounts& mounts) {
@@ -117,7 +122,16 @@ void choose_directory(Draft& draft) {
 
 // The caller can write there, and so can a jail: a bind below these paths is pinned (Mount::is_pinned).
 bool is_below_the_callers_hand(const Draft& draft, const base::Path& path) {
-    return path.is_within(draft.home) || path.is_within(draft.project);
+    return path.is_within(draft.home) || path.is_within(draft.project) ||
+           std::ranges::find(draft.approved, path) != draft.approved.end();
+}
+
+// A masked file with other content is one mount, not two at the same place.
+void fill_mask(Draft& draft, Mount& mask) {
+    auto content = std::ranges::find(draft.after_rules, mask.target, &Mount::target);
+    if (content == draft.after_rules.end() || content->kind != MountKind::file) return;
+    mask = std::move(*content);
+    draft.after_rules.erase(content);
 }
 
 }  // namespace
@@ -160,6 +174,9 @@ void finish_mounts(Draft& draft) {
     for (Mount& mount : shown) {
         bool is_bind = mount.kind == MountKind::bind_readonly || mount.kind == MountKind::bind_writable;
         mount.is_pinned = is_bind && is_below_the_callers_hand(draft, mount.target);
+        if (draft.plan.is_layered && !draft.plan.is_cloned && mount.target == draft.project && is_bind)
+            mount.kind = MountKind::overlay;
+        if (mount.kind == MountKind::empty_file) fill_mask(draft, mount);
     }
     mounts.add(Rank::rules, Rank::rule_seals, std::move(shown));
     mounts.add(Rank::single_files, Rank::single_files, std::move(draft.after_rules));
@@ -167,9 +184,9 @@ void finish_mounts(Draft& draft) {
     mounts.add(Rank::root_seal, Mount{.kind = MountKind::seal,
                                       .target = base::Path(),
                                       .reason = {"nothing can be added beside what the rules show", {}}});
-    mounts.sort();
     for (Mount& cache : draft.caches) mounts.insert_cache(std::move(cache));
     draft.plan.mounts = mounts.take();
+    mount_clone(draft);
     draft.plan.rules = draft.rules.sorted();
 }
 
@@ -209,6 +226,7 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
         {Phase::choose, choose_backend},         // what the machine can enforce
         {Phase::choose, name_own_program},       // its path depends on the backend
         {Phase::choose, check_project},          // may this directory be a project?
+        {Phase::choose, choose_layer},           // copy-on-write, or the project itself
         {Phase::choose, choose_network},         // the mode that the backend reaches
         {Phase::rules, add_system},              // system trees, /tmp, /run, /dev, the program itself
         {Phase::rules, add_home},                // access mode, lists, credentials
@@ -220,20 +238,30 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
         {Phase::guard, protect_start_up},        // files that run outside later, below every writable path
         {Phase::guard, filter_start_up_files},   // copies without the lines that hold a secret
         {Phase::guard, hide_named_credentials},  // files that variables name, wherever they are
+        {Phase::guard, part_login_directories},  // of log-ins that stay outside
+        {Phase::guard, hide_credential_files},   // of which the jail gets copies with placeholders
         {Phase::guard, hide_slurm},              // the cluster's own sockets and keys
         {Phase::guard, add_rank_directories},    // of a job, which its ranks share
         {Phase::guard, hold_own_places},         // the last: no rule may open the sandbox's own state
         {Phase::settle, settle_rules},
         {Phase::content, add_late_names},         // names to cover if they appear later
         {Phase::content, set_egress},             // the rules of the network
+        {Phase::content, add_broker},             // placeholders, and trust in the session's root
         {Phase::content, add_seeded_files},       // copies of the user's files in the home directory
+        {Phase::content, lay_credential_files},   // copies with placeholders
         {Phase::content, add_caches},             // of package managers
         {Phase::content, lay_agent_files},        // the sandbox's settings for the agent
         {Phase::content, close_mail},             // stubs in place of mailers
+        {Phase::content, add_agent_stubs},        // for agents without a profile in this session
         {Phase::content, open_slurm},             // stubs in place of Slurm's commands
         {Phase::content, add_job},                // what a job passes to its steps
+        {Phase::content, open_ssh},               // the filtered ssh-agent, and the keys of its hosts
+        {Phase::content, settle_signatures},      // of git, by the filtered ssh-agent or not at all
+        {Phase::content, add_known_hosts},        // public keys for ssh
+        {Phase::content, add_explaining_stubs},   // for programs whose messages do not name the cause
         {Phase::content, assemble_etc},           // with the files that the steps above added
         {Phase::content, choose_directory},       // in which the command starts
+        {Phase::mounts, keep_places_in_layer},    // nothing is made in a project below a layer
         {Phase::mounts, pin_rules},               // names that the jail must not rename or replace
         {Phase::mounts, finish_mounts},           // the order of all mounts
         {Phase::mounts, plan_private_directory},  // a directory instead of mounts, for a backend without them
@@ -253,7 +281,8 @@ base::Result<Plan> make_plan(const Inputs& inputs) {
     draft.home_is_real = inputs.policy.home.access == policy::HomeAccess::read ||
                          inputs.policy.home.access == policy::HomeAccess::write;
     draft.plan.command = inputs.request.command;
-    if (inputs.agent != nullptr) draft.plan.agent = inputs.agent->name;
+    for (const config::Profile& profile : inputs.agents)
+        draft.plan.agent += (draft.plan.agent.empty() ? "" : ", ") + profile.name;
     for (const Step& step : kSteps) {
         if (base::Status done = step.take(draft); !done) return done.error();
     }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The step that makes every rule survive a rename (pins.cc), and the symbolic links that lead to a rule.
+// Additions by the user (mounts.*), and the step that makes every rule survive a rename.
 #pragma once
 
 #include "host/tree.h"
 #include "plan/draft.h"
 
 namespace plan {
+
+// The step that makes every rule survive a rename, and the symbolic links that lead to a rule.
 
 // Records the links that were followed to the path of a restricting rule. The jail must not be able to
 // replace them: the next session would apply the rule to another path.

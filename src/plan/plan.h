@@ -12,12 +12,14 @@
 
 #include "base/backend.h"
 #include "base/path.h"
-#include "config/origin.h"
+#include "config/value.h"
+#include "network/exchange/spec.h"
 #include "plan/request.h"
 #include "policy/policy.h"
 #include "rules/egress.h"
 #include "seccomp/table.h"
 #include "seccomp/trace.h"
+#include "ssh_agent/rules.h"
 
 namespace plan {
 
@@ -52,6 +54,7 @@ struct PathRule {
 enum class MountKind {
     bind_readonly,
     bind_writable,
+    overlay,       // a writable view of the source; what is written goes to the plan's layer
     bind_device,   // readable and writable as a device node or socket
     tmpfs,         // empty, writable, discarded with the jail
     directory,     // an empty directory of the root
@@ -87,6 +90,16 @@ struct Placeholder {
     base::Path path;
     Reason reason;
     std::optional<std::string> content;  // of a file; nothing for a directory
+};
+
+// A protected name in the project that is not held: if it is missing at the start and exists at the end, it
+// is moved out of the project (session/guard/new_names.h).
+struct UnheldName {
+    base::Path path;
+    Reason reason;
+    // The first missing component of the path. Nothing: the name exists, and is covered; it counts as new
+    // only if a session that runs meanwhile saw it missing.
+    std::optional<base::Path> first_missing;
 };
 
 // Directories that the launch creates if they are missing (home.writable).
@@ -144,6 +157,20 @@ struct Network {
     AbstractSockets abstract_sockets = AbstractSockets::inside;
 };
 
+// What the gateway reads and where it puts credentials in (network/gateway/broker).
+// A credential as `why` explains it. Neither a value nor a placeholder is in it.
+struct UsedCredential {
+    std::string name, title;
+    std::vector<std::string> hosts, paths, methods, variables;
+    config::Origin origin;  // of the entry of credentials.use
+};
+
+struct Broker {
+    network::exchange::BrokerSpec spec;
+    std::vector<UsedCredential> credentials;  // in the order of spec.bindings
+    std::string roots;                        // PEM: the roots that this host trusts
+};
+
 // A Slurm command of the host.
 struct SlurmCommand {
     std::string name;
@@ -154,9 +181,17 @@ struct SlurmCommand {
 struct Slurm {
     bool is_open = false;
     policy::SlurmScope scope = policy::SlurmScope::project;
-    std::string network;  // of jobs: a mode, or "session"
-    base::Path program;   // this one, at its path on the nodes
+    std::string network;                     // of jobs: a mode, or "session"
+    base::Path program;                      // this one, at its path on the nodes
+    std::vector<std::string> spank_options;  // "--name", "--name=", "--name[=]" (slurm/options/option.h)
     std::vector<SlurmCommand> commands;
+};
+
+// The jail's socket of the user's ssh-agent, behind a filter (ssh_agent/serve.h).
+struct Ssh {
+    bool is_open = false;
+    ssh_agent::Rules rules;
+    config::Origin hosts_origin;  // of the first entry
 };
 
 struct Processes {
@@ -251,25 +286,43 @@ struct Plan {
     base::Path project;          // physical
     uint64_t project_inode = 0;  // expected inode; 0: any
     bool project_is_writable = true;
+    // Copy-on-write: the project is the lower directory of an overlay, and `layer` the directory that
+    // contains the upper one; or that directory contains a clone, which is mounted in its place.
+    bool is_layered = false;
+    bool is_cloned = false;
+    base::Path layer;
+    // Missing names in the project that rules cover. The launch makes them in the layer, and they are not
+    // changes.
+    std::vector<base::Path> layer_places;
+    // Programs inside may write harmless settings into protected git configurations: the keeper judges each
+    // new text (project/git_config_change.h).
+    bool judges_git_config = false;
+    // git inside may remove worktrees that existed at the start: the keeper executes that, too.
+    bool removes_worktrees = false;
     base::Path working_directory;  // inside
     std::vector<std::string> command;
     std::vector<int> kept_descriptors;  // of the caller, for the command; besides 0, 1 and 2
     unsigned skipped_processes = 0;     // pids to skip: ranks of a job need different pids
+    bool is_job = false;                // a job or a step of Slurm
 
     PrivateDirectory private_directory;
+    base::Path private_home;    // a home directory that ends with the jail; the root: the jail has none
     std::vector<Grant> grants;  // of a backend without a view
 
     std::vector<PathRule> rules;  // sorted by path
     Search search;
     std::vector<Mount> mounts;  // in the order of mounting
     std::vector<Placeholder> placeholders;
+    std::vector<UnheldName> unheld_names;
     std::vector<NewDirectory> new_directories;
     std::vector<KeptFile> kept_files;
     bool is_seen_from_inside = false;  // read back by the jail itself (summary.h)
-    std::string agent;                 // name of the profile in use; empty: none
+    std::string agent;                 // names of the profiles in use; empty: none
     Environment environment;
     Network network;
+    Broker broker;
     Slurm slurm;
+    Ssh ssh;
     Processes processes;
     seccomp::Switches system_calls;
     seccomp::Trace trace;  // what the tracer observes of the command

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/path.h"
+#include "policy/policy.h"
 
 namespace plan {
 
@@ -41,6 +42,11 @@ struct Request {
     base::Path config_directory;           // the sandbox's own, of this caller
     base::Path state_directory;
     std::vector<base::Path> runtime_places;  // where this user's sessions may have their directories
+    // For a session with cow.enabled: the directory of its layer (layers/store.h).
+    base::Path layer;
+    // What the layer is, if it exists; of a new one, why the kernel can't have an overlay (empty: it can).
+    std::optional<policy::CowEngine> layer_engine;
+    std::string overlay_obstacle;
     std::optional<JobRequest> job;
     LoadedModules modules;
 

@@ -10,6 +10,7 @@
 
 #include "base/path.h"
 #include "base/result.h"
+#include "host/tree.h"
 #include "plan/plan.h"
 
 namespace plan {
@@ -46,5 +47,13 @@ inline bool is_host_writable(const PathRule* rule) {
 
 // As Rules::decide, for rules that are sorted by path (Plan::rules).
 const PathRule* deciding_rule(const std::vector<PathRule>& sorted, const base::Path& path);
+
+// Rules in, mounts out: everything depends on the correctness of this translation. It is pure, and a property
+// test (tests/plan/mounts_property_test.cc) replays the mounts in a model of the kernel and compares the view
+// with the rules.
+
+// For settled rules, in the order of mounting: parents before children. Seals of covered directories come
+// after their children; the caller must add the seal of the root.
+std::vector<Mount> render_rules(const Rules& rules, const host::Tree& tree);
 
 }  // namespace plan

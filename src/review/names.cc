@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/glob.h"
+#include "base/path.h"
 
 namespace review {
 namespace {

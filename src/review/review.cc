@@ -3,14 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 
-#include "base/format.h"
 #include "base/text.h"
+#include "plan/project/git.h"
 #include "review/git.h"
-#include "review/git_programs.h"
 #include "review/known.h"
 #include "review/names.h"
-#include "review/unreviewed.h"
 #include "review/walk.h"
 
 namespace review {
@@ -33,6 +32,7 @@ class Walk {
           deadline_(std::chrono::steady_clock::now() + limits.time) {}
 
     Review look() {
+        if (session_.layer) return look_at_layer();
         std::vector<base::Path> level{session_.project};
         for (size_t depth = 0; !level.empty(); ++depth) {
             std::vector<base::Path> next;
@@ -54,22 +54,62 @@ class Walk {
     }
 
   private:
+    // The lists, and programs that git's settings name. What apply holds back is not in the list of changes.
+    Review look_at_layer() {
+        review_.is_of_layer = true;
+        for (const base::Path& path : session_.layer->changed) {
+            const std::string_view relative = path.relative_to(session_.project);
+            if (is_in_skipped(relative)) continue;
+            std::optional<struct stat> status = review::look_at(file_of(path));
+            if (!status || S_ISDIR(status->st_mode)) continue;
+            look_at_file(path, {.text = std::string(path.name()), .is_link = S_ISLNK(status->st_mode)});
+            look_at_head(path);
+        }
+        for (const base::Path& file : session_.git_configurations)
+            look_at_programs({file, session_.project, true}, session_, known_, review_.findings);
+        return sorted();
+    }
+
+    // Of a repository that is not in a directory ".git". What apply holds back is in the project's root.
+    void look_at_head(const base::Path& path) {
+        const base::Path directory = path.parent();
+        const std::string_view relative = path.relative_to(session_.project);
+        bool is_gits = relative.starts_with(".git/") || relative.find("/.git/") != std::string_view::npos;
+        if (path.name() != plan::kBareHead || is_gits) return;
+        auto is_there = [&](std::string_view name) {
+            return review::look_at(file_of(directory / name)) || review::look_at(directory / name);
+        };
+        if (is_there("commondir") || (is_there("objects") && is_there("refs")))
+            review_.findings.push_back(
+                {Kind::git, path,
+                 "makes a repository of its directory: git runs programs that its settings name"});
+    }
+
+    static bool is_in_skipped(std::string_view relative) {
+        std::vector<std::string_view> parts = base::split(relative, '/');
+        return std::ranges::any_of(parts.begin(), parts.end() - 1, [](std::string_view part) {
+            return std::ranges::find(kSkipped, part) != std::end(kSkipped);
+        });
+    }
+
+    // Where the content of a changed file is now.
+    base::Path file_of(const base::Path& path) const {
+        return session_.layer ? session_.layer->files / path.relative_to(session_.project) : path;
+    }
+
     bool is_over() const { return seen_ > limits_.entries || std::chrono::steady_clock::now() > deadline_; }
 
     void look_into(const base::Path& directory, std::vector<base::Path>& next) {
         constexpr size_t kBetweenLooks = 4096;  // entries between two checks of the clock
         const size_t first = next.size();
-        bool has_head = false, has_objects = false, has_refs = false, is_cut = false;
+        bool has_head = false, is_cut = false;
         bool is_read = visit_names(directory, [&](const Name& name) {
             if (++seen_ % kBetweenLooks == 0 && is_over()) is_cut = true;
-            has_head = has_head || name.text == "HEAD";
-            has_objects = has_objects || name.text == "objects";
-            has_refs = has_refs || name.text == "refs";
+            has_head = has_head || name.text == plan::kBareHead;
             look_at(directory, name, next);
             return !is_cut;
         });
-        bool is_git = has_head && has_objects && has_refs && is_repository(directory);
-        if (is_git) {
+        if (has_head && is_repository(directory)) {
             // Threat: HEAD, objects and refs that are planted beside other directories would hide these
             // (tests/jail/review.bats). The walk skips only what git itself names.
             if (directory.name() == ".git") next.resize(first);
@@ -92,6 +132,7 @@ class Walk {
     }
 
     bool is_new(const base::Path& path) {
+        if (session_.layer) return session_.layer->changed.contains(path);
         std::optional<struct stat> status = review::look_at(path);
         return status && known_.is_new(path, *status);
     }
@@ -103,8 +144,11 @@ class Walk {
         if (leads_on) match = names_.find_below(relative);
         if (match.row != nullptr) {
             std::string why = leads_on ? "a symbolic link to what would be " : "";
+            bool is_instruction = match.row->reason.starts_with("instructions");
+            bool needs_request = is_instruction || match.kind == Kind::pipeline || match.kind == Kind::build;
             if (is_new(path))
-                review_.findings.push_back({match.kind, path, why + std::string(match.row->reason)});
+                review_.findings.push_back(
+                    {match.kind, path, why + std::string(match.row->reason), needs_request});
         } else if (name.text == "package.json") {
             look_at_package(path);
         }
@@ -113,12 +157,13 @@ class Walk {
     // Every session of a JavaScript project changes this file; only these scripts run automatically.
     void look_at_package(const base::Path& path) {
         if (!is_new(path)) return;
-        std::optional<std::string> content = content_of(path);
-        if (!content) return review_.findings.push_back({Kind::build, path, "a package that can't be read"});
+        std::optional<std::string> content = content_of(file_of(path));
+        if (!content)
+            return review_.findings.push_back({Kind::build, path, "a package that can't be read", true});
         for (std::string_view script : kScriptsAtInstallation) {
             if (content->find(script) == std::string::npos) continue;
             return review_.findings.push_back(
-                {Kind::build, path, "has a script that npm runs at installation"});
+                {Kind::build, path, "has a script that npm runs at installation", true});
         }
     }
 
@@ -143,7 +188,8 @@ class Walk {
 
     Review sorted() {
         auto in_order = [](const Finding& a, const Finding& b) {
-            return a.kind != b.kind ? a.kind < b.kind : a.path != b.path ? a.path < b.path : a.why < b.why;
+            return std::tie(a.needs_request, a.kind, a.path, a.why) <
+                   std::tie(b.needs_request, b.kind, b.path, b.why);
         };
         std::ranges::sort(review_.findings, in_order);
         std::ranges::sort(review_.unseen);
@@ -197,15 +243,24 @@ void leave_to_next_review(const Session& session) {
 std::vector<std::string> describe(const Review& review, const base::Path& project, size_t most) {
     std::vector<std::string> lines;
     size_t count = review.findings.size();
-    const std::string since = review.earlier_runs == 0 ? "in this session and run outside the jail:"
-                                                       : "since the last review and run outside the jail:";
-    if (count > 0) lines.push_back("look at these before you go on, new or changed " + since);
+    const std::string since = review.is_of_layer         ? "in the layer: applied, they run outside the jail:"
+                              : review.earlier_runs == 0 ? "in this session and run outside the jail:"
+                                                         : "since the last review and run outside the jail:";
+    if (count > 0)
+        lines.push_back(base::format("look at these before you {}, new or changed {}",
+                                     review.is_of_layer ? "apply" : "go on", since));
     for (const Finding& finding : review.findings) {
         if (lines.size() > most) break;
         lines.push_back(base::format("  {}: {}", base::printable(finding.path.relative_to(project)),
                                      base::printable(finding.why)));
     }
-    if (count > most) lines.push_back(base::format("  and {} more", count - most));
+    if (count > most) {
+        auto by_itself = std::ranges::count(review.findings.begin() + static_cast<ptrdiff_t>(most),
+                                            review.findings.end(), false, &Finding::needs_request);
+        std::string rest = base::format("  and {} more", count - most);
+        if (by_itself > 0) rest += base::format(", {} of which run by themselves", by_itself);
+        lines.push_back(std::move(rest));
+    }
     if (!review.unseen.empty())
         lines.push_back("the review did not look at all of the project: not into " +
                         unseen_text(review, project));

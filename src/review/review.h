@@ -12,12 +12,20 @@
 #include <time.h>
 
 #include <chrono>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/path.h"
 
 namespace review {
+
+// What a copy-on-write session would change in its project.
+struct Layer {
+    base::Path files;              // the directory that has the changed files, at their relative paths
+    std::set<base::Path> changed;  // in the project
+};
 
 struct Session {
     base::Path project;                          // physical
@@ -26,6 +34,7 @@ struct Session {
     std::string record;                          // a file for Known; empty: none
     base::Path home;                             // the caller's
     std::vector<base::Path> git_configurations;  // of the caller, of the system and of the project
+    std::optional<Layer> layer;                  // then only its changes count, and no walk is made
 };
 
 enum class Kind { git, on_path, start_up, pipeline, build };  // in the order of the report
@@ -34,12 +43,16 @@ struct Finding {
     Kind kind = Kind::build;
     base::Path path;
     std::string why;
+    // It runs only if the user calls a certain tool or command. Others run at a commit, when a shell enters
+    // the directory, when an editor opens it.
+    bool needs_request = false;
 };
 
 struct Review {
-    std::vector<Finding> findings;   // sorted by kind, then by path
+    std::vector<Finding> findings;   // what runs by itself first, then by kind, then by path
     std::vector<base::Path> unseen;  // directories that were not read, or not completely
     size_t earlier_runs = 0;         // without a review of their own, which this one covers
+    bool is_of_layer = false;        // nothing of it is in the project yet
 };
 
 struct Limits {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "base/entries.h"
 #include "base/file.h"
 #include "base/no_links.h"
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 #include "seccomp/allow_list.h"
-#include "seccomp/filter.h"
 
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
+
+#include "seccomp/filter.h"
 
 namespace seccomp {
 namespace {
@@ -80,6 +83,16 @@ int install_allow_list(std::span<const Allowed> allowed, Otherwise otherwise) {
     std::vector<sock_filter> filter = compile_allow_list(allowed, otherwise);
     sock_fprog program = {.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
     return ::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0 ? 0 : errno;
+}
+
+int forbid_execution_by_name() {
+    constexpr int kFlagsOfExecveat = 4;
+    const Allowed calls[] = {
+        {.number = SYS_execveat, .argument = kFlagsOfExecveat, .values = {AT_EMPTY_PATH}},
+        {.number = SYS_execve, .argument = 0, .values = {}},
+    };
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
+    return install_allow_list(calls, Otherwise::allowed);
 }
 
 }  // namespace seccomp

@@ -33,4 +33,11 @@ std::vector<sock_filter> compile_allow_list(std::span<const Allowed> allowed,
 // Zero or an errno. no_new_privs must be set.
 int install_allow_list(std::span<const Allowed> allowed, Otherwise otherwise = Otherwise::refused);
 
+// For third-party programs that we start outside the jail and that must not start other programs.
+
+// From here on this process and its children can execute a file only through an open descriptor (execveat
+// with AT_EMPTY_PATH), which is how we start the program itself. A program starts another one by name, and
+// gets EPERM. Sets no_new_privs. Zero or an errno.
+int forbid_execution_by_name();
+
 }  // namespace seccomp

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The finished filter programs, made at build time: a launch copies bytes and compiles nothing.
+// The jail's filter: the finished programs, their installation, and what they return for a call.
 #pragma once
 
 #include <linux/filter.h>
 
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "seccomp/table.h"
 
 namespace seccomp {
+
+// The finished filter programs, made at build time: a launch copies bytes and compiles nothing.
 
 // An instruction without a jump.
 inline sock_filter statement(unsigned code, uint32_t value) {
@@ -27,5 +31,20 @@ std::span<const NumberedCall> numbered_calls();
 
 // The names of all system calls that existed when the program was built, sorted.
 std::span<const std::string_view> known_names();
+
+// Filters this process and all its future children, permanently; zero or an errno. no_new_privs must be set.
+int install(const Switches& switches);
+
+// `why syscall`: what the filter returns for a call, and which setting would change that.
+
+struct FilterResult {
+    bool is_allowed = true;  // false: refused whatever the arguments are
+    bool is_known = true;    // false: no call of that name existed when this program was built
+    std::string summary;     // "allowed", "allowed with exceptions", "refused with EPERM"
+    std::string why;
+    std::string_view setting;  // that lifts it, or has lifted it; empty where no setting does
+};
+
+FilterResult explain(std::string_view name, const Switches& switches);
 
 }  // namespace seccomp

@@ -114,7 +114,7 @@ void add_namespaces(std::vector<Row>& table) {
             table.push_back({call,
                              0,
                              EPERM,
-                             nested_namespaces,
+                             new_namespaces,
                              "a new namespace gives its maker every capability inside it",
                              "a flag for a new namespace",
                              {masked(0, flag, flag)}});
@@ -271,6 +271,8 @@ bool Switches::lifts(Switch which) const {
             return false;
         case nested_namespaces:
             return allow_nested_namespaces;
+        case new_namespaces:
+            return allow_nested_namespaces || leaves_namespaces_to_listener;
         case trace:
             return allow_ptrace;
         case perf:
@@ -286,6 +288,7 @@ std::string_view setting_of(Switch which) {
         case never:
             return "";
         case nested_namespaces:
+        case new_namespaces:
             return "isolation.allow_nested_namespaces";
         case trace:
             return "isolation.allow_ptrace";

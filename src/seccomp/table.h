@@ -15,22 +15,25 @@
 namespace seccomp {
 
 // Rows that a user may lift, each by a setting isolation.allow_… (setting_of).
-enum class Switch : uint8_t { never, nested_namespaces, trace, perf, keyrings };
-inline constexpr unsigned kProgramCount = 16;  // one for each combination
+enum class Switch : uint8_t { never, nested_namespaces, new_namespaces, trace, perf, keyrings };
+inline constexpr unsigned kProgramCount = 32;  // one for each combination
 
 struct Switches {
     bool allow_nested_namespaces = false;
     bool allow_ptrace = true;
     bool allow_perf = false;
     bool allow_keyrings = false;
+    // A listener refuses new namespaces in place of this filter (doorman::AnsweredCalls::refuses_namespaces).
+    // Only the process that has installed the filter with that listener may set it.
+    bool leaves_namespaces_to_listener = false;
 
     // The index of the filter program.
     unsigned index() const {
         return unsigned{allow_nested_namespaces} | unsigned{allow_ptrace} << 1 | unsigned{allow_perf} << 2 |
-               unsigned{allow_keyrings} << 3;
+               unsigned{allow_keyrings} << 3 | unsigned{leaves_namespaces_to_listener} << 4;
     }
     static Switches from_index(unsigned index) {
-        return {(index & 1) != 0, (index & 2) != 0, (index & 4) != 0, (index & 8) != 0};
+        return {(index & 1) != 0, (index & 2) != 0, (index & 4) != 0, (index & 8) != 0, (index & 16) != 0};
     }
     bool lifts(Switch which) const;
 };
@@ -68,6 +71,7 @@ std::string_view error_name(int error);
 
 }  // namespace seccomp
 
+// Without leaves_namespaces_to_listener, which the stage sets.
 template <>
 inline constexpr auto base::kFields<seccomp::Switches> =
     std::tuple(&seccomp::Switches::allow_nested_namespaces, &seccomp::Switches::allow_ptrace,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Judges the findings of a probe. A pass counts only if a control shows that the act works outside, or if
-// there is a stated reason why this host can't show it.
+// Judges the findings of the probes, and prints the report.
 #pragma once
 
 #include <optional>
@@ -10,10 +9,14 @@
 #include <vector>
 
 #include "base/backend.h"
+#include "base/encoding/json.h"
 #include "policy/merge.h"
-#include "selftest/probe.h"
+#include "selftest/runner.h"
 
 namespace selftest {
+
+// Judges the findings of a probe. A pass counts only if a control shows that the act works outside, or if
+// there is a stated reason why this host can't show it.
 
 enum class ProbeResult {
     held,
@@ -49,8 +52,10 @@ struct Jailed {
     base::Backend backend = base::Backend::native;
     bool is_set_uid = false;  // the backend's program is set-user-ID
     int landlock = 0;
-    bool has_own_sockets = true;  // abstract sockets are kept apart (plan::AbstractSockets)
-    bool has_answers = true;      // a process can answer system calls of the jail
+    bool has_own_sockets = true;   // abstract sockets are kept apart (plan::AbstractSockets)
+    bool has_answers = true;       // a process can answer system calls of the jail
+    const World* world = nullptr;  // of the probes inside
+    bool intercepts = false;       // the gateway decrypts connections to the hosts of credentials
     const policy::Effective* settings = nullptr;
     std::string refusal;  // why the jail could not be built; empty: it was
 };
@@ -68,5 +73,15 @@ Totals add_up(const std::vector<Judgement>& judgements);
 
 // No escape, and every result is proved.
 bool is_sound(const Totals& totals);
+
+// The report of the self-test for people and for programs. The text of a probe comes from a jail, so it is
+// made printable.
+
+std::string to_text(const std::vector<Judgement>& judgements, bool is_coloured);
+base::Json to_json(const std::vector<Judgement>& judgements);
+
+// What each probe attempts.
+std::string list_text(const std::vector<const Probe*>& probes, bool is_coloured);
+base::Json list_json(const std::vector<const Probe*>& probes);
 
 }  // namespace selftest

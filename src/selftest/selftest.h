@@ -14,6 +14,7 @@
 #include "plan/plan.h"
 #include "policy/merge.h"
 #include "selftest/judgement.h"
+#include "session/session.h"
 
 namespace selftest {
 
@@ -29,13 +30,20 @@ struct Jail {
     host::Facts facts;
     policy::Effective settings;
     std::string state_directory;
+    std::string session;  // its id
+    session::BrokerOptions broker;
 };
 using MakeJail = std::function<base::Result<Jail>(const JailRequest&)>;
 
 struct Options {
     std::vector<std::string> asked;       // groups and names; empty: all
     std::string home;                     // home of a test account to plant in; empty: make one
+    bool is_through_exec = false;         // the probes inside are commands of `exec`
     std::vector<std::string> candidates;  // parents for the scratch directories, the best first
+    // The user's home directory, for a backend that accepts no other one; empty: refuse such a backend.
+    std::string users_home;
+    // Called with one line for the user if something is planted there.
+    std::function<void(std::string_view)> tell;
 };
 
 // In the order of all_probes. An error if no jail could be built, or if a signal ended the run.

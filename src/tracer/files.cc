@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "plan/print/explain.h"
 #include "plan/rules.h"
 

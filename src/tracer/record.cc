@@ -1,11 +1,81 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/record.h"
 
+#include <sys/wait.h>
+
 #include <algorithm>
 
 #include "audit/secrets.h"
+#include "base/encoding/codec.h"
+
+template <>
+inline constexpr auto base::kFields<tracer::Summary> = std::tuple(&tracer::Summary::files,
+                                                                  &tracer::Summary::system_calls,
+                                                                  &tracer::Summary::commands,
+                                                                  &tracer::Summary::lines,
+                                                                  &tracer::Summary::hash);
 
 namespace tracer {
+namespace {
+
+constexpr std::string_view kSummary = "summary";
+constexpr std::string_view kFailed = "failed";
+
+template <typename Type>
+std::optional<Type> decode(std::string_view name, std::string_view note) {
+    Type value;
+    bool is_well = base::decode_message(name, note, value) == base::Decoded::well;
+    return is_well ? std::optional(std::move(value)) : std::nullopt;
+}
+
+}  // namespace
+
+std::string encode(const Summary& summary) {
+    return base::encode_message(kSummary, summary);
+}
+
+std::optional<Summary> decode_summary(std::string_view note) {
+    return decode<Summary>(kSummary, note);
+}
+
+std::string encode_failure(std::string_view why) {
+    return base::encode_message(kFailed, std::string(why));
+}
+
+std::optional<std::string> decode_failure(std::string_view note) {
+    return decode<std::string>(kFailed, note);
+}
+
+End end_of(int wait_status) {
+    if (WIFSIGNALED(wait_status)) return {End::Kind::killed, WTERMSIG(wait_status)};
+    return {End::Kind::exited, WEXITSTATUS(wait_status)};
+}
+
+std::optional<Command> Commands::start(pid_t process, Command command) {
+    std::optional<Command> former = take(process);
+    running_.emplace(process, std::move(command));
+    return former;
+}
+
+std::optional<Command> Commands::take(pid_t process) {
+    auto found = running_.find(process);
+    if (found == running_.end()) return std::nullopt;
+    Command command = std::move(found->second);
+    running_.erase(found);
+    return command;
+}
+
+const Command* Commands::find(pid_t process) const {
+    auto found = running_.find(process);
+    return found == running_.end() ? nullptr : &found->second;
+}
+
+std::vector<pid_t> Commands::processes() const {
+    std::vector<pid_t> all;
+    all.reserve(running_.size());
+    for (const auto& [process, command] : running_) all.push_back(process);
+    return all;
+}
 
 void Record::note(const std::string& reason) {
     writer_.write(std::move(audit::Line("journal").text("reason", reason)));

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -10,10 +11,109 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
 
+#include "base/file.h"
 #include "base/parse.h"
+#include "base/process/descriptors.h"
+#include "tracer/files.h"
 
 namespace tracer {
+namespace {
+
+// The woken process continues on the same processor, which halves the cost of a notification (Linux 6.6).
+constexpr uint64_t kSyncWakeUp = 1;
+constexpr unsigned long kSetFlags = SECCOMP_IOW(4, uint64_t);
+
+struct seccomp_notif_sizes message_sizes() {
+    struct seccomp_notif_sizes sizes = {};
+    ::syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes);
+    return sizes;
+}
+
+}  // namespace
+
+template <typename T>
+Message<T>::Message(size_t size) : words_(std::max(size, sizeof(T)) / sizeof(uint64_t) + 1) {}
+
+template <typename T>
+T& Message<T>::cleared() {
+    std::ranges::fill(words_, 0);
+    return *reinterpret_cast<T*>(words_.data());
+}
+
+Notices::Notices(base::Fd listener) : Notices(std::move(listener), message_sizes()) {}
+
+Notices::Notices(base::Fd listener, const struct seccomp_notif_sizes& sizes)
+    : listener_(std::move(listener)), notice_(sizes.seccomp_notif), response_(sizes.seccomp_notif_resp) {
+    ::ioctl(listener_.get(), kSetFlags, kSyncWakeUp);
+}
+
+std::optional<struct seccomp_notif> Notices::next() {
+    if (!(base::ready_events(listener_.get(), POLLIN) & POLLIN)) return std::nullopt;
+    struct seccomp_notif& notice = notice_.cleared();
+    // Fails if the calling process was killed meanwhile.
+    if (::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_RECV, &notice) != 0) return std::nullopt;
+    return notice;
+}
+
+int Notices::let_go_on(uint64_t id) {
+    struct seccomp_notif_resp& response = response_.cleared();
+    response.id = id;
+    response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    return ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response) == 0 ? 0 : errno;
+}
+
+int Notices::answer(uint64_t id, int value, int error) {
+    struct seccomp_notif_resp& response = response_.cleared();
+    response.id = id;
+    response.val = value;
+    response.error = -error;
+    return ::ioctl(listener_.get(), SECCOMP_IOCTL_NOTIF_SEND, &response) == 0 ? 0 : errno;
+}
+
+namespace {
+
+// The first version of what PIDFD_GET_INFO fills.
+struct Information {
+    uint64_t mask;
+    uint64_t group;
+    uint32_t ids[11];
+    int32_t exit_code;
+};
+constexpr uint64_t kExit = 1u << 3;
+constexpr unsigned long kGetInformation = _IOWR(0xFF, 11, Information);
+
+// The state is the first field after the name, which may contain any byte; the status is the last field.
+std::optional<int> status_of_dead(pid_t process) {
+    base::Result<std::string> text = base::read_file("/proc/" + std::to_string(process) + "/stat", 4096);
+    if (!text) return std::nullopt;
+    size_t name_end = text->rfind(')');
+    if (name_end == std::string::npos || name_end + 2 >= text->size()) return std::nullopt;
+    char state = (*text)[name_end + 2];
+    if (state != 'Z' && state != 'X') return std::nullopt;
+    return std::atoi(text->c_str() + text->rfind(' ') + 1);
+}
+
+std::optional<int> status_of_reaped(int pidfd) {
+    Information information = {};
+    information.mask = kExit;
+    bool is_known = ::ioctl(pidfd, kGetInformation, &information) == 0 && information.mask & kExit;
+    return is_known ? std::optional<int>(information.exit_code) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<int> kept_status(pid_t process, int pidfd) {
+    // First the pidfd, which can't refer to another process.
+    if (std::optional<int> status = status_of_reaped(pidfd)) return status;
+    if (std::optional<int> status = status_of_dead(process)) return status;
+    // It may have been reaped between the two calls.
+    return status_of_reaped(pidfd);
+}
+
 namespace {
 
 constexpr uint64_t kPage = 4096;
@@ -130,6 +230,42 @@ bool Target::can_execute(const base::Path& path) const {
     struct stat status;
     if (!found || ::fstat(found.get(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
     return ::access(("/proc/self/fd/" + std::to_string(found.get())).c_str(), X_OK) == 0;
+}
+
+namespace {
+
+constexpr int kExecveatFlags = 4;  // its argument
+
+std::optional<base::Path> executed_path(const Target& target, const seccomp::NamedPath& named) {
+    std::optional<std::string> name = target.text(target.argument(named.path), kLongestPath);
+    if (!name) return std::nullopt;
+    if (name->empty()) {
+        bool is_descriptor = named.directory >= 0 && target.argument(kExecveatFlags) & AT_EMPTY_PATH;
+        return is_descriptor ? target.descriptor_path(static_cast<int>(target.argument(named.directory)))
+                             : std::nullopt;
+    }
+    std::optional<base::Path> path = target.path(named.directory, named.path);
+    bool can_be = path && (is_magic(*path) || target.can_execute(*path));
+    return can_be ? path : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<SeenExecution> look_at_execution(const Target& target, const seccomp::ObservedCall& call) {
+    std::optional<base::Path> path = executed_path(target, call.first);
+    if (!path) return std::nullopt;
+    std::optional<std::vector<std::string>> words = target.words(target.argument(call.first.path + 1));
+    if (!words || !target.is_list(target.argument(call.first.path + 2))) return std::nullopt;
+    if (words->empty()) words->push_back(path->str());
+    pid_t process = target.process();
+    if (process <= 0) return std::nullopt;
+    base::Fd pidfd = base::open_pidfd(process);
+    if (!pidfd) return std::nullopt;
+    return SeenExecution{
+        .process = process,
+        .pidfd = std::move(pidfd),
+        .command = {
+            .words = *std::move(words), .directory = target.working_directory(), .started = Clock::now()}};
 }
 
 }  // namespace tracer

@@ -19,14 +19,13 @@
 // waiting process has is read. Reading the host's files and writing the record come later, one piece a round.
 // The queues are bounded: a jail that makes calls faster than that gets its answers more slowly.
 //
-// The pidfd of a process shows that it has ended; its status is read from the kernel (status.h). The exit
+// The pidfd of a process shows that it has ended; its status is read from the kernel (target.h). The exit
 // call is never notified: a program whose exit returns EINTR crashes. Nothing here waits for the jail: all of
 // it could be hostile.
 #include "tracer/tracer.h"
 
 #include <fcntl.h>
 #include <linux/seccomp.h>
-#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -40,18 +39,14 @@
 #include <memory>
 #include <unordered_set>
 
-#include "base/process/pass_descriptors.h"
+#include "base/process/descriptors.h"
+#include "base/process/event_loop.h"
 #include "base/text.h"
 #include "doorman/doorman.h"
 #include "seccomp/filter.h"
 #include "seccomp/trace.h"
-#include "tracer/commands.h"
-#include "tracer/executions.h"
 #include "tracer/files.h"
-#include "tracer/messages.h"
-#include "tracer/notices.h"
 #include "tracer/record.h"
-#include "tracer/status.h"
 #include "tracer/target.h"
 
 namespace tracer {
@@ -67,11 +62,10 @@ constexpr std::chrono::seconds kTreeIsFresh{1};
 constexpr size_t kMostLooks = 4096;
 // Flags of open that change the use.
 constexpr uint64_t kTellingFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_PATH | O_TMPFILE;
-constexpr int kEvents = 64;
 constexpr size_t kMostReceived = 1024;  // calls that wait for their answer
 constexpr size_t kMostLater = 1024;     // pieces of work that no process waits for
-constexpr uint64_t kListener = 0;       // of epoll's data; a process otherwise
-constexpr uint64_t kControl = 1;
+constexpr int kListener = 0;            // of a watched descriptor; a process otherwise
+constexpr int kControl = 1;
 
 const ObservedCall* find_call(std::span<const ObservedCall> calls, int number) {
     auto found = std::ranges::find(calls, number, &ObservedCall::number);
@@ -87,22 +81,18 @@ struct SeenPath {
 };
 
 bool is_dead(const base::Fd& pidfd) {
-    struct pollfd dead = {pidfd.get(), POLLIN, 0};
-    return ::poll(&dead, 1, 0) > 0;
+    return base::ready_events(pidfd.get(), POLLIN) != 0;
 }
 
-class Tracer {
+class Tracer : private base::Watcher {
   public:
     Tracer(const plan::Plan& plan, TracerInputs inputs)
         : plan_(plan),
           notices_(std::move(inputs.listener)),
           control_(std::move(inputs.control)),
-          gate_(::epoll_create1(EPOLL_CLOEXEC)),
           record_(std::move(inputs.record), plan.system_calls),
           filter_(seccomp::filter_for(plan.system_calls)),
           answers_(inputs.answers) {
-        watch(notices_.descriptor(), EPOLLIN, kListener);
-        watch(control_.get(), EPOLLIN, kControl);
         struct rlimit limit = {};
         ::getrlimit(RLIMIT_NOFILE, &limit);
         constexpr rlim_t kOurs = 64;
@@ -110,6 +100,9 @@ class Tracer {
     }
 
     int serve() {
+        if (!loop_.open()) return 1;
+        listener_ = loop_.watch(notices_.descriptor(), EPOLLIN, *this, kListener);
+        loop_.watch(control_.get(), EPOLLIN, *this, kControl);
         while (!is_over_ && !has_failed_) take_events();
         return has_failed_ ? 1 : 0;
     }
@@ -117,31 +110,29 @@ class Tracer {
   private:
     // ---- Events
 
-    void watch(int descriptor, uint32_t events, uint64_t data) const {
-        struct epoll_event event = {.events = events, .data = {.u64 = data}};
-        ::epoll_ctl(gate_.get(), EPOLL_CTL_ADD, descriptor, &event);
+    // Only stores the event: calls of the jail come first.
+    void on_ready(uint32_t events, int which) override {
+        if (which == kControl) {
+            has_word_ = true;
+        } else if (which != kListener) {
+            ended_.push_back(which);
+        } else if (!(events & EPOLLIN)) {  // the jail is empty
+            loop_.forget(std::exchange(listener_, nullptr), notices_.descriptor());
+        }
     }
 
     void take_events() {
-        struct epoll_event events[kEvents];
         bool is_behind = !received_.empty() || !later_.empty();
-        int count = ::epoll_wait(gate_.get(), events, kEvents, is_behind ? 0 : -1);
+        loop_.turn(std::chrono::milliseconds(is_behind ? 0 : -1));
         receive();
         answer();
-        bool has_word = false;
-        for (int i = 0; i < count; ++i) {
-            if (events[i].data.u64 == kListener) {
-                if (!(events[i].events & EPOLLIN))  // the jail is empty
-                    ::epoll_ctl(gate_.get(), EPOLL_CTL_DEL, notices_.descriptor(), nullptr);
-            } else if (events[i].data.u64 == kControl) {
-                has_word = true;
-            } else {
-                end_process(static_cast<pid_t>(events[i].data.u64));
-                receive();
-            }
+        for (pid_t process : ended_) {
+            end_process(process);
+            receive();
         }
+        ended_.clear();
         do_one_piece();
-        if (has_word) take_word();
+        if (std::exchange(has_word_, false)) take_word();
         if (record_.writer().is_full() && !has_asked_) {
             has_asked_ = static_cast<bool>(base::send_descriptors(control_.get(), kAskForJournal, {}));
         }
@@ -309,8 +300,8 @@ class Tracer {
         pid_t process = seen.process;
         if (!pidfds_.contains(process)) {
             if (pidfds_.size() >= most_running_) return tell_many_commands();
-            watch(seen.pidfd.get(), EPOLLIN, static_cast<uint64_t>(process));
-            pidfds_.insert_or_assign(process, std::move(seen.pidfd));
+            auto* slot = loop_.watch(seen.pidfd.get(), EPOLLIN, *this, process);
+            pidfds_.insert_or_assign(process, Watched{std::move(seen.pidfd), slot});
         }
         record_.count_command();
         Clock::time_point now = seen.command.started;
@@ -332,8 +323,9 @@ class Tracer {
 
     void end_process(pid_t process) {
         auto found = pidfds_.find(process);
-        if (found == pidfds_.end() || !is_dead(found->second)) return;
-        std::optional<int> kept = kept_status(process, found->second.get());
+        if (found == pidfds_.end() || !is_dead(found->second.pidfd)) return;
+        std::optional<int> kept = kept_status(process, found->second.pidfd.get());
+        loop_.forget_closing(found->second.slot);
         pidfds_.erase(found);
         if (std::optional<Command> command = commands_.take(process))
             tell_later(process, *std::move(command), kept ? end_of(*kept) : End{End::Kind::unknown},
@@ -348,20 +340,29 @@ class Tracer {
         } while (commands_.size() < before);
         for (pid_t process : commands_.processes())
             tell_later(process, *commands_.take(process), {End::Kind::running}, Clock::now());
+        for (const auto& [process, watched] : pidfds_) loop_.forget_closing(watched.slot);
         pidfds_.clear();
         while (!later_.empty()) do_one_piece();
     }
 
     const plan::Plan& plan_;
     Notices notices_;
-    base::Fd control_, gate_;
+    base::Fd control_;
     Record record_;
     std::span<const sock_filter> filter_;
     const doorman::AnsweredCalls& answers_;
     std::deque<struct seccomp_notif> received_;
     std::deque<std::function<void()>> later_;
     Commands commands_;
-    std::map<pid_t, base::Fd> pidfds_;
+    struct Watched {
+        base::Fd pidfd;
+        base::EventLoop::Slot slot;
+    };
+    std::map<pid_t, Watched> pidfds_;
+    base::EventLoop loop_;
+    base::EventLoop::Slot listener_ = nullptr;
+    std::vector<pid_t> ended_;  // since the last turn
+    bool has_word_ = false;
     size_t most_running_ = 0;
     std::unique_ptr<host::DiskTree> tree_;
     Clock::time_point tree_made_;

@@ -13,7 +13,7 @@ namespace tracer {
 
 struct TracerInputs {
     base::Fd listener;  // of the jail's filter (seccomp/trace.h)
-    base::Fd control;   // to the supervisor (messages.h); non-blocking
+    base::Fd control;   // to the supervisor (record.h); non-blocking
     audit::Writer record;
     const doorman::AnsweredCalls& answers;  // calls that are not only observed
 };

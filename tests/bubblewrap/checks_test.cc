@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backends/bubblewrap/checks.h"
+#include "backends/bubblewrap/render.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backends/bubblewrap/diagnose.h"
+#include "backends/bubblewrap/launch.h"
 
 #include <gtest/gtest.h>
 

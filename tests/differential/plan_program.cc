@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/process/own_arguments.h"
+#include "base/process/own_process.h"
 #include "differential/random_plan.h"
 #include "inner/stage.h"
 #include "session/session.h"

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "inner/stage.h"
 
 namespace differential {

@@ -2,12 +2,9 @@
 // Claims about native's steps, for random plans and for the seeds of the fuzz target.
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
-#include "base/file.h"
-#include "base/places.h"
 #include "base/rounds.h"
 #include "differential/random_plan.h"
+#include "fuzz/over_corpus.h"
 #include "native/properties.h"
 
 namespace {
@@ -21,15 +18,11 @@ TEST(NativeSteps, KeepTheirClaimsForRandomPlans) {
 }
 
 TEST(NativeSteps, KeepTheirClaimsForTheSeeds) {
-    int seeds = 0;
-    for (const auto& file : std::filesystem::directory_iterator(test::data("/fuzz/native/corpus/mounts"))) {
-        base::Result<std::string> bytes = base::read_file(file.path());
-        ASSERT_TRUE(bytes);
-        const char* broken = backends::native::broken_for_mounts(*bytes);
-        EXPECT_EQ(broken, nullptr) << broken << " (" << file.path() << ")";
-        ++seeds;
-    }
-    EXPECT_GT(seeds, 0);
+    fuzz::expect_unbroken("native/corpus/mounts", backends::native::broken_for_mounts);
+}
+
+TEST(MountTable, IsReadAsAPlainReaderReadsIt) {
+    fuzz::expect_unbroken("native/corpus/mount_table", backends::native::broken_for_mount_table);
 }
 
 }  // namespace

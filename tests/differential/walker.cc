@@ -14,7 +14,7 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "differential/compare.h"
 #include "differential/report.h"
 

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "base/temporary_directory.h"
-#include "doorman/answers/socket_factory.h"
+#include "doorman/answers/abstract_names.h"
 #include "jail.h"
 #include "landlock/wall.h"
 
@@ -221,7 +221,7 @@ TEST(AbstractNames, LeaveOtherFamiliesAsTheyAre) {
 
 // ---- apart
 
-class ApartTest : public testing::Test {
+class PrivateAbstractNamesTest : public testing::Test {
   protected:
     void SetUp() override {
         int ends[2];
@@ -270,7 +270,7 @@ int talks(const std::string& name, int type) {
                                                                                                : kUnexpected;
 }
 
-TEST_F(ApartTest, NamesAreFoundInsideAlone) {
+TEST_F(PrivateAbstractNamesTest, NamesAreFoundInsideAlone) {
     for (int type : {SOCK_STREAM, SOCK_SEQPACKET, SOCK_DGRAM}) {
         int seen = -1;
         Jail jail(calls);
@@ -282,7 +282,7 @@ TEST_F(ApartTest, NamesAreFoundInsideAlone) {
     }
 }
 
-TEST_F(ApartTest, NamesOutsideAreNotFound) {
+TEST_F(PrivateAbstractNamesTest, NamesOutsideAreNotFound) {
     base::Fd outside(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     std::string name = abstract("outside");
     ASSERT_EQ(binds(outside.get(), name), 0);
@@ -296,7 +296,7 @@ TEST_F(ApartTest, NamesOutsideAreNotFound) {
 }
 
 // A pair of datagram sockets can be taken apart, and bound.
-TEST_F(ApartTest, PairsAreApartToo) {
+TEST_F(PrivateAbstractNamesTest, PairsAreApartToo) {
     Jail jail(calls);
     std::string name = abstract("pair");
     base::Fd outside(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -323,7 +323,7 @@ TEST_F(ApartTest, PairsAreApartToo) {
               EFAULT);
 }
 
-TEST_F(ApartTest, ErrorsAreTheKernels) {
+TEST_F(PrivateAbstractNamesTest, ErrorsAreTheKernels) {
     Jail jail(calls);
     auto makes = [](int type, int protocol) {
         return [=] { return result_of(::socket(AF_UNIX, type, protocol)); };
@@ -340,7 +340,7 @@ TEST_F(ApartTest, ErrorsAreTheKernels) {
               EMFILE);
 }
 
-TEST_F(ApartTest, PathsAndOtherFamiliesAreTheKernels) {
+TEST_F(PrivateAbstractNamesTest, PathsAndOtherFamiliesAreTheKernels) {
     TemporaryDirectory directory;
     Jail jail(calls);
     base::Fd outside(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -351,7 +351,7 @@ TEST_F(ApartTest, PathsAndOtherFamiliesAreTheKernels) {
     EXPECT_EQ(jail.run([] { return result_of(::socket(AF_INET, SOCK_STREAM, 0)); }), 0);
 }
 
-TEST_F(ApartTest, WithoutAFactoryNoSocketIsMade) {
+TEST_F(PrivateAbstractNamesTest, WithoutAFactoryNoSocketIsMade) {
     ::kill(factory, SIGKILL);
     ::waitpid(factory, nullptr, 0);
     Jail jail(calls);

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/temporary_directory.h"
-#include "doorman/calls.h"
+#include "doorman/answered_calls.h"
 #include "jail.h"
 
 namespace doorman {

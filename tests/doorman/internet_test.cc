@@ -68,6 +68,23 @@ TEST(Internet, HandsConnectionsOverWithTheirDestination) {
     EXPECT_EQ(jail.notes.size(), 5u);
 }
 
+TEST(Internet, HandsOverPortsOfTheHostFromALoopbackOfItsOwn) {
+    AnsweredCalls calls = handed();
+    calls.owns_loopback = true;
+    calls.host_ports = {5432};
+    Jail jail(calls);
+    EXPECT_EQ(jail.run([] { return connects_and_hears("127.0.0.1", 5432, "tcp 127.0.0.1 5432"); }), 0);
+    EXPECT_EQ(jail.run([] { return connects_and_hears("::1", 5432, "tcp ::1 5432"); }), 0);
+    EXPECT_EQ(jail.run([] { return connects_and_hears("::ffff:127.0.0.1", 5432, "tcp 127.0.0.1 5432"); }), 0);
+    EXPECT_EQ(jail.run([] { return connects_and_hears("0.0.0.0", 5432, "tcp 127.0.0.1 5432"); }), 0);
+    EXPECT_EQ(jail.notes.size(), 4u);
+    for (const char* other : {"127.0.0.2", "127.0.0.1"}) {
+        uint16_t port = std::string_view(other) == "127.0.0.1" ? 1 : 5432;
+        EXPECT_EQ(jail.run([&] { return connects_and_hears(other, port, ""); }), ECONNREFUSED) << other;
+    }
+    EXPECT_EQ(jail.notes.size(), 4u);
+}
+
 TEST(Internet, ServesSocketsThatDoNotBlockAndKeepsTheirWatchers) {
     Jail jail(handed());
     EXPECT_EQ(jail.run([] {

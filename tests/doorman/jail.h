@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "base/process/pass_descriptors.h"
+#include "base/process/descriptors.h"
 #include "doorman/doorman.h"
 
 namespace doorman {

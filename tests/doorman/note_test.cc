@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "doorman/handoff/handoff_message.h"
+#include "doorman/handoff/connect_handoff.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace doorman {
 namespace {
 
-TEST(Note, IsReadAsItWasWritten) {
+TEST(HandoffMessage, IsReadAsItWasWritten) {
     for (const char* text : {"tcp 192.0.2.1 443", "tcp 2001:db8::1 1", "tcp ::1 65535", "tcp 0.0.0.0 0"}) {
         std::optional<Destination> destination = decode(text);
         ASSERT_TRUE(destination) << text;
@@ -16,7 +16,7 @@ TEST(Note, IsReadAsItWasWritten) {
     }
 }
 
-TEST(Note, RefusesAnythingElse) {
+TEST(HandoffMessage, RefusesAnythingElse) {
     for (const char* text : {"", "tcp", "tcp  1", "udp 192.0.2.1 1", "tcp 192.0.2 1", "tcp 192.0.2.1 65536",
                              "tcp 192.0.2.1 -1", "tcp 192.0.2.1 1x", "tcp 192.0.2.1 1 ", "tcp ::g 1"}) {
         EXPECT_FALSE(decode(text)) << text;

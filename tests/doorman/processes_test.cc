@@ -5,7 +5,7 @@
 #include <atomic>
 #include <thread>
 
-#include "doorman/calls.h"
+#include "doorman/answered_calls.h"
 #include "jail.h"
 
 namespace doorman {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "backends/firejail/diagnose.h"
+#include "backends/firejail/launch.h"
 
 #include <gtest/gtest.h>
 
-#include "backends/firejail/options.h"
 #include "base/file.h"
 #include "base/temporary_directory.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Without a jail only the refusals and the host's mounts can be tested; tests/session tests the rest.
-#include "inner/checks.h"
+#include "inner/preparation.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -42,6 +42,14 @@ TEST(Checks, AWritableMountIsNoReadOnlyOne) {
 TEST(Checks, WhatIsNoMountPointIsRefused) {
     testing_support::TemporaryDirectory directory;
     EXPECT_EQ(inner::failure_of(identity_of(directory.path())), EPERM);
+}
+
+// Its own flag proves a read-only mount, wherever the mount begins. Without the flag there is no proof.
+TEST(Checks, WhatMustBeReadOnlyIsRefusedWhereItCanBeWritten) {
+    testing_support::TemporaryDirectory directory;
+    Check check = identity_of(directory.path());
+    check.is_readonly = true;
+    EXPECT_EQ(inner::failure_of(check), EPERM);
 }
 
 TEST(Checks, WhatMustBeSomethingElseIsRefusedWhereItIsTheSame) {

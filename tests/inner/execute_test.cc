@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "inner/command/execute.h"
+#include "inner/command/start.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -35,6 +35,7 @@ LaunchSpec example() {
                     .sockets = {"/p/s"},
                     .abstract_names = doorman::AbstractNames::refused,
                     .guards_terminal_size = true,
+                    .refuses_namespaces = true,
                     .guards_attributes = true,
                     .changeable = {"/p"},
                     .guards_truncation = true,

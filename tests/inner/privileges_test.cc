@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "inner/privileges.h"
+#include "inner/preparation.h"
 
 #include <gtest/gtest.h>
 #include <sys/prctl.h>

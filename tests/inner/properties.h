@@ -3,6 +3,7 @@
 // claim that these bytes break, or null.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,7 +12,7 @@
 
 namespace inner {
 
-inline const char* broken_for_orders(std::string_view bytes) {
+inline const char* broken_for_launch_spec(std::string_view bytes) {
     base::Result<LaunchSpec> spec = decode(bytes);
     if (!spec) return spec.error().what.empty() ? "an error says what is wrong" : nullptr;
     std::string text = encode(*spec);
@@ -50,6 +51,19 @@ inline const char* broken_for_reports(std::string_view bytes) {
 }
 inline const char* broken_for_requests(std::string_view bytes) {
     return broken_for_stream<SignalRequest>(bytes, take_signal_request);
+}
+
+inline const char* broken_for_added(std::string_view bytes) {
+    std::optional<AddedRequest> request = decode_added(bytes);
+    if (!request) return nullptr;
+    if (request->command.empty()) return "an added command has a first word";
+    size_t words = 0;
+    for (const auto* list : {&request->command, &request->environment}) {
+        for (const std::string& word : *list) words += word.size();
+    }
+    if (words > kLargestAddedWords) return "an added command is bounded";
+    std::optional<AddedRequest> again = decode_added(encode(*request));
+    return again == request ? nullptr : "a request is the same after a journey";
 }
 
 }  // namespace inner

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "inner/command/signals.h"
+#include "inner/command/process_state.h"
 
 #include <gtest/gtest.h>
 

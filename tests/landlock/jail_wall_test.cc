@@ -21,7 +21,6 @@
 #include <functional>
 
 #include "base/temporary_directory.h"
-#include "landlock/rights.h"
 #include "landlock/wall.h"
 
 namespace {
@@ -241,13 +240,22 @@ TEST_F(JailWallTest, SignalsStayInsideSinceVersionSix) {
 // Since the first version, and regardless of file modes.
 TEST_F(JailWallTest, NoMemoryOfAProcessOutsideCanBeRead) {
     wall_.readable.emplace_back("/proc");
+    int prepared[2];
+    ASSERT_EQ(::pipe2(prepared, O_CLOEXEC), 0);
     pid_t outside = ::fork();
     if (outside == 0) {
         give_up_capabilities();
         ::prctl(PR_SET_DUMPABLE, 1);
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ::close(prepared[0]);
+        ::close(prepared[1]);
         for (;;) ::pause();
     }
+    // The end of the pipe shows that the process has no capabilities left: with them, no test could read it.
+    ::close(prepared[1]);
+    char byte = 0;
+    ASSERT_EQ(::read(prepared[0], &byte, 1), 0);
+    ::close(prepared[0]);
     std::string process = "/proc/" + std::to_string(outside);
     static long secret = 42;
     Act copies = [=] {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "landlock/rights.h"
+#include "landlock/wall.h"
 
 #include <gtest/gtest.h>
 

@@ -21,7 +21,6 @@
 #include <functional>
 
 #include "base/temporary_directory.h"
-#include "landlock/rights.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "monitor/keys.h"
+#include "monitor/terminal.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "monitor/cells.h"
-#include "monitor/keys.h"
+#include "monitor/terminal.h"
 
 namespace monitor {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "monitor/refusals.h"
+#include "monitor/gather.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -39,6 +39,7 @@ Entry busy_entry(int number, int connections) {
                       .set("received", 5 << 20)
                       .set("age_ms", 12'000));
     }
+    busy.layer = "4f2a: 12 files written or deleted";
     busy.status.set("connections", std::move(open))
         .set("connection_count", connections)
         .set("refused", 7)

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
-#include "backends/native/failure.h"
 #include "backends/native/launch.h"
+#include "backends/native/script.h"
 #include "base/file.h"
 
 namespace {
@@ -38,10 +38,12 @@ TEST(Diagnose, NamesTheStepTheObjectAndTheReason) {
 
 TEST(Diagnose, WhatChangedMeanwhileIsWorthAnotherAttempt) {
     for (int number : {ELOOP, ENOENT, ENOTDIR}) {
-        EXPECT_NE(heard({number, Phase::step, "p/.git", "/p/.git"}).advice.find("try again"),
-                  std::string::npos)
-            << number;
+        const base::Error error = heard({number, Phase::step, "p/.git", "/p/.git"});
+        EXPECT_NE(error.advice.find("try again"), std::string::npos) << number;
+        EXPECT_TRUE(error.may_pass) << number;
     }
+    EXPECT_FALSE(heard({EPERM, Phase::step, "p", "/p"}).may_pass);
+    EXPECT_FALSE(heard({ENOENT, Phase::root}).may_pass);
     EXPECT_NE(heard({ESTALE, Phase::step, "p", "/p"}).advice.find("submit"), std::string::npos);
 }
 

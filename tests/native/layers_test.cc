@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backends/layers.h"
+#include "backends/covers.h"
 
 #include <gtest/gtest.h>
 

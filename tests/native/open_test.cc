@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "backends/native/open_after_clone.h"
+#include "backends/native/remount_after_clone.h"
 #include "base/file.h"
 #include "base/temporary_directory.h"
 

@@ -2,13 +2,20 @@
 #include "native/properties.h"
 
 #include <linux/mount.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
-#include "backends/layers.h"
+#include "backends/covers.h"
+#include "backends/native/mount_table.h"
 #include "backends/native/render.h"
+#include "base/file.h"
 #include "base/text.h"
 
 namespace backends::native {
@@ -65,7 +72,7 @@ plan::Plan read_plan(std::string_view bytes) {
 
 bool is_mount(const Step& step) {
     return step.act == Act::mount_bind || step.act == Act::mount_copy || step.act == Act::mount_content ||
-           step.act == Act::mount_new;
+           step.act == Act::mount_new || step.act == Act::mount_overlay;
 }
 
 std::string absolute(const Step& step) {
@@ -160,6 +167,50 @@ const char* broken_for_plan(const plan::Plan& plan) {
 
 const char* broken_for_mounts(std::string_view bytes) {
     return broken_for_plan(read_plan(bytes));
+}
+
+namespace {
+
+// What one line of the table contains, read the plain way: nothing if it is malformed or too long.
+std::optional<std::pair<std::string, std::string>> place_and_options(std::string_view line) {
+    std::vector<std::string_view> fields = base::split(line, ' ');
+    if (fields.size() < 6 || fields[4].empty()) return std::nullopt;
+    if (fields[4].size() >= sizeof MountLine::place || fields[5].size() >= sizeof MountLine::options)
+        return std::nullopt;
+    auto is_octal = [](char digit) { return digit >= '0' && digit <= '7'; };
+    std::string place;
+    for (size_t at = 0; at < fields[4].size(); ++at) {
+        std::string_view digits = fields[4].substr(at + 1, 3);
+        bool is_escape = fields[4][at] == '\\' && digits.size() == 3 && std::ranges::all_of(digits, is_octal);
+        if (is_escape) {
+            place += static_cast<char>(std::stoi(std::string(digits), nullptr, 8));
+            at += 3;
+        } else {
+            place += fields[4][at];
+        }
+    }
+    return std::pair(std::string(place.c_str()), std::string(std::string(fields[5]).c_str()));
+}
+
+}  // namespace
+
+const char* broken_for_mount_table(std::string_view bytes) {
+    base::Fd file(::memfd_create("table", MFD_CLOEXEC));
+    if (!file || !base::write_all(file.get(), bytes) || ::lseek(file.get(), 0, SEEK_SET) != 0) return nullptr;
+    MountTable table(file.get());
+    static MountLine line;
+    while (!bytes.empty()) {
+        size_t end = bytes.find('\n');
+        auto expected =
+            end == std::string_view::npos ? std::nullopt : place_and_options(bytes.substr(0, end));
+        int got = table.next(line);
+        if (!expected) return got < 0 ? nullptr : "a malformed line is accepted";
+        if (got != 1) return "a line is refused";
+        if (line.place != expected->first) return "a place is read differently";
+        if (line.options != expected->second) return "options are read differently";
+        bytes.remove_prefix(end + 1);
+    }
+    return table.next(line) == 0 ? nullptr : "the end is not found";
 }
 
 }  // namespace backends::native

@@ -15,4 +15,8 @@ const char* broken_for_plan(const plan::Plan& plan);
 // a tab, the source.
 const char* broken_for_mounts(std::string_view bytes);
 
+// The same for a mount table of these bytes: each line has the place and the options that a simple reader
+// finds, and a line that is cut or has too few fields is an error.
+const char* broken_for_mount_table(std::string_view bytes);
+
 }  // namespace backends::native

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "config/data.h"
+#include "plan/agent/known_agents.h"
 #include "plan/case.h"
 
 namespace {
@@ -86,6 +88,30 @@ held_by_directory = [".tiny/FIRST.md"]
     EXPECT_TRUE(test::holds(*plan, "/home/ann/.tiny/FIRST.md"));
     EXPECT_EQ(test::access(*plan, "/home/ann/.tiny/FIRST.md"), "readonly");
     EXPECT_TRUE(test::holds(*plan, "/home/ann/.tiny/SECOND.md"));
+}
+
+TEST(Agent, FindsTheContentThatItsProfileNamesInPlaceOfAMissingFile) {
+    test::Case example{.agent = R"([agent]
+commands = ["tiny"]
+state = [".tiny"]
+protect = [".tiny/models.json", ".tiny/other.json"]
+placeholders = { "~/.tiny/models.json" = '{"models":{}}' }
+)"};
+    example.tree += "d /home/ann/.tiny\n";
+    // The second time a placeholder of another session is there: it will be removed, so it is held again.
+    for (std::string_view found : {"", "f /home/ann/.tiny/models.json 0644 {\"models\":{}}\n"}) {
+        example.tree += found;
+        auto plan = test::planned(example);
+        ASSERT_TRUE(plan) << plan.error().line();
+        size_t seen = 0;
+        for (const plan::Placeholder& held : plan->placeholders) {
+            if (held.path.parent().name() != ".tiny") continue;
+            ++seen;
+            bool is_named = held.path.name() == "models.json";
+            EXPECT_EQ(held.content, is_named ? "{\"models\":{}}" : "{}\n");
+        }
+        EXPECT_EQ(seen, 2u) << found;
+    }
 }
 
 // The agent exits if it can't write in its directory of the project.
@@ -209,6 +235,93 @@ project_files = ["opencode.json"]
     auto without = test::planned({.agent = "[agent]\ncommands = [\"x\"]\n"});
     ASSERT_TRUE(without);
     EXPECT_FALSE(test::mount_at(*without, "/home/ann/app/.git/info/exclude"));
+}
+
+TEST(Agents, SeveralHaveTheirStateAndFilesInOneSession) {
+    test::Case example{.agent = std::string(kProfile), .second_agent = R"([agent]
+commands = ["second"]
+kept = [".second.json"]
+[agent.files]
+"~/.second.md" = "{notice}"
+)"};
+    auto plan = test::planned(example);
+    ASSERT_TRUE(plan) << plan.error().line();
+    EXPECT_EQ(plan->agent, "tiny, second");
+    EXPECT_TRUE(test::mount_at(*plan, "/home/ann/.tiny.json"));
+    EXPECT_TRUE(test::mount_at(*plan, "/home/ann/.second.json"));
+    EXPECT_TRUE(test::mount_at(*plan, "/home/ann/.second.md"));
+    EXPECT_EQ(std::ranges::count(plan->mounts, "/run/agent-sandbox/notice.md",
+                                 [](const plan::Mount& mount) { return mount.target.str(); }),
+              1);
+}
+
+const plan::Placeholder* held(const plan::Plan& plan, std::string_view path) {
+    auto found = std::ranges::find_if(plan.placeholders,
+                                      [&](const plan::Placeholder& each) { return each.path.str() == path; });
+    return found == plan.placeholders.end() ? nullptr : &*found;
+}
+
+// OpenCode exits if opencode.json is a directory, also when a shell starts it.
+TEST(Agents, OpencodeOfAUserFindsAFileWithoutItsProfile) {
+    test::Case example;
+    // The second time another session holds ~/.config/opencode with an empty directory.
+    for (std::string_view placeholder : {"", "d /home/ann/.config/opencode\n"}) {
+        example.tree += placeholder;
+        auto other = test::planned(example);
+        ASSERT_TRUE(other) << other.error().line();
+        if (const plan::Placeholder* found = held(*other, "/home/ann/app/opencode.json"))
+            EXPECT_FALSE(found->content) << placeholder;
+    }
+    for (std::string_view mark : {".config/opencode", ".local/share/opencode"}) {
+        example.tree = std::string(test::kLaptop) + "f /home/ann/" + std::string(mark) + "/file\n";
+        auto plan = test::planned(example);
+        ASSERT_TRUE(plan) << plan.error().line();
+        const plan::Placeholder* found = held(*plan, "/home/ann/app/opencode.json");
+        ASSERT_TRUE(found) << mark;
+        EXPECT_EQ(found->content, "{}\n") << mark;
+        EXPECT_EQ(test::access(*plan, "/home/ann/app/opencode.json"), "readonly") << mark;
+        EXPECT_EQ(test::access(*plan, "/home/ann/app/.opencode"), "writable") << mark;
+        const plan::Mount* exclude = test::mount_at(*plan, "/home/ann/app/.git/info/exclude");
+        ASSERT_TRUE(exclude) << mark;
+        EXPECT_NE(exclude->source.find("/opencode.json\n"), std::string::npos) << mark;
+    }
+}
+
+TEST(Agents, WithoutAProfileHaveAStubIfTheUserHasThem) {
+    auto stub = [](const test::Case& example, const std::string& name) {
+        auto plan = test::planned(example);
+        EXPECT_TRUE(plan) << plan.error().line();
+        return plan && test::mount_at(*plan, "/run/agent-sandbox/stubs/" + name) != nullptr;
+    };
+    test::Case example;
+    EXPECT_FALSE(stub(example, "claude"));
+    example.tree += "d /home/ann/.claude\n";
+    EXPECT_TRUE(stub(example, "claude"));
+    EXPECT_FALSE(stub(example, "codex"));
+}
+
+TEST(Agents, ThatAreKnownAreThoseWithAProfile) {
+    for (const plan::KnownAgent& agent : plan::known_agents()) {
+        const config::DataFile* file = config::find_data_file("agents/" + std::string(agent.name) + ".toml");
+        ASSERT_TRUE(file) << agent.name;
+        auto profile =
+            config::parse_profile({std::string(agent.name), "profile", std::string(file->content)});
+        ASSERT_TRUE(profile) << profile.error().line();
+        auto has = [](const std::vector<config::Item>& items, std::string_view text) {
+            return std::ranges::find(items, text, &config::Item::text) != items.end();
+        };
+        EXPECT_TRUE(has(profile->commands, agent.name)) << agent.name;
+        EXPECT_EQ(profile->project_files.size(), agent.project_files.size()) << agent.name;
+        for (std::string_view name : agent.project_files)
+            EXPECT_TRUE(has(profile->project_files, name)) << name;
+        EXPECT_TRUE(std::ranges::any_of(agent.marks, [&](std::string_view mark) {
+            return has(profile->state, mark);
+        })) << agent.name;
+    }
+    size_t profiles = 0;
+    for (const config::DataFile& file : config::data_files())
+        profiles += file.name.starts_with("agents/") && file.name.ends_with(".toml");
+    EXPECT_EQ(plan::known_agents().size(), profiles);
 }
 
 }  // namespace

@@ -304,6 +304,20 @@ TEST(BackendChoice, EveryCauseIsToldOnce) {
     EXPECT_TRUE(says(plan, "and bubblewrap (bwrap) is not installed: firejail builds"));
 }
 
+// A hardened service: firejail is there, and a filter refuses what it needs.
+TEST(BackendChoice, AFirejailThatFailsIsPassedOverWithItsReason) {
+    Plan plan = plan_on(
+        [](Facts& f) {
+            close_namespaces(f), add_firejail(f), add_landlock(f, 7);
+            f.firejail.state = ProgramState::not_executable;
+            f.firejail.problem = "firejail can't build a jail here: cannot mount";
+        },
+        "");
+    EXPECT_EQ(plan.backend, Backend::landlock);
+    EXPECT_TRUE(says(plan, "is 0, and firejail can't build a jail here: cannot mount: Landlock alone builds"))
+        << plan.notes.front().text;
+}
+
 TEST(BackendChoice, AMistypedControlIsAnError) {
     test::Case example;
     example.toml.user = "isolation.require_each = ['temporary file=hidden']";

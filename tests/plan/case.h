@@ -46,11 +46,15 @@ struct Case {
     std::string slurm_job = {};
     bool closes_user_namespaces = false;             // and has a set-uid bubblewrap instead
     std::string agent = {};                          // the text of a profile
+    std::string second_agent = {};                   // of another one in force
     std::string other_agent = {};                    // and of a profile that is not run
     std::function<void(host::Facts&)> machine = {};  // changes the facts
     std::string config_home = "/home/ann/.config";
     std::string state_home = "/home/ann/.local/state";
     plan::LoadedModules modules = {};
+    bool holds_all = true;  // project.hold, unless a test is about it
+    const plan::Brokered* brokered = nullptr;
+    std::vector<std::string> command = {"true"};
 };
 
 inline host::MemoryTree tree_of(const Case& example) {
@@ -62,17 +66,21 @@ inline host::MemoryTree tree_of(const Case& example) {
 inline base::Result<plan::Plan> planned(const Case& example) {
     host::MemoryTree tree = tree_of(example);
     std::vector<config::Profile> agents;
-    for (const std::string& text : {example.agent, example.other_agent}) {
+    for (const std::string* text_of : {&example.agent, &example.second_agent, &example.other_agent}) {
+        const std::string& text = *text_of;
         if (text.empty()) continue;
-        auto profile = config::parse_profile({"tiny", "profile tiny", text});
+        std::string name = text_of == &example.second_agent ? "second" : "tiny";
+        auto profile = config::parse_profile({name, "profile " + name, text});
         if (!profile) return profile.error();
         agents.push_back(*std::move(profile));
     }
     Toml toml = example.toml;
     if (!example.agent.empty()) toml.profile = &agents.front().layer;
+    size_t in_force = !example.agent.empty() + !example.second_agent.empty();
     auto effective = merged(toml);
     if (!effective) return effective.error();
     policy::Policy policy = policy::policy_from(*effective);
+    if (example.holds_all) policy.project.hold = policy::Hold::all;
     host::Facts facts;
     facts.kernel = "6.12.0";
     facts.identity = {.uid = 1000,
@@ -95,15 +103,23 @@ inline base::Result<plan::Plan> planned(const Case& example) {
     plan::Request request{.project = base::Path::known(example.project),
                           .project_origin = "--project",
                           .working_directory = base::Path::known(example.project),
-                          .command = {"true"},
+                          .command = example.command,
                           .environment = example.environment,
                           .session = "0123456789abcdef",
                           .config_directory = base::Path::known(example.config_home) / "agent-sandbox",
                           .state_directory = base::Path::known(example.state_home) / "agent-sandbox"};
     request.modules = example.modules;
     std::span<const config::Profile> all(agents);
-    const config::Profile* agent = example.agent.empty() ? nullptr : &agents.front();
-    return plan::make_plan({request, policy, facts, tree, agent, agent ? all.subspan(1) : all});
+    return plan::make_plan({request,
+                            policy,
+                            facts,
+                            tree,
+                            all.first(in_force),
+                            all.subspan(in_force),
+                            {},
+                            {},
+                            true,
+                            example.brokered});
 }
 
 // The access that the plan gives to a path; "absent" if no rule applies.

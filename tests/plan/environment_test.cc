@@ -5,7 +5,8 @@
 
 #include "config/secrets.h"
 #include "plan/case.h"
-#include "plan/home/seeded.h"
+#include "plan/home/filtered_files.h"
+#include "plan/network/network.h"
 
 namespace {
 
@@ -26,6 +27,25 @@ plan::Plan with(std::vector<std::string> environment, std::string_view toml = ""
     auto plan = planned({.toml = {.user = toml}, .environment = std::move(environment)});
     if (!plan) ADD_FAILURE() << plan.error().line();
     return *std::move(plan);
+}
+
+TEST(Environment, AVariableOfAnAddedCommandFollowsTheRulesOfTheSession) {
+    policy::Policy policy;
+    policy.env.allow = {{"MY_TOKEN", {}}, {"LD_LIBRARY_PATH", {}}};
+    policy.env.block = {{"CLOSED", {}}};
+    policy.env.block_patterns = {{"*_TOKEN", {}}};
+    auto obstacle = [&](std::string_view name, std::string_view value = "1") {
+        return plan::added_variable_obstacle(policy, name, value, true);
+    };
+    for (std::string_view name : {"PLAIN", "MY_TOKEN", "LD_LIBRARY_PATH"})
+        EXPECT_EQ(obstacle(name), "") << name;
+    for (std::string_view name :
+         {"CLOSED", "OTHER_TOKEN", "LD_PRELOAD", "AGENT_SANDBOX_NETWORK", "HTTPS_PROXY", "https_proxy"})
+        EXPECT_NE(obstacle(name), "") << name;
+    EXPECT_EQ(plan::added_variable_obstacle(policy, "HTTPS_PROXY", "1", false), "");
+    constexpr std::string_view kToken = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    EXPECT_NE(obstacle("PLAIN", kToken), "");
+    EXPECT_EQ(obstacle("MY_TOKEN", kToken), "");
 }
 
 TEST(Environment, CleanPassesTheListAndNothingElse) {
@@ -106,7 +126,7 @@ TEST(Environment, TellsTheJailAboutItself) {
     EXPECT_EQ(passed(plan, "AGENT_SANDBOX_PROJECT")->value, "/home/ann/app");
 }
 
-TEST(Seeded, DropsCredentialSectionsHeadersAndPasswords) {
+TEST(FilteredFiles, DropsCredentialSectionsHeadersAndPasswords) {
     EXPECT_EQ(
         plan::without_secrets(
             "[user]\n\tname = A\n[credential \"https://x\"]\n\thelper = store\n\tusername = u\n"

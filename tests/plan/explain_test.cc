@@ -276,7 +276,8 @@ TEST(WhyHost, TakesAddressesAndUdp) {
 }
 
 TEST(WhyHost, LoopbackIsTheJailsOwnAndTheHostsServicesHaveAnotherName) {
-    constexpr const char* kNamed = "--host-port 5432, and inside host.agent-sandbox.internal:5432";
+    constexpr const char* kNamed =
+        "--host-port 5432, and inside 127.0.0.1:5432 or host.agent-sandbox.internal:5432";
     for (const char* host :
          {"localhost:5432", "a.localhost:5432", "127.0.0.1:5432", "127.0.0.2:5432", "[::1]:5432"}) {
         for (const char* mode : {"", "mode = \"proxied\"", "allow = [\"localhost\"]"}) {
@@ -286,8 +287,18 @@ TEST(WhyHost, LoopbackIsTheJailsOwnAndTheHostsServicesHaveAnotherName) {
             EXPECT_EQ(why.change, kNamed) << host << mode;
         }
     }
-    EXPECT_EQ(why_host("host_services = [\"5432\"]", "localhost:5432").change,
+    for (const char* host : {"localhost:5432", "127.0.0.1:5432", "[::1]:5432"}) {
+        plan::Explanation why = why_host("host_services = [\"5432\"]", host);
+        EXPECT_EQ(why.verdict, "open") << host;
+        EXPECT_TRUE(why.is_allowed) << host;
+    }
+    EXPECT_EQ(why_host("host_services = [\"5432\"]", "127.0.0.2:5432").change,
               "use host.agent-sandbox.internal:5432 inside, which is open");
+    EXPECT_FALSE(
+        why_host("host_services = [\"5432\"]\npublish = [\"8080:5432\"]", "127.0.0.1:5432").is_allowed)
+        << "the jail's own server has the port";
+    EXPECT_FALSE(why_host("host_services = [\"5432\"]", "127.0.0.1:5433").is_allowed);
+    EXPECT_FALSE(why_host("host_services = [\"5432\"]", "udp:127.0.0.1:5432").is_allowed);
     EXPECT_EQ(why_host("mode = \"isolated\"", "localhost:5432").change,
               std::string("--network filtered ") + kNamed);
     EXPECT_EQ(why_host("", "udp:localhost:5432").change, "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/project/git_config.h"
+#include "plan/project/git.h"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,10 @@ std::string read(std::string_view text) {
 TEST(GitConfig, SectionsWithAndWithoutAPartInTheMiddle) {
     EXPECT_EQ(read("[core]\n\tBare = false\n[remote \"Origin\"]\n\turl = x\n[branch.main]\nrebase=1\n"),
               "core.bare=false|remote.Origin.url=x|branch.main.rebase=1|");
+}
+
+TEST(GitConfig, AByteOrderMarkIsSkipped) {
+    EXPECT_EQ(read("\xef\xbb\xbf[core]\n\tbare = false\n"), "core.bare=false|");
 }
 
 TEST(GitConfig, QuotesEscapesCommentsAndContinuedLines) {

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/places.h"
 #include "plan/make_plan.h"
+#include "plan/network/broker.h"
 #include "plan/print/print.h"
 #include "policy/layers.h"
 
@@ -34,6 +35,20 @@ std::vector<std::string> texts_of(const base::Json& json, std::string_view key) 
     std::vector<std::string> texts;
     for (const base::Json& item : json.items(key)) texts.push_back(*item.as_text());
     return texts;
+}
+
+// Presets, with placeholders and a root that are the same each time.
+plan::Brokered brokered_for(const std::vector<std::string>& names) {
+    plan::Brokered brokered;
+    for (const std::string& name : names) {
+        brokered.credentials.push_back(
+            *credentials::make_credential(name, *credentials::preset_values(name), {}));
+        brokered.placeholders.push_back("placeholder-of-" + name);
+    }
+    brokered.root = []() -> base::Result<plan::RootCertificate> {
+        return plan::RootCertificate{"root of the session\n", "1a2b3c4d.0"};
+    };
+    return brokered;
 }
 
 // The plan as JSON, or the refusal.
@@ -65,7 +80,10 @@ base::Json outcome(const std::string& directory) {
                           .session = "0123456789abcdef",
                           .config_directory = facts->identity.home / ".config/agent-sandbox",
                           .state_directory = facts->identity.home / ".local/state/agent-sandbox"};
-    auto plan = plan::make_plan({request, policy, *facts, *tree});
+    plan::Brokered brokered = brokered_for(texts_of(*asked, "credentials"));
+    plan::Inputs inputs{request, policy, *facts, *tree};
+    if (!brokered.credentials.empty()) inputs.brokered = &brokered;
+    auto plan = plan::make_plan(inputs);
     if (!plan) return plan.error().line();
     return plan::to_json(*plan);
 }
@@ -112,6 +130,8 @@ TEST_P(Golden, NoValueOfASecretIsInThePlan) {
         EXPECT_EQ(plan.find(variable.substr(variable.find('=') + 1)), std::string::npos) << variable;
     }
     EXPECT_GT(secrets, 0u) << "the case plants no secret";
+    for (const char* token : {"npm_REAL", "gho_REAL"})
+        EXPECT_EQ(plan.find(token), std::string::npos) << token;
 }
 
 INSTANTIATE_TEST_SUITE_P(Machines, Golden, testing::ValuesIn(machines()), [](const auto& machine) {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <random>
 
-#include "plan/mounts.h"
 #include "plan/rules.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "plan/network/network_choice.h"
+#include "plan/network/network.h"
 
 #include <gtest/gtest.h>
 

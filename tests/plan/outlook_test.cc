@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The levels that doctor predicts are the levels that a plan reports.
-#include "plan/print/backend_report.h"
+#include "plan/print/print.h"
 
 #include <algorithm>
 
@@ -29,9 +29,9 @@ test::Case case_of(const std::string& settings) {
     return example;
 }
 
-class OutlookOf : public testing::TestWithParam<const char*> {};
+class BackendReportOf : public testing::TestWithParam<const char*> {};
 
-TEST_P(OutlookOf, EachControlIsWhatAPlanReaches) {
+TEST_P(BackendReportOf, EachControlIsWhatAPlanReaches) {
     const std::string settings = settings_for(GetParam());
     test::Case example = case_of(settings);
     auto plan = test::planned(example);
@@ -51,9 +51,9 @@ TEST_P(OutlookOf, EachControlIsWhatAPlanReaches) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, OutlookOf, testing::Values("native", "bwrap", "firejail", "landlock"));
+INSTANTIATE_TEST_SUITE_P(Each, BackendReportOf, testing::Values("native", "bwrap", "firejail", "landlock"));
 
-TEST(Outlook, AMachineWithNothingHasAnObstacleForEach) {
+TEST(BackendReport, AMachineWithNothingHasAnObstacleForEach) {
     host::Facts facts;
     facts.kernel = "4.18.0";
     facts.native_obstacle = "no open_tree";
@@ -63,7 +63,7 @@ TEST(Outlook, AMachineWithNothingHasAnObstacleForEach) {
     }
 }
 
-TEST(Outlook, ASetUidBubblewrapTakesNothingFromUs) {
+TEST(BackendReport, ASetUidBubblewrapTakesNothingFromUs) {
     host::Facts facts;
     facts.bwrap = {
         .state = host::ProgramState::usable, .path = base::Path::known("/usr/bin/bwrap"), .is_setuid = true};
@@ -74,7 +74,7 @@ TEST(Outlook, ASetUidBubblewrapTakesNothingFromUs) {
     EXPECT_EQ(outlooks[1].modes.size(), 2u) << "open and isolated";
 }
 
-TEST(Outlook, WithoutAnswersNoFilteredNetworkIsPromised) {
+TEST(BackendReport, WithoutAnswersNoFilteredNetworkIsPromised) {
     host::Facts facts;
     facts.landlock_abi = 5;
     for (const plan::Outlook& outlook : plan::outlooks(facts)) {

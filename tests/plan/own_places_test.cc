@@ -51,7 +51,7 @@ void expect_refused(const Case& example, const char* what) {
     EXPECT_FALSE(plan.error().advice.empty());
 }
 
-TEST(OwnPlaces, InAHomeThatCanBeWrittenAreHeldWithAllAboveThem) {
+TEST(OwnDirectories, InAHomeThatCanBeWrittenAreHeldWithAllAboveThem) {
     plan::Plan plan = plan_of(
         with("f /home/ann/.config/agent-sandbox/config.toml\nd /home/ann/.local/state/agent-sandbox/trust\n",
              kWrite));
@@ -65,7 +65,7 @@ TEST(OwnPlaces, InAHomeThatCanBeWrittenAreHeldWithAllAboveThem) {
     EXPECT_FALSE(holds(plan, kConfig));
 }
 
-TEST(OwnPlaces, ThatAreMissingAreMadeBeforeTheJailCould) {
+TEST(OwnDirectories, ThatAreMissingAreMadeBeforeTheJailCould) {
     plan::Plan plan = plan_of(with("", kWrite));
     EXPECT_EQ(kind_at(plan, "/home/ann/.config"), "bind-writable");
     EXPECT_EQ(kind_at(plan, kConfig), "bind-readonly");
@@ -75,11 +75,11 @@ TEST(OwnPlaces, ThatAreMissingAreMadeBeforeTheJailCould) {
     EXPECT_TRUE(makes(plan, kState));
 }
 
-TEST(OwnPlaces, ThatAnotherSessionHoldsAreHeldByThisOneToo) {
+TEST(OwnDirectories, ThatAnotherSessionHoldsAreHeldByThisOneToo) {
     EXPECT_TRUE(holds(plan_of(with("d /home/ann/.config/agent-sandbox\n", kWrite)), kConfig));
 }
 
-TEST(OwnPlaces, NeedNothingWhereNobodyCanWrite) {
+TEST(OwnDirectories, NeedNothingWhereNobodyCanWrite) {
     for (const char* settings : {"", "[home]\naccess = \"restricted\"", "[home]\naccess = \"read\""}) {
         plan::Plan plan = plan_of(with("d /home/ann/.config/x\nd /home/ann/.local/share\n", settings));
         EXPECT_EQ(kind_at(plan, "/home/ann/.config"), "none") << settings;
@@ -96,7 +96,7 @@ TEST(OwnPlaces, NeedNothingWhereNobodyCanWrite) {
     EXPECT_FALSE(holds(plan, "/data/ann/.config/agent-sandbox"));
 }
 
-TEST(OwnPlaces, InAWritableMountAreHeld) {
+TEST(OwnDirectories, InAWritableMountAreHeld) {
     const char* settings = "[mounts]\nwritable = [\"~/.local\", \"~/.config\"]";
     plan::Plan plan =
         plan_of(with("d /home/ann/.local/share\nf /home/ann/.config/agent-sandbox/config.toml\n", settings));
@@ -107,7 +107,7 @@ TEST(OwnPlaces, InAWritableMountAreHeld) {
     EXPECT_EQ(access(plan, "/home/ann/.config/other"), "writable");
 }
 
-TEST(OwnPlaces, InTheProjectAreHeld) {
+TEST(OwnDirectories, InTheProjectAreHeld) {
     Case example = with("", "");
     example.config_home = "/home/ann/app/a/config";
     example.state_home = "/home/ann/app/a/b/state";
@@ -122,7 +122,7 @@ TEST(OwnPlaces, InTheProjectAreHeld) {
     EXPECT_EQ(kind_at(plan_of(example), "/home/ann/app/a"), "none");
 }
 
-TEST(OwnPlaces, BelowSomethingReadOnlyAreHeldFromWhereItCanBeWritten) {
+TEST(OwnDirectories, BelowSomethingReadOnlyAreHeldFromWhereItCanBeWritten) {
     std::string tree = "d /home/ann/.local/state/x\n";
     plan::Plan plan =
         plan_of(with(tree, "[home]\naccess = \"write\"\n[mounts]\nreadonly = [\"~/.local/state\"]"));
@@ -136,7 +136,7 @@ TEST(OwnPlaces, BelowSomethingReadOnlyAreHeldFromWhereItCanBeWritten) {
     EXPECT_TRUE(makes(plan, kState));
 }
 
-TEST(OwnPlaces, BehindALinkThatCouldBeExchangedAreRefused) {
+TEST(OwnDirectories, BehindALinkThatCouldBeExchangedAreRefused) {
     const char* link =
         "l /home/ann/.config/agent-sandbox ../dotfiles/config/sandbox\n"
         "f /home/ann/dotfiles/config/sandbox/config.toml\n";
@@ -149,7 +149,7 @@ TEST(OwnPlaces, BehindALinkThatCouldBeExchangedAreRefused) {
     EXPECT_EQ(kind_at(plan, "/home/ann/dotfiles/config/sandbox"), "bind-readonly");
 }
 
-TEST(OwnPlaces, FilesThatAreKeptElsewhereAreHeldThere) {
+TEST(OwnDirectories, FilesThatAreKeptElsewhereAreHeldThere) {
     std::string tree =
         "f /home/ann/dotfiles/deep/sandbox.toml\nd /home/ann/dotfiles/parts\n"
         "l /home/ann/.config/agent-sandbox/config.toml ../../dotfiles/deep/sandbox.toml\n"
@@ -165,7 +165,7 @@ TEST(OwnPlaces, FilesThatAreKeptElsewhereAreHeldThere) {
               "bind-readonly");
 }
 
-TEST(OwnPlaces, AreGivenToNobody) {
+TEST(OwnDirectories, AreGivenToNobody) {
     std::string tree =
         "d /home/ann/.config/agent-sandbox/conf.d\nd /home/ann/.local/state/agent-sandbox/trust\n";
     const char* settings = "[mounts]\nwritable = [\"~/.config/agent-sandbox/conf.d\"]";

@@ -49,7 +49,7 @@ TEST(PlanJson, MembersKeepTheirOrder) {
               (Names{"backend", "project", "command", "working_directory", "files", "environment", "network",
                      "processes", "system_calls", "trace", "second_wall", "limits", "controls", "notes"}));
     EXPECT_EQ(keys(*json.find("files")),
-              (Names{"rules", "mounts", "grants", "placeholders", "new_directories"}));
+              (Names{"rules", "mounts", "grants", "placeholders", "unheld_names", "new_directories"}));
     EXPECT_EQ(keys(*json.find("environment")), (Names{"passed", "removed"}));
 }
 

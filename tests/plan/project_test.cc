@@ -183,12 +183,12 @@ TEST(Protection, MissingPathsAreHeldByPlaceholders) {
 
 TEST(Protection, AnEmptyDirectoryIsHeldBecauseItMayBeAnotherSessionsPlaceholder) {
     Case example;
-    example.tree += "d /home/ann/app/.vscode\nd /home/ann/app/.claude\n";
+    example.tree += "d /home/ann/app/.vscode\nd /home/ann/app/.opencode\n";
     auto plan = planned(example);
     ASSERT_TRUE(plan);
     EXPECT_TRUE(holds(*plan, "/home/ann/app/.vscode"));
-    EXPECT_TRUE(holds(*plan, "/home/ann/app/.claude"));
-    EXPECT_FALSE(holds(*plan, "/home/ann/app/.claude/settings.json"))
+    EXPECT_TRUE(holds(*plan, "/home/ann/app/.opencode"));
+    EXPECT_FALSE(holds(*plan, "/home/ann/app/.opencode/plugin"))
         << "nothing may be made in another's placeholder";
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,11 +13,14 @@
 #include "base/text.h"
 #include "config/layer.h"
 #include "host/tree.h"
-#include "plan/home/seeded.h"
+#include "plan/agent/agent.h"
+#include "plan/home/filtered_files.h"
+#include "plan/home/registry_files.h"
+#include "plan/network/known_hosts.h"
 #include "plan/print/summary.h"
 #include "plan/project/git.h"
-#include "plan/project/git_config.h"
-#include "plan/template.h"
+#include "plan/project/git_config_change.h"
+#include "plan/project/git_index.h"
 
 namespace plan {
 
@@ -41,18 +45,45 @@ inline const char* broken_for_git_config(std::string_view bytes) {
     return says_the_same ? nullptr : "what was read can be written down and says the same";
 }
 
+// A new text of a configuration. The parser that looks for programs is another one than the judge's.
+inline const char* broken_for_git_change(std::string_view bytes) {
+    constexpr std::string_view kOld = "[core]\n\tbare = false\n[alias]\n\tx = !y\n";
+    auto is_out_of_reach = [](std::string_view, std::string_view) { return false; };
+    std::optional<RefusedSetting> refused = judge_git_config(kOld, bytes, is_out_of_reach);
+    if (refused) return refused->why.empty() ? "a refusal has a reason" : nullptr;
+    size_t programs = 0;
+    for (const GitSetting& setting : parse_git_config(bytes)) {
+        if (program_row(setting) == nullptr) continue;
+        if (setting.key != "alias.x" || setting.value != "!y") return "no program is accepted";
+        ++programs;
+    }
+    if (programs != 1) return "settings of the user stay";
+    return judge_git_config(bytes, bytes, is_out_of_reach) ? "an accepted text can stay" : nullptr;
+}
+
 inline const char* broken_for_seeded(std::string_view bytes) {
     std::string kept = without_secrets(bytes);
     if (without_secrets(kept) != kept) return "what is left holds no secret";
-    // Each remaining line is a line of the file, in the same order.
+    // Each remaining line is a line of the file, or the section at its beginning, in the same order.
     std::vector<std::string_view> lines = base::split(bytes, '\n');
     auto place = lines.begin();
     for (std::string_view line : base::split(kept, '\n')) {
         if (line.empty()) continue;
-        place = std::find(place, lines.end(), line);
+        place = std::find_if(place, lines.end(), [&](std::string_view whole) {
+            return whole == line || (line.ends_with(']') && base::trim(whole).starts_with(line));
+        });
         if (place++ == lines.end()) return "lines are left out, none is made";
     }
     return nullptr;
+}
+
+// An index that a jail has written.
+inline const char* broken_for_git_index(std::string_view bytes) {
+    const TrackedPaths wanted = {".env", "conf/.env.local"};
+    const TrackedPaths found = tracked_among(bytes, wanted);
+    if (!found.empty() && !bytes.starts_with("DIRC")) return "only an index names files";
+    bool is_wanted = std::ranges::includes(wanted, found);
+    return is_wanted ? nullptr : "no other path is named";
 }
 
 // A working tree whose ".git" is a file with this text. One worktree of the repository names this working
@@ -109,6 +140,46 @@ inline const char* broken_for_marks(std::string_view bytes) {
     return is_read && toml.content.values["agent.login"].text != notice
                ? "a notice in TOML reads as the notice"
                : nullptr;
+}
+
+// The settings of a package manager: an .npmrc, or Maven's settings.
+inline const char* broken_for_registry(std::string_view bytes) {
+    const std::string npm = npm_settings(bytes);
+    if (npm_settings(npm) != npm) return "the copy of a copy of .npmrc is the same";
+    for (std::string_view line : base::split(npm, '\n')) {
+        if (line.find('@', 1) != std::string_view::npos || line.find("_auth") != std::string_view::npos)
+            return "no user and no token is in the copy of .npmrc";
+    }
+    const std::string pip = pip_settings(bytes);
+    if (pip_settings(pip) != pip) return "the copy of a copy of pip.conf is the same";
+    if (pip.find('@') != std::string::npos) return "no user is in the copy of pip.conf";
+    std::optional<std::string> maven = maven_settings(bytes);
+    if (!maven) return nullptr;
+    if (maven->find('@') != std::string::npos || maven->find('&') != std::string::npos)
+        return "no user and no entity is in the copy of Maven's settings";
+    if (maven->find("password") != std::string::npos && bytes.find("password") == std::string_view::npos)
+        return "nothing is made up";
+    std::optional<std::string> again = maven_settings(*maven);
+    return maven->empty() || (again && *again == *maven) ? nullptr : "the copy of a copy is the same";
+}
+
+inline const char* broken_for_known_hosts(std::string_view bytes) {
+    base::Result<network::Rule> rule = network::parse_rule("git.example.org", network::Side::allow);
+    if (!rule) return "the rule parses";
+    const std::string keys = permitted_host_keys(bytes, std::span(&*rule, 1));
+    for (std::string_view line : base::split(keys, '\n')) {
+        if (line.empty()) continue;
+        for (std::string_view marker : {"@revoked ", "@cert-authority "}) {
+            if (line.starts_with(marker)) line.remove_prefix(marker.size());
+        }
+        std::string_view names = line.substr(0, line.find(' '));
+        for (std::string_view name : base::split(names, ',')) {
+            if (name != "git.example.org" && !name.starts_with("[git.example.org]:"))
+                return "only the permitted host is named";
+        }
+        if (std::ranges::count(line, ' ') != 2) return "a line is a name, a type and a key";
+    }
+    return nullptr;
 }
 
 inline const char* broken_for_summary(std::string_view bytes) {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "host/node.h"
+#include "host/known_names.h"
 #include "plan/plan.h"
 
 namespace test {

@@ -2,9 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/case.h"
-#include "plan/project/crowds.h"
 #include "plan/project/project_search.h"
-#include "plan/project/search_rules.h"
 
 namespace {
 
@@ -96,7 +94,7 @@ std::vector<Path> paths(const std::string& prefix, int count, const std::string&
     return list;
 }
 
-TEST(Crowds, AreTheFewestDirectories) {
+TEST(CommonDirectories, AreTheFewestDirectories) {
     std::vector<Path> list = paths("/p/big/", 90, "/.env");
     for (Path& path : paths("/p/small/", 5, "/.env")) list.push_back(std::move(path));
     list.push_back(Path::known("/p/.env"));
@@ -108,7 +106,7 @@ TEST(Crowds, AreTheFewestDirectories) {
     EXPECT_EQ(crowds.single.size(), 6u);
 }
 
-TEST(Crowds, StaySingleWhereNoDirectoryHoldsTwo) {
+TEST(CommonDirectories, StaySingleWhereNoDirectoryHoldsTwo) {
     EXPECT_EQ(plan::find_crowds(Path::known("/p"), paths("/p/d", 50, "/.env"), 10).single.size(), 50u);
 }
 
@@ -190,6 +188,22 @@ TEST(LateNames, AreMissingNamesThatARuleHides) {
     EXPECT_TRUE(has("/home/ann/.config", "gh"));
     EXPECT_TRUE(has("/home/ann/app", ".husky*"));
     EXPECT_FALSE(has("/home/ann", ".ssh")) << "it exists and is covered at launch";
+}
+
+TEST(CoveringAgain, IsMissingOnOldKernelsAndTheStartStatesIt) {
+    auto is_told = [](std::string_view kernel) {
+        test::Case example;
+        example.machine = [kernel](host::Facts& facts) { facts.kernel = kernel; };
+        auto plan = test::planned(example);
+        EXPECT_TRUE(plan) << plan.error().line();
+        return plan && std::ranges::any_of(plan->notes, [](const plan::Note& note) {
+                   return note.kind == plan::NoteKind::protection &&
+                          note.text.find("can't cover it again") != std::string::npos;
+               });
+    };
+    EXPECT_TRUE(is_told("5.4.0-150-generic"));
+    EXPECT_FALSE(is_told("5.8.0"));
+    EXPECT_FALSE(is_told("6.1.0"));
 }
 
 }  // namespace

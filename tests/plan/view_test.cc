@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "plan/case.h"
-#include "plan/system/users.h"
+#include "plan/system/etc.h"
 
 namespace {
 

@@ -18,7 +18,7 @@ const plan::Control& control(const plan::Plan& plan, std::string_view name) {
     return found == plan.controls.end() ? none : *found;
 }
 
-TEST(Walls, TheSecondWallGivesWhatTheRulesCallWritable) {
+TEST(Confinement, TheSecondWallGivesWhatTheRulesCallWritable) {
     auto plan = test::planned({});
     ASSERT_TRUE(plan.ok()) << plan.error().line();
     const plan::SecondWall& wall = plan->second_wall;
@@ -32,21 +32,21 @@ TEST(Walls, TheSecondWallGivesWhatTheRulesCallWritable) {
     EXPECT_FALSE(holds(wall.writable, "/home/ann/app"));
 }
 
-TEST(Walls, WithARestrictedHomeOnlyTheProjectIsGiven) {
+TEST(Confinement, WithARestrictedHomeOnlyTheProjectIsGiven) {
     auto plan = test::planned({.toml = {.user = "[home]\naccess = \"restricted\"\n"}});
     ASSERT_TRUE(plan.ok()) << plan.error().line();
     EXPECT_FALSE(holds(plan->second_wall.writable, "/home/ann"));
     EXPECT_TRUE(holds(plan->second_wall.writable, "/home/ann/app"));
 }
 
-TEST(Walls, AProjectToReviewIsNotGiven) {
+TEST(Confinement, AProjectToReviewIsNotGiven) {
     auto plan =
         test::planned({.toml = {.user = "[home]\naccess = \"restricted\"\n[project]\nread_only = true\n"}});
     ASSERT_TRUE(plan.ok()) << plan.error().line();
     EXPECT_FALSE(holds(plan->second_wall.writable, "/home/ann/app"));
 }
 
-TEST(Walls, SettingsBecomeSwitches) {
+TEST(Confinement, SettingsBecomeSwitches) {
     auto plan = test::planned({.toml = {.user = "[isolation]\nallow_perf = true\nallow_ptrace = false\n"}});
     ASSERT_TRUE(plan.ok()) << plan.error().line();
     EXPECT_TRUE(plan->system_calls.allow_perf);
@@ -55,14 +55,14 @@ TEST(Walls, SettingsBecomeSwitches) {
 }
 
 // Landlock forbids mounts to a process with rules about files, even in a namespace of its own.
-TEST(Walls, WhoNestsHasNoRulesAboutFiles) {
+TEST(Confinement, WhoNestsHasNoRulesAboutFiles) {
     auto plan = test::planned({.toml = {.user = "[isolation]\nallow_nested_namespaces = true\n"}});
     ASSERT_TRUE(plan.ok()) << plan.error().line();
     EXPECT_FALSE(plan->second_wall.guards_files);
     EXPECT_TRUE(control(*plan, "second wall").detail.find("allow_nested_namespaces") != std::string::npos);
 }
 
-TEST(Walls, AKernelWithoutLandlockIsSaidAndNotRefused) {
+TEST(Confinement, AKernelWithoutLandlockIsSaidAndNotRefused) {
     auto plan = test::planned({});
     ASSERT_TRUE(plan.ok()) << plan.error().line();
     EXPECT_EQ(control(*plan, "second wall").level, policy::Level::absent);

@@ -7,9 +7,9 @@
 #include <fstream>
 
 #include "base/temporary_directory.h"
+#include "review/known.h"
 #include "review/review.h"
 #include "review/session_start.h"
-#include "review/unreviewed.h"
 
 namespace {
 
@@ -40,6 +40,34 @@ class GitProgramsTest : public testing::Test {
 };
 
 constexpr const char* kFsmonitor = "your git settings run it (core.fsmonitor)|";
+
+// A layer has the files, and the project does not yet.
+TEST_F(GitProgramsTest, ProgramsInALayerAreNamedAndOthersAreNot) {
+    TemporaryDirectory layer;
+    layer.write("tools/watch", "x");
+    layer.write("hooks/pre-commit", "x");
+    layer.write("tools/other", "x");
+    layer.write("node_modules/a/.envrc", "x");
+    layer.write(".envrc", "x");
+    layer.write("package.json", R"({"scripts":{"postinstall":"x"}})");
+    layer.write("sub/package.json", R"({"scripts":{"test":"x"}})");
+    project_.write("Makefile", "x");
+    set("[core]\n\tfsmonitor = ./tools/watch\n\thooksPath = hooks\n");
+    session_.layer = review::Layer{.files = Path::known(layer.path()), .changed = {}};
+    EXPECT_EQ(found(), "");
+    for (std::string_view name : {"tools/watch", "hooks/pre-commit", "tools/other", "node_modules/a/.envrc",
+                                  ".envrc", "package.json", "sub/package.json", "deleted/.envrc"})
+        session_.layer->changed.insert(session_.project / name);
+    const std::string all = found();
+    for (std::string_view part : {"tools/watch: your git settings run it (core.fsmonitor)|",
+                                  "hooks/pre-commit: your git settings run it (core.hookspath)|",
+                                  "|.envrc: ", "|package.json: has a script that npm runs at installation|"})
+        EXPECT_NE(("|" + all).find(part), std::string::npos) << part << " in " << all;
+    EXPECT_EQ(review_.findings.size(), 4u) << all;
+    EXPECT_EQ(
+        review::describe(review_, session_.project)[0],
+        "look at these before you apply, new or changed in the layer: applied, they run outside the jail:");
+}
 
 TEST_F(GitProgramsTest, ChangedProgramsOfEachKindOfSettingAreNamed) {
     struct Row {

@@ -15,7 +15,7 @@ namespace {
 using base::Path;
 using testing_support::TemporaryDirectory;
 
-class MovedTest : public testing::Test {
+class MovedFilesTest : public testing::Test {
   protected:
     void start_session() { session_.started = testing_support::start_of_session(); }
     std::string found(const review::Limits& limits = {}) {
@@ -34,7 +34,7 @@ class MovedTest : public testing::Test {
     review::Session session_{Path::known(project_.path()), {}, {}, state_.path() + "/reviewed/project"};
 };
 
-TEST_F(MovedTest, OutOfATreeThatIsPassedOver) {
+TEST_F(MovedFilesTest, OutOfATreeThatIsPassedOver) {
     start_session();
     project_.write("node_modules/x/Makefile", "all:");
     EXPECT_EQ(found(), "");
@@ -45,7 +45,7 @@ TEST_F(MovedTest, OutOfATreeThatIsPassedOver) {
     EXPECT_EQ(found(), "");
 }
 
-TEST_F(MovedTest, FromANameThatNoListHas) {
+TEST_F(MovedFilesTest, FromANameThatNoListHas) {
     start_session();
     project_.write("notes/tasks.json", "{}");
     EXPECT_EQ(found(), "");
@@ -54,7 +54,7 @@ TEST_F(MovedTest, FromANameThatNoListHas) {
     EXPECT_EQ(found(), ".vscode/tasks.json|");
 }
 
-TEST_F(MovedTest, ARepositoryWithHooks) {
+TEST_F(MovedFilesTest, ARepositoryWithHooks) {
     start_session();
     for (const char* part : {"HEAD", "objects/x", "refs/x", "config"})
         project_.write("target/r/" + std::string(part), "");
@@ -65,7 +65,7 @@ TEST_F(MovedTest, ARepositoryWithHooks) {
     EXPECT_EQ(found(), "r/hooks/pre-commit|");
 }
 
-TEST_F(MovedTest, WhatTheUserWritesBetweenSessionsIsNotTold) {
+TEST_F(MovedFilesTest, WhatTheUserWritesBetweenSessionsIsNotTold) {
     project_.write("Makefile", "all:");
     start_session();
     EXPECT_EQ(found(), "");
@@ -75,7 +75,7 @@ TEST_F(MovedTest, WhatTheUserWritesBetweenSessionsIsNotTold) {
     EXPECT_EQ(found(), "");
 }
 
-TEST_F(MovedTest, AfterAnIncompleteReviewTimesAloneCount) {
+TEST_F(MovedFilesTest, AfterAnIncompleteReviewTimesAloneCount) {
     project_.write("a/b/Makefile", "all:");
     start_session();
     EXPECT_EQ(found({.depth = 2}), "");

@@ -165,6 +165,8 @@ TEST_F(ReviewTest, AnUnfinishedRebaseThatRunsCommandsIsTold) {
     EXPECT_EQ(found(), "");
     write(".git/rebase-merge/git-rebase-todo", "pick 1234 x\nexec ./evil\n");
     EXPECT_EQ(found(), ".git/rebase-merge/git-rebase-todo: run by 'git rebase --continue'|");
+    write(".git/rebase-merge/git-rebase-todo", "pick 1234 x\nx\t./evil -y\n");
+    EXPECT_EQ(found(), ".git/rebase-merge/git-rebase-todo: run by 'git rebase --continue'|");
 }
 
 TEST_F(ReviewTest, FollowsNoLinkOutOfTheProject) {
@@ -272,6 +274,37 @@ TEST_F(ReviewTest, ShortTextWithAnEnd) {
     ASSERT_EQ(lines.size(), 12u);
     EXPECT_EQ(lines[1], "  a/Makefile: run by make");
     EXPECT_EQ(lines.back(), "  and 4 more");
+}
+
+TEST_F(ReviewTest, NamesEverySettingOfAConfigurationThatRunsAProgramTheMostDangerousFirst) {
+    start_session();
+    make_repository("lib/.git");
+    write("lib/.git/config",
+          "[alias]\n\tst = !x\n\tci = !x\n[user]\n\tname = me\n[core]\n\tfsmonitor = ./x\n\tpager = "
+          "x\n\tpager = y\n");
+    EXPECT_EQ(found(),
+              "lib/.git/config: core.fsmonitor: a program that git runs at every status; also core.pager, "
+              "alias.st, alias.ci|");
+    std::string many;
+    for (int i = 0; i < 100; ++i) many += "[filter \"f" + std::to_string(i) + "\"]\n\tclean = x\n";
+    write("lib/.git/config", many);
+    EXPECT_TRUE(found().ends_with(", filter.f19.clean and 80 more settings|"));
+}
+
+TEST_F(ReviewTest, WhatRunsByItselfComesBeforeWhatNeedsARequest) {
+    start_session();
+    make_repository("lib/.git");
+    write("lib/.git/config", "[alias]\n\tst = !x\n");
+    for (char letter = 'a'; letter <= 'n'; ++letter) write(std::string(1, letter) + "/Makefile");
+    for (char letter = 'a'; letter <= 'l'; ++letter) write(std::string(1, letter) + "/.envrc");
+    write("AGENTS.md");
+    found();
+    auto lines = review::describe(review_, session_.project, 10);
+    EXPECT_EQ(lines[1], "  a/.envrc: run by direnv when a shell enters");
+    EXPECT_EQ(lines[10], "  j/.envrc: run by direnv when a shell enters");
+    EXPECT_EQ(lines.back(), "  and 18 more, 2 of which run by themselves");
+    EXPECT_EQ(review_.findings[12].path.name(), "config");
+    EXPECT_EQ(review_.findings[13].path.name(), "AGENTS.md");
 }
 
 TEST_F(ReviewTest, NamesCanNotDriveTheTerminal) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "seccomp/explain.h"
+#include "seccomp/filter.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "seccomp/no_execution.h"
+#include "seccomp/allow_list.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -30,7 +30,7 @@ TEST(Table, IndexAndSwitchesAreTheSame) {
 
 TEST(Table, EverySwitchIsASetting) {
     using enum seccomp::Switch;
-    for (seccomp::Switch which : {nested_namespaces, trace, perf, keyrings}) {
+    for (seccomp::Switch which : {nested_namespaces, new_namespaces, trace, perf, keyrings}) {
         EXPECT_TRUE(seccomp::setting_of(which).starts_with("isolation.allow_"));
         bool is_used =
             std::ranges::any_of(seccomp::rows(), [&](const Row& row) { return row.lifted_by == which; });
@@ -45,6 +45,17 @@ TEST(Table, NamesAreSortedAndHoldTheRows) {
     for (const Row& row : seccomp::rows())
         EXPECT_TRUE(std::ranges::binary_search(names, row.name)) << row.name;
     EXPECT_TRUE(std::ranges::binary_search(names, std::string_view("read")));
+}
+
+// Threat: a call that the filter leaves to the listener, and that the listener does not refuse, makes a
+// namespace. Only these two calls are left to it, and only with a flag.
+TEST(Table, OnlyNewNamespacesAreLeftToAListener) {
+    const Switches left{.leaves_namespaces_to_listener = true};
+    for (const Row& row : seccomp::rows()) {
+        bool is_left = left.lifts(row.lifted_by) != Switches{}.lifts(row.lifted_by);
+        EXPECT_EQ(is_left, row.when == "a flag for a new namespace") << row.name;
+        if (is_left) EXPECT_TRUE(row.name == "clone" || row.name == "unshare") << row.name;
+    }
 }
 
 // A row without documentation is not finished.

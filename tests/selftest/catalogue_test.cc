@@ -4,12 +4,11 @@
 #include <algorithm>
 #include <set>
 
-#include "base/glob.h"
+#include "base/path.h"
 #include "config/settings.h"
 #include "config/value.h"
 #include "selftest/judgement.h"
-#include "selftest/print.h"
-#include "selftest/probe.h"
+#include "selftest/runner.h"
 
 namespace selftest {
 namespace {
@@ -69,7 +68,22 @@ TEST(Catalogue, SelectsByGroupAndByName) {
     base::Result<std::vector<const Probe*>> one = select_probes(std::vector<std::string>{"terminal/type"});
     ASSERT_TRUE(one);
     EXPECT_EQ(one->size(), 1u);
-    EXPECT_EQ(select_probes({})->size(), all_probes().size());
+}
+
+// They start a host and a gateway that decrypts; a run without words must stay fast.
+TEST(Catalogue, ProbesOfCredentialsRunOnlyIfTheyAreNamed) {
+    base::Result<std::vector<const Probe*>> named = select_probes(std::vector<std::string>{"credentials"});
+    ASSERT_TRUE(named);
+    EXPECT_GE(named->size(), 40u);
+    for (const Probe* probe : *named) {
+        EXPECT_TRUE(probe->is_on_request) << probe->name;
+        EXPECT_EQ(probe->scenario, Scenario::credentials) << probe->name;
+        EXPECT_TRUE(probe->excuse.empty()) << "every host can show the control of " << probe->name;
+    }
+    base::Result<std::vector<const Probe*>> usual = select_probes({});
+    ASSERT_TRUE(usual);
+    for (const Probe* probe : *usual) EXPECT_FALSE(probe->is_on_request) << probe->name;
+    EXPECT_EQ(usual->size() + named->size(), all_probes().size());
 }
 
 TEST(Catalogue, AMistypedGroupNamesTheNearest) {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "selftest/attempt.h"
+#include "selftest/runner.h"
 
 namespace selftest {
 namespace {
@@ -16,7 +16,7 @@ Probe probe_named(std::string name) {
 
 const Jailed kJail{.backend = base::Backend::bwrap, .landlock = 7};
 
-TEST(Judgement, ARefusalBesideAWorkingControlIsAPass) {
+TEST(SelftestVerdict, ARefusalBesideAWorkingControlIsAPass) {
     Probe probe = probe_named("files/x");
     Judgement judgement = judge(probe, {.outside = escaped("done"), .inside = held("ENOENT")}, kJail);
     EXPECT_EQ(judgement.result, ProbeResult::held);
@@ -24,7 +24,7 @@ TEST(Judgement, ARefusalBesideAWorkingControlIsAPass) {
     EXPECT_EQ(judgement.no_control, "");
 }
 
-TEST(Judgement, AnEscapeIsAnEscapeWhateverTheControlSays) {
+TEST(SelftestVerdict, AnEscapeIsAnEscapeWhateverTheControlSays) {
     Probe probe = probe_named("files/x");
     for (const Finding& outside : {escaped("done"), held("EPERM"), absent("nothing here")}) {
         EXPECT_EQ(judge(probe, {.outside = outside, .inside = escaped("done")}, kJail).result,
@@ -34,7 +34,7 @@ TEST(Judgement, AnEscapeIsAnEscapeWhateverTheControlSays) {
               ProbeResult::escaped);
 }
 
-TEST(Judgement, APassWithoutAControlIsAnError) {
+TEST(SelftestVerdict, APassWithoutAControlIsAnError) {
     Probe probe = probe_named("files/x");
     EXPECT_EQ(judge(probe, {.outside = std::nullopt, .inside = held("ENOENT")}, kJail).result,
               ProbeResult::error);
@@ -44,7 +44,7 @@ TEST(Judgement, APassWithoutAControlIsAnError) {
     EXPECT_EQ(judge(probe, {.outside = crashed, .inside = held("ENOENT")}, kJail).result, ProbeResult::error);
 }
 
-TEST(Judgement, AnExcusedControlIsToldWithItsReason) {
+TEST(SelftestVerdict, AnExcusedControlIsToldWithItsReason) {
     Probe probe = probe_named("files/x");
     probe.excuse = "needs root";
     Judgement judgement = judge(probe, {.outside = held("EPERM"), .inside = held("EPERM")}, kJail);
@@ -52,7 +52,7 @@ TEST(Judgement, AnExcusedControlIsToldWithItsReason) {
     EXPECT_EQ(judgement.no_control, "needs root: EPERM");
 }
 
-TEST(Judgement, AnExcuseDoesNotCoverACrash) {
+TEST(SelftestVerdict, AnExcuseDoesNotCoverACrash) {
     Probe probe = probe_named("files/x");
     probe.excuse = "needs root";
     Finding crashed{Finding::Kind::broken, "ended without a word"};
@@ -60,26 +60,26 @@ TEST(Judgement, AnExcuseDoesNotCoverACrash) {
     EXPECT_EQ(judge(probe, {.outside = held("EPERM"), .inside = crashed}, kJail).result, ProbeResult::error);
 }
 
-TEST(Judgement, WhatThisHostHasNotIsNotTried) {
+TEST(SelftestVerdict, WhatThisHostHasNotIsNotTried) {
     Probe probe = probe_named("files/x");
     Judgement judgement = judge(probe, {.outside = absent("no IPv6"), .inside = absent("no IPv6")}, kJail);
     EXPECT_EQ(judgement.result, ProbeResult::not_tried);
     EXPECT_EQ(judgement.detail, "no IPv6");
 }
 
-TEST(Judgement, AProbeThatIsNotHeardOfIsAnError) {
+TEST(SelftestVerdict, AProbeThatIsNotHeardOfIsAnError) {
     Probe probe = probe_named("files/x");
     EXPECT_EQ(judge(probe, {.outside = escaped("done"), .inside = std::nullopt}, kJail).result,
               ProbeResult::error);
 }
 
-TEST(Judgement, AJailThatTheAdministratorForbidsIsNotTried) {
+TEST(SelftestVerdict, AJailThatTheAdministratorForbidsIsNotTried) {
     Probe probe = probe_named("files/x");
     Judgement judgement = judge(probe, {}, {.refusal = "the ceiling forbids it"});
     EXPECT_EQ(judgement.result, ProbeResult::not_tried);
 }
 
-TEST(Judgement, WhatASettingPermitsIsNoEscape) {
+TEST(SelftestVerdict, WhatASettingPermitsIsNoEscape) {
     Probe probe = probe_named("files/x");
     probe.permitted_by = "isolation.private_tmp=false";
     policy::Effective settings;
@@ -92,7 +92,7 @@ TEST(Judgement, WhatASettingPermitsIsNoEscape) {
     EXPECT_NE(judge(probe, findings, jail).detail.find("isolation.private_tmp = false"), std::string::npos);
 }
 
-TEST(Judgement, AKnownLimitCountsOnlyForItsBackendAndItsKernel) {
+TEST(SelftestVerdict, AKnownLimitCountsOnlyForItsBackendAndItsKernel) {
     const Exception& limit = exceptions().front();
     Probe probe = probe_named(std::string(limit.probe));
     Findings findings{.outside = escaped("done"), .inside = escaped("done")};
@@ -106,7 +106,7 @@ TEST(Judgement, AKnownLimitCountsOnlyForItsBackendAndItsKernel) {
     EXPECT_EQ(judge(probe, findings, {.backend = base::Backend::landlock}).result, ProbeResult::escaped);
 }
 
-TEST(Judgement, ALimitOfASetUidProgramCountsOnlyForOne) {
+TEST(SelftestVerdict, ALimitOfASetUidProgramCountsOnlyForOne) {
     Probe probe = probe_named("namespaces/shared-user");
     Findings findings{.outside = escaped("done"), .inside = escaped("done")};
     EXPECT_EQ(judge(probe, findings, kJail).result, ProbeResult::escaped);
@@ -127,6 +127,36 @@ TEST(Totals, OneEscapeOrOneErrorSpoilsTheWhole) {
         judgements[1].result = harmless;
         EXPECT_TRUE(is_sound(add_up(judgements)));
     }
+}
+
+// Threat: a file that was not planted can't be found, so its absence would count as held.
+TEST(SelftestVerdict, WhatNeedsAFileThatWasNotPlantedIsNotTried) {
+    World world;
+    world.left_out = "|.netrc|notes|";
+    Jailed jail = kJail;
+    jail.world = &world;
+    Probe probe = probe_named("files/x");
+    probe.attempt = [](const World&) { return escaped("done"); };
+    const Findings findings{.outside = escaped("done"), .inside = held("ENOENT")};
+    for (std::string_view path : {"", "netrc", ".netr", "note"}) {
+        probe.planted = path;
+        EXPECT_EQ(judge(probe, findings, jail).result, ProbeResult::held) << path;
+        EXPECT_EQ(run_probe(probe, world), escaped("done")) << path;
+    }
+    probe.planted = ".netrc";
+    EXPECT_EQ(judge(probe, findings, jail).result, ProbeResult::not_tried);
+    EXPECT_EQ(judge(probe, findings, jail).detail, "~/.netrc is the user's own");
+    EXPECT_EQ(run_probe(probe, world).kind, Finding::Kind::absent);
+}
+
+TEST(SelftestVerdict, ARequestIsNotTriedWhereConnectionsAreNotDecrypted) {
+    const Probe probe{.name = "credentials/path", .what = "", .attempt = {}, .needs_interception = true};
+    const Findings findings{.outside = escaped("reached"), .inside = absent("not decrypted")};
+    EXPECT_EQ(judge(probe, findings, {}).result, ProbeResult::not_tried);
+    const Findings tried{.outside = escaped("reached"), .inside = held("outside_the_binding")};
+    EXPECT_EQ(judge(probe, tried, {.intercepts = true}).result, ProbeResult::held);
+    const Findings broke{.outside = escaped("reached"), .inside = escaped("reached")};
+    EXPECT_EQ(judge(probe, broke, {.intercepts = true}).result, ProbeResult::escaped);
 }
 
 }  // namespace

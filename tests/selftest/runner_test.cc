@@ -6,8 +6,6 @@
 
 #include <cstdlib>
 
-#include "selftest/attempt.h"
-
 namespace selftest {
 namespace {
 
@@ -75,7 +73,7 @@ TEST(Runner, AProbeThatHangsIsNoPass) {
     EXPECT_EQ(finding.detail, "did not end in time");
 }
 
-TEST(World, TravelsWhole) {
+TEST(ProbeWorld, TravelsWhole) {
     World world{.secret = "s", .root = "/r", .home = "/r/h", .address = "192.0.2.1"};
     world.process = 42;
     world.is_inside = 1;

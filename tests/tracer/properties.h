@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "tracer/messages.h"
+#include "tracer/record.h"
 
 namespace tracer {
 

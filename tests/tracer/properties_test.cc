@@ -7,7 +7,7 @@
 
 namespace {
 
-TEST(NoteProperties, HoldForEverySeed) {
+TEST(HandoffMessageProperties, HoldForEverySeed) {
     fuzz::expect_unbroken("tracer/corpus/notes", tracer::broken_for_notes);
 }
 

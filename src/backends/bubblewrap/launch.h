@@ -25,4 +25,8 @@ base::Result<pid_t> jailed_process(int information);
 // runs. bubblewrap itself can't.
 void limit_watches_of(const base::Fd& mount_namespace);
 
+// Turns bubblewrap's error output into one line that a user can act on.
+
+base::Error diagnose(std::string_view standard_error);
+
 }  // namespace backends::bubblewrap

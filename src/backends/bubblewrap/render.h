@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "inner/launch_spec.h"
 #include "plan/plan.h"
 
 namespace backends::bubblewrap {
@@ -23,5 +25,11 @@ bool has_content(plan::MountKind kind);
 
 // All options in order; the launcher adds the program to execute.
 std::vector<std::string> render(const plan::Plan& plan, const Opened& opened);
+
+// What the inner stage must check before the command runs.
+
+// A check for each mount that is pinned or in a writable part of the host, with the current identity of its
+// source. An error if a source is missing or has a symbolic link in its path.
+base::Result<std::vector<inner::Check>> make_checks(const plan::Plan& plan);
 
 }  // namespace backends::bubblewrap

@@ -3,6 +3,9 @@
 // profile that it reads. It inherits only the descriptors that it needs.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "backends/backend.h"
 #include "base/result.h"
 #include "host/facts.h"
@@ -11,5 +14,14 @@
 namespace backends::firejail {
 
 base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, const Caller& caller);
+
+// Whether this firejail has the options that the jail needs. Searches its file for them, because
+// distributions patch versions, and running it would cost more than the jail.
+
+base::Status knows_options(const std::string& program);
+
+// Turns firejail's error output into one line that a user can act on.
+
+base::Error diagnose(std::string_view standard_error);
 
 }  // namespace backends::firejail

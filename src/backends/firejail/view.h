@@ -10,7 +10,7 @@
 //
 // firejail executes all whitelists first and then the other acts in the given order, so an act on a directory
 // comes before those on its content. It skips what it can't do, silently or with a warning that the user does
-// not see: so the inner stage checks the result (checks.h).
+// not see: so the inner stage checks the result (render.h).
 #pragma once
 
 #include <vector>
@@ -37,7 +37,7 @@ struct Entry {
     bool operator==(const Entry&) const = default;
 };
 
-// A link in the home that the inner stage makes (inner/write_files.h).
+// A link in the home that the inner stage makes (inner/preparation.h).
 struct Link {
     base::Path path;
     std::string target;

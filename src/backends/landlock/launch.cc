@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "backends/channels.h"
+#include "backends/backend.h"
 #include "base/text.h"
 #include "inner/launch_spec.h"
 #include "inner/stage.h"
@@ -71,6 +71,7 @@ doorman::AnsweredCalls doorman_of(const plan::Plan& plan, const Caller& caller, 
                                  .guards_sockets = true,
                                  .abstract_names = doorman::AbstractNames::refused,
                                  .guards_terminal_size = caller.terminal >= 0,
+                                 .refuses_namespaces = !plan.system_calls.allow_nested_namespaces,
                                  .guards_attributes = true,
                                  .guards_truncation = abi < kGuardsTruncation,
                                  .guards_processes = true,
@@ -101,6 +102,8 @@ base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, 
     // If system calls can't be answered, the jail can make no Unix sockets: otherwise it could reach those of
     // the host's services.
     spec.doorman.is_answered = facts.can_answer_calls;
+    // A session without a terminal may get one with `exec`.
+    spec.doorman.guards_terminal_size |= facts.can_answer_calls;
     if (base::Status written = write_launch_spec(spec, inheritance); !written) return written.error();
 
     pid_t parent = ::getpid();

@@ -5,11 +5,11 @@
 //   step                                          power over
 //   ------------------------------------------    ----------------------------------------------------------
 //   the clone                                     the new namespaces: every capability, as their maker
-//   the control group is entered                  the same
 //   the caller is mapped to root                  the same; root inside, the caller outside
 //   inotify is limited                            the same
 //   nothing mounted here is visible outside       the same. Later mounts of the host are visible here (for
 //                                                 instance an automounter's), never the other way
+//   the control group is entered                  the same
 //   the network is set up, its sockets go out     the same
 //   the view is built, the old root detached      the same; from here on there is no way to the host's files
 //   a second user namespace                       that one alone: what was made before belongs to the first,
@@ -55,24 +55,28 @@ Failure set_up_network(const Work& work) {
 
 }  // namespace
 
-Failure build_jail(Work& work) {
+Failure begin_jail(Work& work) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    mode_t mask = ::umask(0);
-    int self = ::open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (self < 0) return {errno, Phase::user_map};
+    work.mask = ::umask(0);
+    work.self = ::open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (work.self < 0) return {errno, Phase::user_map};
     // Open it now: soon no process outside can inspect this one.
-    work.mounts = ::openat(self, "ns/mnt", O_RDONLY | O_CLOEXEC);
+    work.mounts = ::openat(work.self, "ns/mnt", O_RDONLY | O_CLOEXEC);
     if (work.mounts < 0) return {errno, Phase::privacy};
-    if (Failure failure = enter_control_group(work.cgroup)) return failure;
-    if (Failure failure = become_root(work.caller, self)) return failure;
+    if (Failure failure = become_root(work.caller, work.self)) return failure;
     limit_watches();
     if (int number = mount_call(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr); number != 0)
         return {number, Phase::privacy};
+    return {};
+}
+
+Failure build_jail(Work& work) {
+    if (Failure failure = enter_control_group(work.cgroup)) return failure;
     if (Failure failure = set_up_network(work)) return failure;
-    if (Failure failure = build_view(*work.script, self)) return failure;
-    if (Failure failure = give_up_power(work.caller, self)) return failure;
-    ::close(self);
-    ::umask(mask);
+    if (Failure failure = build_view(*work.script, work.self)) return failure;
+    if (Failure failure = give_up_power(work.caller, work.self)) return failure;
+    ::close(work.self);
+    ::umask(work.mask);
     // Changing credentials clears PDEATHSIG; set it again.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     return {};

@@ -4,7 +4,6 @@
 // supervisor, and inherits the state of its locks.
 #pragma once
 
-#include "backends/native/failure.h"
 #include "backends/native/powers_after_clone.h"
 #include "backends/native/script.h"
 #include "network/netns/recipe.h"
@@ -17,10 +16,14 @@ struct Work {
     network::netns::Recipe* network = nullptr;  // for its own network namespace; not set: it has none
     int listeners = -1;                         // where the recipe's sockets are sent
     Script* script = nullptr;
-    int mounts = -1;  // the jail's mount namespace, once it is built
+    int mounts = -1;  // the jail's mount namespace, once it is begun
+    int self = -1;    // /proc/self of the host, from the beginning to the end
+    mode_t mask = 0;  // the caller's umask
 };
 
-// Everything; on return without a failure the process is in the jail and has no power over it.
+// What needs no plan.
+Failure begin_jail(Work& work);
+// The rest; on return without a failure the process is in the jail and has no power over it.
 Failure build_jail(Work& work);
 
 }  // namespace backends::native

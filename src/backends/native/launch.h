@@ -16,7 +16,7 @@ namespace backends::native {
 // the gateway's listeners through Caller::listeners.
 base::Result<Launched> launch(const plan::Plan& plan, const host::Facts& facts, const Caller& caller);
 
-// Turns the child's message (failure.h) into one line that a user can act on.
+// Turns the child's message (script.h) into one line that a user can act on.
 base::Error diagnose(std::string_view said);
 
 }  // namespace backends::native

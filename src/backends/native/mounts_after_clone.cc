@@ -23,7 +23,6 @@
 #include <cstring>
 
 #include "backends/native/mount_calls.h"
-#include "backends/native/open_after_clone.h"
 #include "backends/native/remount_after_clone.h"
 
 namespace backends::native {
@@ -72,6 +71,8 @@ class Builder {
             case Act::mount_copy:
             case Act::mount_content:
                 return mount_tree(index);
+            case Act::mount_overlay:
+                return mount_overlay(index);
             case Act::mount_link:
                 return mount_link(step);
             case Act::mount_new:
@@ -130,8 +131,11 @@ class Builder {
         const Step& step = script_.steps[index];
         if (step.is_for_owner && ::faccessat(root_, step.target, W_OK, 0) != 0) return 0;
         int place = step.shows_host ? open_without_links(root_, step.target) : -1;
-        bool is_missing = step.shows_host && place == -ENOENT;
+        bool is_missing = step.shows_host && is_gone(step, place);
         if (is_missing && step.is_optional) return 0;
+        // A name of the plan that is made in the layer, and covered there.
+        if (is_missing && step.is_in_layer && step.is_in_place && step.makes_place)
+            place = open_or_make_without_links(root_, step.target, true, kLeading);
         bool can_be_made = is_missing && step.makes_place && !step.is_in_place;
         if (step.shows_host && place < 0 && !can_be_made) return -place;
         int tree = open_source(step, place);
@@ -149,6 +153,66 @@ class Builder {
         let_go(tree);
         let_go(place);
         return 0;
+    }
+
+    // In a layer another entry may be in place of a directory on the way: then nothing of the project shows.
+    static bool is_gone(const Step& step, int place) {
+        if (place == -ENOENT) return true;
+        return step.is_in_layer && step.is_optional && (place == -ELOOP || place == -ENOTDIR);
+    }
+
+    // ---- The overlay
+
+    // Threat: a path with ":" or "," would be read as two directories or as another option, and a directory
+    // on the way could be replaced meanwhile. So the kernel gets descriptors.
+    int mount_overlay(size_t index) {
+        const Step& step = script_.steps[index];
+        int lower = open_without_links(AT_FDCWD, step.source);
+        if (lower < 0) return -lower;
+        struct stat status;
+        if (::fstat(lower, &status) != 0) return errno;
+        if (step.inode != 0 && status.st_ino != step.inode) return ESTALE;
+        int directory = open_without_links(AT_FDCWD, step.options);
+        if (directory < 0) return -directory;
+        int upper = open_without_links(directory, "upper"), work = open_without_links(directory, "work");
+        if (upper < 0 || work < 0) return upper < 0 ? -upper : -work;
+        int tree = make_overlay({lower, upper, work}, step.attributes);
+        if (tree < 0) return -tree;
+        int place = step.shows_host ? open_without_links(root_, step.target) : -1;
+        if (step.shows_host && place < 0) return -place;
+        if (!step.shows_host && ::mkdirat(root_, step.target, step.mode) != 0 && errno != EEXIST)
+            return errno;
+        int moved = place >= 0
+                        ? move_mount(tree, "", place, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH)
+                        : move_mount(tree, "", root_, step.target, MOVE_MOUNT_F_EMPTY_PATH);
+        if (moved != 0) return errno;
+        for (int descriptor : {tree, place, lower, directory, upper, work}) let_go(descriptor);
+        return 0;
+    }
+
+    struct Directories {
+        int lower, upper, work;
+    };
+
+    static int make_overlay(const Directories& directories, uint64_t attributes) {
+        int context = static_cast<int>(::syscall(SYS_fsopen, "overlay", FSOPEN_CLOEXEC));
+        if (context < 0) return -errno;
+        auto set = [&](const char* key, int descriptor) {
+            return ::syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, key,
+                             DescriptorPath(descriptor).text(), 0) == 0;
+        };
+        // Attributes of the user, since Linux 5.11: without privilege the kernel can't set others.
+        bool is_set = ::syscall(SYS_fsconfig, context, FSCONFIG_SET_FLAG, "userxattr", nullptr, 0) == 0 &&
+                      set("lowerdir", directories.lower) && set("upperdir", directories.upper) &&
+                      set("workdir", directories.work);
+        if (!is_set) return -errno;
+        // Without it the end of the jail waits until all files are on the disk. layers/store.h has the price.
+        ::syscall(SYS_fsconfig, context, FSCONFIG_SET_FLAG, "volatile", nullptr, 0);
+        if (::syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0) != 0) return -errno;
+        int tree = static_cast<int>(::syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes));
+        int number = errno;
+        ::close(context);
+        return tree < 0 ? -number : tree;
     }
 
     // A tree that is not mounted yet, with its final rights; or minus errno.
@@ -244,6 +308,7 @@ class Builder {
         int number = 0;
         if (step.shows_host) {
             place = open_without_links(root_, step.target);
+            if (step.is_optional && is_gone(step, place)) return 0;
             if (place == -ENOENT && step.makes_place)
                 place = open_or_make_without_links(root_, step.target, true, step.mode);
             if (place < 0) return -place;
@@ -264,6 +329,7 @@ class Builder {
     int seal(const Step& step) {
         if (step.of >= 0) {
             int sealed = script_.descriptors[static_cast<size_t>(step.of)];
+            if (sealed < 0 && script_.steps[static_cast<size_t>(step.of)].is_optional) return 0;
             int number = set_attributes(sealed, MOUNT_ATTR_RDONLY, 0);
             let_go(sealed);
             return number;
@@ -300,6 +366,8 @@ Failure build_view(Script& script, int self) {
         if (int number = builder.carry_out(i); number != 0) {
             const Step& step = script.steps[i];
             bool is_content = step.act == Act::make_file || step.act == Act::mount_content;
+            if (step.act == Act::mount_overlay && number != ESTALE)
+                return {number, Phase::layer, step.target, step.options};
             return {number, Phase::step, step.target, is_content ? "" : step.source};
         }
     }

@@ -2,7 +2,6 @@
 // Executes a script in the process's own mount namespace, and detaches the old root.
 #pragma once
 
-#include "backends/native/failure.h"
 #include "backends/native/script.h"
 
 namespace backends::native {

@@ -6,10 +6,13 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "backends/native/script.h"
 
 namespace backends::native {
 namespace {
@@ -91,6 +94,35 @@ Failure give_up_power(const CallerIds& caller, int self) {
     if (int number = write_maps(self, {caller.user, 0, caller.group, 0}); number != 0)
         return {number, Phase::last_namespace};
     return {drop_capabilities(), Phase::privileges};
+}
+
+namespace {
+
+struct iovec field(const char* text) {
+    return {const_cast<char*>(text), std::strlen(text) + 1};
+}
+
+// Enough for every errno and every phase.
+struct Digits {
+    char text[8];
+};
+
+Digits digits_of(unsigned number) {
+    Digits digits = {};
+    size_t count = 1;
+    for (unsigned rest = number; rest >= 10 && count < sizeof digits.text - 1; rest /= 10) ++count;
+    for (size_t i = count; i-- > 0; number /= 10) digits.text[i] = static_cast<char>('0' + number % 10);
+    return digits;
+}
+
+}  // namespace
+
+void send_failure(int descriptor, const Failure& failure) {
+    Digits phase = digits_of(static_cast<unsigned>(failure.phase));
+    Digits number = digits_of(static_cast<unsigned>(failure.number));
+    struct iovec fields[] = {field(phase.text), field(number.text), field(failure.object),
+                             field(failure.other)};
+    (void)!::writev(descriptor, fields, 4);
 }
 
 }  // namespace backends::native

@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "backends/native/failure.h"
+#include "backends/native/script.h"
 
 namespace backends::native {
 

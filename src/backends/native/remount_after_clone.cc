@@ -7,13 +7,115 @@
 
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstring>
 
 #include "backends/native/mount_calls.h"
-#include "backends/native/open_after_clone.h"
+#include "backends/native/mount_table.h"
+
+namespace backends::native {
+namespace {
+
+constexpr int kOpenFlags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+
+enum class Missing { is_error, becomes_directory, becomes_file };
+enum class LastLink { is_error, is_opened };
+
+constexpr mode_t kDirectoryMode = 0755;
+
+int make_directory(int directory, const char* name, mode_t mode) {
+    return ::mkdirat(directory, name, mode) == 0 || errno == EEXIST ? 0 : -errno;
+}
+
+int make_last(int directory, const char* name, Missing missing) {
+    if (missing == Missing::becomes_directory) return make_directory(directory, name, kDirectoryMode);
+    return ::mknodat(directory, name, S_IFREG | 0444, 0) == 0 || errno == EEXIST ? 0 : -errno;
+}
+
+// One component. O_PATH opens a link itself instead of refusing it.
+int open_next(int directory, const char* name, LastLink link) {
+    int next = ::openat(directory, name, kOpenFlags);
+    if (next < 0) return -errno;
+    if (link == LastLink::is_opened) return next;
+    struct stat status;
+    int number = ::fstat(next, &status) != 0 ? errno : S_ISLNK(status.st_mode) ? ELOOP : 0;
+    if (number == 0) return next;
+    ::close(next);
+    return -number;
+}
+
+// Before Linux 5.6 there is no openat2: open one component after the other.
+int open_stepwise(int directory, const char* path, Missing last, mode_t leading, LastLink last_link) {
+    bool is_absolute = path[0] == '/';
+    int current =
+        ::openat(is_absolute ? AT_FDCWD : directory, is_absolute ? "/" : ".", kOpenFlags | O_DIRECTORY);
+    if (current < 0) return -errno;
+    char name[NAME_MAX + 1];
+    while (*path != '\0') {
+        size_t length = std::strcspn(path, "/");
+        if (length > NAME_MAX) {
+            ::close(current);
+            return -ENAMETOOLONG;
+        }
+        if (length > 0 && !(length == 1 && path[0] == '.')) {
+            std::memcpy(name, path, length);
+            name[length] = '\0';
+            bool is_last = path[length] == '\0';
+            LastLink link = is_last ? last_link : LastLink::is_error;
+            int next = open_next(current, name, link);
+            if (next == -ENOENT && last != Missing::is_error) {
+                next = is_last ? make_last(current, name, last) : make_directory(current, name, leading);
+                if (next == 0) next = open_next(current, name, link);
+            }
+            ::close(current);
+            if (next < 0) return next;
+            current = next;
+        }
+        path += length;
+        if (*path == '/') ++path;
+    }
+    return current;
+}
+
+int open_with(int directory, const char* path, LastLink last_link) {
+    struct open_how how = {};
+    // With O_NOFOLLOW the kernel opens a link at the end of the path itself, even with RESOLVE_NO_SYMLINKS.
+    how.flags = O_PATH | O_CLOEXEC | (last_link == LastLink::is_opened ? O_NOFOLLOW : 0);
+    how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    if (path[0] != '/') how.resolve |= RESOLVE_BENEATH;
+    // EAGAIN: a directory on the way was renamed, and the kernel can't decide whether the path is below.
+    for (int attempt = 0; attempt < 64; ++attempt) {
+        long opened = ::syscall(SYS_openat2, directory, path, &how, sizeof how);
+        if (opened >= 0) return static_cast<int>(opened);
+        if (errno != EAGAIN) break;
+    }
+    // Old seccomp filters of containers return EPERM for calls that they do not list.
+    if (errno != ENOSYS && errno != EPERM) return -errno;
+    return open_stepwise(directory, path, Missing::is_error, 0, last_link);
+}
+
+}  // namespace
+
+int open_without_links(int directory, const char* path) {
+    return open_with(directory, path, LastLink::is_error);
+}
+
+int open_link_itself(int directory, const char* path) {
+    return open_with(directory, path, LastLink::is_opened);
+}
+
+int open_or_make_without_links(int directory, const char* path, bool is_directory, mode_t leading) {
+    Missing last = is_directory ? Missing::becomes_directory : Missing::becomes_file;
+    return open_stepwise(directory, path, last, leading, LastLink::is_error);
+}
+
+}  // namespace backends::native
 
 #ifndef MS_NOSYMFOLLOW  // Linux 5.10
 #define MS_NOSYMFOLLOW 256
@@ -38,81 +140,9 @@ constexpr Flag kFlags[] = {
     {"nosymfollow", MS_NOSYMFOLLOW, 0},
 };
 
-// A line of the table, read piece by piece; a field longer than its buffer is an error.
-struct Line {
-    char place[4096];
-    char options[512];
-};
-
-class Table {
-  public:
-    explicit Table(int file) : file_(file) {}
-
-    // 1: a line, 0: the end, or minus errno.
-    int next(Line& line) {
-        int field = 0;
-        size_t place = 0, options = 0;
-        for (;;) {
-            int byte = read_byte();
-            if (byte == kEnd) return field == 0 ? 0 : -EPROTO;
-            if (byte < 0) return byte;
-            if (byte == '\n') break;
-            if (byte == ' ') {
-                ++field;
-            } else if (field == kPlaceField) {
-                if (place + 1 >= sizeof line.place) return -ENAMETOOLONG;
-                line.place[place++] = static_cast<char>(byte);
-            } else if (field == kOptionsField) {
-                if (options + 1 >= sizeof line.options) return -ENAMETOOLONG;
-                line.options[options++] = static_cast<char>(byte);
-            }
-        }
-        line.place[unescape(line.place, place)] = '\0';
-        line.options[options] = '\0';
-        return 1;
-    }
-
-  private:
-    static constexpr int kPlaceField = 4;
-    static constexpr int kOptionsField = 5;
-    static constexpr int kEnd = 256;
-
-    int read_byte() {
-        while (at_ == count_) {
-            ssize_t got = ::read(file_, bytes_, sizeof bytes_);
-            if (got < 0 && errno == EINTR) continue;
-            if (got < 0) return -errno;
-            if (got == 0) return kEnd;
-            at_ = 0;
-            count_ = static_cast<size_t>(got);
-        }
-        return static_cast<unsigned char>(bytes_[at_++]);
-    }
-
-    // Blanks and some other characters are written as \040.
-    static size_t unescape(char* text, size_t length) {
-        size_t to = 0;
-        for (size_t from = 0; from < length; ++to) {
-            if (text[from] == '\\' && from + 3 < length) {
-                text[to] = static_cast<char>((text[from + 1] - '0') * 64 + (text[from + 2] - '0') * 8 +
-                                             (text[from + 3] - '0'));
-                from += 4;
-            } else {
-                text[to] = text[from++];
-            }
-        }
-        return to;
-    }
-
-    int file_;
-    char bytes_[4096];
-    size_t at_ = 0;
-    size_t count_ = 0;
-};
-
 bool makes_mount(Act act) {
     return act == Act::mount_bind || act == Act::mount_copy || act == Act::mount_content ||
-           act == Act::mount_new || act == Act::mount_link;
+           act == Act::mount_new || act == Act::mount_link || act == Act::mount_overlay;
 }
 
 bool has_word(const char* options, const char* word) {
@@ -152,7 +182,7 @@ uint64_t attributes_for(const Script& script, const char* place) {
     return decides ? attributes | nearest->attributes : attributes;
 }
 
-int remount_one(const Script& script, int root, const Line& line) {
+int remount_one(const Script& script, int root, const MountLine& line) {
     const char* place = line.place[0] == '/' ? line.place + 1 : line.place;
     uint64_t wanted = attributes_for(script, place);
     unsigned long flags = 0;
@@ -179,8 +209,8 @@ int remount_one(const Script& script, int root, const Line& line) {
 Failure remount(const Script& script, int self, int root) {
     int file = ::openat(self, "mountinfo", O_RDONLY | O_CLOEXEC);
     if (file < 0) return {errno, Phase::step, "the mount table", ""};
-    static Line line;  // a failure points to it
-    Table table(file);
+    static MountLine line;  // a failure points to it
+    MountTable table(file);
     for (;;) {
         int got = table.next(line);
         if (got == 0) break;

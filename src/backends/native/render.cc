@@ -11,9 +11,9 @@
 #include <set>
 #include <utility>
 
-#include "backends/layers.h"
-#include "base/inside/devices.h"
-#include "base/inside/paths_inside.h"
+#include "backends/backend.h"
+#include "backends/covers.h"
+#include "base/inside/jail_files.h"
 #include "inner/stage.h"
 
 namespace backends::native {
@@ -68,6 +68,8 @@ class Renderer {
                 return add_bind(mount, layer, mount.source.c_str(), kReadonly);
             case MountKind::bind_writable:
                 return add_bind(mount, layer, mount.source.c_str(), kWritable);
+            case MountKind::overlay:
+                return add_overlay(mount, layer);
             case MountKind::bind_device:
                 return add_bind(mount, layer, mount.source.c_str(), kDevice);
             case MountKind::helper_socket:
@@ -120,16 +122,20 @@ class Renderer {
         bool is_host = shows_host(layer);
         bool is_pinned = mount.is_pinned || layer.is_in_writable;
         bool is_project = mount.target == plan_.project;
-        Step step{.act = Act::mount_bind,
-                  .source = source,
-                  .target = relative(mount),
-                  .attributes = attributes,
-                  .mode = kOpen,
-                  .inode = is_project ? plan_.project_inode : 0,
-                  .is_pinned = is_pinned,
-                  .is_in_place = is_host && is_pinned && lies_in_place(mount, layer, attributes),
-                  .shows_host = is_host,
-                  .makes_place = layer.ground == MountKind::bind_writable};
+        bool is_layered = is_below_overlay(mount) && mount.source == mount.target.str();
+        Step step{
+            .act = Act::mount_bind,
+            .source = source,
+            .target = relative(mount),
+            .attributes = attributes,
+            .mode = kOpen,
+            .inode = is_project ? plan_.project_inode : 0,
+            .is_pinned = is_pinned,
+            .is_in_place = is_layered || (is_host && is_pinned && lies_in_place(mount, layer, attributes)),
+            .shows_host = is_host,
+            .makes_place = makes_place(mount, layer),
+            .is_in_layer = is_layered,
+            .is_optional = is_layered && !is_layer_place(mount)};
         // Our own program covers dozens of others: a copy of the first mount needs no path lookup.
         bool is_own = attributes == kReadonly && !is_pinned && own_program_ == source;
         if (is_own && first_own_ >= 0 && is_host) {
@@ -152,6 +158,31 @@ class Renderer {
         return is_same && !is_stricter && attributes != kDevice && is_empty;
     }
 
+    // The lower directory is the project itself, whatever else shows it.
+    void add_overlay(const Mount& mount, const Layer& layer) {
+        make_parents(mount, layer, kOwners);
+        push_mount({.act = Act::mount_overlay,
+                    .source = mount.source.c_str(),
+                    .target = relative(mount),
+                    .options = text((plan_.layer / "roots/0").str()),
+                    .attributes = kWritable,
+                    .mode = kOpen,
+                    .inode = plan_.project_inode,
+                    .is_pinned = true,
+                    .shows_host = shows_host(layer)});
+    }
+
+    bool is_below_overlay(const Mount& mount) const {
+        return plan_.is_layered && mount.target.is_strictly_within(plan_.project);
+    }
+    // The plan makes this name in the layer.
+    bool is_layer_place(const Mount& mount) const {
+        return std::ranges::find(plan_.layer_places, mount.target) != plan_.layer_places.end();
+    }
+    bool makes_place(const Mount& mount, const Layer& layer) const {
+        return is_below_overlay(mount) ? is_layer_place(mount) : layer.ground == MountKind::bind_writable;
+    }
+
     void add_new(const Mount& mount, const Layer& layer, const char* type, unsigned long flags,
                  const char* options, mode_t parents) {
         make_parents(mount, layer, parents);
@@ -163,7 +194,9 @@ class Renderer {
                     .flags = flags,
                     .mode = parents,
                     .shows_host = shows_host(layer),
-                    .makes_place = layer.ground == MountKind::bind_writable});
+                    .makes_place = makes_place(mount, layer),
+                    .is_in_layer = is_below_overlay(mount),
+                    .is_optional = is_below_overlay(mount) && !is_layer_place(mount)});
     }
 
     void add_content(const Mount& mount, const Layer& layer, uint64_t attributes) {
@@ -176,7 +209,14 @@ class Renderer {
                   .attributes = attributes,
                   .mode = mount.is_executable ? kProgram : kContent,
                   .shows_host = shows_host(layer) || layer.ground == MountKind::proc,
-                  .makes_place = layer.ground == MountKind::bind_writable};
+                  .makes_place = makes_place(mount, layer),
+                  .is_in_layer = is_below_overlay(mount),
+                  .is_optional = is_below_overlay(mount) && !is_layer_place(mount)};
+        // The stage watches the covers of the project, so each has an inode of its own.
+        bool is_watched = is_empty && mount.target.is_strictly_within(plan_.project) &&
+                          watched_masks_++ < kMostWatchedMasks;
+        // A layer may have removed its target, so it is not a source of copies.
+        if (is_watched || step.is_optional) return push_mount(step);
         if (is_empty && first_empty_ >= 0) {
             make_copy(step, first_empty_);
         } else if (is_empty) {
@@ -293,6 +333,7 @@ class Renderer {
     std::string_view own_program_;
     int first_own_ = -1;
     int first_empty_ = -1;
+    size_t watched_masks_ = 0;
 };
 
 }  // namespace

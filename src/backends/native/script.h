@@ -18,6 +18,7 @@ enum class Act : uint8_t {
     make_link,      // source: its target
     make_file,      // source: its content
     mount_bind,     // source: a path of the host
+    mount_overlay,  // source: the lower directory, `options` the directory that contains upper and work
     mount_copy,     // of the mount that step `of` made: the same source and attributes
     mount_content,  // source: the content of a file that exists only there
     mount_link,     // the symbolic link at the target, on itself
@@ -30,7 +31,7 @@ struct Step {
     const char* source = "";
     size_t length = 0;         // of the content
     const char* target = "";   // below the new root, without its first slash; "." is the root itself
-    const char* options = "";  // of mount_new
+    const char* options = "";  // of mount_new; of mount_overlay
     unsigned long flags = 0;   // MS_… of mount_new
     uint64_t attributes = 0;   // MOUNT_ATTR_… that a mount gets
     mode_t mode = 0;           // of what is made; of mount_new: of directories that lead to it
@@ -40,8 +41,9 @@ struct Step {
     bool is_in_place = false;  // the source is the file that is at the target already
     bool shows_host = false;   // the target is in files of the host
     bool makes_place = false;  // that may be changed: a missing target is made
+    bool is_in_layer = false;  // the target is below an overlay
     bool is_kept = false;      // a later step needs the mount
-    // Skipped if the target does not exist: the kernel or the container lacks it.
+    // Skipped if the target does not exist: the kernel or the container lacks it, or the layer removed it.
     bool is_optional = false;
     bool is_for_owner = false;  // only if the caller could write to the target otherwise
 };
@@ -51,5 +53,35 @@ struct Script {
     std::deque<std::string> texts;  // texts of steps that are not in the plan
     std::vector<int> descriptors;   // one for each step: of the mounts that a later step needs
 };
+
+// What the child of a launch sends when a step fails: which step, on what, and why. Text through a pipe, four
+// fields that each end with NUL.
+
+// In the order in which they come.
+enum class Phase : uint8_t {
+    namespaces,
+    control_group,
+    user_map,
+    privacy,
+    network,
+    root,
+    step,   // of the script: `object` is its target, `other` its source
+    layer,  // the overlay: `object` is its target, `other` the directory of the layer
+    old_root,
+    last_namespace,
+    privileges,
+};
+
+struct Failure {
+    int number = 0;  // errno; 0: none
+    Phase phase = Phase::namespaces;
+    const char* object = "";
+    const char* other = "";
+
+    explicit operator bool() const { return number != 0; }
+};
+
+// Writes it; allocates nothing.
+void send_failure(int descriptor, const Failure& failure);
 
 }  // namespace backends::native

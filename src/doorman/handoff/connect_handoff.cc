@@ -8,19 +8,43 @@
 // kernel gives that to no other socket (tests/doorman/internet_test.cc).
 #include "doorman/handoff/connect_handoff.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <vector>
 
-#include "base/process/pass_descriptors.h"
-#include "doorman/backoff.h"
-#include "doorman/handoff/handoff_message.h"
+#include "base/parse.h"
+#include "base/process/descriptors.h"
+#include "base/text.h"
+#include "doorman/sockets.h"
 
 namespace doorman {
+
+std::string encode(const Destination& destination) {
+    char text[INET6_ADDRSTRLEN] = {};
+    ::inet_ntop(destination.is_v6 ? AF_INET6 : AF_INET, destination.address, text, sizeof text);
+    return "tcp " + std::string(text) + " " + std::to_string(destination.port);
+}
+
+std::optional<Destination> decode(std::string_view note) {
+    std::vector<std::string_view> words = base::split(note, ' ');
+    if (words.size() != 3 || words[0] != "tcp") return std::nullopt;
+    Destination destination;
+    destination.is_v6 = words[1].find(':') != std::string_view::npos;
+    int family = destination.is_v6 ? AF_INET6 : AF_INET;
+    if (::inet_pton(family, std::string(words[1]).c_str(), destination.address) != 1) return std::nullopt;
+    const std::optional<uint16_t> port = base::parse_number<uint16_t>(words[2]);
+    if (!port) return std::nullopt;
+    destination.port = *port;
+    return destination;
+}
+
 namespace {
 
 constexpr std::chrono::milliseconds kLongest{1000};
@@ -97,8 +121,7 @@ bool has_name(int socket, GetName get, const Destination& wanted) {
 }
 
 bool has_room(int gateway) {
-    struct pollfd ready = {gateway, POLLOUT, 0};
-    return ::poll(&ready, 1, static_cast<int>(kLongest.count())) == 1 && ready.revents == POLLOUT;
+    return base::await_events(gateway, POLLOUT, kLongest) == POLLOUT;
 }
 
 int listen_for(int socket, const Address& wanted, base::Fd& listener, Address& bound) {
@@ -131,8 +154,7 @@ base::Fd accept_peer_of(int listener, int socket) {
     if (::getsockname(socket, &own.any, &own.length) != 0) return {};
     Destination expected = destination_of(own);
     for (int i = 0; i < kStrangers; ++i) {
-        struct pollfd ready = {listener, POLLIN, 0};
-        if (::poll(&ready, 1, static_cast<int>(kLongest.count())) == 0) return {};
+        if (base::await_events(listener, POLLIN, kLongest) == 0) return {};
         base::Fd accepted(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
         if (accepted && has_name(accepted.get(), ::getpeername, expected)) return accepted;
     }
@@ -147,6 +169,15 @@ bool leads_to_loopback(const Address& address) {
     constexpr unsigned char kLoopbackV6[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
     if (!destination.is_v6) return destination.address[0] == 127;
     return std::memcmp(destination.address, kLoopbackV6, sizeof kLoopbackV6) == 0;
+}
+
+bool leads_to_host_port(const Address& address, const std::vector<uint16_t>& ports) {
+    if (ports.empty() || !leads_to_loopback(address)) return false;
+    Destination destination = destination_of(address);
+    constexpr unsigned char kLoopbackV4[4] = {127, 0, 0, 1};
+    bool is_first =
+        destination.is_v6 || std::memcmp(destination.address, kLoopbackV4, sizeof kLoopbackV4) == 0;
+    return is_first && std::ranges::find(ports, destination.port) != ports.end();
 }
 
 int hand_over(int socket, const Address& wanted, int gateway) {

@@ -29,22 +29,80 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <string>
 
+#include "base/text.h"
 #include "doorman/doorman.h"
-#include "inner/command/execute.h"
-#include "inner/command/limits.h"
-#include "inner/command/signals.h"
-#include "inner/report.h"
-#include "seccomp/install.h"
+#include "inner/command/process_state.h"
+#include "inner/messages.h"
+#include "seccomp/filter.h"
 
 namespace inner {
 namespace {
 
-struct Channel {
-    base::Fd stage, child;
-};
+constexpr std::string_view kPathWithoutVariable = "/usr/bin:/bin";
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
+    for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+std::string_view search_path(const std::vector<std::string>& environment) {
+    static constexpr std::string_view kName = "PATH=";
+    auto found =
+        std::ranges::find_if(environment, [](const std::string& entry) { return entry.starts_with(kName); });
+    return found == environment.end() ? kPathWithoutVariable : std::string_view(*found).substr(kName.size());
+}
+
+// A text file without a #! line is a script for the shell: execvp does the same, and old scripts rely on it.
+void execute_by_shell(const std::string& file, const std::vector<std::string>& command,
+                      char* const* environment) {
+    std::vector<std::string> words = {"/bin/sh", file};
+    words.insert(words.end(), command.begin() + 1, command.end());
+    ::execve("/bin/sh", pointers_to(words).data(), environment);
+}
+
+// Returns why this file could not be executed.
+ExecuteFailure try_file(const std::string& file, const std::vector<std::string>& command,
+                        char* const* environment) {
+    ::execve(file.c_str(), pointers_to(command).data(), environment);
+    if (errno == ENOEXEC) execute_by_shell(file, command, environment);
+    int number = errno;
+    // ENOENT for a file that exists is about the interpreter or the loader that it names.
+    bool is_there = number == ENOENT && ::access(file.c_str(), F_OK) == 0;
+    return {number, is_there ? kStepInterpreter : kStepExecute};
+}
+
+bool may_be_elsewhere(const ExecuteFailure& failure) {
+    if (failure.step == kStepInterpreter) return false;
+    constexpr int kReasons[] = {ENOENT, ENOTDIR, EACCES, ESTALE, ENODEV, ETIMEDOUT};
+    return std::ranges::find(kReasons, failure.number) != std::end(kReasons);
+}
+
+}  // namespace
+
+ExecuteFailure execute(const std::vector<std::string>& command, const std::vector<std::string>& environment) {
+    std::vector<char*> variables = pointers_to(environment);
+    const std::string& name = command.front();
+    if (name.empty()) return {ENOENT, kStepExecute};
+    if (name.find('/') != std::string::npos) return try_file(name, command, variables.data());
+    ExecuteFailure failure{ENOENT, kStepExecute};
+    for (std::string_view directory : base::split(search_path(environment), ':')) {
+        // An empty entry is the working directory.
+        std::string file = directory.empty() ? "./" + name : std::string(directory) + "/" + name;
+        ExecuteFailure latest = try_file(file, command, variables.data());
+        if (!may_be_elsewhere(latest)) return latest;
+        // EACCES in one directory helps the user more than ENOENT in the directories after it.
+        if (latest.number == EACCES) failure = latest;
+    }
+    return failure;
+}
 
 int open_channel(Channel& channel) {
     int ends[2];
@@ -71,6 +129,8 @@ void restore_open_files_limit(uint64_t soft) {
 }
 
 // ---- In the child
+
+namespace {
 
 // Threat: with the listener the command could answer its own notifications (tests/jail/landlock.bats: the
 // command has no descriptor of the sandbox's).
@@ -102,6 +162,8 @@ int let_tracer_in(const LaunchSpec& spec, int channel) {
     return number;
 }
 
+}  // namespace
+
 ExecuteFailure go_through_walls(const LaunchSpec& spec, const landlock::Built& wall, int channel) {
     if (int number = apply_limits(spec.limits); number != 0) return {number, kStepLimits};
     if (int number = landlock::enter(wall); number != 0) return {number, kStepWall};
@@ -113,13 +175,19 @@ ExecuteFailure go_through_walls(const LaunchSpec& spec, const landlock::Built& w
         return {number, number == 0 ? std::string_view() : kStepTracer};
     }
     if (is_filtered_alone(spec)) {
-        if (int number = seccomp::install(spec.system_calls); number != 0) return {number, kStepFilter};
+        // The command runs only if the next step installs the filter with the listener.
+        seccomp::Switches switches = spec.system_calls;
+        switches.leaves_namespaces_to_listener =
+            has_own_doorman(spec) && spec.doorman.is_answered && spec.doorman.refuses_namespaces;
+        if (int number = seccomp::install(switches); number != 0) return {number, kStepFilter};
     }
     if (has_own_doorman(spec)) {
         if (int number = let_doorman_in(spec, channel); number != 0) return {number, kStepDoorman};
     }
     return {};
 }
+
+namespace {
 
 // Every signal is still blocked, so SIGTTOU can't stop the child when it takes the terminal.
 [[noreturn]] void become_command(const LaunchSpec& spec, const landlock::Built& wall, int failures,
@@ -138,9 +206,10 @@ ExecuteFailure go_through_walls(const LaunchSpec& spec, const landlock::Built& w
     ::_exit(static_cast<int>(base::ExitCode::jail_failed));
 }
 
+}  // namespace
+
 // ---- In the stage
 
-// Empty if the child failed before; it reports that itself.
 base::Fd take_listener(pid_t child, int channel) {
     int number = -1;
     if (::read(channel, &number, sizeof number) != sizeof number) return {};
@@ -152,6 +221,8 @@ base::Fd take_listener(pid_t child, int channel) {
     (void)!::write(channel, &word, 1);
     return listener;
 }
+
+namespace {
 
 // Zero or an errno.
 int follow_into_filter(const LaunchSpec& spec, int channel) {

@@ -3,13 +3,12 @@
 // that switch off the agent's own sandbox, which can't work inside ours.
 #include <algorithm>
 
-#include "base/format.h"
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/agent/agent.h"
 #include "plan/draft.h"
-#include "plan/template.h"
+#include "plan/network/broker.h"
 
 namespace plan {
 namespace {
@@ -33,9 +32,9 @@ std::string network_words(const Plan& plan) {
 }
 
 // The user's notice for this agent, else the user's notice for all agents, else the built-in one.
-std::string notice_text(const Draft& draft) {
+std::string notice_text(const Draft& draft, const std::string& agent) {
     const base::Path own = draft.inputs.request.config_directory / "agents";
-    for (const std::string& name : {draft.plan.agent + ".md", std::string("notice.md")}) {
+    for (const std::string& name : {agent + ".md", std::string("notice.md")}) {
         if (!draft.tree().look_through(own / name)) continue;
         base::Result<std::string> text = draft.tree().read(own / name, kLargestInstructions);
         if (text) return *std::move(text);
@@ -44,22 +43,63 @@ std::string notice_text(const Draft& draft) {
     return file == nullptr ? std::string() : std::string(file->content);
 }
 
-std::string notice_for(const Draft& draft) {
+// Whether the jail has this file of a credential.
+bool has_copy(const Draft& draft, std::string_view file) {
+    const base::Path path = draft.home / file.substr(2);
+    return std::ranges::find(draft.after_rules, path, &Mount::target) != draft.after_rules.end();
+}
+
+// A line of the notice, or nothing.
+std::string credentials_words(const Draft& draft) {
+    const Brokered* brokered = draft.inputs.brokered;
+    if (brokered == nullptr) return {};
+    std::vector<std::string> names, variables;
+    for (const credentials::Credential& credential : brokered->credentials) {
+        names.push_back(credential.name);
+        for (const std::string& variable : credential.variables) variables.push_back("`" + variable + "`");
+        for (const std::string& file : credential.files) {
+            if (has_copy(draft, file)) variables.push_back("`" + file + "`");
+        }
+    }
+    std::string text = "- ";
+    if (!names.empty())
+        text += base::format(
+            "The values of these credentials stay outside: {}. The sandbox's gateway puts them "
+            "into requests to their hosts.\n  ",
+            base::join(names, ", "));
+    if (!variables.empty())
+        text += base::format(
+            "{} hold{} placeholders: use them as usual; elsewhere they are refused and worth "
+            "nothing.\n  ",
+            base::join(variables, ", "), variables.size() == 1 ? "s" : "");
+    return text +
+           "Some requests may be refused by method and path: 403 with the header `x-agent-sandbox` and a "
+           "reason. Do not retry them.\n";
+}
+
+std::string notice_for(const Draft& draft, const std::string& agent) {
     if (!draft.policy().agents.notice) return {};
     const Mark marks[] = {
         {"{project}", draft.project.str()},
-        {"{access}", draft.policy().project.read_only ? "can be read, not written" : "is writable"},
-        {"{network}", network_words(draft.plan)}};
-    return with_marks_filled(notice_text(draft), marks);
+        {"{access}",
+         draft.plan.is_layered
+             ? "is writable; what you write there reaches the user's files when the user applies it"
+         : draft.policy().project.read_only ? "can be read, not written"
+                                            : "is writable"},
+        {"{network}", network_words(draft.plan)},
+        {"{credentials}", credentials_words(draft)}};
+    return with_marks_filled(notice_text(draft, agent), marks);
 }
 
 class Files {
   public:
-    Files(Draft& draft, std::string notice) : draft_(draft), notice_(std::move(notice)) {}
+    Files(Draft& draft, const config::Profile& profile, std::string notice)
+        : draft_(draft), profile_(profile), notice_(std::move(notice)) {}
 
     void lay(const Item& item) {
         size_t equals = item.text.find('=');
-        std::string path = item.text.substr(0, equals), content = item.text.substr(equals + 1);
+        std::string path = item.text.substr(0, equals);
+        std::string content = with_variables(std::string_view(item.text).substr(equals + 1));
         if (path.starts_with("/etc/")) {
             lay_in_etc(path.substr(5), content, item);
         } else {
@@ -68,6 +108,27 @@ class Files {
     }
 
   private:
+    // {variable:NAME} is the value of a variable that the sandbox sets. A line with one that it does not set
+    // is left out: a file names the address of a credential only in a session that has it.
+    std::string with_variables(std::string_view content) const {
+        constexpr std::string_view kMark = "{variable:";
+        if (content.find(kMark) == std::string_view::npos) return std::string(content);
+        std::string kept;
+        for (std::string_view line : base::split(content, '\n')) {
+            size_t mark = line.find(kMark), end = line.find('}', mark);
+            if (mark == std::string_view::npos || end == std::string_view::npos) {
+                kept += base::format("{}\n", line);
+                continue;
+            }
+            std::string_view name = line.substr(mark + kMark.size(), end - mark - kMark.size());
+            auto set = std::ranges::find(draft_.added, name, &Variable::name);
+            if (set != draft_.added.end())
+                kept += base::format("{}{}{}\n", line.substr(0, mark), set->value, line.substr(end + 1));
+        }
+        if (kept.ends_with('\n')) kept.pop_back();
+        return kept;
+    }
+
     std::string original_of(const base::Path& path) const {
         base::Result<host::Tree::Resolved> resolved = draft_.tree().resolve(path);
         if (!resolved || !resolved->exists || leads_to_hidden(draft_, *resolved)) return {};
@@ -83,7 +144,7 @@ class Files {
         if (!original.empty() && !keeps_original) {
             draft_.note(NoteKind::information,
                         base::format("the host's own {} stays as it is; the profile {} would have set it",
-                                     path.str(), draft_.plan.agent));
+                                     path.str(), profile_.name));
             return;
         }
         draft_.etc_files.push_back(
@@ -109,6 +170,7 @@ class Files {
     }
 
     Draft& draft_;
+    const config::Profile& profile_;
     std::string notice_;
 };
 
@@ -125,6 +187,7 @@ void hide_from_git(Draft& draft) {
     for (const Placeholder& placeholder : draft.plan.placeholders) {
         if (placeholder.content) add(placeholder.path);
     }
+    if (names.empty() && draft.inputs.agents.empty()) return;
     for (const PathRule& rule : draft.rules.sorted()) {
         if (rule.backing == Backing::ephemeral) add(rule.path);
     }
@@ -158,17 +221,20 @@ void lay_tmux(Draft& draft) {
 
 void lay_agent_files(Draft& draft) {
     lay_tmux(draft);
-    const config::Profile* profile = draft.inputs.agent;
-    if (profile == nullptr) return;
-    std::string notice = notice_for(draft);
-    if (!notice.empty()) {
-        draft.assembled.push_back(Mount{.kind = MountKind::file,
-                                        .target = draft.own / base::kNotice,
-                                        .source = notice,
-                                        .reason = {"what the agent is told about the jail", {}}});
+    bool has_notice = false;
+    for (const config::Profile& profile : draft.inputs.agents) {
+        std::string notice = notice_for(draft, profile.name);
+        // One path: agents that read it there share the notice of the first.
+        if (!notice.empty() && !has_notice) {
+            has_notice = true;
+            draft.assembled.push_back(Mount{.kind = MountKind::file,
+                                            .target = draft.own / base::kNotice,
+                                            .source = notice,
+                                            .reason = {"what the agent is told about the jail", {}}});
+        }
+        Files files(draft, profile, std::move(notice));
+        for (const Item& item : profile.files) files.lay(item);
     }
-    Files files(draft, std::move(notice));
-    for (const Item& item : profile->files) files.lay(item);
     hide_from_git(draft);
 }
 

@@ -4,11 +4,12 @@
 #include "plan/agent/client_bundles.h"
 
 #include <algorithm>
+#include <optional>
 
-#include "base/format.h"
 #include "base/text.h"
 #include "plan/draft.h"
-#include "rules/clients.h"
+#include "plan/home/registry_files.h"
+#include "rules/bundle.h"
 
 namespace plan {
 namespace {
@@ -20,6 +21,35 @@ struct Client {
     std::string_view variables;  // that hold URLs
 };
 
+// Of a line that has this element alone, behind opening tags at most.
+std::optional<std::string_view> element_in(std::string_view line, std::string_view tag) {
+    const size_t found = line.find(tag);
+    if (found == std::string_view::npos) return std::nullopt;
+    line.remove_prefix(found + tag.size());
+    return line.substr(0, line.find('<'));
+}
+
+// The addresses of mirrors and repositories, from the copy that the jail has: it has an element in each line.
+std::vector<std::string> maven_entries(std::string_view settings_xml) {
+    std::vector<std::string> entries;
+    std::string entry;
+    bool replaces_default = false, is_blocked = false;
+    const std::string copy = maven_settings(settings_xml).value_or("");
+    for (std::string_view line : base::split(copy, '\n')) {
+        if (auto url = element_in(line, "<url>")) entry = network::entry_of_url(*url);
+        if (auto of = element_in(line, "<mirrorOf>"))
+            replaces_default = replaces_default || *of == "*" || *of == "central";
+        if (auto blocked = element_in(line, "<blocked>")) is_blocked = *blocked == "true";
+        if (line != "</mirror>" && line != "</repository>" && line != "</pluginRepository>") continue;
+        if (!entry.empty() && !is_blocked) entries.push_back(std::move(entry));
+        entry.clear();
+        is_blocked = false;
+    }
+    if (!entries.empty() && !replaces_default)
+        entries.insert(entries.end(), {"repo.maven.apache.org", "repo1.maven.org"});
+    return entries;
+}
+
 constexpr Client kClients[] = {
     {"npm", network::npm_entries, "~/.npmrc /etc/npmrc /usr/etc/npmrc /usr/local/etc/npmrc",
      "npm_config_registry NPM_CONFIG_REGISTRY"},
@@ -29,11 +59,12 @@ constexpr Client kClients[] = {
     {"conda", network::conda_entries,
      "~/.condarc ~/.conda/.condarc ~/.config/conda/.condarc /etc/conda/.condarc", "CONDA_CHANNEL_ALIAS"},
     {"cargo", network::cargo_entries, "~/.cargo/config.toml ~/.cargo/config", ""},
+    {"maven", maven_entries, "~/.m2/settings.xml /etc/maven/settings.xml", ""},
     {"apt", network::apt_entries, "/etc/apt/sources.list", ""},
 };
 
 constexpr std::string_view kAptDirectory = "/etc/apt/sources.list.d";
-constexpr size_t kLargestFile = 1u << 20;
+constexpr size_t kLargestClientFile = 1u << 20;
 
 bool is_named(const Draft& draft, std::string_view bundle) {
     auto names = [&](const policy::Items& items) {
@@ -78,7 +109,7 @@ class ScriptReader {
         bool is_jails =
             place->path.is_within(draft_.project) ||
             (rule != nullptr && rule->access == Access::writable && rule->backing == Backing::host);
-        base::Result<std::string> text = draft_.tree().read(place->path, kLargestFile);
+        base::Result<std::string> text = draft_.tree().read(place->path, kLargestClientFile);
         if (!text) return;
         std::vector<std::string> found = client_.read(*text);
         if (is_jails && !found.empty()) {

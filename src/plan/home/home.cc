@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT
 // The home directory: an access mode, lists of what is shown and kept, and the credentials that no mode
 // shows.
+#include "plan/home/home.h"
+
 #include <algorithm>
 
-#include "base/format.h"
-#include "base/glob.h"
+#include "base/encoding/sha256.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
-#include "plan/home/credential_links.h"
-#include "plan/home/seeded.h"
+#include "plan/home/credentials.h"
+#include "plan/home/filtered_files.h"
+#include "plan/home/registry_files.h"
 #include "plan/pins.h"
 
 namespace plan {
@@ -23,6 +26,7 @@ void add_mode(Draft& draft) {
     const auto& home = draft.policy().home;
     switch (home.access) {
         case HomeAccess::tmpwrite:
+            draft.plan.private_home = draft.home;
             draft.add_rule(
                 draft.home, Access::writable,
                 {"home.access = tmpwrite: an empty home that ends with the jail", home.access_origin},
@@ -106,6 +110,28 @@ void add_seeded(Draft& draft, const Item& item) {
               .target = target,
               .source = without_secrets(*content),
               .reason = {reason_for("home/seeded", "home.seeded", item), item.origin}});
+}
+
+// A copy without log-ins. The list of credentials hides some of these files themselves, and its rule stays:
+// it holds for every other place that shows the file.
+void add_registry_file(Draft& draft, const config::DataRow& row) {
+    if (!draft.home_names.may_exist(row.entry)) return;
+    const base::Path path = draft.home / row.entry;
+    base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(path);
+    // Another file in its place would be copied through a link.
+    if (!resolved || !resolved->exists || resolved->path != path) return;
+    const PathRule* rule = draft.rules.decide(path);
+    bool is_shown = rule != nullptr && rule->backing == Backing::host && rule->access != Access::hidden;
+    if (is_shown || is_hidden_by_setting(draft, path)) return;
+    base::Result<std::string> content = draft.tree().read(path, 1u << 20);
+    std::optional<std::string> copy =
+        content ? registry_settings(row.entry, *content) : std::optional<std::string>();
+    if (!copy) return;
+    bool is_ordinary = draft.policy().home.access == HomeAccess::tmpwrite;
+    draft.after_rules.push_back(Mount{.kind = is_ordinary ? MountKind::file : MountKind::private_file,
+                                      .target = path,
+                                      .source = *std::move(copy),
+                                      .reason = {std::string(row.reason) + ", without log-ins", {}}});
 }
 
 // Keeps the jail from creating a missing name: the launch makes a placeholder and mounts on it.
@@ -196,11 +222,95 @@ base::Status add_home(Draft& draft) {
     return base::success();
 }
 
+bool is_hidden_by_setting(const Draft& draft, const base::Path& path) {
+    return std::ranges::any_of(draft.policy().mounts.hidden, [&](const Item& item) {
+        base::Result<base::Path> hidden = absolute_entry(draft, item);
+        if (!hidden) return false;
+        base::Result<host::Tree::Resolved> resolved = draft.tree().resolve(*hidden);
+        return resolved && path.is_within(resolved->path);
+    });
+}
+
 void add_seeded_files(Draft& draft) {
+    if (!draft.home_is_real) {
+        for (const config::DataRow& row : config::data_list("home/registries")) add_registry_file(draft, row);
+    }
     for (const Item& item : draft.policy().home.seeded) {
         const PathRule* rule = draft.rules.decide(draft.home / item.text);
         bool is_closed = rule != nullptr && rule->access == Access::hidden;
         if (!is_closed) add_seeded(draft, item);
+    }
+}
+
+namespace {
+
+const host::Entry* find_name(const std::vector<host::Entry>& entries, std::string_view name) {
+    auto found = std::ranges::lower_bound(
+        entries, name, {}, [](const host::Entry& entry) -> std::string_view { return entry.name; });
+    return found != entries.end() && found->name == name ? &*found : nullptr;
+}
+
+}  // namespace
+
+bool HomeNames::may_exist(std::string_view relative) const {
+    size_t slash = relative.find('/');
+    std::string_view first = relative.substr(0, slash);
+    if (base::has_wildcard(first)) return true;
+    if (names_ == nullptr) names_ = &tree_.list(home_);
+    const host::Entry* entry = find_name(*names_, first);
+    if (entry == nullptr) return false;
+    if (slash == std::string_view::npos) return true;
+    std::string_view rest = relative.substr(slash + 1);
+    std::string_view second = rest.substr(0, rest.find('/'));
+    // A link leads elsewhere: then the caller has to resolve the path.
+    if (second.empty() || entry->kind != host::Kind::directory || base::has_wildcard(second)) return true;
+    const std::vector<host::Entry>& entries = tree_.list(home_ / first);
+    // An empty list may mean that the directory's mode keeps the caller out, and the jail could change the
+    // mode.
+    return entries.empty() || find_name(entries, second) != nullptr;
+}
+
+// Caches that are kept from session to session, for this project alone. Threat: with a shared cache one
+// project could change what another project, or a program outside, runs later. A cache that is discarded each
+// time makes people turn the jail off.
+
+namespace {
+
+// Do not create a cache for a tool that the user has never used.
+bool is_used(const Draft& draft, const base::Path& target) {
+    if (target.parent() != draft.home) return draft.tree().look(target.parent()).has_value();
+    return target.name() == ".cache" || draft.tree().look(target).has_value();
+}
+
+// A path that a setting lists keeps the access that the setting gives it.
+bool is_listed(const Draft& draft, const base::Path& target) {
+    const PathRule* rule = draft.rules.decide(target);
+    return rule != nullptr && rule->path == target && rule->reason.origin.layer != config::Layer::builtin;
+}
+
+}  // namespace
+
+void add_caches(Draft& draft) {
+    // A home directory that is shown as it is has the user's own caches.
+    if (draft.home_is_real || !draft.policy().home.caches) return;
+    const base::Path kept =
+        draft.state_directory() / "caches" / base::sha256(draft.project.str()).substr(0, 16);
+    for (const config::DataRow& row : config::data_list("home/caches")) {
+        const base::Path target = draft.home / row.entry;
+        bool meets_project = target.is_within(draft.project) || draft.project.is_within(target);
+        if (meets_project || !is_used(draft, target) || is_listed(draft, target)) continue;
+        const Reason reason{"cache of this project alone: " + std::string(row.reason),
+                            draft.policy().home.caches_origin};
+        // A cache in a directory that is shown as it is (~/go) needs a mount point there.
+        const PathRule* around = draft.rules.decide(target);
+        bool is_on_host = around != nullptr && around->backing == Backing::host;
+        if (is_on_host && !draft.tree().look(target))
+            draft.plan.placeholders.push_back(Placeholder{target, reason, {}});
+        const base::Path own = kept / row.entry;
+        draft.plan.new_directories.push_back({own, reason});
+        draft.caches.push_back(
+            Mount{.kind = MountKind::bind_writable, .target = target, .source = own.str(), .reason = reason});
+        draft.extra_writable.push_back(target);
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/parse.h"
 #include "base/text.h"
+#include "plan/home/secret_forms.h"
 
 namespace plan {
 namespace {
@@ -87,8 +88,13 @@ class ShellReader {
             case '\\':
                 start_word();
                 ++at_;
+                if (text_.substr(at_).starts_with("\r\n")) ++at_;
                 if (at_ < text_.size()) text_[at_] == '\n' ? next_line() : void(++at_);
                 return;
+            case '`':
+                if (syntax_ == Syntax::fish) break;
+                start_word();
+                return skip_quoted('`', true);
             case '\'':
                 start_word();
                 return skip_quoted('\'', (at_ > 0 && text_[at_ - 1] == '$') || syntax_ == Syntax::fish);
@@ -191,7 +197,15 @@ class ShellReader {
 
     void skip_quoted(char quote, bool has_escapes) {
         for (++at_; at_ < text_.size() && text_[at_] != quote;) {
-            if (text_[at_] == '\\' && has_escapes && at_ + 1 < text_.size()) ++at_;
+            if (text_[at_] == '\\' && has_escapes && at_ + 1 < text_.size()) {
+                ++at_;
+            } else if (quote == '"' && syntax_ != Syntax::csh && text_.substr(at_).starts_with("$(")) {
+                skip_substitution();
+                continue;
+            } else if (quote == '"' && syntax_ == Syntax::sh && text_[at_] == '`') {
+                skip_quoted('`', true);
+                continue;
+            }
             text_[at_] == '\n' ? next_line() : void(++at_);
         }
         if (at_ >= text_.size()) {
@@ -199,6 +213,23 @@ class ShellReader {
             return;
         }
         ++at_;
+    }
+
+    // $(...) in double quotes has quotes of its own: "$(echo "a")".
+    void skip_substitution() {
+        size_t depth = 0;
+        for (++at_; at_ < text_.size();) {
+            char c = text_[at_];
+            if (c == '"' || c == '\'' || c == '`') {
+                skip_quoted(c, c != '\'');
+                continue;
+            }
+            if (c == '\\' && at_ + 1 < text_.size()) ++at_;
+            if (c == '(') ++depth;
+            if (c == ')') --depth;
+            text_[at_] == '\n' ? next_line() : void(++at_);
+            if (depth == 0) return;
+        }
     }
 
     // `<<END`, `<<-'END'`; `<<<` is one word of text.
@@ -259,6 +290,7 @@ class LineFilter {
   public:
     LineFilter(std::string_view content, std::string_view file_name, const SecretNames& names)
         : content_(content),
+          name_(file_name),
           lines_(base::split(content, '\n')),
           syntax_(syntax_of(file_name)),
           comment_(comment_of(file_name)),
@@ -276,11 +308,74 @@ class LineFilter {
 
   private:
     void filter_lines() {
-        bool continues = false;
-        for (size_t i = 0; i < lines_.size(); ++i) {
-            bool is_secret = continues || holds_secret(lines_[i], names_);
-            continues = is_secret && lines_[i].ends_with('\\');
-            if (is_secret) drop(i, i + 1);
+        for (size_t i = 0; i < lines_.size();) {
+            size_t end = i + 1;
+            while (end < lines_.size() && continues(end)) ++end;
+            bool is_section = base::trim(lines_[i]).starts_with('[') && is_secret_section(lines_[i]);
+            if (is_section) {
+                while (end < lines_.size() && !base::trim(lines_[end]).starts_with('[')) ++end;
+            } else if (is_secret(Statement{.first = i, .end = end}) || is_login(lines_[i])) {
+                end = end_of_value(i, end);
+            } else {
+                i = end;
+                continue;
+            }
+            drop(i, end);
+            i = end;
+        }
+    }
+
+    // A backslash at the end of the line before, or, in vim, at the start of this one.
+    bool continues(size_t line) const {
+        return base::trim(lines_[line - 1]).ends_with('\\') ||
+               (comment_ == "\"" && base::trim(lines_[line]).starts_with('\\'));
+    }
+
+    bool is_login(std::string_view line) const {
+        return (name_ == ".curlrc" || name_ == ".wgetrc") && is_login_key(line);
+    }
+
+    // [env.GH_TOKEN] of cargo: each of its lines may have the value.
+    bool is_secret_section(std::string_view line) const {
+        std::string_view name = base::trim(line);
+        name = name.substr(0, name.find(']'));
+        while (!name.empty() && (name.back() == '"' || name.back() == '\'')) name.remove_suffix(1);
+        name = name.substr(name.find_last_of(".[\"'") + 1);
+        return name == "credential-alias" || names_.has(name);
+    }
+
+    // A value may follow on the next lines: in three quotes, in brackets, behind the name, or indented.
+    size_t end_of_value(size_t first, size_t end) const {
+        const size_t indent = indent_of(lines_[first]);
+        int brackets = 0;
+        bool is_in_quotes = false;
+        for (size_t i = first; i < end; ++i) count(lines_[i], brackets, is_in_quotes);
+        while (end < lines_.size()) {
+            std::string_view before = base::trim(lines_[end - 1]);
+            bool is_deeper = !base::trim(lines_[end]).empty() && indent_of(lines_[end]) > indent;
+            bool is_open = !before.empty() && std::string_view("=:|>-").find(before.back()) != before.npos;
+            if (!is_in_quotes && brackets <= 0 && !is_deeper && !is_open && !continues(end)) break;
+            count(lines_[end], brackets, is_in_quotes);
+            ++end;
+        }
+        return end;
+    }
+
+    static size_t indent_of(std::string_view line) {
+        return std::min(line.find_first_not_of(" \t"), line.size());
+    }
+
+    static void count(std::string_view line, int& brackets, bool& is_in_quotes) {
+        for (size_t at = 0; at < line.size(); ++at) {
+            std::string_view three = line.substr(at, 3);
+            if (three == "\"\"\"" || three == "'''") {
+                is_in_quotes = !is_in_quotes;
+                at += 2;
+            } else if (!is_in_quotes) {
+                char c = line[at];
+                brackets += c == '(' || c == '[' || c == '{';
+                brackets -= c == ')' || c == ']' || c == '}';
+            }
         }
     }
 
@@ -329,7 +424,7 @@ class LineFilter {
         first_dropped_ = std::min(first_dropped_, first);
     }
 
-    std::string_view content_;
+    std::string_view content_, name_;
     std::vector<std::string_view> lines_;
     std::vector<std::string> texts_;
     Syntax syntax_;
@@ -345,10 +440,10 @@ Syntax syntax_of(std::string_view name) {
     constexpr std::string_view kCsh[] = {".cshrc", ".tcshrc", ".login", ".logout"};
     if (std::ranges::find(kCsh, name) != std::end(kCsh)) return Syntax::csh;
     constexpr std::string_view kPlain[] = {".toml", ".conf", ".vim", ".lua", ".el", ".yml", ".yaml", ".cfg"};
-    constexpr std::string_view kPlainNames[] = {".vimrc",   ".gvimrc",    ".exrc",    ".emacs",
-                                                ".condarc", ".mambarc",   ".inputrc", ".screenrc",
-                                                ".gdbinit", ".Rprofile",  "config",   ".pam_environment",
-                                                ".nanorc",  ".ripgreprc", ".curlrc",  ".wgetrc"};
+    constexpr std::string_view kPlainNames[] = {
+        ".vimrc",    ".gvimrc",  ".exrc",     ".emacs",  ".condarc",         ".mambarc", ".inputrc",
+        ".screenrc", ".gdbinit", ".Rprofile", "config",  ".pam_environment", ".nanorc",  ".ripgreprc",
+        ".curlrc",   ".wgetrc",  "npmrc",     "condarc", "Makevars"};
     bool is_plain =
         std::ranges::any_of(kPlain, [&](std::string_view ending) { return name.ends_with(ending); }) ||
         std::ranges::find(kPlainNames, name) != std::end(kPlainNames);
@@ -357,8 +452,11 @@ Syntax syntax_of(std::string_view name) {
 
 FilteredText without_secret_lines(std::string_view content, std::string_view file_name,
                                   const SecretNames& names) {
-    // Check the whole text first: most files contain no secret.
-    if (!holds_secret(content, names)) return {std::string(content), 0};
+    // Check the whole text first: most files contain no secret. A section or a key may be one by its name.
+    bool has_sections = content.starts_with('[') || content.find("\n[") != content.npos;
+    bool has_keys = has_sections || file_name == ".curlrc" || file_name == ".wgetrc";
+    bool may_hold = (syntax_of(file_name) == Syntax::plain && has_keys) || holds_secret(content, names);
+    if (!may_hold) return {std::string(content), 0};
     return LineFilter(content, file_name, names).run();
 }
 

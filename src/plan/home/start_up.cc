@@ -14,8 +14,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/format.h"
-#include "base/inside/neutral_files.h"
+#include "base/inside/jail_files.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
@@ -66,8 +65,9 @@ class StartUp {
             std::string_view entry = row.entry;
             bool is_directory = entry.ends_with('/');
             if (is_directory) entry.remove_suffix(1);
-            // firejail hides it itself, and the check of our mounts would find another one there.
-            if (draft_.plan.backend == base::Backend::firejail && entry == ".config/pipewire") continue;
+            // firejail hides these itself, and the check of our mounts would find others there.
+            const bool is_sound = entry == ".config/pipewire" || entry == ".config/pulse";
+            if (draft_.plan.backend == base::Backend::firejail && is_sound) continue;
             consider(draft_.home / entry, placeholder_content(entry, is_directory), row.reason);
         }
         for (const config::DataRow& row : config::data_list("home/start_up_programs")) {

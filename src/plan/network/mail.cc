@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "config/data.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/format.h"
 #include "base/inside/addresses.h"
 #include "base/text.h"
 

@@ -8,7 +8,6 @@
 // dangerous sockets below a shown directory are hidden.
 #include <algorithm>
 
-#include "base/format.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"

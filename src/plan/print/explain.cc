@@ -3,16 +3,15 @@
 // assembled entry by entry), a file of the host is seen only through a mount, so there the mounts decide.
 #include "plan/print/explain.h"
 
-#include "base/format.h"
-#include "base/inside/devices.h"
+#include "base/inside/jail_files.h"
+#include "base/text.h"
 #include "plan/backend.h"
 
 #include <algorithm>
 
 #include "base/table.h"
-#include "base/text.h"
 #include "plan/print/suggest_change.h"
-#include "plan/project/search_rules.h"
+#include "plan/project/project_search.h"
 #include "plan/rules.h"
 
 namespace plan {
@@ -55,6 +54,7 @@ Access access_through(const Mount& mount, const base::Path& path) {
         case MountKind::bind_readonly:
             return Access::readonly;
         case MountKind::bind_writable:
+        case MountKind::overlay:
         case MountKind::bind_device:
         case MountKind::proc:
         case MountKind::queues:
@@ -195,6 +195,21 @@ void judge_unsearched(Explanation& explanation, const Question& question) {
         "project.mask takes it, and the project is too large to be searched before the start", mask->origin};
 }
 
+// The session moves it out of the project when it ends.
+void judge_unheld(Explanation& explanation, const Question& question) {
+    if (explanation.verdict != verdict_of(Access::writable)) return;
+    for (const UnheldName& name : question.plan.unheld_names) {
+        if (!question.physical.is_within(name.path)) continue;
+        explanation.verdict = "writable now, moved out of the project when the session ends";
+        // The summary inside a jail has no reasons of these names.
+        const std::string what = name.reason.why.empty() ? "" : name.reason.why + "; ";
+        explanation.reason.why =
+            what +
+            "the name is protected, and you have no tool that reads it: 'agent-sandbox release' puts it back";
+        return;
+    }
+}
+
 std::string advice_without_change(const Explanation& explanation) {
     if (explanation.reason.origin.layer == config::Layer::admin) {
         return base::format("ask the administrator: {} decides", explanation.reason.origin.describe());
@@ -245,6 +260,7 @@ Explanation explain_path(const Plan& plan, const host::Tree& tree, const base::P
         judge_by_mount(explanation, question, rule);
     }
     judge_unsearched(explanation, question);
+    judge_unheld(explanation, question);
     // Inside a jail we can't tell whether it exists outside.
     bool is_missing_anyway =
         !explanation.is_allowed && !to_write && !question.node && !plan.is_seen_from_inside;

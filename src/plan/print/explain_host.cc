@@ -3,11 +3,11 @@
 // checks the address against the address floor, so an allowed name may still be refused; the text says so.
 #include <algorithm>
 
-#include "base/format.h"
+#include "base/text.h"
 #include "plan/print/explain.h"
-#include "rules/always_blocked.h"
+#include "rules/built_in_rules.h"
 #include "rules/engine.h"
-#include "rules/text/question_text.h"
+#include "rules/rules_text.h"
 
 namespace plan {
 namespace {
@@ -34,6 +34,16 @@ bool is_about_own_loopback(const Plan& plan, const network::Question& question) 
     return plan.network.reached != policy::NetworkMode::open && is_loopback(question.host);
 }
 
+// The gateway listens there (network::loopback_ports).
+bool is_served_on_loopback(const Plan& plan, const network::Question& question) {
+    std::vector<uint16_t> ports = network::loopback_ports(plan.network.egress);
+    static const network::Host kFirst[] = {*network::parse_host("127.0.0.1"), *network::parse_host("::1"),
+                                           *network::parse_host("localhost")};
+    return question.transport == network::Transport::tcp &&
+           std::ranges::find(kFirst, question.host) != std::end(kFirst) &&
+           std::ranges::find(ports, question.port) != ports.end();
+}
+
 // The question is about a service of the host: a service inside the jail needs no rule.
 Explanation explain_loopback(const Plan& plan, const network::Question& question,
                              const network::Verdict& verdict) {
@@ -41,6 +51,14 @@ Explanation explain_loopback(const Plan& plan, const network::Question& question
     std::string inside = base::format("{}:{}", network::kHostServiceName, port);
     Explanation explanation{.subject = network::to_text(question), .verdict = "closed"};
     explanation.reason.why = "inside, loopback is the jail's own: a service of the host is not there";
+    if (verdict.is_allowed() && is_served_on_loopback(plan, question)) {
+        explanation.is_allowed = true;
+        explanation.verdict = "open";
+        explanation.reason = {
+            .why = base::format("network.host_services opens it: inside, it is the host's own {}", inside),
+            .origin = verdict.origin};
+        return explanation;
+    }
     bool is_isolated = plan.network.reached == policy::NetworkMode::isolated;
     if (is_isolated) explanation.reason.origin = verdict.origin;
     bool can_be_opened = question.transport == network::Transport::tcp &&
@@ -50,8 +68,8 @@ Explanation explain_loopback(const Plan& plan, const network::Question& question
         explanation.change = base::format("use {} inside, which is open", inside);
     } else if (can_be_opened) {
         explanation.change =
-            base::format("{} {}, and inside {}",
-                         is_isolated ? "--network filtered --host-port" : "--host-port", port, inside);
+            base::format("{} {}, and inside 127.0.0.1:{} or {}",
+                         is_isolated ? "--network filtered --host-port" : "--host-port", port, port, inside);
     }
     return explanation;
 }

@@ -2,9 +2,12 @@
 // The plan as JSON for programs; print_text.cc prints it for people.
 #include "plan/print/print.h"
 
+#include <algorithm>
+
 #include "base/backend.h"
-#include "base/format.h"
 #include "base/parse.h"
+#include "base/text.h"
+#include "landlock/wall.h"
 #include "plan/system/limits.h"
 
 namespace plan {
@@ -64,6 +67,13 @@ Json json_of(const Mount& mount) {
     }
     if (mount.is_pinned) object.set("pinned", true);
     return set_reason(object, mount.reason);
+}
+
+Json json_of(const UnheldName& name) {
+    Json object = Json::object();
+    object.set("path", name.path.str());
+    object.set("missing", name.first_missing.has_value());
+    return set_reason(object, name.reason);
 }
 
 Json json_of(const Placeholder& placeholder) {
@@ -223,6 +233,7 @@ base::Json to_json(const Plan& plan) {
                           .set("mounts", json_list(plan.mounts))
                           .set("grants", json_list(plan.grants))
                           .set("placeholders", json_list(plan.placeholders))
+                          .set("unheld_names", json_list(plan.unheld_names))
                           .set("new_directories", json_list(plan.new_directories)))
         .set("environment", Json::object()
                                 .set("passed", json_list(plan.environment.passed))
@@ -235,6 +246,48 @@ base::Json to_json(const Plan& plan) {
         .set("limits", json_of(plan.limits))
         .set("controls", json_list(plan.controls))
         .set("notes", json_list(plan.notes));
+}
+
+namespace {
+
+using policy::Level;
+
+Reached without_landlock(std::string_view control, const host::Facts& facts) {
+    return {control, Level::absent, "there is no Landlock on kernel " + facts.kernel};
+}
+
+bool has_gateway(const BackendTraits& backend, const host::Facts& facts) {
+    return std::ranges::count(offered_modes(backend, facts), policy::NetworkMode::filtered) > 0;
+}
+
+Reached reached(const ControlRow& row, const BackendTraits& backend, const host::Facts& facts) {
+    if (row.name == "processes" && lets_signals_out(backend, facts)) {
+        return {row.name, Level::absent,
+                "processes outside can be signalled: this kernel's Landlock does not keep signals inside"};
+    }
+    if (row.name == "network" && !has_gateway(backend, facts)) {
+        return {row.name, level_with(row.name, backend.id),
+                "open or isolated; filtered and proxied can't be had here"};
+    }
+    if (const Reach* lesser = lesser_reach(row.name, backend.id)) {
+        return {row.name, lesser->level, std::string(lesser->detail)};
+    }
+    bool lacks_wall = row.name == "second wall" && facts.landlock_abi < landlock::kFirstUsableAbi;
+    if (lacks_wall) return without_landlock(row.name, facts);
+    return {row.name, row.best, std::string(row.detail)};
+}
+
+}  // namespace
+
+std::vector<Outlook> outlooks(const host::Facts& facts) {
+    std::vector<Outlook> all;
+    for (const BackendTraits& backend : backends()) {
+        Outlook outlook{.backend = &backend, .obstacle = obstacle_of(backend, facts)};
+        if (!outlook.obstacle) outlook.modes = offered_modes(backend, facts);
+        for (const ControlRow& row : control_rows()) outlook.controls.push_back(reached(row, backend, facts));
+        all.push_back(std::move(outlook));
+    }
+    return all;
 }
 
 }  // namespace plan

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
+#include <iterator>
+
 #include "base/backend.h"
-#include "base/format.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "plan/print/print.h"
@@ -61,6 +63,7 @@ std::string source_text(const Mount& mount) {
     switch (mount.kind) {
         case MountKind::bind_readonly:
         case MountKind::bind_writable:
+        case MountKind::overlay:
         case MountKind::bind_device:
             return mount.source == mount.target.str() ? "" : "from " + mount.source;
         case MountKind::symlink:
@@ -166,6 +169,13 @@ Table paths_table(const std::vector<T>& items) {
     return table;
 }
 
+Table unheld_table(const std::vector<UnheldName>& names) {
+    std::vector<UnheldName> missing;
+    std::ranges::copy_if(names, std::back_inserter(missing),
+                         [](const UnheldName& name) { return name.first_missing.has_value(); });
+    return paths_table(missing);
+}
+
 template <typename T>
 Table variables_table(const std::vector<T>& variables) {
     Table table;
@@ -228,6 +238,8 @@ std::string to_text(const Plan& plan, bool is_coloured) {
            part("Mounts, in their order", mounts_table(plan)) +
            part("Granted, each with all below it", grants_table(plan)) +
            part("Names held by something empty while the jail runs", paths_table(plan.placeholders)) +
+           part("Names that are moved out of the project at the end, if they appear",
+                unheld_table(plan.unheld_names)) +
            part("Directories made where they are missing", paths_table(plan.new_directories)) +
            part(counted("Variables passed", environment.passed.size()), variables_table(environment.passed)) +
            part(counted("Variables held back", environment.removed.size()),

@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "base/format.h"
-#include "base/glob.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "config/data.h"
 

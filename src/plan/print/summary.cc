@@ -4,8 +4,9 @@
 #include "base/backend.h"
 #include "base/encoding/codec.h"
 #include "base/encoding/sha256.h"
-#include "base/inside/paths_inside.h"
-#include "rules/text/settings_text.h"
+#include "base/inside/jail_files.h"
+#include "network/requests/settings_text.h"
+#include "rules/rules_text.h"
 
 template <>
 struct base::OwnEncoding<base::Backend> {
@@ -78,20 +79,68 @@ template <>
 inline constexpr policy::SlurmScope base::kLast<policy::SlurmScope> = policy::SlurmScope::session;
 template <>
 inline constexpr auto base::kFields<plan::Slurm> = std::tuple(&plan::Slurm::is_open, &plan::Slurm::scope,
-                                                              &plan::Slurm::network);
+                                                              &plan::Slurm::network,
+                                                              &plan::Slurm::spank_options);
+
+// Without placeholders, which differ from session to session: the digest of a policy must not.
+template <>
+inline constexpr auto base::kFields<network::exchange::BrokerSpec> =
+    std::tuple(&network::exchange::BrokerSpec::requests, &network::exchange::BrokerSpec::intercepts);
+template <>
+inline constexpr auto base::kFields<plan::UsedCredential> =
+    std::tuple(&plan::UsedCredential::name, &plan::UsedCredential::title, &plan::UsedCredential::hosts,
+               &plan::UsedCredential::paths, &plan::UsedCredential::methods, &plan::UsedCredential::variables,
+               &plan::UsedCredential::origin);
+template <>
+inline constexpr auto base::kFields<plan::Broker> = std::tuple(&plan::Broker::spec,
+                                                               &plan::Broker::credentials);
+
+// Without the blobs of the keys, which `why` does not need.
+template <>
+inline constexpr auto base::kFields<ssh_agent::Key> = std::tuple(&ssh_agent::Key::fingerprint);
+template <>
+inline constexpr auto base::kFields<ssh_agent::Host> = std::tuple(&ssh_agent::Host::user,
+                                                                  &ssh_agent::Host::name,
+                                                                  &ssh_agent::Host::port);
+template <>
+inline constexpr ssh_agent::Unbound base::kLast<ssh_agent::Unbound> = ssh_agent::Unbound::ask;
+template <>
+inline constexpr auto base::kFields<ssh_agent::Rules> = std::tuple(&ssh_agent::Rules::keys,
+                                                                   &ssh_agent::Rules::hosts,
+                                                                   &ssh_agent::Rules::sign,
+                                                                   &ssh_agent::Rules::asks,
+                                                                   &ssh_agent::Rules::unbound);
+// The last member of a plan. Without [ssh] it has no field.
+template <>
+struct base::OwnEncoding<plan::Ssh> {
+    static void write(FieldWriter& writer, const plan::Ssh& ssh) {
+        if (ssh.rules.hosts.empty() && ssh.rules.sign.empty()) return;
+        base::write(writer, ssh.is_open);
+        base::write(writer, ssh.rules);
+        base::write(writer, ssh.hosts_origin);
+    }
+    static void read(FieldReader& reader, plan::Ssh& ssh) {
+        if (reader.is_at_end()) return;
+        base::read(reader, ssh.is_open);
+        base::read(reader, ssh.rules);
+        base::read(reader, ssh.hosts_origin);
+    }
+};
 
 template <>
-inline constexpr auto base::kFields<plan::Plan> = std::tuple(&plan::Plan::backend, &plan::Plan::grants,
-                                                             &plan::Plan::project,
-                                                             &plan::Plan::project_is_writable,
-                                                             &plan::Plan::rules, &plan::Plan::environment,
-                                                             &plan::Plan::network, &plan::Plan::system_calls,
-                                                             &plan::Plan::limits, &plan::Plan::slurm);
+inline constexpr auto base::kFields<plan::UnheldName> = std::tuple(&plan::UnheldName::path);
+
+template <>
+inline constexpr auto base::kFields<plan::Plan> =
+    std::tuple(&plan::Plan::backend, &plan::Plan::grants, &plan::Plan::project,
+               &plan::Plan::project_is_writable, &plan::Plan::rules, &plan::Plan::environment,
+               &plan::Plan::network, &plan::Plan::system_calls, &plan::Plan::limits, &plan::Plan::slurm,
+               &plan::Plan::unheld_names, &plan::Plan::broker, &plan::Plan::ssh);
 
 namespace plan {
 namespace {
 
-constexpr std::string_view kVersion = "agent-sandbox summary 2";
+constexpr std::string_view kVersion = "agent-sandbox summary 4";
 
 }  // namespace
 

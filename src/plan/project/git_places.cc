@@ -6,13 +6,13 @@
 #include <set>
 #include <utility>
 
-#include "base/format.h"
-#include "base/glob.h"
+#include "base/inside/jail_files.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "config/data.h"
-#include "plan/project/crowds.h"
+#include "plan/backend.h"
 #include "plan/project/git.h"
-#include "plan/project/git_config.h"
+#include "plan/project/project_search.h"
 
 namespace plan {
 namespace {
@@ -26,6 +26,7 @@ struct GitFile {
 };
 constexpr GitFile kGitFiles[] = {
     {"commondir", WhenMissing::hold_with_dot},
+    {"config", WhenMissing::hold_with_empty_file},
     {"config.worktree", WhenMissing::hold_with_empty_file},
 };
 
@@ -69,7 +70,7 @@ class GitProtection {
         protect_repository(places.common, places.common);
         for (const base::Path& submodule : places.submodules) {
             protect_repository(places.common, submodule);
-            leave_out_working_tree(submodule / "config");
+            if (!draft_.plan.judges_git_config) leave_out_working_tree(submodule / "config");
         }
         for (const base::Path& worktree : places.worktrees) protect_worktree(places.common, worktree);
         if (!places.has_all_submodules) {
@@ -91,6 +92,15 @@ class GitProtection {
             protection_.protect(common, below(common, repository, entry.relative), entry.reason,
                                 when_missing(entry.relative));
         }
+        hold_spare(common, repository);
+    }
+
+    // The file that the keeper exchanges with the configuration in this directory.
+    void hold_spare(const base::Path& common, const base::Path& directory) {
+        if (!draft_.plan.judges_git_config) return;
+        protection_.protect(common, below(common, directory, base::kSpareConfig),
+                            {"git changes its configuration through it", {}},
+                            WhenMissing::hold_with_empty_file);
     }
 
     // `git submodule update` writes core.worktree again if the setting exists (git 2.39), and would fail on
@@ -116,18 +126,21 @@ class GitProtection {
     }
 
     // In the directory of a linked worktree git reads only these two files of its own; everything else is the
-    // repository's.
+    // repository's. Threat: a session changes gitdir, which names the working tree. The next session would
+    // take another directory for the working tree and could remove this directory (git_worktrees.bats).
     void protect_worktree(const base::Path& common, const base::Path& worktree) {
+        draft_.plan.removes_worktrees = draft_.plan.judges_git_config;
+        protection_.protect(common, below(common, worktree, "gitdir"),
+                            {"names the working tree of this directory", {}}, WhenMissing::leave);
         for (const GitEntry& entry : entries_) {
-            bool is_read_there =
-                std::ranges::find(kGitFiles, entry.relative, &GitFile::name) != std::end(kGitFiles);
-            if (!is_read_there) continue;
             // git reads config.worktree as soon as extensions.worktreeConfig is set, which
-            // `git sparse-checkout` does outside at any time.
+            // `git sparse-checkout` does at any time.
             bool is_held = entry.relative == "config.worktree";
+            if (!is_held && entry.relative != "commondir") continue;
             protection_.protect(common, below(common, worktree, entry.relative), entry.reason,
                                 is_held ? when_missing(entry.relative) : WhenMissing::leave);
         }
+        hold_spare(common, worktree);
     }
 
     static std::string below(const base::Path& common, const base::Path& directory,
@@ -214,7 +227,8 @@ bool may_open(Draft& draft, const GitPlaces& places) {
 }
 
 void open_repository(Draft& draft, const GitPlaces& git) {
-    Access access = draft.plan.project_is_writable ? Access::writable : Access::readonly;
+    bool is_writable = draft.plan.project_is_writable && !draft.plan.is_layered;
+    Access access = is_writable ? Access::writable : Access::readonly;
     const Reason reason{"the repository of this working tree", {}};
     if (!git.common.is_within(draft.project)) draft.add_rule(git.common, access, reason);
     bool is_apart = !git.directory.is_within(git.common) && !git.directory.is_within(draft.project);
@@ -223,7 +237,7 @@ void open_repository(Draft& draft, const GitPlaces& git) {
 
 void protect_nested(Draft& draft, Protection& protection, GitProtection& repositories,
                     const base::Path& nested) {
-    std::optional<GitPlaces> places = find_git(draft.tree(), nested);
+    std::optional<GitPlaces> places = find_git(draft.tree(), nested, &draft.project);
     if (places && places->common.is_within(draft.project)) return repositories.protect(nested, *places);
     protection.protect(draft.project, std::string(nested.relative_to(draft.project)) + "/.git",
                        {"a .git that leads to no repository of this project", {}});
@@ -259,25 +273,56 @@ void add_nested(Draft& draft, Protection& protection, GitProtection& repositorie
     }
 }
 
+// The keeper answers the renames, from outside. In a traced jail the tracer has the listener. It would write
+// to the project, not to a layer.
+bool can_judge(const Draft& draft, const std::vector<GitEntry>& entries) {
+    const auto& trace = draft.policy().trace;
+    bool is_traced = trace.files || trace.commands || trace.system_calls || draft.policy().network.observe;
+    return draft.plan.search.has_guard && !is_traced && !draft.plan.is_layered &&
+           std::ranges::find(entries, "config", &GitEntry::relative) != entries.end() &&
+           !outside_answers_obstacle(draft.backend(), draft.inputs.facts);
+}
+
 }  // namespace
+
+void show_git_below_layer(Draft& draft) {
+    std::optional<GitPlaces> git = find_git(draft.tree(), draft.project);
+    if (!git || !may_open(draft, *git)) return;
+    open_repository(draft, *git);
+    if (!git->common.is_within(draft.project))
+        draft.note(
+            NoteKind::protection,
+            base::format("git can't commit here: the repository {} is outside the project and can only be "
+                         "read with --cow",
+                         base::printable(git->common.str())));
+}
 
 void add_git(Draft& draft, Protection& protection, const std::vector<GitEntry>& entries, const Found& found) {
     const base::Path& project = draft.project;
-    std::optional<GitPlaces> git = find_git(draft.tree(), project);
+    std::optional<GitPlaces> git = find_git(draft.tree(), project, &project);
     if (git && !may_open(draft, *git)) git.reset();
     if (git) open_repository(draft, *git);
     if (!draft.plan.project_is_writable || entries.empty()) return;
 
+    draft.plan.judges_git_config = can_judge(draft, entries);
     GitProtection repositories(draft, protection, entries);
     if (git) {
         repositories.protect(project, *git);
         draft.git_config_is_protected = true;
     } else if (draft.tree().look(project / ".git")) {
         protection.protect(project, ".git", {"a .git that leads to no repository of this project", {}});
+    } else if (protection.is_set_aside(project / ".git")) {
+        // The user has no git: what the jail makes there is moved away when the session ends.
+    } else if (draft.plan.judges_git_config && draft.tree().may_write(project)) {
+        // `git init` makes a repository in this directory, without hooks.
+        protection.make_directory(project / ".git", {"git init works here, without hooks", {}});
+        repositories.protect(project, {.directory = project / ".git", .common = project / ".git"});
     } else {
         protection.protect(project, ".git",
                            {"a repository with hooks could be planted: run 'git init' outside first", {}});
     }
+    draft.git_has_no_templates = draft.plan.judges_git_config && !draft.tree().look(project / ".git/HEAD") &&
+                                 !draft.tree().look(project / ".git/commondir");
     repositories.follow_users_configuration();
     add_nested(draft, protection, repositories, found.nested_repositories);
 }

@@ -19,6 +19,10 @@ struct GitEntry {
     Reason reason;
 };
 
+// For a project below a layer. Names in the repository are not protected: they are held back when the layer
+// is applied. A repository outside the project can be read.
+void show_git_below_layer(Draft& draft);
+
 void add_git(Draft& draft, Protection& protection, const std::vector<GitEntry>& entries, const Found& found);
 
 }  // namespace plan

@@ -3,12 +3,11 @@
 // directory, the system, or anything with credentials in it.
 #include <algorithm>
 
-#include "base/format.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"
-#include "plan/home/credential_links.h"
-#include "plan/project/protected_place.h"
+#include "plan/home/credentials.h"
+#include "plan/project/protection.h"
 
 namespace plan {
 namespace {

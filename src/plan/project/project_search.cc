@@ -2,12 +2,101 @@
 #include "plan/project/project_search.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <set>
 
-#include "base/glob.h"
-#include "plan/project/search_rules.h"
+#include "base/backend.h"
+#include "base/path.h"
 
 namespace plan {
+namespace {
+
+using config::Item;
+using config::Layer;
+
+// Files in these come from a registry, including ".env" fixtures, and the package manager must be able to
+// remove them. A covered file can't be removed, so `npm ci` would fail.
+constexpr std::string_view kPackages[] = {"node_modules", "site-packages", "__pycache__"};
+constexpr std::string_view kOutputs[] = {".venv",  "venv",        ".tox",  "target",  "build",   "dist",
+                                         ".cache", ".mypy_cache", ".next", ".gradle", ".direnv", "vendor"};
+
+bool is_one_of(std::string_view name, const auto& names) {
+    return std::ranges::find(names, name) != std::end(names);
+}
+
+// An entry with a slash is a path from the project's root. One without a slash matches a name anywhere.
+bool matches_entry(const Item& item, std::string_view relative, std::string_view name) {
+    bool is_path = item.text.find('/') != std::string::npos;
+    return is_path ? base::matches_path(item.text, relative) : base::matches_name(item.text, name);
+}
+
+}  // namespace
+
+TreeKind kind_of_tree(std::string_view name) {
+    if (name == ".git") return TreeKind::git;
+    if (is_one_of(name, kPackages)) return TreeKind::packages;
+    return is_one_of(name, kOutputs) ? TreeKind::output : TreeKind::ordinary;
+}
+
+const Item* masking_entry(const policy::Items& mask, const policy::Items& unmask, std::string_view relative,
+                          std::string_view name) {
+    for (const Item& entry : mask) {
+        if (!matches_entry(entry, relative, name)) continue;
+        // The user's exception can't lift the administrator's mask.
+        bool is_lifted = std::ranges::any_of(unmask, [&](const Item& lifting) {
+            bool may_lift = entry.origin.layer != Layer::admin || lifting.origin.layer <= Layer::admin;
+            return may_lift && matches_entry(lifting, relative, name);
+        });
+        if (!is_lifted) return &entry;
+    }
+    return nullptr;
+}
+
+namespace {
+
+// The directory directly below the project that contains the path; the path itself if the project contains it
+// directly.
+base::Path top_of(const base::Path& project, const base::Path& path) {
+    std::string_view relative = path.relative_to(project);
+    return project / relative.substr(0, relative.find('/'));
+}
+
+}  // namespace
+
+size_t most_covered_singly(base::Backend backend) {
+    return backend == base::Backend::native ? 3000 : 1000;
+}
+
+// Two mounts each: the ".git" and the directory that holds it.
+size_t most_repositories(base::Backend backend) {
+    return most_covered_singly(backend) / 2;
+}
+
+Crowds find_crowds(const base::Path& project, std::vector<base::Path> paths, size_t most) {
+    Crowds crowds;
+    if (paths.size() <= most) {
+        crowds.single = std::move(paths);
+        return crowds;
+    }
+    std::map<base::Path, size_t> held;
+    for (const base::Path& path : paths) ++held[top_of(project, path)];
+    for (const auto& [directory, count] : held) {
+        if (count > 1) crowds.directories.push_back({directory, count});
+    }
+    std::ranges::stable_sort(crowds.directories, std::ranges::greater(), &Crowds::Directory::held);
+    size_t left = paths.size();
+    auto end = crowds.directories.begin();
+    while (left > most && end != crowds.directories.end()) left -= end++->held;
+    crowds.directories.erase(end, crowds.directories.end());
+    for (base::Path& path : paths) {
+        bool is_held = std::ranges::any_of(
+            crowds.directories, [&](const Crowds::Directory& one) { return path.is_within(one.path); });
+        if (!is_held) crowds.single.push_back(std::move(path));
+    }
+    return crowds;
+}
+
 namespace {
 
 using config::Item;

@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <span>
 
-#include "base/format.h"
-#include "base/glob.h"
 #include "base/parse.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "config/secrets.h"
 #include "plan/draft.h"
-#include "plan/network/network_choice.h"
+#include "plan/network/network.h"
 #include "policy/entry_match.h"
+#include "slurm/options/option.h"
 
 namespace plan {
 namespace {
@@ -173,18 +173,33 @@ void drop_absent_runtime_directory(Environment& environment) {
         {"XDG_RUNTIME_DIR", {"the host's run-time directory is not in the jail", {}}});
 }
 
-// git records in the repository's configuration which remote branch a new branch tracks. Where that file is
-// read-only, git fails half-way and still reports success.
-void keep_git_from_tracking(Environment& environment) {
-    const Reason reason{
-        "the repository's configuration is protected: git can't write down what a branch tracks", {}};
+void add_git_setting(Environment& environment, const GitOption& setting) {
     const Variable* count = find_variable(environment, "GIT_CONFIG_COUNT");
     const std::optional<unsigned> number =
         count != nullptr ? base::parse_number<unsigned>(count->value) : std::optional(0U);
     if (!number) return;
-    set(environment, "GIT_CONFIG_COUNT", std::to_string(*number + 1), reason);
-    set(environment, "GIT_CONFIG_KEY_" + std::to_string(*number), "branch.autoSetupMerge", reason);
-    set(environment, "GIT_CONFIG_VALUE_" + std::to_string(*number), "false", reason);
+    set(environment, "GIT_CONFIG_COUNT", std::to_string(*number + 1), setting.reason);
+    set(environment, "GIT_CONFIG_KEY_" + std::to_string(*number), setting.key, setting.reason);
+    set(environment, "GIT_CONFIG_VALUE_" + std::to_string(*number), setting.value, setting.reason);
+}
+
+// git records in the repository's configuration which remote branch a new branch tracks. Where that file is
+// read-only, git fails half-way and still reports success.
+void keep_git_from_tracking(Environment& environment) {
+    add_git_setting(
+        environment,
+        {"branch.autoSetupMerge",
+         "false",
+         {"the repository's configuration is protected: git can't write down what a branch tracks", {}}});
+}
+
+void add_git_settings(const Draft& draft, Environment& environment) {
+    for (const GitOption& setting : draft.git_settings) add_git_setting(environment, setting);
+}
+
+// git init copies its sample hooks into the protected directory, and fails. An empty name means no templates.
+void keep_git_from_copying_hooks(Environment& environment) {
+    set(environment, "GIT_TEMPLATE_DIR", "", {"git init makes a repository without hooks here", {}});
 }
 
 void put_stubs_first(Environment& environment, const base::Path& stubs) {
@@ -201,6 +216,24 @@ std::string_view variable_obstacle(std::string_view name, bool has_gateway) {
     if (name.starts_with(kOwnPrefix)) return "the program sets its own variables itself";
     // The name of the proxy does not resolve inside, and its URL may contain a password.
     if (has_gateway && is_proxy_variable(name)) return "the gateway uses the site's proxy itself";
+    return {};
+}
+
+std::string added_variable_obstacle(const policy::Policy& policy, std::string_view name,
+                                    std::string_view value, bool has_gateway) {
+    if (std::string_view obstacle = variable_obstacle(name, has_gateway); !obstacle.empty())
+        return std::string(obstacle);
+    if (find_item(policy.env.allow, name) != nullptr) return {};
+    if (const config::DataRow* row = NameList("environment/injection").find(name))
+        return std::string(row->reason);
+    if (const Item* blocked = find_item(policy.env.block, name))
+        return reason_for("environment/block", "env.block", *blocked);
+    for (const Item& pattern : policy.env.block_patterns) {
+        if (policy::matches_variable_pattern(pattern.text, name))
+            return base::format("it matches {} of env.block_patterns", base::printable(pattern.text));
+    }
+    if (std::string_view secret = config::secret_in(value); !secret.empty())
+        return "its value looks like " + std::string(secret);
     return {};
 }
 
@@ -240,10 +273,14 @@ void add_environment(Draft& draft) {
         set(environment, item.text.substr(0, equals), item.text.substr(equals + 1), {"env.set", item.origin});
     }
     put_stubs_first(environment, draft.own / base::kStubs);
-    if (draft.git_config_is_protected) keep_git_from_tracking(environment);
+    add_git_settings(draft, environment);
+    if (draft.git_has_no_templates) keep_git_from_copying_hooks(environment);
+    if (draft.git_config_is_protected && !draft.plan.judges_git_config) keep_git_from_tracking(environment);
     set(environment, "AGENT_SANDBOX", "1", ours);
     set(environment, "AGENT_SANDBOX_SESSION", draft.inputs.request.session, ours);
     set(environment, "AGENT_SANDBOX_PROJECT", draft.project.str(), ours);
+    if (!draft.plan.slurm.spank_options.empty())
+        set(environment, slurm::kSpankVariable, base::join(draft.plan.slurm.spank_options, " "), ours);
     set(environment, "AGENT_SANDBOX_BACKEND", std::string(draft.backend().name()), ours);
     set(environment, "AGENT_SANDBOX_NETWORK", std::string(policy::to_text(draft.plan.network.reached)), ours);
     std::ranges::sort(environment.passed, {}, &Variable::name);

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <span>
 
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "plan/system/devices.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "base/format.h"
+#include "base/text.h"
 #include "config/settings.h"
 #include "plan/draft.h"
 

@@ -9,7 +9,6 @@
 // This is the last step before the rules are settled, because every other step may make something writable.
 #include <algorithm>
 
-#include "base/format.h"
 #include "base/text.h"
 #include "plan/draft.h"
 
@@ -155,6 +154,11 @@ base::Status hold_own_places(Draft& draft) {
     }
     for (const OwnPlace& place : places) {
         if (base::Status held = own.hold(place); !held) return held;
+    }
+    // Threat: a jail that shows the storage could write to a layer that waits (tests/jail/cow_clone.bats).
+    if (const std::optional<base::Path>& storage = draft.policy().cow.storage;
+        storage && own.is_shown(*storage)) {
+        if (base::Status held = own.hold({*storage, Access::hidden, "files of layers"}); !held) return held;
     }
     for (const base::Path& place : request.runtime_places) {
         if (!own.is_shown(place)) continue;

@@ -2,8 +2,7 @@
 // The system's part of the view: what programs need to run, and no user's files.
 #include <algorithm>
 
-#include "base/inside/devices.h"
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/draft.h"

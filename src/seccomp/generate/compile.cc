@@ -17,7 +17,7 @@
 #include <set>
 
 #include "base/file.h"
-#include "base/format.h"
+#include "base/text.h"
 
 namespace seccomp {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Writes the definitions behind seccomp/filter.h: sixteen programs for each architecture; the preprocessor
+// Writes the definitions behind seccomp/filter.h: the programs for each architecture; the preprocessor
 // chooses by the target architecture.
 #include <cstdio>
 #include <set>

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 #include "base/file.h"
-#include "base/format.h"
-#include "selftest/attempt.h"
-#include "selftest/catalogue.h"
+#include "base/text.h"
 #include "selftest/planted/planted.h"
+#include "selftest/runner.h"
 
 namespace selftest {
 namespace {
@@ -157,14 +157,16 @@ void add_ways(Probes& probes) {
         probes.push_back({.name = "files/key-" + std::string(way.name),
                           .what = "reads a private key " + std::string(way.what),
                           .attempt = way.attempt,
-                          .excuse = way.excuse});
+                          .excuse = way.excuse,
+                          .planted = kPrivateKey});
     }
     for (const Way& way : kWays) {
         if (!way.is_for_shown_home) continue;
         probes.push_back({.name = "files/shown-home-key-" + std::string(way.name),
                           .what = base::format("reads a private key {}, with home.access = read", way.what),
                           .attempt = way.attempt,
-                          .scenario = Scenario::home_read});
+                          .scenario = Scenario::home_read,
+                          .planted = kPrivateKey});
     }
 }
 
@@ -182,7 +184,8 @@ void add_start_up(Probes& probes) {
             {.name = std::string(row.name),
              .what = "reads a token that ~/.zprofile sets",
              .attempt = [](const World& world) { return read_secret(world, world.home + "/.zprofile"); },
-             .scenario = row.scenario});
+             .scenario = row.scenario,
+             .planted = ".zprofile"});
     }
 }
 
@@ -197,7 +200,8 @@ void add_credentials(Probes& probes) {
                 {.name = base::format("files/{}-{}", mode, file.name),
                  .what = base::format("reads ~/{} where the jail shows the home directory", file.path),
                  .attempt = attempt,
-                 .scenario = scenario});
+                 .scenario = scenario,
+                 .planted = file.path});
         }
     }
 }
@@ -232,25 +236,29 @@ void add_files(Probes& probes) {
     add_project_secrets(probes);
     probes.push_back({.name = "files/inherited-file",
                       .what = "reads a secret file that the caller left open",
-                      .attempt = read_inherited_file});
+                      .attempt = read_inherited_file,
+                      .planted = kPrivateKey});
     probes.push_back({.name = "files/inherited-descriptors",
                       .what = "looks for any descriptor beyond 0, 1 and 2",
                       .attempt = find_descriptors});
     probes.push_back({.name = "files/hidden-program",
                       .what = "executes a program that the jail does not show",
                       .attempt = run_hidden,
-                      .excuse = "programs can't be executed in this home directory"});
+                      .excuse = "programs can't be executed in this home directory",
+                      .planted = kHiddenProgram});
     probes.push_back({.name = "files/hidden-program-by-loader",
                       .what = "has the loader run a program that the jail does not show",
                       .attempt = run_by_loader,
-                      .excuse = "programs can't be executed in this home directory"});
+                      .excuse = "programs can't be executed in this home directory",
+                      .planted = kHiddenProgram});
     probes.push_back({.name = "files/key-directory-renamed",
                       .what = "renames ~/.ssh in a home directory that can be written",
                       .attempt = rename_key_directory,
                       .scenario = Scenario::home_write});
     probes.push_back({.name = "files/home-listing",
                       .what = "lists the home directory to find what is there",
-                      .attempt = [](const World& world) { return find_beside(world.home, "notes"); }});
+                      .attempt = [](const World& world) { return find_beside(world.home, "notes"); },
+                      .planted = "notes"});
     probes.push_back({.name = "files/neighbour-listing",
                       .what = "lists the directory beside the project to find other projects",
                       .attempt = [](const World& world) { return find_beside(world.root, "neighbour"); }});
@@ -265,6 +273,100 @@ void add_files(Probes& probes) {
                       .what = "reads a secret in the host's /tmp",
                       .attempt = [](const World& world) { return read_secret(world, world.temporary_file); },
                       .permitted_by = "isolation.private_tmp=false"});
+}
+
+// With env.mode = inherit, every variable passes unless a rule removes it, so that each rule is tested alone.
+// In the standard mode only listed variables pass.
+
+namespace {
+
+constexpr PlantedVariable kVariables[] = {
+    {"token-pattern", "SELFTEST_TOKEN", "@", "a name that ends in _TOKEN"},
+    {"secret-pattern", "SELFTEST_SECRET", "@", "a name that ends in _SECRET"},
+    {"api-key-pattern", "SELFTEST_API_KEY", "@", "a name that ends in _API_KEY"},
+    {"password-any-case", "selftest_MyPassWord_x", "@", "a name with 'password' in it, in any case"},
+    {"cloud-prefix", "AWS_SELFTEST", "@", "a name that starts with AWS_"},
+    {"ci-prefix", "CI_SELFTEST", "@", "a name that starts with CI_"},
+    {"agent-socket", "SSH_AUTH_SOCK", "/tmp/@/agent", "the socket of the ssh agent"},
+    {"database-url", "DATABASE_URL", "postgres://db/@", "an address of a database"},
+    {"database-password", "PGPASSWORD", "@", "the password of a database"},
+    {"message-bus", "DBUS_SESSION_BUS_ADDRESS", "unix:path=/run/@", "the session's message bus"},
+    {"screen-key", "XAUTHORITY", "/run/@", "the key to the screen"},
+    {"kerberos", "KRB5CCNAME", "FILE:/tmp/@", "Kerberos tickets"},
+    {"url-value", "INNOCENT_URL", "https://user:@@example.org/",
+     "a URL with a password under an innocent name"},
+    {"pem-value", "INNOCENT_TEXT", "-----BEGIN PRIVATE KEY-----\n@\n",
+     "a private key under an innocent name"},
+    {"token-value", "INNOCENT_NAME", "ghp_selftest@", "a token with a known prefix under an innocent name"},
+    {"model-key-value", "INNOCENT_MODEL", "sk-@", "a key of a model provider under an innocent name"},
+    {"preloaded-library", "LD_PRELOAD", "/nowhere/@.so", "a library for every program"},
+    {"shell-function", "BASH_FUNC_selftest%%", "() { echo @; }", "an exported shell function"},
+    {"invalid-name", "selftest-name", "@", "a name that is not valid"},
+    {"unlisted-name", "SELFTEST_UNLISTED", "@", "a name that is on no list", Scenario::standard},
+};
+
+Finding find_variable(const World& world, std::string_view name) {
+    for (char** entry = environ; entry && *entry; ++entry) {
+        std::string_view text = *entry;
+        bool is_it = text.starts_with(name) && text.substr(name.size()).starts_with('=');
+        if (is_it && text.find(world.secret) != std::string_view::npos) return escaped("its value is there");
+    }
+    return held("not set");
+}
+
+// Every visible process except this one and its parent, whose environment we may read.
+Finding search_processes(const World& world) {
+    DIR* listing = ::opendir("/proc");
+    if (listing == nullptr) return held(ENOENT);
+    Finding finding = held("in no process");
+    std::string own = std::to_string(::getpid()), parent = std::to_string(::getppid());
+    while (const dirent* entry = ::readdir(listing)) {
+        std::string name = entry->d_name;
+        if (name.find_first_not_of("0123456789") != std::string::npos || name == own || name == parent)
+            continue;
+        Finding found = read_secret(world, base::format("/proc/{}/environ", name));
+        if (found.kind == Finding::Kind::escaped) finding = escaped("in process " + name);
+    }
+    ::closedir(listing);
+    return finding;
+}
+
+}  // namespace
+
+std::span<const PlantedVariable> planted_variables() {
+    return kVariables;
+}
+
+std::string value_of(const PlantedVariable& variable, const World& world) {
+    std::string value;
+    for (size_t i = 0; i < variable.value.size(); ++i) {
+        // "@@" is the secret followed by an @.
+        if (variable.value[i] != '@') {
+            value += variable.value[i];
+            continue;
+        }
+        value += world.secret;
+        if (variable.value.substr(i + 1).starts_with('@')) value += '@', ++i;
+    }
+    return value;
+}
+
+void add_environment(Probes& probes) {
+    for (const PlantedVariable& variable : kVariables) {
+        probes.push_back({.name = "environment/" + std::string(variable.probe),
+                          .what = "reads a secret from the environment: " + std::string(variable.what),
+                          .attempt = [name = std::string(variable.name)](
+                                         const World& world) { return find_variable(world, name); },
+                          .scenario = variable.scenario});
+    }
+    probes.push_back({.name = "environment/guardian",
+                      .what = "reads /proc/1/environ (outside: of another process)",
+                      .attempt = [](const World& world) {
+                          return read_secret(world, base::format("/proc/{}/environ", world.guardian));
+                      }});
+    probes.push_back({.name = "environment/processes",
+                      .what = "searches the environment of every process",
+                      .attempt = search_processes});
 }
 
 }  // namespace selftest

@@ -16,9 +16,8 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "base/format.h"
-#include "selftest/attempt.h"
-#include "selftest/catalogue.h"
+#include "base/text.h"
+#include "selftest/runner.h"
 
 namespace selftest {
 namespace {

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -19,7 +18,10 @@
 #include <utility>
 
 #include "base/process/descriptors.h"
-#include "selftest/role.h"
+#include "base/process/event_loop.h"
+#include "base/text.h"
+#include "selftest/planted/fake_host.h"
+#include "selftest/runner.h"
 
 namespace selftest {
 namespace {
@@ -142,10 +144,15 @@ void greet(int service, const std::string& secret) {
     }
     for (int fd : kept) ::fcntl(fd, F_SETFD, 0);
     base::inherit_only(kept);
-    execute_part(words, {"SELFTEST_SECRET=" + world.secret});
+    execute_part(words, {"SELFTEST_SECRET=" + world.secret,
+                         base::format("{}={}", kCredentialVariable, credential_value(world))});
 }
 
 }  // namespace
+
+base::Fd listen_at_loopback(int64_t& port) {
+    return listen_at_internet(SOCK_STREAM, "127.0.0.1", port);
+}
 
 std::string signalled_file(const World& world) {
     return world.root + "/signalled";
@@ -194,15 +201,14 @@ int run_neighbour(const std::vector<std::string>& words) {
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
     ::sigaction(SIGURG, &action, nullptr);
-    std::vector<struct pollfd> watched;
-    for (size_t i = 4; i < words.size(); ++i) watched.push_back({std::atoi(words[i].c_str()), POLLIN, 0});
-    (void)!::write(std::atoi(words[3].c_str()), "!", 1);
-    for (;;) {
-        if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return 1;
-        for (const struct pollfd& service : watched) {
-            if (service.revents & POLLIN) greet(service.fd, words[1]);
-        }
+    base::EventLoop loop;
+    for (size_t i = 4; i < words.size(); ++i) {
+        int service = std::atoi(words[i].c_str());
+        loop.add({[service] { return service; }, [&words, service] { greet(service, words[1]); }});
     }
+    (void)!::write(std::atoi(words[3].c_str()), "!", 1);
+    loop.run();
+    return 1;
 }
 
 }  // namespace selftest

@@ -15,6 +15,9 @@
 
 namespace selftest {
 
+// A listener on the host's loopback; its port goes to `port`. Invalid if it can't be made.
+base::Fd listen_at_loopback(int64_t& port);
+
 // Created by the handler of the signal that one probe sends to every process that it can reach.
 std::string signalled_file(const World& world);
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Files that run later and processes that remain after the jail has ended, checked from outside.
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,11 +13,10 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "base/format.h"
 #include "base/process/descriptors.h"
-#include "selftest/attempt.h"
-#include "selftest/catalogue.h"
+#include "base/text.h"
 #include "selftest/planted/planted.h"
+#include "selftest/runner.h"
 
 namespace selftest {
 namespace {
@@ -55,8 +57,8 @@ constexpr StartUpPlace kHomePlaces[] = {
     {"user-service", ".config/systemd/user/planted.service", "a service of the user"},
     {"desktop-start", ".config/autostart/planted.desktop", "a program that the desktop starts"},
     {"own-programs", ".local/bin/ls", "a program that is found first"},
-    {"sandbox-config", ".config/agent-sandbox/config.toml", "settings of the sandbox"},
-    {"sandbox-trust", ".local/state/agent-sandbox/trust", "what the sandbox trusts"},
+    {"sandbox-config", kSandboxConfig, "settings of the sandbox"},
+    {"sandbox-trust", kSandboxTrust, "what the sandbox trusts"},
 };
 
 void add_home_places(Probes& probes) {
@@ -69,6 +71,7 @@ void add_home_places(Probes& probes) {
              .what = base::format("plants ~/{}: {}", place.path, place.what),
              .attempt = [path_in](const World& world) { return leave_mark(world, path_in(world)); },
              .scenario = scenario,
+             .planted = place.path,
              .afterwards = [path_in](const World& world) { return look_for_mark(world, path_in(world)); }});
     };
     for (const StartUpPlace& place : kHomePlaces) {
@@ -98,6 +101,27 @@ void add_outside_places(Probes& probes) {
              .attempt = [path_in](const World& world) { return leave_mark(world, path_in(world)); },
              .excuse = "this host has no such place",
              .permitted_by = row.permitted_by,
+             .afterwards =
+                 [path_in](const World& world) {
+                     Finding finding = look_for_mark(world, path_in(world));
+                     ::unlink(path_in(world).c_str());
+                     return finding;
+                 }});
+    }
+}
+
+// Names that no placeholder holds if the user has no tool for them: they are moved away at the end.
+void add_new_names(Probes& probes) {
+    struct Row {
+        std::string_view name, path;
+    };
+    constexpr Row kRows[] = {{"new-direnv", "/.envrc"}, {"new-agent-servers", "/.mcp.json"}};
+    for (const Row& row : kRows) {
+        auto path_in = [path = std::string(row.path)](const World& world) { return world.project + path; };
+        probes.push_back(
+            {.name = "persistence/" + std::string(row.name),
+             .what = base::format("leaves {} in the project", row.path.substr(1)),
+             .attempt = [path_in](const World& world) { return leave_mark(world, path_in(world)); },
              .afterwards =
                  [path_in](const World& world) {
                      Finding finding = look_for_mark(world, path_in(world));
@@ -163,6 +187,7 @@ Finding look_for_ghosts(const World& world) {
 void add_persistence(Probes& probes) {
     add_home_places(probes);
     add_outside_places(probes);
+    add_new_names(probes);
     probes.push_back({.name = "persistence/daemon",
                       .what = "leaves a process behind that goes on",
                       .attempt = leave_daemon,
@@ -176,6 +201,190 @@ void add_persistence(Probes& probes) {
                               return held("looked for afterwards");
                           },
                       .afterwards = look_for_ghosts});
+}
+
+// Paths of the project that make the host run code later: attacked by their name, by another name, and by
+// moving a directory above them.
+
+namespace {
+
+constexpr std::string_view kHook = "/.git/hooks/pre-commit";
+constexpr std::string_view kConfig = "/.git/config";
+
+std::string hook_of(const World& world) {
+    return world.project + std::string(kHook);
+}
+
+Attempt append(std::string_view path) {
+    return [path](const World& world) { return append_to(world.project + std::string(path)); };
+}
+Attempt make(std::string_view path) {
+    return [path](const World& world) { return create(world.project + std::string(path)); };
+}
+Attempt move(std::string_view path) {
+    return [path](const World& world) {
+        return rename_away(world.project + std::string(path), world.project + "/aside");
+    };
+}
+
+Finding replace_config(const World& world) {
+    std::string config = world.project + std::string(kConfig), fresh = world.project + "/fresh";
+    if (!base::write_file_atomically(fresh, "# planted\n")) return held(errno);
+    Finding finding = outcome(::rename(fresh.c_str(), config.c_str()), "it was replaced");
+    ::unlink(fresh.c_str());
+    return finding;
+}
+
+Finding remove_hook(const World& world) {
+    if (::unlink(hook_of(world).c_str()) != 0) return held(errno);
+    (void)base::write_file_atomically(hook_of(world), "# planted\n");
+    return escaped("it was removed");
+}
+
+Finding write_by_hard_link(const World& world) {
+    std::string link = world.project + "/hook-link";
+    if (::link(hook_of(world).c_str(), link.c_str()) != 0) return held(errno);
+    Finding finding = append_to(link);
+    ::unlink(link.c_str());
+    return finding;
+}
+
+Finding write_by_link(const World& world) {
+    std::string link = world.project + "/hook-link";
+    if (::symlink(hook_of(world).c_str(), link.c_str()) != 0) return held(errno);
+    Finding finding = append_to(link);
+    ::unlink(link.c_str());
+    return finding;
+}
+
+Finding write_by_reopening(const World& world) {
+    base::Fd fd(::open(hook_of(world).c_str(), O_RDONLY | O_CLOEXEC));
+    return fd ? append_to("/proc/self/fd/" + std::to_string(fd.get())) : held(errno);
+}
+
+Finding write_by_own_root(const World& world) {
+    return append_to("/proc/self/root" + hook_of(world));
+}
+
+Finding write_by_mapping(const World& world) {
+    base::Fd fd(::open(hook_of(world).c_str(), O_RDWR | O_CLOEXEC));
+    if (!fd) return held(errno);
+    void* place = ::mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    return place == MAP_FAILED ? held(errno) : escaped("it was mapped for writing");
+}
+
+Finding make_executable(const World& world) {
+    return outcome(::chmod(hook_of(world).c_str(), 0700), "its mode was changed");
+}
+
+Finding truncate_hook(const World& world) {
+    return outcome(::truncate(hook_of(world).c_str(), 10), "it was cut off");
+}
+
+Finding exchange_git(const World& world) {
+    std::string git = world.project + "/.git", other = world.project + "/other-git";
+    ::mkdir(other.c_str(), 0700);
+    long exchanged = ::renameat2(AT_FDCWD, git.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+    int error = errno;
+    if (exchanged == 0) ::renameat2(AT_FDCWD, git.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE);
+    ::rmdir(other.c_str());
+    errno = error;
+    return outcome(exchanged, "they changed places");
+}
+
+// Inside, an empty directory is the placeholder. Outside there is no placeholder, so the control creates it
+// first.
+Finding remove_placeholder(const World& world) {
+    std::string path = world.project + "/.vscode";
+    if (!world.is_inside) ::mkdir(path.c_str(), 0700);
+    return outcome(::rmdir(path.c_str()), "the name is free");
+}
+
+Finding open_placeholder(const World& world) {
+    std::string path = world.project + "/.idea";
+    if (!world.is_inside) ::mkdir(path.c_str(), 0700);
+    long changed = ::chmod(path.c_str(), 0777);
+    int error = errno;
+    if (!world.is_inside) ::rmdir(path.c_str());
+    errno = error;
+    return outcome(changed, "its mode was changed");
+}
+
+Finding link_over_name(const World& world) {
+    std::string path = world.project + "/.envrc";
+    if (::symlink("/dev/null", path.c_str()) != 0) return held(errno);
+    ::unlink(path.c_str());
+    return escaped("a link was made");
+}
+
+}  // namespace
+
+void add_protection(Probes& probes) {
+    struct Row {
+        std::string_view name;
+        std::string_view what;
+        Attempt attempt;
+        std::string_view excuse = {};
+    };
+    const Row kRows[] = {
+        {"git-config", "writes .git/config", append(kConfig)},
+        {"git-config-replaced", "renames another file over .git/config", replace_config},
+        {"git-hook", "writes an existing git hook", append(kHook)},
+        {"git-hook-new", "makes a new git hook", make("/.git/hooks/post-commit")},
+        {"git-hook-removed", "removes a git hook", remove_hook},
+        {"git-hook-by-hard-link", "writes a git hook through a hard link", write_by_hard_link},
+        {"git-hook-by-link", "writes a git hook through a symbolic link", write_by_link},
+        {"git-hook-by-reopening", "writes a git hook through /proc/self/fd", write_by_reopening},
+        {"git-hook-by-own-root", "writes a git hook through /proc/self/root", write_by_own_root},
+        {"git-hook-by-mapping", "maps a git hook for writing", write_by_mapping},
+        {"git-hook-mode", "makes a git hook executable", make_executable},
+        {"git-hook-truncated", "cuts a git hook off", truncate_hook},
+        {"git-renamed", "renames .git to make another", move("/.git")},
+        {"git-hooks-renamed", "renames .git/hooks to make another", move("/.git/hooks")},
+        {"git-exchanged", "exchanges .git for another directory", exchange_git,
+         "this file system can't exchange names (NFS)"},
+        {"secret-renamed-aside", "renames the directory of a masked file, for the next session to read",
+         move("/service")},
+        {"git-attributes", "makes .git/info/attributes", make("/.git/info/attributes")},
+    };
+    // Whatever tools this user has.
+    const Row kHeld[] = {
+        {"direnv", "makes .envrc", make("/.envrc")},
+        {"direnv-link", "makes .envrc as a symbolic link", link_over_name},
+        {"editor-tasks", "makes .vscode/tasks.json", make("/.vscode/tasks.json")},
+        {"editor-project", "makes .idea/workspace.xml", make("/.idea/workspace.xml")},
+        {"container-definition", "makes .devcontainer/devcontainer.json",
+         make("/.devcontainer/devcontainer.json")},
+        {"agent-servers", "makes .mcp.json", make("/.mcp.json")},
+        {"agent-settings", "makes .claude/settings.json", make("/.claude/settings.json")},
+        {"sandbox-settings", "makes .agent-sandbox.toml", make("/.agent-sandbox.toml")},
+        {"placeholder-removed", "removes the directory that holds a protected name", remove_placeholder},
+        {"placeholder-mode", "opens the directory that holds a protected name", open_placeholder},
+    };
+    for (const Row& row : kRows) {
+        probes.push_back({.name = "persistence/" + std::string(row.name),
+                          .what = std::string(row.what),
+                          .attempt = row.attempt,
+                          .excuse = row.excuse});
+    }
+    for (const Row& row : kHeld) {
+        probes.push_back({.name = "persistence/" + std::string(row.name),
+                          .what = std::string(row.what),
+                          .attempt = row.attempt,
+                          .scenario = Scenario::held});
+    }
+    const Row kReview[] = {
+        {"review-create", "makes a file in a project that is for reading", make("/planted")},
+        {"review-write", "writes a file of a project that is for reading", append("/src/main.c")},
+        {"review-rename", "renames a file of a project that is for reading", move("/src/main.c")},
+        {"review-git", "writes to the repository of a project that is for reading", append("/.git/HEAD")},
+    };
+    for (const Row& row : kReview) {
+        probes.push_back({.name = "persistence/" + std::string(row.name),
+                          .what = std::string(row.what),
+                          .attempt = row.attempt,
+                          .scenario = Scenario::read_only});
+    }
 }
 
 }  // namespace selftest

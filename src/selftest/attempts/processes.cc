@@ -17,12 +17,10 @@
 #include <cstdlib>
 
 #include "base/file.h"
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
-#include "selftest/attempt.h"
 #include "selftest/attempts/neighbour.h"
-#include "selftest/catalogue.h"
+#include "selftest/runner.h"
 
 namespace selftest {
 namespace {
@@ -88,10 +86,15 @@ Finding take_descriptor(const World& world) {
     return outcome(taken.get(), "a descriptor was taken out of it");
 }
 
+// A process ignores it by default. Signal 0 would not do: it sends nothing, and is permitted where signals
+// are refused one by one (Landlock before ABI 6).
+constexpr int kHarmless = SIGWINCH;
+
 Finding signal_by_descriptor(const World& world) {
     base::Fd process(static_cast<int>(::syscall(SYS_pidfd_open, world.process, 0)));
     if (!process) return held(errno);
-    return outcome(::syscall(SYS_pidfd_send_signal, process.get(), 0, nullptr, 0), "it can be signalled");
+    return outcome(::syscall(SYS_pidfd_send_signal, process.get(), kHarmless, nullptr, 0),
+                   "it can be signalled");
 }
 
 // SIGURG is ignored by default; the neighbour creates a file when it receives it.
@@ -166,7 +169,7 @@ void add_outside(Probes& probes) {
     add("see", "looks for a process outside in /proc",
         [](const World& world) { return see(entry_of(world.process, "stat")); });
     add("signal", "signals a process outside by its number", [](const World& world) {
-        return outcome(::kill(static_cast<pid_t>(world.process), 0), "it can be signalled");
+        return outcome(::kill(static_cast<pid_t>(world.process), kHarmless), "it can be signalled");
     });
     add("signal-by-descriptor", "signals a process outside through a pidfd", signal_by_descriptor,
         "Linux before 5.3 has no pidfd");
