@@ -185,7 +185,7 @@ LIST
     make_script quoted.sh '#SBATCH --comment="a b" "--get-user-env"' true
     make_script second.sh '#SBATCH -n1 --uid=0' true
     make_script late.sh '# a comment' '' '#SBATCH --container=/x' true
-    make_script old.sh '#SLURM --export-file=/x' true
+    make_script old.sh '#SLURM --bbf=/x' true
     expect_refused <<'LIST'
 slurm-outside-code srun --prolog=$PWD/evil true
 slurm-outside-code srun --prol $PWD/evil true
@@ -210,7 +210,6 @@ slurm-outside-code SRUN_CONTAINER=/x srun true
 slurm-outside-file sbatch --bb=x --wrap=true
 slurm-outside-file sbatch --bbf=/x --wrap=true
 slurm-outside-file SBATCH_BURST_BUFFER=x sbatch --wrap=true
-slurm-outside-file sbatch --export-file=/x --wrap=true
 slurm-outside-file sbatch -F/x --wrap=true
 slurm-outside-file sbatch --nodelist=/home/x --wrap=true
 slurm-outside-file srun --exclude=./x true
@@ -231,8 +230,16 @@ slurm-network SLURM_NETWORK=x srun true
 slurm-administration srun -Z true
 slurm-administration srun --slurmd-debug=9 true
 slurm-administration srun --interactive true
-slurm-other-cluster sbatch -Mall --wrap=true
-slurm-other-cluster SLURM_CLUSTERS=all squeue
+slurm-other-cluster sbatch -Mother --wrap=true
+slurm-other-cluster sbatch --cluster=testcluster,other --wrap=true
+slurm-other-cluster SLURM_CLUSTERS=all,other squeue
+slurm-other-cluster SBATCH_CLUSTERS=other sbatch --wrap=true
+slurm-other-cluster srun -Mother true
+slurm-other-cluster salloc --clusters=other true
+slurm-other-cluster squeue --federation
+slurm-other-cluster sacct -Mother
+slurm-other-cluster scancel -Mother 1
+slurm-other-cluster scontrol -Mother show job 1
 slurm-heterogeneous sbatch -n1 : -n1 quoted.sh
 slurm-heterogeneous srun true : true
 slurm-heterogeneous salloc -n1 : -n1 true
@@ -424,14 +431,31 @@ PYTHON
     expect_refused <<'LIST'
 slurm-mail sbatch --mail-type=ALL --mail-user=somebody@example.org --wrap=true
 slurm-mail sbatch --mail-user=somebody@example.org --wrap=true
-slurm-mail sbatch --mail-type=END --wrap=true
 slurm-mail srun --mail-user=somebody@example.org true
-slurm-mail salloc --mail-type=ALL true
+slurm-mail salloc --mail-type=ALL --mail-user=somebody true
+slurm-mail sbatch --mail-type=ALL --mail-user=$USER,somebody --wrap=true
 slurm-mail sbatch directive.sh
 LIST
+    # To the own address it is left out: the script runs, and Slurm does not get it.
+    make_script own.sh "#SBATCH --hold --mail-type=END,FAIL --mail-user=$SBX_USER@example.org" true
+    submit own.sh
+    prints_mail "$JOB" "$SBX_USER@example.org END,FAIL"
+    local line
+    for line in "own.sh" "--hold --mail-type=ALL --wrap=true" "--hold --mail-type=END --mail-user=$SBX_USER --wrap=true"; do
+        run --separate-stderr inside sbatch --parsable $line
+        ((status == 0)) && [[ $stderr == "sbatch: --mail-type is left out, because mail is closed in this session; "* ]] || report "told: $line"
+        prints_mail "$output" ""
+    done
     submit_inside --hold --wrap=true
     fails "refused [slurm-mail]" inside scontrol update "JobId=$JOB" MailUser=else@example.org
     fails "refused [slurm-mail]" inside scontrol update "JobId=$JOB" mailt=ALL
+}
+
+# prints_mail JOB EXPECTED: its address and events as Slurm stores them.
+prints_mail() {
+    local shown
+    shown=$(scontrol show job "$1" | sed -n 's/^ *MailUser=\(.*\) MailType=\(.*\)$/\1 \2/p')
+    same_text "$2" "$shown" "the mail of job $1"
 }
 
 # ---- Changes of a job ----------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ teardown() { end_slurm_test; }
     works srun --nodes=4 sh -c 'hostname; cat shared; test -e /tmp/login-only || test -e /dev/shm/login-only || echo own'
     [[ $(grep -c '^node[0-3]$' <<<"$output") == 4 && $(sort -u <<<"$output" | grep -c '^node') == 4 ]] || report "four hosts"
     [[ $(grep -cx "seen everywhere" <<<"$output") == 4 && $(grep -cx own <<<"$output") == 4 ]] || report "what is shared"
-    prints "$(id -u)" srun id -u
+    prints "$(id -u)" srun --quiet id -u
     works srun ps -e -o comm=
     [[ $output != *slurmctld* ]] || report "processes of the login node"
     rm /tmp/login-only /dev/shm/login-only

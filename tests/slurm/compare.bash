@@ -47,3 +47,18 @@ wait_for_both() {
 same_text() {
     [[ $1 == "$2" ]] || { diff <(printf '%s\n' "$1") <(printf '%s\n' "$2") >&2; status=0 output=$2; report "$3 should be '$1'"; }
 }
+
+# same COMMAND...: for the same jobs, so that numbers must be equal too; the times in a report may differ. Tags are visible only
+# outside.
+same() {
+    local outside_output outside_errors outside_status
+    run --separate-stderr outside "$@"
+    outside_output=$output outside_errors=$stderr outside_status=$status
+    run --separate-stderr inside "$@"
+    ((status == outside_status)) || { output+=$stderr; report "should end with $outside_status and '$outside_errors': $*"; }
+    same_text "$(untagged <<<"$outside_output" | timeless)" "$(timeless <<<"$output")" "$*"
+    same_text "$outside_errors" "$stderr" "the complaints of $*"
+}
+# A second may pass between the two runs: the time of a report, and the run time of a job.
+timeless() { sed -E 's/[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?/TIME/g; s/ +TIME/ TIME/g'; }
+untagged() { sed -E 's/ ?agent-sandbox:1:[0-9a-f]{32}:[0-9a-f]{32}//'; }

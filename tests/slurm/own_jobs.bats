@@ -38,7 +38,7 @@ given 1 $PROJECT " cat ~/elsewhere
     wait_for_job "$JOB"
     prints hidden cat out
     own --output=out <<<$'#!/bin/sh\n#SBATCH --comment="of the script"\ncat ~/.ssh/id_x 2>/dev/null || echo hidden'
-    prints "of the script" squeue --noheader --states=all --jobs="$JOB" --format=%k
+    prints "of the script" sh -c 'squeue --noheader --states=all --jobs="$1" --format=%k | sed "s/ agent-sandbox:1:.*//"' sh "$JOB"
     wait_for_job "$JOB"
     prints hidden cat out
     SBATCH_OUTPUT=by-variable SBATCH_JOB_NAME=variable own --wrap='cat ~/.ssh/id_x 2>/dev/null || echo $SLURM_JOB_NAME'
@@ -50,6 +50,29 @@ given 1 $PROJECT " cat ~/elsewhere
     own --array=1-2 --output=out.%a --wrap='cat ~/.ssh/id_x 2>/dev/null || echo $SLURM_ARRAY_TASK_ID'
     wait_for_job "$JOB"
     prints $'1\n2' cat out.1 out.2
+}
+
+@test "own jobs belong to the project: its sessions see and cancel them, another project does not" {
+    own --hold --comment="of mine" --job-name=own --wrap=true
+    local own=$JOB
+    # The control: without agent-sandbox it is not the project's.
+    submit --hold --job-name=plain --wrap=true
+    prints "own of mine" inside squeue --noheader --format="%j %k"
+    make_script directive.sh '#SBATCH --comment="of the script" --hold --job-name=directive' true
+    own directive.sh
+    prints "directive|of the script" inside squeue --noheader --jobs="$JOB" --format="%j|%k"
+    own --hold --comment="$(printf 'x%.0s' {1..1000})" --wrap=true
+    mkdir ~/other
+    prints "" sh -c 'cd ~/other && exec "$0" --quiet -- squeue --noheader' "$SBX_PROGRAM"
+    AGENT_SANDBOX_SLURM_SCOPE=session prints "" inside squeue --noheader
+    works inside scancel "$own"
+    prints CANCELLED job_state "$own"
+    # No step of the agent enters it: it was not submitted by a jail of the project.
+    own --output=/dev/null --wrap='sleep 300'
+    wait_for_state "$JOB" RUNNING
+    fails "refused [slurm-not-in-scope]" inside srun --overlap --jobid="$JOB" true
+    JAILED=$("$SBX_PROGRAM" --quiet srun --quiet --comment=step sh -c 'squeue --noheader --jobs="$SLURM_JOB_ID" --format=%k')
+    same_text step "$JAILED" "the comment of a step's job"
 }
 
 @test "a step is jailed; streams, exit code and any option are Slurm's" {

@@ -104,13 +104,13 @@ start_step() {
 
 # ---- On the node -------------------------------------------------------------------------------------------------------
 
-# Of the running job: Slurm started the supervisor of its session. The supervisor's child that has children is the jail (the
-# keeper's only child is the search).
+# Of the running job: Slurm started the supervisor of its session. The supervisor's child that has children is the jail. The helpers
+# have names of their own.
 job_supervisor() { left_processes | awk '/slurm-entry/ { print $1; exit }'; }
 job_jail() {
     local child
     for child in $(children_of "$(job_supervisor)"); do
-        [[ -z $(children_but_search_of "$child") ]] || echo "$child"
+        [[ $(comm_of "$child") == asb-* || -z $(children_of "$child") ]] || echo "$child"
     done
 }
 

@@ -13,21 +13,6 @@ three_jobs() {
     ((${#JOBS[@]} == 3))
 }
 
-# same COMMAND...: for the same jobs, so that numbers must be equal too; the times in a report may differ. Tags are visible only
-# outside.
-same() {
-    local outside_output outside_errors outside_status
-    run --separate-stderr outside "$@"
-    outside_output=$output outside_errors=$stderr outside_status=$status
-    run --separate-stderr inside "$@"
-    ((status == outside_status)) || { output+=$stderr; report "should end with $outside_status and '$outside_errors': $*"; }
-    same_text "$(untagged <<<"$outside_output" | timeless)" "$(timeless <<<"$output")" "$*"
-    same_text "$outside_errors" "$stderr" "the complaints of $*"
-}
-# A second may pass between the two runs: the time of a report, and the run time of a job.
-timeless() { sed -E 's/[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?/TIME/g; s/ +TIME/ TIME/g'; }
-untagged() { sed -E 's/ ?agent-sandbox:1:[0-9a-f]{32}:[0-9a-f]{32}//'; }
-
 running_job() {
     submit_inside -J running -o /dev/null --wrap='srun -Q sleep 60' "$@"
     wait_for_state "$JOB" RUNNING
@@ -210,6 +195,55 @@ END
     # Once from Slurm, and perhaps once more through the jail.
     same_text "$expected" "$(uniq signals)" "the signals"
     fails "" grep agent-sandbox inside.out
+}
+
+@test "scancel --full with a signal reaches the script of a job inside, and names what it does not reach" {
+    local side words expected state
+    make_script child.sh 'trap "echo $1 >>signals" USR1' 'touch "ready.$1"' 'until test -e end; do sleep 0.1; done'
+    printf '%s\n' '#!/bin/bash' 'trap "echo script >>signals" USR1' './child.sh child &' 'srun -Q ./child.sh step &' \
+        'touch ready.script' 'until test -e end; do sleep 0.1; done' 'wait' >job.sh
+    received() { [[ $(sort -u signals 2>/dev/null | xargs) == "$1" ]]; }
+    for side in outside inside; do
+        rm -f ready.* signals end
+        works "$side" sbatch --parsable -o /dev/null job.sh
+        JOB=$output
+        wait_until test -e ready.script -a -e ready.child -a -e ready.step
+        run --separate-stderr "$side" scancel -f --signal=USR1 "$JOB"
+        ((status == 0)) || report "$side: scancel"
+        if [[ $side == outside ]]; then
+            same_text "" "$stderr" "Slurm's own message"
+            wait_until received "child script step" || report "outside: $(cat signals)"
+        else
+            [[ $stderr == "scancel: --full: the signal reaches the script of a job that runs in a jail, not its children and steps"* ]] || report "no message: $stderr"
+            wait_until received script || report "inside: $(cat signals)"
+            # Each step has its number.
+            works inside scancel --signal=USR1 "$JOB.0"
+            wait_until received "script step" || report "the step: $(cat signals)"
+        fi
+        prints RUNNING job_state "$JOB"
+        touch end
+        wait_for_job "$JOB"
+    done
+}
+
+@test "scancel --full ends a job inside as outside" {
+    local side words expected state
+    printf '%s\n' '#!/bin/bash' 'touch ready' 'sleep 300 & wait' >job.sh
+    for words in "-f" "--full --signal=KILL"; do
+        for side in outside inside; do
+            rm -f ready
+            works "$side" sbatch --parsable -o /dev/null job.sh
+            JOB=$output
+            wait_until test -e ready
+            # The shell must split these words.
+            # shellcheck disable=SC2086
+            prints "" "$side" scancel $words "$JOB"
+            wait_until is_job_over "$JOB"
+            state=$(scontrol show job "$JOB" | grep -oE '(JobState|Reason|ExitCode)=[^ ]*' | xargs)
+            [[ $side == inside ]] || expected=$state
+        done
+        same_text "$expected" "$state" "the end of the job after scancel $words"
+    done
 }
 
 # ---- scontrol --------------------------------------------------------------------------------------------------------

@@ -45,6 +45,14 @@ seen() { inside sh -c 'squeue --noheader --format=%j | sort | xargs'; }
         done
         prints "PENDING|JobHeldUser|(null)" sh -c "squeue --noheader --jobs=$job --format='%T|%r|%k' | sed 's/ *agent-sandbox:.*//; s/|\$/|(null)/'"
     done
+    fails "refused [slurm-not-in-scope]: your job $BARE, $THEIRS is not one of this project, so it was not touched (slurm.scope)" inside scancel "$BARE" "$THEIRS"
+    works "$CLUSTER/bin/control" submit-neighbour
+    local number
+    number=$(squeue --noheader --user="$SBX_NEIGHBOUR" --format=%i)
+    run inside scancel "$number"
+    local of_neighbour=$output
+    run inside scancel 99999
+    same_text "${output//99999/$number}" "$of_neighbour" "a job of another user looks like one that does not exist"
     run inside scancel --me
     run inside scancel --user="$SBX_USER"
     run inside scancel --name=bare
@@ -147,7 +155,7 @@ is_in_accounting() { [[ -n $(sacct --noheader --jobs="$1" --format=JobID) ]]; }
     prints "forged known" seen
 }
 
-@test "a step enters only an allocation of its own session" {
+@test "a step enters only a job of its own project, also one that an earlier session submitted" {
     submit --wrap="sleep 60"
     wait_for_state "$JOB" RUNNING
     local bare=$JOB
@@ -161,7 +169,18 @@ is_in_accounting() { [[ -n $(sacct --noheader --jobs="$1" --format=JobID) ]]; }
         fails "refused [slurm-not-in-scope]" inside sh -c "SLURM_JOB_ID=$job srun --quiet --overlap true"
         fails "refused [slurm-not-in-scope]" inside sh -c "SLURM_JOBID=$job srun --quiet --overlap true"
     done
+    # A tag that the user copied makes no job of the project's jail: this one has no record.
+    submit_inside --output=/dev/null --wrap="echo first >/tmp/file; sleep 300"
+    wait_for_state "$JOB" RUNNING
+    works scontrol update "JobId=$bare" "Comment=$(squeue --noheader --jobs="$JOB" --format=%k)"
+    prints "$bare" inside squeue --noheader --jobs="$bare" --format=%i
+    fails "refused [slurm-not-in-scope]: job $bare was not submitted from this project" inside srun --quiet --overlap --jobid="$bare" true
+    # The earlier session has ended; its job has not. The step is in the job, in a jail.
+    wait_until entered_sees_file
+    prints "$JOB none" inside srun --quiet --overlap --jobid="$JOB" sh -c 'echo "$SLURM_JOB_ID $(cat ~/.ssh/id_x 2>/dev/null || echo none)"'
+    AGENT_SANDBOX_SLURM_SCOPE=session fails "refused [slurm-not-in-scope]: job $JOB was not submitted from this session" inside srun --quiet --overlap --jobid="$JOB" true
     fails "refused [slurm-not-in-scope]" inside srun --quiet --overlap --jobid="$bare+0" true
     fails "refused [slurm-not-in-scope]" inside srun --quiet --overlap --jobid="0$bare,$theirs" true
     prints inside inside sh -c 'salloc --quiet srun --quiet --overlap echo inside'
 }
+entered_sees_file() { [[ $(inside srun --quiet --overlap --jobid="$JOB" cat /tmp/file) == first ]]; }

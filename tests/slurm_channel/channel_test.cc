@@ -5,8 +5,7 @@
 
 #include "base/file.h"
 #include "base/places.h"
-#include "slurm/channel/frame.h"
-#include "slurm/channel/request.h"
+#include "slurm/channel/channel.h"
 #include "slurm_channel/properties.h"
 
 namespace slurm::channel {

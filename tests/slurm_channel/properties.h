@@ -5,8 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "slurm/channel/frame.h"
-#include "slurm/channel/request.h"
+#include "slurm/channel/channel.h"
 
 namespace slurm::channel {
 

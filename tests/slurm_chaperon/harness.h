@@ -24,7 +24,7 @@
 
 #include "base/file.h"
 #include "base/process/descriptors.h"
-#include "slurm/channel/request.h"
+#include "slurm/channel/channel.h"
 #include "slurm/chaperon/serve.h"
 #include "slurm/client/stub.h"
 

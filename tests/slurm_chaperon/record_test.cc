@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "slurm/chaperon/record.h"
+#include "slurm/chaperon/log.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -266,28 +266,44 @@ TEST_F(Serve, ARequestHasToArriveInTime) {
     EXPECT_LT(longest, 60s);
 }
 
-TEST_F(Serve, OneTooManyIsTurnedAway) {
+TEST_F(Serve, OneTooManyWaitsForItsTurn) {
     serve_with();
     std::vector<base::Fd> callers;
     channel::StubRequest request = sample();
-    request.arguments = {"sleep", "100"};
-    for (int count = 0; count < 64; ++count) {
+    request.command = "srun";
+    // Each creates a file when it runs.
+    auto call = [&](int count) {
+        request.arguments = {"sh", "-c",
+                             "touch " + folder_ + "/ran-" + std::to_string(count) + "; exec sleep 100"};
         callers.push_back(connect());
         ASSERT_TRUE(base::write_all(callers.back().get(), channel::render(request)).ok());
-    }
-    auto begin = Clock::now();
-    Ran ran = run({"squeue", "true"});
-    EXPECT_LT(Clock::now() - begin, 60s);
-    EXPECT_EQ(ran.code(), 1);
-    EXPECT_TRUE(ran.errors.starts_with("squeue: failed [slurm-busy]")) << ran.errors;
-    callers.pop_back();
-    EXPECT_TRUE(happens([&] { return run({"squeue", "true"}).code() == 0; }));
+    };
+    auto has_run = [&](int count) {
+        return std::filesystem::exists(folder_ + "/ran-" + std::to_string(count));
+    };
+    for (int count = 0; count < 64; ++count) call(count);
+    for (int count = 0; count < 64; ++count) ASSERT_TRUE(happens([&] { return has_run(count); }));
+    call(64);
+    call(65);
+    // A command that ends soon is served meanwhile, again and again; the others wait.
+    for (int count = 0; count < 20; ++count) EXPECT_EQ(run({"squeue", "true"}).code(), 0);
+    EXPECT_FALSE(has_run(64));
+    // One that leaves while it waits takes no turn.
+    callers[64].reset();
+    EXPECT_EQ(run({"squeue", "true"}).code(), 0);
+    callers[0].reset();
+    EXPECT_TRUE(happens([&] { return has_run(65); }));
+    EXPECT_FALSE(has_run(64));
+    // Silent connections keep none waiting.
+    for (int count = 0; count < 60; ++count) callers.push_back(connect());
+    EXPECT_EQ(run({"squeue", "true"}).code(), 0);
     // The end of the session ends all commands.
     end_session();
     int status = -1;
     ASSERT_EQ(::waitpid(chaperon_, &status, 0), chaperon_);
     chaperon_ = -1;
     EXPECT_EQ(status, 0);
+    std::erase_if(callers, [](const base::Fd& caller) { return !caller; });
     for (base::Fd& caller : callers) frames_from(caller.get());
 }
 
@@ -328,7 +344,8 @@ TEST_F(Serve, ManyRequestsLeaveNothing) {
     }
     RecordProperty("microseconds_each", static_cast<int>((Clock::now() - begin) / 500us));
     EXPECT_TRUE(happens([&] { return children().empty(); }));
-    EXPECT_EQ(descriptors(), before);
+    // The first request's may still be open when they are counted.
+    EXPECT_TRUE(happens([&] { return descriptors() <= before; })) << descriptors() << " after " << before;
 }
 
 }  // namespace

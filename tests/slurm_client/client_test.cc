@@ -6,9 +6,7 @@
 #include <csignal>
 
 #include "slurm/client/command.h"
-#include "slurm/client/outlet.h"
-#include "slurm/client/redirect.h"
-#include "slurm/client/script.h"
+#include "slurm/client/streams.h"
 #include "slurm/client/stub.h"
 
 namespace slurm::client {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "slurm/jobs/patterns.h"
+#include "slurm/jobs/environment.h"
 
 #include <gtest/gtest.h>
 

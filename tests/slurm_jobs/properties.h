@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "slurm/jobs/patterns.h"
+#include "slurm/jobs/environment.h"
 #include "slurm/jobs/spec.h"
 
 namespace slurm {

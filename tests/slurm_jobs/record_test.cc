@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "slurm/jobs/record.h"
+#include "slurm/jobs/spec.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -7,6 +7,8 @@
 
 #include <ctime>
 #include <filesystem>
+
+#include "base/file.h"
 
 namespace {
 
@@ -22,10 +24,12 @@ class Records : public testing::Test {
 };
 
 TEST_F(Records, AreKeptAndFound) {
-    ASSERT_TRUE(slurm::keep_record(state_, "17", {"/p/job.sh a", "/p", "/p/out", "/p/err", "/dev/null"}));
+    ASSERT_TRUE(
+        slurm::keep_record(state_, "17", {"hash", "/p/job.sh a", "/p", "/p/out", "/p/err", "/dev/null"}));
     auto record = slurm::find_record(state_, "17");
     ASSERT_TRUE(record);
     EXPECT_EQ(record->command, "/p/job.sh a");
+    EXPECT_EQ(record->project, "hash");
     EXPECT_EQ(record->input, "/dev/null");
     EXPECT_FALSE(slurm::find_record(state_, "18"));
     struct stat status;
@@ -36,6 +40,17 @@ TEST_F(Records, AreKeptAndFound) {
 TEST_F(Records, AJobIsANumber) {
     EXPECT_FALSE(slurm::keep_record(state_, "../17", {}));
     EXPECT_FALSE(slurm::find_record(state_, "../../etc/passwd"));
+}
+
+TEST_F(Records, MessagesAboutAJobAreItsLastLines) {
+    std::filesystem::create_directories(state_ + "/slurm/output");
+    ASSERT_TRUE(base::write_file_atomically(state_ + "/slurm/output/17", std::string(5000, 'x') + "end\n"));
+    EXPECT_EQ(slurm::messages_about(state_, "17").size(), 2048u);
+    EXPECT_TRUE(slurm::messages_about(state_, "17").ends_with("xend\n"));
+    EXPECT_EQ(slurm::messages_about(state_, "18"), "");
+    EXPECT_EQ(slurm::messages_about(state_, "../jobs/17"), "");
+    std::filesystem::create_symlink("17", state_ + "/slurm/output/19");
+    EXPECT_EQ(slurm::messages_about(state_, "19"), "");
 }
 
 TEST_F(Records, OldOnesGo) {

@@ -64,8 +64,10 @@ TEST(Parse, HandledOptionsAreNotEmitted) {
 TEST(Parse, RefusedOptionsInAnyForm) {
     for (const Words& arguments : {Words{"--uid=0"}, {"--uid", "0"}, {"--ui", "0"}, {"-n1", "--uid=0", "s"}})
         EXPECT_EQ(code_of("sbatch", arguments), "slurm-identity");
-    EXPECT_EQ(code_of("sbatch", {"-HM", "other"}), "slurm-other-cluster");
-    EXPECT_EQ(code_of("sbatch", {"--cluster=other"}), "slurm-other-cluster");
+    EXPECT_EQ(code_of("sbatch", {"--cluster-constraint=x"}), "slurm-other-cluster");
+    // Which cluster is this one, only the chaperon can ask; a path or a blank is never a cluster.
+    EXPECT_EQ(code_of("sbatch", {"-HM", "a/b"}), "slurm-value");
+    EXPECT_EQ(code_of("sbatch", {"--cluster=a b"}), "slurm-value");
     EXPECT_EQ(code_of("srun", {"--pack=1"}), "slurm-heterogeneous");
     EXPECT_EQ(code_of("srun", {"--task-p=/x"}), "slurm-outside-code");
     EXPECT_EQ(code_of("srun", {"--container-id=x"}), "slurm-outside-code");

@@ -11,7 +11,6 @@
 
 #include "slurm/options/directives.h"
 #include "slurm/options/parse.h"
-#include "slurm/options/variables.h"
 
 namespace slurm {
 

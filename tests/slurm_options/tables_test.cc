@@ -132,9 +132,9 @@ int number_of(Takes takes) {
     return takes == Takes::nothing ? 0 : takes == Takes::value ? 1 : 2;
 }
 
-class AsRecorded : public testing::TestWithParam<std::string_view> {};
+class RecordedOptions : public testing::TestWithParam<std::string_view> {};
 
-TEST_P(AsRecorded, NamesStandInTheClientsOrder) {
+TEST_P(RecordedOptions, NamesStandInTheClientsOrder) {
     const Command& command = *find_command(GetParam());
     const Recorded table = recorded(test::data("/slurm/data/options-22.05.list"))[std::string(command.name)];
     ASSERT_FALSE(table.names.empty());
@@ -161,7 +161,7 @@ TEST_P(AsRecorded, NamesStandInTheClientsOrder) {
     for (const auto& [value, meant] : meaning) EXPECT_TRUE(distinct.insert(meant).second) << meant->name;
 }
 
-TEST_P(AsRecorded, LettersMeanTheSame) {
+TEST_P(RecordedOptions, LettersMeanTheSame) {
     const Command& command = *find_command(GetParam());
     const Recorded table = recorded(test::data("/slurm/data/options-22.05.list"))[std::string(command.name)];
     EXPECT_EQ(command.stops_at_first_word, table.letters.starts_with('+'));
@@ -194,7 +194,7 @@ std::vector<std::string_view> names_of_commands() {
     return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Slurm2205, AsRecorded, testing::ValuesIn(names_of_commands()),
+INSTANTIATE_TEST_SUITE_P(Slurm2205, RecordedOptions, testing::ValuesIn(names_of_commands()),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "slurm/options/variables.h"
+#include "slurm/options/directives.h"
 
 #include <gtest/gtest.h>
 
@@ -40,11 +40,11 @@ TEST(Variables, OfFlagsAreReadAsSlurmReadsThem) {
 
 TEST(Variables, OfRefusedOptionsAreRefused) {
     EXPECT_EQ(options_of("srun", {"SLURM_PROLOG=/x"}), Words{"slurm-outside-code"});
-    EXPECT_EQ(options_of("sbatch", {"SLURM_CLUSTERS=x"}), Words{"slurm-other-cluster"});
+    EXPECT_EQ(options_of("sbatch", {"SBATCH_CLUSTER_CONSTRAINT=x"}), Words{"slurm-other-cluster"});
     EXPECT_EQ(options_of("srun", {"SLURM_JOB_NAME=a/b"}), Words{"slurm-value"});
-    const auto result = options_from_variables(*find_command("squeue"), Words{"SLURM_CLUSTERS=x"});
+    const auto result = options_from_variables(*find_command("squeue"), Words{"SQUEUE_FEDERATION=1"});
     EXPECT_EQ(std::get<Denial>(result).what,
-              "SLURM_CLUSTERS stands for --clusters: other clusters do not know this jail");
+              "SQUEUE_FEDERATION stands for --federation: other clusters do not know this jail");
 }
 
 TEST(Variables, OfPassedOptionsKeepTheirNames) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "slurm/queries/accounting_rows.h"
-#include "slurm/queries/marked_columns.h"
 #include "slurm/queries/redact.h"
-#include "slurm/scope/tag.h"
+#include "slurm/queries/sacct.h"
+#include "slurm/scope/identity.h"
 
 namespace slurm::queries {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "slurm/queries/handlers.h"
-#include "slurm/scope/tag.h"
+#include "slurm/scope/identity.h"
 
 namespace slurm::queries {
 

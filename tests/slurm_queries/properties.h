@@ -8,10 +8,9 @@
 #include <vector>
 
 #include "base/text.h"
-#include "slurm/queries/accounting_rows.h"
-#include "slurm/queries/job_text.h"
-#include "slurm/queries/marked_columns.h"
+#include "slurm/queries/json_answers.h"
 #include "slurm/queries/redact.h"
+#include "slurm/queries/sacct.h"
 
 namespace slurm::queries {
 
@@ -46,6 +45,25 @@ inline const char* broken_for_columns(std::string_view bytes) {
     return read_accounting_rows(answer, "N0NCE").size() * 2 <= marks ? nullptr : "a row has two marks";
 }
 
+// A document of --json, alone and as a value beside the record of another user's job.
+inline const char* broken_for_json(std::string_view bytes) {
+    auto find = [](uint32_t) { return std::optional<Record>(); };
+    std::string around =
+        "{\"jobs\": [{\"job_id\": 7, \"user_name\": \"mallory\"}, " + std::string(bytes) + "]}";
+    for (std::string_view text : {bytes, std::string_view(around)}) {
+        auto none = with_shown_jobs(text, {.is_shown = [](uint32_t) { return false; }, .find = find});
+        if (none && !json_members(*none)) return "what is shown is JSON";
+        if (none && text == around && none->find("mallory") != none->npos) return "a job is not shown";
+        auto all = with_shown_jobs(text, {.is_shown = [](uint32_t) { return true; }, .find = find});
+        if (none.has_value() != all.has_value()) return "the scope does not decide what JSON is";
+        if (all && !json_members(*all)) return "what is shown is JSON";
+        auto masked = with_masked_users(text, "me");
+        if (masked && (!json_members(*masked) || with_masked_users(*masked, "me") != masked))
+            return "what is masked stays as it is";
+    }
+    return nullptr;
+}
+
 // Lines about nodes, reservations and the configuration, to which the test adds the name of another user.
 inline const char* broken_for_masks(std::string_view bytes) {
     for (std::string_view line : base::split(bytes, '\n')) {
@@ -61,6 +79,7 @@ inline const char* broken_for_masks(std::string_view bytes) {
         if (std::string shown = masked_configuration(text); !shown.empty() && shown != text)
             return "a line of the configuration is shown or not";
     }
+    if (const char* claim = broken_for_json(bytes)) return claim;
     std::string once = one_line_each(bytes);
     auto none = [](uint32_t) { return std::optional<Record>(); };
     (void)with_wanted_paths(bytes, none, "/usr/bin/agent-sandbox");

@@ -17,18 +17,26 @@ TEST(Scancel, ActsOnJobsInScope) {
               (Lines{"--batch", "--signal=USR1", "--me", "--", "17"}));
 }
 
-// Threat: the agent cancels by number a job that the session must not see.
+// Threat: the agent cancels by number a job that the session must not touch.
 TEST(Scancel, NamesNoJobInThePlaceOfOneOutOfScope) {
     Ask ask;
     ask.answers["scancel"] = {
         says("", "scancel: error: Kill job error on job id 67108864: Invalid job id specified\n", 1)};
     for (Scope scope : {Scope::project, Scope::session}) {
         ask.scope = scope;
-        QueryResult asked = ask("scancel", {"--me", "30", "17"});
+        // 30 is the user's own, of another project; 99 is not the user's.
+        QueryResult asked = ask("scancel", {"--me", "30", "99", "17"});
         EXPECT_EQ(asked.last().arguments, (Lines{"--me", "--", "67108864", "17"}));
         EXPECT_EQ(asked.conversation.errors,
-                  "scancel: error: Kill job error on job id 30: Invalid job id specified\n");
+                  "scancel: error: Kill job error on job id 99: Invalid job id specified\n");
         EXPECT_EQ(asked.ending.status, 1);
+        ASSERT_EQ(asked.conversation.denials.size(), 1u);
+        EXPECT_EQ(asked.code(), code::not_in_scope);
+        EXPECT_TRUE(asked.conversation.denials[0].what.starts_with("your job 30 is not one of this "));
+        // With other jobs alone nothing runs: without a job, scancel --me would end all.
+        QueryResult alone = ask("scancel", {"--me", "30", "31.0"});
+        EXPECT_TRUE(alone.conversation.ran.empty());
+        EXPECT_EQ(alone.ending.status, 1);
     }
 }
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/temporary_directory.h"
-#include "slurm/jobs/record.h"
+#include "slurm/jobs/spec.h"
 #include "slurm_queries/conversation.h"
 
 namespace slurm::queries {

@@ -150,12 +150,34 @@ TEST(Squeue, ReadsItsVariables) {
 }
 
 TEST(Squeue, RefusesWhatCanNotBeNarrowed) {
-    for (std::vector<std::string> arguments : {Lines{"--json"}, Lines{"--yaml"}, Lines{"-M", "other"},
-                                               Lines{"--federation"}, Lines{"--sibling"}, Lines{"-i", "5"}}) {
+    for (std::vector<std::string> arguments :
+         {Lines{"--yaml"}, Lines{"--federation"}, Lines{"--sibling"}, Lines{"-i", "5"}}) {
         QueryResult asked = Ask()("squeue", arguments);
         EXPECT_EQ(asked.conversation.denials.size(), 1u) << arguments[0];
         EXPECT_TRUE(asked.conversation.ran.empty());
     }
+}
+
+TEST(Squeue, NamesThisClusterAlone) {
+    std::string configuration = "Configuration data\nClusterName             = here\nX = ClusterName = b\n";
+    Ask ask{.answers = {{"scontrol", {says(configuration)}}}};
+    for (const Lines& arguments : {Lines{"-M", "all"}, Lines{"--clusters=here"}, Lines{"--cluster=here,all"},
+                                   Lines{"-Mall", "-Mhere", "-j", "17"}, Lines{"-Mall", "-O", "comment"}}) {
+        QueryResult asked = ask("squeue", arguments);
+        EXPECT_EQ(asked.last().client, "squeue");
+        EXPECT_EQ(asked.argument("--clusters"), "--clusters=here");
+        EXPECT_EQ(std::ranges::count(asked.last().arguments, "--clusters=here"), 1);
+    }
+    ask.environment = {"SLURM_CLUSTERS=all"};
+    EXPECT_EQ(ask("squeue", {}).argument("--clusters"), "--clusters=here");
+    EXPECT_EQ(ask("squeue", {"-Mother"}).code(), "slurm-other-cluster");
+    EXPECT_EQ(ask("squeue", {"-Mhere,other"}).code(), "slurm-other-cluster");
+    ask.environment = {"SLURM_CLUSTERS=other"};
+    EXPECT_EQ(ask("squeue", {}).code(), "slurm-other-cluster");
+    EXPECT_EQ(ask("squeue", {"-Mall"}).argument("--clusters"), "--clusters=here");
+    ask = {.answers = {{"scontrol", {says("", "down", 1)}}}};
+    EXPECT_EQ(ask("squeue", {"-Mall"}).code(), "slurm-unavailable");
+    EXPECT_EQ(ask("squeue", {"-Mall"}).last().client, "scontrol");
 }
 
 TEST(Squeue, SaysWhatSlurmSaysWhenItIsDown) {

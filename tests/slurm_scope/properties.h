@@ -6,9 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "slurm/scope/ids.h"
+#include "slurm/scope/identity.h"
 #include "slurm/scope/rows.h"
-#include "slurm/scope/tag.h"
 
 namespace slurm {
 

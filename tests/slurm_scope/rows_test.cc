@@ -32,14 +32,14 @@ TEST(Nonce, IsNewEachTime) {
     EXPECT_NE(*one, *other);
 }
 
-TEST(Question, DelimitsEveryField) {
+TEST(QueueQuery, DelimitsEveryField) {
     auto arguments = question(1000, kNonce);
     EXPECT_EQ(arguments.back(), "--format=" + kNonce + "%A" + kNonce + "%F" + kNonce + "%i" + kNonce + "%T" +
                                     kNonce + "%k" + kNonce);
     EXPECT_EQ(arguments[2], "--user=1000");
 }
 
-TEST(Rows, AreReadWithTheirComments) {
+TEST(QueueRows, AreReadWithTheirComments) {
     auto rows = read_rows(record("12", "10", "10_1", "two\nlines " + text_of(kOurs)) +
                               record("6", "6", "5+1", "(null)", "COMPLETED"),
                           kNonce);
@@ -54,7 +54,7 @@ TEST(Rows, AreReadWithTheirComments) {
 }
 
 // Threat: a comment continues as the record of another job.
-TEST(Rows, CanNotBeForgedByAComment) {
+TEST(QueueRows, CanNotBeForgedByAComment) {
     std::string forged =
         "x\nn" + std::string(32, '0') + "99" + "\n" + record("99", "99", "99", "y").substr(33);
     size_t nonce;
@@ -64,7 +64,7 @@ TEST(Rows, CanNotBeForgedByAComment) {
     EXPECT_EQ(rows[0].comment, forged);
 }
 
-TEST(Rows, EndAtTheFirstThatIsNotOne) {
+TEST(QueueRows, EndAtTheFirstThatIsNotOne) {
     EXPECT_TRUE(read_rows("squeue: something else\n", kNonce).empty());
     EXPECT_EQ(read_rows(record("7", "7", "7", "") + "noise\n" + record("8", "8", "8", ""), kNonce).size(),
               1u);

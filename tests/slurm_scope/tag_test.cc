@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "slurm/scope/tag.h"
+#include "slurm/scope/identity.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "slurm/jobs/record.h"
 #include "slurm/jobs/spec.h"
-#include "slurm/scope/tag.h"
+#include "slurm/scope/identity.h"
 #include "slurm/submit/handlers.h"
 
 namespace {
@@ -109,6 +108,32 @@ class Submit : public testing::Test {
     Context context;
 };
 
+TEST_F(Submit, AJobGetsNothingOfTheSessionsCredentials) {
+    context.credentials = {{"aws", {"AKIAPLACEHOLDER", "placeholderSecret"}, {"AWS_ACCESS_KEY_ID"}}};
+    context.session_variables = {
+        "SSL_CERT_FILE=/run/agent-sandbox/trust/ca-certificates.crt",
+        "GIT_CONFIG_KEY_0=url.http://a.credential.agent-sandbox.internal/.insteadOf"};
+    Words environment = {"AWS_ACCESS_KEY_ID=AKIAPLACEHOLDER", "COPY=x placeholderSecret y",
+                         "SSL_CERT_FILE=/own.pem", "KEPT=1"};
+    environment.insert(environment.end(), context.session_variables.begin(), context.session_variables.end());
+    const Words expected = {"SSL_CERT_FILE=/own.pem", "KEPT=1", "GIT_CONFIG_KEY_0=agentsandbox.unused"};
+    Noted noted = sbatch({"job.sh"}, "#!/bin/sh\ntrue\n", environment);
+    EXPECT_EQ(job(noted).environment, expected);
+    EXPECT_NE(
+        noted.errors.find("sbatch: the job runs without the credential 'aws' (AWS_ACCESS_KEY_ID is not set)"),
+        std::string::npos)
+        << noted.errors;
+    noted = srun({"true"}, environment);
+    EXPECT_EQ(step(noted).environment, expected);
+    EXPECT_NE(noted.errors.find("srun: the job runs without"), std::string::npos);
+    EXPECT_EQ(sbatch({"job.sh"}, "#!/bin/sh\necho AKIAPLACEHOLDER\n").denied, "slurm-credential");
+    EXPECT_EQ(sbatch({"--wrap=echo placeholderSecret"}).denied, "slurm-credential");
+    EXPECT_EQ(srun({"echo", "AKIAPLACEHOLDER"}).denied, "slurm-credential");
+    context.credentials.clear();
+    noted = srun({"echo", "AKIAPLACEHOLDER"});
+    EXPECT_EQ(noted.denied + noted.errors, "") << "the control";
+}
+
 TEST_F(Submit, SlurmGetsOurFileAndPathsOfOurs) {
     Noted noted =
         sbatch({"-n4", "--out", "mine-%j", "job.sh", "arg"}, "#!/bin/sh\n#SBATCH -t 5\necho\n", {"A=1"});
@@ -172,7 +197,7 @@ TEST_F(Submit, WhatLeadsOutIsRefused) {
                            {{"--get-user-env", "j"}, "slurm-host-environment"},
                            {{"--bbf=/etc/passwd", "j"}, "slurm-outside-file"},
                            {{"--container=/x", "j"}, "slurm-outside-code"},
-                           {{"--mail-type=ALL", "j"}, "slurm-mail"},
+                           {{"--mail-user=other@example.org", "j"}, "slurm-mail"},
                            {{":", "j"}, "slurm-heterogeneous"}}) {
         Noted noted = sbatch(row.words);
         EXPECT_EQ(noted.denied, row.code) << row.words.front();
@@ -184,11 +209,49 @@ TEST_F(Submit, WhatLeadsOutIsRefused) {
     }
 }
 
+TEST_F(Submit, AJobGoesToThisClusterAlone) {
+    auto submitted = [&](Words words) {
+        Noted noted;
+        noted.answer = [](const std::string&) { return "ClusterName = here\n"; };
+        slurm::handle_sbatch(context,
+                             Call{.command = "sbatch",
+                                  .arguments = std::move(words),
+                                  .directory = "/data/project",
+                                  .script = "#!/bin/sh\n#SBATCH -M here\n"},
+                             noted);
+        return noted;
+    };
+    EXPECT_EQ(submitted({"j"}).value("--clusters"), "here");
+    EXPECT_EQ(submitted({"--cluster=all", "j"}).value("--clusters"), "here");
+    EXPECT_EQ(submitted({"-Mother", "j"}).denied, "slurm-other-cluster");
+    EXPECT_EQ(submitted({"--cluster=other", "j"}).denied, "slurm-other-cluster");
+    EXPECT_EQ(sbatch({"j"}).value("--clusters"), "");
+}
+
+TEST_F(Submit, MailIsLeftOutWhereItIsClosed) {
+    std::string script = "#!/bin/sh\n#SBATCH --mail-type=END,FAIL --mail-user=ann@example.org\n";
+    for (const Noted& noted : {sbatch({"j"}, script), sbatch({"--mail-type=ALL", "--mail-user=ann", "j"}),
+                               srun({"--mail-type=ALL", "true"})}) {
+        EXPECT_EQ(noted.denied, "");
+        EXPECT_EQ(noted.value("--mail-type"), "");
+        EXPECT_EQ(noted.value("--mail-user"), "");
+        EXPECT_NE(noted.errors.find(": --mail-type is left out, because mail is closed"), std::string::npos);
+        EXPECT_TRUE(noted.client == "sbatch" || noted.client == "srun");
+    }
+    EXPECT_EQ(sbatch({"--mail-type=NONE", "--mail-user=ann", "j"}).errors, "");
+    EXPECT_EQ(sbatch({"--mail-user=bob", "j"}).denied, "slurm-mail");
+}
+
 TEST_F(Submit, MailGoesToTheAccountAlone) {
     context.mail_is_closed = false;
     EXPECT_EQ(sbatch({"--mail-type=END", "j"}).value("--mail-type"), "END");
     EXPECT_EQ(sbatch({"--mail-type=END", "--mail-user=ann", "j"}).denied, "");
-    EXPECT_EQ(sbatch({"--mail-user=other@example.org", "j"}).denied, "slurm-mail");
+    Noted at_host = sbatch({"--mail-type=END", "--mail-user=ann@example.org", "j"});
+    EXPECT_EQ(at_host.value("--mail-type"), "END");
+    EXPECT_EQ(at_host.errors, "sbatch: --mail-user is left out: Slurm writes to ann\n");
+    EXPECT_EQ(at_host.value("--mail-user"), "");
+    for (std::string other : {"other@example.org", "anna", "ann,bob", "ann@x@y", "ANN", "ann ", "bob@ann"})
+        EXPECT_EQ(sbatch({"--mail-type=END", "--mail-user=" + other, "j"}).denied, "slurm-mail") << other;
 }
 
 TEST_F(Submit, WhatWasAskedForIsKept) {
@@ -236,6 +299,49 @@ TEST_F(Submit, AStepEntersOnlyOurOwnAllocations) {
     EXPECT_EQ(noted.denied, "");
     EXPECT_TRUE(noted.has("--jobid=5"));
     EXPECT_EQ(noted.value("--comment"), "") << "it has one";
+}
+
+TEST_F(Submit, AStepEntersAJobThatTheProjectSubmitted) {
+    const std::string other(32, 'b');
+    auto entered = [&](const std::string& job, const std::string& session, const base::Path& project) {
+        Noted noted;
+        noted.answer = [&](const std::string& format) {
+            size_t at = format.find('n');
+            std::string nonce = format.substr(at, 33);
+            std::string comment = "text " + text_of(slurm::make_tag(session, project));
+            std::string row = nonce;
+            for (const std::string& field : {job, std::string("40"), job, std::string("RUNNING"), comment})
+                row += field + nonce;
+            return row + "\n";
+        };
+        slurm::handle_srun(
+            context, Call{.command = "srun", .arguments = {"--jobid=" + job, "true"}, .directory = "/d"},
+            noted);
+        return noted.denied;
+    };
+    const base::Path elsewhere = base::Path::known("/data/elsewhere");
+    EXPECT_EQ(entered("41", context.session, context.project), "");
+    EXPECT_EQ(entered("41", other, context.project), "slurm-not-in-scope") << "without a record";
+    slurm::Record record{.project = slurm::project_part(elsewhere)};
+    ASSERT_TRUE(slurm::keep_record(context.state_directory, "41", record));
+    EXPECT_EQ(entered("41", other, context.project), "slurm-not-in-scope") << "another project's record";
+    record.project = slurm::project_part(context.project);
+    ASSERT_TRUE(slurm::keep_record(context.state_directory, "41", record));
+    EXPECT_EQ(entered("41", other, context.project), "");
+    EXPECT_EQ(entered("41", other, elsewhere), "slurm-not-in-scope") << "another project's tag";
+    // A task of an array has the record of its array.
+    EXPECT_EQ(entered("42", other, context.project), "slurm-not-in-scope");
+    ASSERT_TRUE(slurm::keep_record(context.state_directory, "40", record));
+    EXPECT_EQ(entered("42", other, context.project), "");
+    context.scope = slurm::chaperon::Scope::session;
+    EXPECT_EQ(entered("41", other, context.project), "slurm-not-in-scope");
+    EXPECT_EQ(entered("41", context.session, context.project), "");
+}
+
+TEST_F(Submit, TheListOfMpiNeedsNoCommand) {
+    Noted noted = srun({"--mpi=list", "--overlap"});
+    EXPECT_EQ(noted.arguments, Words{"--mpi=list"});
+    EXPECT_NE(srun({"--mpi=none"}).errors, "");
 }
 
 TEST_F(Submit, StepsThatLeadOutAreRefused) {

@@ -9,6 +9,8 @@
 #include <csignal>
 #include <iterator>
 
+#include "base/process/descriptors.h"
+
 namespace slurm::chaperon {
 namespace {
 
@@ -16,21 +18,10 @@ using channel::Frame;
 using channel::Type;
 using Clock = std::chrono::steady_clock;
 
+constexpr std::chrono::milliseconds kWithoutEnd{-1};
 constexpr size_t kMostSignals = 64;
 // The signals that a stub may pass on. Stop signals affect only the stub itself.
 constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-
-// False: no event until then.
-bool wait_for(int fd, short events, Clock::time_point until) {
-    for (;;) {
-        auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
-        if (left.count() <= 0) return false;
-        struct pollfd entry = {fd, events, 0};
-        int count = ::poll(&entry, 1, static_cast<int>(left.count()));
-        if (count > 0) return true;
-        if (count < 0 && errno != EINTR) return false;
-    }
-}
 
 }  // namespace
 
@@ -39,19 +30,22 @@ Connection::Arrived Connection::receive_request(const Limits& limits) {
     const auto begin = Clock::now();
     auto until = begin + limits.request;
     std::vector<Frame> frames;
-    char bytes[channel::kMaximumPayload];
     for (;;) {
-        if (!wait_for(socket_.get(), POLLIN, until))
+        if (base::await_events(socket_.get(), POLLIN, until) == 0)
             return Refused{std::string(channel::kBadProtocol), "the request did not arrive in time"};
-        ssize_t count = ::recv(socket_.get(), bytes, sizeof bytes, 0);
-        if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-        if (count <= 0) {
-            socket_.reset();
-            return std::monostate{};
-        }
         frames.clear();
-        if (!decoder_.feed({bytes, static_cast<size_t>(count)}, frames))
-            return Refused{std::string(channel::kBadProtocol), "the bytes are not a frame of this channel"};
+        switch (receive(frames)) {
+            case Received::nothing:
+                continue;
+            case Received::closed:
+                socket_.reset();
+                return std::monostate{};
+            case Received::malformed:
+                return Refused{std::string(channel::kBadProtocol),
+                               "the bytes are not a frame of this channel"};
+            case Received::frames:
+                break;
+        }
         for (size_t next = 0; next < frames.size(); ++next) {
             switch (assembler.take(std::move(frames[next]))) {
                 case channel::Assembler::Progress::more:
@@ -72,18 +66,29 @@ Connection::Arrived Connection::receive_request(const Limits& limits) {
     }
 }
 
+Connection::Received Connection::receive(std::vector<Frame>& frames) {
+    char bytes[channel::kMaximumPayload];
+    ssize_t count = ::recv(socket_.get(), bytes, sizeof bytes, 0);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return Received::nothing;
+    if (count <= 0) return Received::closed;
+    bool is_whole = decoder_.feed({bytes, static_cast<size_t>(count)}, frames);
+    return is_whole ? Received::frames : Received::malformed;
+}
+
 void Connection::flush() {
     while (!is_gone() && has_outgoing()) {
         struct pollfd entry = awaited();
-        if (::poll(&entry, 1, -1) < 0 && errno != EINTR) return;
-        attend(entry.revents);
+        short ready = base::await_events(entry.fd, entry.events, kWithoutEnd);
+        if (ready == 0) return;
+        attend(ready);
     }
 }
 
 void Connection::hang_up(std::string_view last_words) {
     outgoing_ = last_words;
     const auto until = Clock::now() + std::chrono::seconds(1);
-    while (!is_gone() && has_outgoing() && wait_for(socket_.get(), POLLOUT, until)) write_some();
+    while (!is_gone() && has_outgoing() && base::await_events(socket_.get(), POLLOUT, until) != 0)
+        write_some();
     socket_.reset();
 }
 
@@ -105,11 +110,9 @@ void Connection::give_room(size_t bytes) {
 }
 
 void Connection::read_frames() {
-    char bytes[channel::kMaximumPayload];
-    ssize_t count = ::recv(socket_.get(), bytes, sizeof bytes, 0);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
     std::vector<Frame> frames;
-    if (count <= 0 || !decoder_.feed({bytes, static_cast<size_t>(count)}, frames)) return socket_.reset();
+    const Received received = receive(frames);
+    if (received == Received::closed || received == Received::malformed) return socket_.reset();
     for (Frame& frame : frames) {
         if (!take(frame)) return socket_.reset();
     }

@@ -13,8 +13,7 @@
 
 #include "base/file.h"
 #include "base/result.h"
-#include "slurm/channel/frame.h"
-#include "slurm/channel/request.h"
+#include "slurm/channel/channel.h"
 #include "slurm/chaperon/serve.h"
 
 namespace slurm::chaperon {
@@ -61,6 +60,8 @@ class Connection {
     std::optional<int> ended;
 
   private:
+    enum class Received { frames, nothing, closed, malformed };
+    Received receive(std::vector<channel::Frame>& frames);
     void read_frames();
     bool take(channel::Frame& frame);
     void write_some();

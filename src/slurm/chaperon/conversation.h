@@ -9,13 +9,91 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
+#include "base/file.h"
+#include "base/path.h"
 #include "base/result.h"
-#include "slurm/chaperon/context.h"
+#include "policy/policy.h"
 #include "slurm/options/denial.h"
 
 namespace slurm::chaperon {
+
+// The real commands, executed through a descriptor. Threat: a command that the jail can replace would run
+// outside of it. So each is opened before any code of the jail runs, and a later file under the same name has
+// no effect. If only root can change the directory, which is the usual case, only the directory is opened: a
+// session may never need any of its commands. (tests/slurm_chaperon/clients_test.cc)
+
+class Clients {
+  public:
+    void add(const std::string& name, const base::Path& file);
+    void add(const std::string& name, base::Fd file);
+
+    // The descriptor of the command's program, which this call opens if needed. -1: there is no such command.
+    int descriptor_of(std::string_view name) const;
+    // The descriptors of all programs and directories. -1 for a program that is not open yet.
+    std::vector<int> descriptors() const;
+
+  private:
+    struct Client {
+        base::Fd file;
+        int directory = -1;  // the program is opened there when it is needed
+        std::string file_name;
+    };
+    struct Directory {
+        base::Fd fd;
+        bool is_only_roots = false;
+    };
+    const Directory& directory_at(const base::Path& path);
+
+    mutable std::map<std::string, Client, std::less<>> clients_;
+    std::map<base::Path, Directory> directories_;
+};
+
+// The chaperon's data for the whole session. Everything in it comes from outside the jail.
+
+using Scope = policy::SlurmScope;
+
+// A directory that the jail can write. What is written in one that does not last is gone after the session,
+// or after the job.
+struct WritablePlace {
+    base::Path path;
+    bool lasts = false;
+};
+
+// A credential of the session, which no job gets.
+struct SessionCredential {
+    std::string name;
+    std::vector<std::string> placeholders;
+    std::vector<std::string> variables;
+};
+
+struct Context {
+    std::string session;         // 32 hexadecimal digits; jobs that a job submits have the same one
+    base::Path project;          // physical
+    uint64_t project_inode = 0;  // at the start of the session
+    Scope scope = Scope::project;
+    uint32_t uid = 0;
+    std::string user;  // the account's name
+    base::Path home;
+    bool mail_is_closed = true;
+    std::string program;                   // this program's path on every node
+    std::string state_directory;           // $XDG_STATE_HOME/agent-sandbox: never visible in the jail
+    std::string launcher_job;              // the allocation in which the session was started; may be empty
+    std::vector<std::string> environment;  // the whole environment of the real commands, "NAME=value"
+    std::vector<std::string> jail_environment;  // what the session's jail set for itself: TMPDIR, proxies
+    std::vector<WritablePlace> places;
+    std::vector<SessionCredential> credentials;
+    // Entries that are right in the session alone: "SSL_CERT_FILE=…", addresses of its own.
+    std::vector<std::string> session_variables;
+    // Settings for the jail of a job, in addition to the node's own files: options of the program, and
+    // variables of its settings.
+    std::vector<std::string> job_options;
+    std::vector<std::string> job_variables;
+    std::vector<std::string> spank_options;  // of the site (slurm/options/option.h)
+    Clients clients;
+};
 
 struct WindowSize {
     uint16_t rows = 0, columns = 0;
@@ -77,7 +155,7 @@ class Conversation {
                                        const Relayed& how) = 0;
 
     // salloc: while the real command `client` keeps the allocation, the stub runs the user's command in the
-    // existing jail. The real salloc starts our holder (slurm/entry/hold.h). It writes its environment to
+    // existing jail. The real salloc starts our holder (slurm/entry/payload.h). It writes its environment to
     // standard output as NUL-terminated fields, with an empty field last. It exits when its standard input is
     // closed, with the status in the byte that it read.
     // `variables_for` selects the variables of that environment for the user's command.
@@ -85,6 +163,10 @@ class Conversation {
     virtual base::Result<Ending> hold(std::string_view client, const std::vector<std::string>& arguments,
                                       const Choose& variables_for) = 0;
 };
+
+// The value of --clusters for the real command: the name of this cluster, if `asked` names it or is "all".
+std::variant<std::string, Denial> own_cluster(std::string_view option, std::string_view asked,
+                                              Conversation& conversation);
 
 using Handler = Ending (*)(const Context&, const Call&, Conversation&);
 using Handlers = std::map<std::string, Handler, std::less<>>;

@@ -10,12 +10,15 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
+#include <utility>
 
 #include "base/process/descriptors.h"
-#include "seccomp/no_execution.h"
+#include "seccomp/allow_list.h"
 
 namespace slurm::chaperon {
 namespace {
@@ -166,6 +169,168 @@ void forget_child_signals(int fd) {
 Ending ending_of(int wait_status) {
     if (WIFSIGNALED(wait_status)) return {.status = WTERMSIG(wait_status), .by_signal = true};
     return {.status = WEXITSTATUS(wait_status), .by_signal = false};
+}
+
+// Theory of operation. Output is read only while the connection has few bytes waiting. So a slow reader in
+// the jail slows the command down as a pipe would, and no output accumulates here. When the command has
+// ended, all of its output is already in the pipes. They are read until they are empty, not until they are
+// closed, because a process that it left behind may keep them open for ever. A terminal delivers its bytes
+// with a delay, so there the end of file is awaited for a moment.
+
+namespace {
+
+constexpr std::chrono::milliseconds kLastBytes{1000};
+constexpr char kEndOfFile = 4;  // Ctrl-D
+
+}  // namespace
+
+base::Status Exchange::start(Launch launch, bool has_input, std::optional<channel::Window> terminal) {
+    Pipe input, output, errors;
+    PseudoTerminal pseudo;
+    if (terminal) {
+        auto made = make_terminal(*terminal);
+        if (!made) return made.error();
+        pseudo = std::move(*made);
+        launch.input = launch.output = launch.errors = pseudo.slave.get();
+        launch.has_terminal = has_terminal_ = true;
+    } else {
+        for (auto [pipe, ours_is_read] : {std::pair(&output, true), {&errors, true}, {&input, false}}) {
+            if (pipe == &input && !has_input) continue;
+            auto made = make_pipe(ours_is_read);
+            if (!made) return made.error();
+            *pipe = std::move(*made);
+        }
+        launch.input = input.read.get();
+        launch.output = output.write.get();
+        launch.errors = errors.write.get();
+    }
+    dismissal_ = launch.death_signal == SIGKILL ? SIGTERM : launch.death_signal;
+    auto child = chaperon::start(launch);
+    if (!child) return child.error();
+    child_ = *child;
+    if (terminal) {
+        input_ = base::Fd(::fcntl(pseudo.master.get(), F_DUPFD_CLOEXEC, 3));
+        output_ = std::move(pseudo.master);
+    } else {
+        input_ = std::move(input.write);
+        output_ = std::move(output.read);
+        errors_ = std::move(errors.read);
+    }
+    return base::success();
+}
+
+void Exchange::register_sources(base::EventLoop& loop) {
+    loop.add(base::Stream{[this] { return connection_.awaited(); },
+                          [this](short events) {
+                              connection_.attend(events);
+                              if (on_news) on_news();
+                          }});
+    loop.add(base::Stream{[this] {
+                              return pollfd{source.empty() ? -1 : input_.get(), POLLOUT, 0};
+                          },
+                          [this](short) { write_input(); }});
+    auto unless_congested = [this](const base::Fd& fd) { return connection_.is_congested() ? -1 : fd.get(); };
+    loop.add({[=, this] { return unless_congested(output_); }, [this] { read_from(output_, on_output); }});
+    loop.add({[=, this] { return unless_congested(errors_); }, [this] { read_from(errors_, on_errors); }});
+    // Last: a pipe that is empty after the end stays empty, so the next turn reads the rest.
+    loop.add({[this] { return ending_ ? -1 : children_; }, [this] { reap(); }});
+}
+
+void Exchange::read_rest() {
+    if (!has_terminal_) read_from(output_, on_output);
+    read_from(errors_, on_errors);
+}
+
+Ending Exchange::run() {
+    base::EventLoop loop;
+    register_sources(loop);
+    for (;;) {
+        if (connection_.is_gone() && !is_dismissed_) dismiss();
+        finish_input();
+        if (ending_ && is_drained()) return *ending_;
+
+        // After the command has ended, its bytes are available without waiting.
+        const bool has_rest = ending_ && !connection_.is_congested();
+        const int patience = has_rest && !has_terminal_ ? 0 : milliseconds_to_wait();
+        loop.turn(std::chrono::milliseconds(patience));
+        if (has_rest) read_rest();
+        act_in_time();
+    }
+}
+
+void Exchange::signal(int number) const {
+    if (!ending_) ::kill(child_, number);
+}
+
+void Exchange::resize(channel::Window size) const {
+    if (has_terminal_ && output_) resize_terminal(output_.get(), size);
+}
+
+void Exchange::dismiss() {
+    if (is_dismissed_ || ending_) return;
+    is_dismissed_ = true;
+    signal(dismissal_);
+    signal(SIGCONT);
+    deadline_ = Clock::now() + grace_;
+}
+
+void Exchange::reap() {
+    forget_child_signals(children_);
+    int status = 0;
+    if (ending_ || ::waitpid(child_, &status, WNOHANG) != child_) return;
+    ending_ = ending_of(status);
+    deadline_.reset();
+    if (has_terminal_) deadline_ = Clock::now() + kLastBytes;
+    input_.reset();
+}
+
+void Exchange::write_input() {
+    ssize_t count = ::write(input_.get(), source.data(), source.size());
+    if (count < 0) {
+        // The command reads no more input.
+        if (errno != EINTR && errno != EAGAIN) input_.reset();
+        return;
+    }
+    source.erase(0, static_cast<size_t>(count));
+    if (on_written) on_written(static_cast<size_t>(count));
+}
+
+void Exchange::finish_input() {
+    if (!is_source_over || !source.empty() || !input_) return;
+    // A terminal has no end of file: send the character that stands for it.
+    if (has_terminal_) (void)!::write(input_.get(), &kEndOfFile, 1);
+    input_.reset();
+}
+
+void Exchange::read_from(base::Fd& fd, const std::function<void(std::string_view)>& sink) {
+    if (!fd) return;
+    char bytes[channel::kMaximumPayload];
+    ssize_t count = ::read(fd.get(), bytes, sizeof bytes);
+    if (count > 0) return sink({bytes, static_cast<size_t>(count)});
+    if (count < 0 && errno == EINTR) return;
+    if (count < 0 && errno == EAGAIN && !(ending_ && !has_terminal_)) return;
+    fd.reset();
+}
+
+int Exchange::milliseconds_to_wait() const {
+    if (!deadline_) return -1;
+    auto left = std::chrono::ceil<std::chrono::milliseconds>(*deadline_ - Clock::now());
+    return static_cast<int>(std::max<long>(0, left.count()));
+}
+
+void Exchange::act_in_time() {
+    if (!deadline_ || Clock::now() < *deadline_) return;
+    if (ending_) {
+        // A slow reader has not received the last bytes yet.
+        if (connection_.is_congested())
+            deadline_ = Clock::now() + kLastBytes;
+        else
+            output_.reset();
+        return;
+    }
+    ::kill(-child_, SIGKILL);
+    ::kill(child_, SIGKILL);
+    deadline_ = Clock::now() + grace_;
 }
 
 }  // namespace slurm::chaperon

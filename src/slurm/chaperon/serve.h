@@ -8,7 +8,6 @@
 
 #include "audit/writer.h"
 #include "base/file.h"
-#include "slurm/chaperon/context.h"
 #include "slurm/chaperon/conversation.h"
 
 namespace slurm::chaperon {
@@ -21,7 +20,9 @@ struct Line {
 };
 
 struct Limits {
-    size_t workers = 64;
+    size_t workers = 128;  // connections; others wait in the queue of the socket
+    size_t commands = 64;  // requests that are answered at once; others wait for their turn
+    size_t reserve = 16;   // more than `commands`, for requests that end soon
     // Time limit for a request. A script may take longer while its bytes keep arriving.
     std::chrono::milliseconds request{5000};
     std::chrono::milliseconds script{30000};

@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "slurm/chaperon/connection.h"
-#include "slurm/chaperon/context.h"
 #include "slurm/chaperon/conversation.h"
-#include "slurm/chaperon/exchange.h"
 #include "slurm/chaperon/log.h"
+#include "slurm/chaperon/processes.h"
 #include "slurm/chaperon/serve.h"
 
 namespace slurm::chaperon {

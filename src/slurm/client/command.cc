@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "slurm/client/command.h"
 
-#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -150,7 +151,7 @@ void UserCommand::end() {
             child_ = -1;
             break;
         }
-        ::poll(nullptr, 0, 100);
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
     if (is_running()) {
         ::kill(target, SIGKILL);

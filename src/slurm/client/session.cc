@@ -43,30 +43,9 @@ std::optional<channel::Exit> Session::run(std::string request) {
     // Handle a closed pipe as an error of write(2), so that the terminal is restored first.
     ::signal(SIGPIPE, SIG_IGN);
     if (passes_signals_) watch_signals();
-    while (!exit_ && !is_closed_) {
-        const bool is_open = !output_.is_full() && !errors_.is_full() && !file_errors_.is_full();
-        const int input = redirection_.input ? redirection_.input->get() : STDIN_FILENO;
-        const bool reads_input = room_ > 0 && !is_input_over_ && outgoing_.size() < channel::kWindow;
-        int wanted = (is_open ? POLLIN : 0) | (outgoing_.empty() ? 0 : POLLOUT);
-        struct pollfd entries[] = {
-            {socket_.get(), static_cast<short>(wanted), 0},
-            {signals_.get(), POLLIN, 0},
-            {reads_input ? input : -1, POLLIN, 0},
-            output_.awaited(),
-            errors_.awaited(),
-            file_errors_.awaited(),
-        };
-        if (::poll(entries, std::size(entries), -1) < 0 && errno != EINTR) break;
-        if (entries[1].revents) read_signals();
-        if (entries[3].revents && !output_.write_some()) lose_reader(output_);
-        if (entries[4].revents && !errors_.write_some()) lose_reader(errors_);
-        if (entries[5].revents && !file_errors_.write_some()) lose_reader(file_errors_);
-        if (entries[2].revents) read_input();
-        if (entries[0].revents & POLLOUT) write_frames();
-        // poll reports a hang-up even without POLLIN. The frames before it are read later.
-        if (is_open && (entries[0].revents & (POLLIN | POLLHUP | POLLERR))) read_frames();
-        if (!is_open && (entries[0].revents & (POLLHUP | POLLERR))) drain();
-    }
+    base::EventLoop loop;
+    register_sources(loop);
+    while (!exit_ && !is_closed_) loop.turn();
     command_.end();
     // A command without output also truncates its files.
     if (exit_ && !is_denied_) begin();
@@ -74,6 +53,39 @@ std::optional<channel::Exit> Session::run(std::string request) {
     terminal_.restore();
     if (!exit_ && is_denied_) exit_ = channel::Exit{.number = 1};
     return exit_;
+}
+
+// In the order in which ready ones are served.
+void Session::register_sources(base::EventLoop& loop) {
+    loop.add({[this] { return signals_.get(); }, [this] { read_signals(); }});
+    for (Outlet* outlet : {&output_, &errors_, &file_errors_}) {
+        loop.add(base::Stream{[outlet] { return outlet->awaited(); },
+                              [this, outlet](short) {
+                                  if (!outlet->write_some()) lose_reader(*outlet);
+                              }});
+    }
+    auto input = [this] {
+        const bool is_read = room_ > 0 && !is_input_over_ && outgoing_.size() < channel::kWindow;
+        if (!is_read) return -1;
+        return redirection_.input ? redirection_.input->get() : STDIN_FILENO;
+    };
+    loop.add({input, [this] { read_input(); }});
+    loop.add(base::Stream{[this] { return awaited(); }, [this](short events) { attend(events); }});
+}
+
+struct pollfd Session::awaited() const {
+    int wanted = (is_full() ? 0 : POLLIN) | (outgoing_.empty() ? 0 : POLLOUT);
+    return {socket_.get(), static_cast<short>(wanted), 0};
+}
+
+void Session::attend(short events) {
+    if (events & POLLOUT) write_frames();
+    if (!is_full()) {
+        if (events & (POLLIN | POLLHUP | POLLERR)) read_frames();
+    } else if (events & (POLLHUP | POLLERR)) {
+        // poll reports a hang-up even without POLLIN. The frames before it are read later.
+        drain();
+    }
 }
 
 void Session::watch_signals() {

@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "base/file.h"
-#include "slurm/channel/frame.h"
+#include "base/process/event_loop.h"
+#include "slurm/channel/channel.h"
 #include "slurm/client/command.h"
-#include "slurm/client/outlet.h"
-#include "slurm/client/redirect.h"
-#include "slurm/client/terminal.h"
+#include "slurm/client/streams.h"
 
 namespace slurm::client {
 
@@ -26,7 +25,11 @@ class Session {
     std::optional<channel::Exit> run(std::string request);
 
   private:
+    void register_sources(base::EventLoop& loop);
     void watch_signals();
+    bool is_full() const { return output_.is_full() || errors_.is_full() || file_errors_.is_full(); }
+    struct pollfd awaited() const;
+    void attend(short events);
     void read_frames();
     void take(channel::Frame& frame);
     void take_errors(std::string_view bytes);

@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "base/file.h"
-#include "base/format.h"
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "base/text.h"
 #include "slurm/jobs/environment.h"
-#include "slurm/jobs/patterns.h"
 #include "slurm/jobs/spec.h"
 
 namespace slurm {
@@ -128,6 +126,21 @@ int run_payload() {
     if (errno == ENOENT) ::execve(program.c_str(), arguments.data(), variables.data());
     int number = errno;
     return fail("execve(): " + base::printable(program), number);
+}
+
+int run_hold() {
+    std::string told;
+    for (char** variable = environ; variable && *variable; ++variable) (told += *variable) += '\0';
+    told += '\0';
+    if (!base::write_all(STDOUT_FILENO, told)) return 1;
+    unsigned char status = 0;
+    for (;;) {
+        unsigned char byte;
+        ssize_t got = ::read(STDIN_FILENO, &byte, 1);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return status;
+        status = byte;
+    }
 }
 
 }  // namespace slurm

@@ -13,4 +13,11 @@ inline constexpr std::string_view kPayloadRole = "slurm-payload";
 // Returns only if the command could not be started, with the exit code that Slurm would have.
 int run_payload();
 
+// The command that the real salloc runs for us, outside the jail. It sends the allocation's environment to
+// the chaperon and runs as long as the user's command inside.
+
+// Writes the environment to standard output, each variable ended by NUL and an empty one last. Waits until
+// standard input ends, and returns its last byte as a number.
+int run_hold();
+
 }  // namespace slurm

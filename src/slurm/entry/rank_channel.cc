@@ -8,7 +8,6 @@
 #include "slurm/entry/rank_channel.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -23,6 +22,7 @@
 #include "base/file.h"
 #include "base/parse.h"
 #include "base/process/descriptors.h"
+#include "base/process/event_loop.h"
 
 namespace slurm {
 namespace {
@@ -153,22 +153,24 @@ bool pass_on(RankRequests& requests, int manager) {
 void relay(int rank, int manager) {
     RankRequests requests;
     char bytes[64 << 10];
-    for (;;) {
-        struct pollfd entries[] = {{rank, POLLIN, 0}, {manager, POLLIN, 0}};
-        if (::poll(entries, 2, -1) < 0 && errno != EINTR) return;
-        if (entries[1].revents) {
-            ssize_t count = ::read(manager, bytes, sizeof bytes);
-            if (count <= 0) return;
-            std::string_view text(bytes, static_cast<size_t>(count));
-            if (!base::write_all(rank, text)) return;
-            if (!requests.answered(text) || !pass_on(requests, manager)) return;
-        }
-        if (entries[0].revents) {
-            ssize_t count = ::read(rank, bytes, sizeof bytes);
-            if (count <= 0) return;
-            if (!requests.take({bytes, static_cast<size_t>(count)}) || !pass_on(requests, manager)) return;
-        }
-    }
+    auto receive = [&](int from) {
+        ssize_t count = ::read(from, bytes, sizeof bytes);
+        return std::string_view(bytes, static_cast<size_t>(std::max<ssize_t>(count, 0)));
+    };
+    base::EventLoop loop;
+    loop.add({[&] { return manager; },
+              [&] {
+                  std::string_view text = receive(manager);
+                  if (text.empty() || !base::write_all(rank, text) || !requests.answered(text) ||
+                      !pass_on(requests, manager))
+                      loop.stop();
+              }});
+    loop.add({[&] { return rank; },
+              [&] {
+                  std::string_view text = receive(rank);
+                  if (text.empty() || !requests.take(text) || !pass_on(requests, manager)) loop.stop();
+              }});
+    loop.run();
 }
 
 }  // namespace

@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The data that goes with a job or a step to its node: the requested jail, and the command in it. Slurm does
-// not read it. For a batch job it is lines of base64 after the one line for Slurm. For a step it is in
-// variables, because other users of the node can read arguments but not variables.
-//
-// On the node the spec can only restrict: the program reads it like a command line, below the user's and the
-// administrator's files of that node.
+// The stored data of a job: what goes with it to its node, and the paths that the agent requested.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +11,36 @@
 #include "base/result.h"
 
 namespace slurm {
+
+// The paths that the agent requested when it submitted a job, stored outside the jail. Slurm itself gets
+// other paths (slurm/jobs/spec.h), and an answer about the job shows these.
+
+struct Record {
+    std::string
+        project;  // as in the tag (slurm/scope/identity.h): the chaperon itself submitted the job for it
+    std::string command;    // as `scontrol show job` shows it: the script's path and arguments
+    std::string directory;  // WorkDir
+    std::string output, error, input;
+};
+
+// At most ten decimal digits.
+bool is_job_number(std::string_view job);
+
+base::Status keep_record(const std::string& state_directory, const std::string& job, const Record& record);
+// Nothing if there is no record.
+std::optional<Record> find_record(const std::string& state_directory, const std::string& job);
+// The messages of the jail and of Slurm about a batch job, from before its own output was open: why it did
+// not start. Empty without a message. At most the last few lines.
+std::string messages_about(const std::string& state_directory, const std::string& job);
+// Removes records that are older than any job can be, by the file's modification time.
+void remove_old_records(const std::string& state_directory, long now);
+
+// The data that goes with a job or a step to its node: the requested jail, and the command in it. Slurm does
+// not read it. For a batch job it is lines of base64 after the one line for Slurm. For a step it is in
+// variables, because other users of the node can read arguments but not variables.
+//
+// On the node the spec can only restrict: the program reads it like a command line, below the user's and the
+// administrator's files of that node.
 
 struct Spec {
     // ---- For the program outside the jail, on the node; written by the chaperon.

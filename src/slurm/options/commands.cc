@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
+#include <list>
+#include <string>
+#include <vector>
 
+#include "base/parse.h"
 #include "slurm/options/denial.h"
 #include "slurm/options/option.h"
 #include "slurm/options/tables.h"
@@ -107,8 +111,20 @@ constexpr RefusedCommand kRefused[] = {
 
 }  // namespace
 
-std::span<const Command> commands() {
-    static const Command all[] = {
+namespace {
+
+std::string_view name_in(std::string_view text) {
+    text.remove_prefix(2);
+    return text.substr(0, text.find_first_of("=["));
+}
+
+Takes value_of(std::string_view text) {
+    if (text.ends_with("[=]")) return Takes::maybe;
+    return text.ends_with('=') ? Takes::value : Takes::nothing;
+}
+
+std::span<Command> own_commands() {
+    static Command all[] = {
         {"sbatch", tables::sbatch(), tables::sbatch_variables(), when_yes, true, true, 255,
          separates_in_front},
         {"srun", tables::srun(), tables::srun_variables(), when_yes, true, true, 255, separates},
@@ -127,6 +143,39 @@ std::span<const Command> commands() {
         {"sreport", tables::sreport(), kReportVariables},
     };
     return all;
+}
+
+}  // namespace
+
+bool is_spank_option(std::string_view text) {
+    if (!text.starts_with("--")) return false;
+    const std::string_view name = name_in(text), end = text.substr(2 + name.size());
+    return !name.empty() && (end.empty() || end == "=" || end == "[=]") &&
+           std::ranges::all_of(name, [](char letter) {
+               return base::is_name_character(letter) || letter == '-' || letter == '.';
+           });
+}
+
+void add_spank_options(std::span<const std::string> texts) {
+    static std::list<std::string> names;
+    static std::list<std::vector<Option>> extended;
+    if (texts.empty()) return;
+    for (Command& command : own_commands()) {
+        if (command.name != "sbatch" && command.name != "srun" && command.name != "salloc") continue;
+        // Slurm's own rows come first: they decide about a name that both have.
+        std::vector<Option>& rows = extended.emplace_back(command.options.begin(), command.options.end());
+        for (const std::string& text : texts) {
+            if (!is_spank_option(text)) continue;
+            rows.push_back({.name = names.emplace_back(name_in(text)),
+                            .takes = value_of(text),
+                            .release = "of the site"});
+        }
+        command.options = rows;
+    }
+}
+
+std::span<const Command> commands() {
+    return own_commands();
 }
 
 const Command* find_command(std::string_view name) {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/format.h"
 #include "base/text.h"
 
 namespace slurm {
@@ -18,7 +17,8 @@ constexpr DenialCode kCodes[] = {
     {code::outside_file, policy, "a file that Slurm would open outside the jail"},
     {code::multi_prog, policy, "a list of programs that Slurm, not the jail, would start"},
     {code::network, policy, "an option of the interconnect, or a display that would be forwarded"},
-    {code::mail, policy, "mail to another address than the account's own, or mail while mail is blocked"},
+    {code::credential, policy, "the placeholder of a credential in a job"},
+    {code::mail, policy, "mail to another address than the account's own"},
     {code::other_cluster, policy, "another cluster: its nodes do not know this jail"},
     {code::heterogeneous, policy, "heterogeneous jobs are not made from inside the jail"},
     {code::administration, policy, "changes or views that are the administrator's"},
@@ -28,7 +28,7 @@ constexpr DenialCode kCodes[] = {
     {code::unknown_option, policy, "an option that is not in the table, so the sandbox can't judge it"},
     {code::value, policy, "a value that an option may not have here"},
     {code::too_large, policy, "arguments, environment or a script above the limits"},
-    {code::busy, fault, "too many calls at once; the call may be made again"},
+    {code::busy, fault, "no process could be started for the call; it may be made again"},
     {code::unavailable, fault, "the process outside the jail that makes the calls is gone or has failed"},
 };
 

@@ -39,6 +39,7 @@ inline constexpr std::string_view outside_file = "slurm-outside-file";
 inline constexpr std::string_view multi_prog = "slurm-multi-prog";
 inline constexpr std::string_view network = "slurm-network";
 inline constexpr std::string_view mail = "slurm-mail";
+inline constexpr std::string_view credential = "slurm-credential";
 inline constexpr std::string_view other_cluster = "slurm-other-cluster";
 inline constexpr std::string_view heterogeneous = "slurm-heterogeneous";
 inline constexpr std::string_view administration = "slurm-administration";

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "slurm/options/rows.h"
 #include "slurm/options/tables.h"
 
 namespace slurm::tables {
@@ -35,8 +34,8 @@ constexpr Row kRows[] = {
     {all, refuse("bbf", 0, value, code::outside_file, "Slurm would open the file itself")},
     {all, refuse("cluster-constraint", 0, value, code::other_cluster, kOtherCluster)},
     {all, handled("chdir", 'D', value, Check::anything, "the job starts in a directory of the jail")},
-    {all, refuse("cluster", 0, value, code::other_cluster, kOtherCluster)},
-    {all, refuse("clusters", 'M', value, code::other_cluster, kOtherCluster)},
+    {all, handled("cluster", 0, value, Check::word_list, kThisCluster)},
+    {all, handled("clusters", 'M', value, Check::word_list, kThisCluster)},
     {all, handled("comment", 0, value, Check::anything, "the tag of the session follows the text")},
     {run, refuse("compress", 0, maybe, code::outside_file, "Slurm would copy and write files itself")},
     {all, refuse("container", 0, value, code::outside_code, "the container would be made outside the jail")},
@@ -63,7 +62,8 @@ constexpr Row kRows[] = {
     {all, pass("exclusive", 0, maybe)},
     {batch | run, handled("export", 0, value, Check::anything,
                           "chooses among the variables of the jail, never of the host")},
-    {batch, refuse("export-file", 0, value, code::outside_file, "Slurm would open the file itself")},
+    {batch, handled("export-file", 0, value, Check::anything,
+                    "read inside the jail; its variables are chosen as those of --export")},
     {all, pass("extra-node-info", 'B', value)},
     {batch | alloc, refuse("get-user-env", 0, maybe, code::host_environment,
                            "the login environment of the host does not enter the jail")},
@@ -85,7 +85,7 @@ constexpr Row kRows[] = {
     {run | alloc, pass("immediate", 'I', maybe)},
     {batch | run, handled("input", 'i', value, Check::anything, kOpenedInside)},
     {run, refuse("interactive", 0, nothing, code::administration, "Slurm's own switch for salloc")},
-    {run, handled("jobid", 0, value, Check::text, "only an allocation of this session may be entered")},
+    {run, handled("jobid", 0, value, Check::text, "only a job that this project submitted may be entered")},
     {all, handled("job-name", 'J', value, Check::job_name,
                   "always given, so that Slurm never derives it from our file")},
     {alloc, pass("kill-command", 'K', maybe)},
@@ -93,7 +93,7 @@ constexpr Row kRows[] = {
     {run, pass("kill-on-bad-exit", 'K', maybe)},
     {run, pass("label", 'l', nothing)},
     {all, pass("licenses", 'L', value)},
-    {all, handled("mail-type", 0, value, Check::text, "refused where mail is blocked")},
+    {all, handled("mail-type", 0, value, Check::text, "left out, with a message, where mail is closed")},
     {all, handled("mail-user", 0, value, Check::text, "only the account's own address")},
     {run, pass("threads", 'T', value)},
     {all, pass("mcs-label", 0, value)},

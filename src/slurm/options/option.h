@@ -26,11 +26,12 @@ enum class OptionAction {
 // The check of a value, where it matters to us. Slurm checks the rest, with its own messages. Job ids are
 // checked by the code for the scope.
 enum class Check {
-    text,      // without control characters
-    anything,  // a handled value that never becomes part of a name or a line
-    word,      // letters, digits and "_-.+": the name of a plug-in
-    job_name,  // without "/" and control characters: it becomes part of file names
-    nodes,     // a list of nodes; Slurm treats one with "/" as a file
+    text,       // without control characters
+    anything,   // a handled value that never becomes part of a name or a line
+    word,       // letters, digits and "_-.+": the name of a plug-in
+    word_list,  // such words, with commas between them
+    job_name,   // without "/" and control characters: it becomes part of file names
+    nodes,      // a list of nodes; Slurm treats one with "/" as a file
 };
 
 struct Option {
@@ -74,6 +75,14 @@ struct Command {
 };
 
 std::span<const Command> commands();
+
+// Options that plug-ins of the site add to sbatch, srun and salloc (SPANK): "--name", "--name=" if it takes a
+// value, "--name[=]" if the value may be missing. They pass to Slurm, by their full names. An option of
+// Slurm's own tables keeps its row. Call it once, before the first parse.
+bool is_spank_option(std::string_view text);
+// Has them inside a jail, with a blank between each two.
+inline constexpr const char* kSpankVariable = "AGENT_SANDBOX_SPANK_OPTIONS";
+void add_spank_options(std::span<const std::string> texts);
 const Command* find_command(std::string_view name);
 
 // Finds an option by its long name. For an alias, returns the option that it stands for.

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 
-#include "base/format.h"
 #include "base/parse.h"
+#include "base/text.h"
 
 namespace slurm {
 namespace {
@@ -195,6 +195,11 @@ std::string_view complaint_about(Check check, std::string_view value) {
             return "";
         case Check::word:
             return std::all_of(value.begin(), value.end(), is_word_letter) ? "" : "only a plain name here";
+        case Check::word_list:
+            return std::all_of(value.begin(), value.end(),
+                               [](char letter) { return letter == ',' || is_word_letter(letter); })
+                       ? ""
+                       : "only plain names with commas between them here";
         case Check::job_name:
             return value.find('/') == value.npos ? "" : "no \"/\" here, since the name becomes part of files";
         case Check::nodes:

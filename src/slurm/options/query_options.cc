@@ -2,7 +2,6 @@
 // Commands that query jobs and nodes, or act on existing jobs. Options that select jobs or users are handled:
 // the selection is restricted to the session's scope before Slurm gets it. Options that only filter or format
 // that set pass.
-#include "slurm/options/rows.h"
 #include "slurm/options/tables.h"
 
 namespace slurm::tables {
@@ -31,7 +30,7 @@ constexpr Option kQueue[] = {
     pass("long", 'l', nothing),
     pass("licenses", 'L', value),
     also("cluster", "clusters", value),
-    refuse("clusters", 'M', value, code::other_cluster, kOtherCluster),
+    handled("clusters", 'M', value, Check::word_list, kThisCluster),
     handled("me", 0, nothing, Check::text, kSelects),
     pass("name", 'n', value),
     pass("noconvert", 0, nothing),
@@ -54,7 +53,7 @@ constexpr Option kQueue[] = {
     handled("users", 'u', value, Check::text, kSelects),
     pass("verbose", 'v', nothing),
     informs("version", 'V'),
-    refuse("json", 0, maybe, code::other_users, kEveryRecord),
+    handled("json", 0, maybe, Check::word, kChosenRecords),
     refuse("yaml", 0, maybe, code::other_users, kEveryRecord),
     pass("", 'U', value),
     released("from 23.11", informs("helpformat", 0)),
@@ -73,7 +72,7 @@ constexpr Option kCancel[] = {
     pass("hurry", 'H', nothing),
     pass("interactive", 'i', nothing),
     also("cluster", "clusters", value),
-    refuse("clusters", 'M', value, code::other_cluster, kOtherCluster),
+    handled("clusters", 'M', value, Check::word_list, kThisCluster),
     also("jobname", "name", value),
     handled("me", 0, nothing, Check::text, kSelects),
     handled("name", 'n', value, Check::text, kSelects),
@@ -98,7 +97,7 @@ constexpr Option kCancel[] = {
 constexpr Option kControl[] = {
     pass("all", 'a', nothing),
     also("cluster", "clusters", value),
-    refuse("clusters", 'M', value, code::other_cluster, kOtherCluster),
+    handled("clusters", 'M', value, Check::word_list, kThisCluster),
     pass("details", 'd', nothing),
     refuse("federation", 0, nothing, code::other_cluster, kOtherCluster),
     pass("future", 'F', nothing),
@@ -112,7 +111,7 @@ constexpr Option kControl[] = {
     informs("usage", 0),
     pass("verbose", 'v', nothing),
     informs("version", 'V'),
-    released("from 22.11", refuse("json", 0, maybe, code::other_users, kEveryRecord)),
+    released("from 22.11", handled("json", 0, maybe, Check::word, kChosenRecords)),
     released("from 22.11", refuse("yaml", 0, maybe, code::other_users, kEveryRecord)),
 };
 
@@ -146,9 +145,9 @@ constexpr Option kAccounting[] = {
     pass("timelimit-min", 'k', value),
     pass("timelimit-max", 'K', value),
     pass("long", 'l', nothing),
-    refuse("allclusters", 'L', nothing, code::other_cluster, kOtherCluster),
+    handled("allclusters", 'L', nothing, Check::text, kThisCluster),
     also("cluster", "clusters", value),
-    refuse("clusters", 'M', value, code::other_cluster, kOtherCluster),
+    handled("clusters", 'M', value, Check::word_list, kThisCluster),
     pass("nodelist", 'N', value),
     pass("noconvert", 0, nothing),
     pass("units", 0, value),
@@ -207,7 +206,7 @@ constexpr Option kInfo[] = {
     pass("local", 0, nothing),
     pass("long", 'l', nothing),
     also("cluster", "clusters", value),
-    refuse("clusters", 'M', value, code::other_cluster, kOtherCluster),
+    handled("clusters", 'M', value, Check::word_list, kThisCluster),
     pass("nodes", 'n', value),
     pass("noconvert", 0, nothing),
     pass("noheader", 'h', nothing),
@@ -224,7 +223,7 @@ constexpr Option kInfo[] = {
     informs("usage", 0),
     pass("verbose", 'v', nothing),
     informs("version", 'V'),
-    refuse("json", 0, maybe, code::other_users, kEveryRecord),
+    handled("json", 0, maybe, Check::word, kChosenRecords),
     refuse("yaml", 0, maybe, code::other_users, kEveryRecord),
     released("from 23.11", informs("helpformat", 0)),
     released("from 23.11", informs("helpFormat", 0)),
@@ -252,7 +251,7 @@ constexpr Option kPriority[] = {
     handled("jobs", 'j', maybe, Check::text, kSelects),
     pass("long", 'l', nothing),
     also("cluster", "clusters", value),
-    refuse("clusters", 'M', value, code::other_cluster, kOtherCluster),
+    handled("clusters", 'M', value, Check::word_list, kThisCluster),
     pass("norm", 'n', nothing),
     pass("format", 'o', value),
     pass("sort", 'S', value),
@@ -277,7 +276,7 @@ constexpr Option kShare[] = {
     pass("long", 'l', nothing),
     pass("partition", 'm', nothing),
     also("cluster", "clusters", value),
-    refuse("clusters", 'M', value, code::other_cluster, kOtherCluster),
+    handled("clusters", 'M', value, Check::word_list, kThisCluster),
     pass("noheader", 'n', nothing),
     pass("format", 'o', value),
     pass("parsable", 'p', nothing),
@@ -301,7 +300,7 @@ constexpr Option kDiagnosis[] = {
     refuse("reset", 'r', nothing, code::administration, "the counters are the administrator's"),
     pass("sort-by-id", 'i', nothing),
     also("cluster", "clusters", value),
-    refuse("clusters", 'M', value, code::other_cluster, kOtherCluster),
+    handled("clusters", 'M', value, Check::word_list, kThisCluster),
     pass("sort-by-time", 't', nothing),
     pass("sort-by-time2", 'T', nothing),
     informs("usage", 0),
@@ -311,8 +310,8 @@ constexpr Option kDiagnosis[] = {
 };
 
 constexpr Option kReport[] = {
-    refuse("all_clusters", 'a', nothing, code::other_cluster, kOtherCluster),
-    refuse("cluster", 'M', value, code::other_cluster, kOtherCluster),
+    handled("all_clusters", 'a', nothing, Check::text, kThisCluster),
+    handled("cluster", 'M', value, Check::word_list, kThisCluster),
     refuse("federation", 0, nothing, code::other_cluster, kOtherCluster),
     informs("help", 'h'),
     pass("immediate", 0, nothing),

@@ -4,12 +4,19 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "slurm/options/variables.h"
+#include "slurm/options/directives.h"
 
 namespace slurm::queries {
 namespace {
 
 constexpr int kRefused = 1;
+
+// Options that name clusters. After narrow_clusters() their value is ours, and they pass.
+constexpr std::string_view kClusterOptions[] = {"clusters", "cluster", "allclusters", "all_clusters"};
+
+bool names_clusters(const ParsedOption& given) {
+    return std::ranges::find(kClusterOptions, given.option->name) != std::end(kClusterOptions);
+}
 
 // Two options for the same thing. The one on the command line overrides the one from a variable.
 constexpr std::string_view kExclusive[][2] = {{"format", "Format"}, {"Format", "format"}};
@@ -33,6 +40,26 @@ Ending tell(const UsageError& error, Conversation& conversation) {
     return {.status = error.exit_code};
 }
 
+// Replaces all options that name clusters by one that names this cluster.
+std::optional<Ending> narrow_clusters(QueryRequest& request) {
+    std::vector<ParsedOption>& options = request.parsed.options;
+    auto first = std::ranges::find_if(options, names_clusters);
+    if (first == options.end()) return {};
+    const Option* option = first->option;
+    std::string asked;
+    for (const ParsedOption& given : options) {
+        if (names_clusters(given)) asked += given.value.value_or("") + ",";
+    }
+    // sacct --allclusters and sreport --all_clusters take no value.
+    if (option->takes == Takes::nothing)
+        option = find_option(request.command, option->name == "allclusters" ? "clusters" : "cluster");
+    auto narrowed = chaperon::own_cluster(option->name, asked, request.conversation);
+    if (auto* denial = std::get_if<Denial>(&narrowed)) return request.conversation.deny(*denial);
+    std::erase_if(options, names_clusters);
+    options.push_back({option, std::get<std::string>(narrowed)});
+    return {};
+}
+
 void replace_number(std::string& text, const std::string& number, const std::string& with) {
     for (size_t at = 0; (at = text.find(number, at)) != text.npos; at += with.size()) {
         text.replace(at, number.size(), with);
@@ -53,7 +80,7 @@ Ending QueryRequest::usage_error(std::string_view text, int status) const {
 Arguments QueryRequest::passed(std::initializer_list<std::string_view> without) const {
     Arguments arguments;
     for (const ParsedOption& given : parsed.options) {
-        if (given.option->action != OptionAction::pass) continue;
+        if (given.option->action != OptionAction::pass && !names_clusters(given)) continue;
         if (std::ranges::find(without, given.option->name) != without.end()) continue;
         append_canonical(arguments, given);
     }
@@ -93,6 +120,21 @@ Ending QueryRequest::answer(const Captured& captured) const {
     return captured.ending;
 }
 
+Ending QueryRequest::answer_json(const Arguments& arguments, const RewriteJson& rewrite) const {
+    OrEnding<Captured> captured = capture(arguments);
+    if (auto* ending = std::get_if<Ending>(&captured)) return *ending;
+    auto& said = std::get<Captured>(captured);
+    if (said.ending.status != 0 || said.ending.by_signal)
+        return answer({.errors = said.errors, .ending = said.ending});
+    std::optional<std::string> shown = rewrite(said.output);
+    if (!shown)
+        return deny(code::unavailable,
+                    "--json: the answer is not the JSON that is expected, so it is not shown",
+                    "choose columns with a format");
+    said.output = *std::move(shown);
+    return answer(said);
+}
+
 std::optional<std::string> QueryRequest::list_or_word(std::string_view name) {
     const ParsedOption* given = parsed.last(name);
     if (!given) return {};
@@ -123,6 +165,7 @@ OrEnding<QueryRequest> read_request(const Context& context, const Call& call, Co
     request.parsed.options.insert(request.parsed.options.begin(), from.options.begin(), from.options.end());
     std::ranges::copy_if(from.environment, std::back_inserter(request.variables),
                          [&](const std::string& text) { return stands_for_no_option(*command, text); });
+    if (auto ending = narrow_clusters(request)) return *ending;
     return request;
 }
 
@@ -154,6 +197,11 @@ OrEnding<JobSet> ask_jobs(const QueryRequest& request) {
         return Ending{.status = kRefused};
     }
     return JobSet(read_rows(captured->output, *nonce), bounds_of(request.context));
+}
+
+std::optional<Record> record_in_scope(const Context& context, const JobSet& jobs, uint32_t job) {
+    if (!jobs.contains(job)) return {};
+    return find_record(context.state_directory, std::to_string(job));
 }
 
 std::string Disguise::text_of(const JobId& id) {

@@ -11,8 +11,9 @@
 
 #include "base/parse.h"
 #include "slurm/chaperon/conversation.h"
+#include "slurm/jobs/spec.h"
 #include "slurm/options/parse.h"
-#include "slurm/scope/ids.h"
+#include "slurm/scope/identity.h"
 #include "slurm/scope/rows.h"
 
 namespace slurm::queries {
@@ -52,6 +53,9 @@ struct QueryRequest {
     Ending relay(const Arguments& arguments, std::function<std::string(std::string_view line)> rewrite) const;
     OrEnding<Captured> capture(const Arguments& arguments) const;
     Ending answer(const Captured& captured) const;
+    // Answers with the rewritten output of --json, or with a denial if it could not be parsed.
+    using RewriteJson = std::function<std::optional<std::string>(std::string_view document)>;
+    Ending answer_json(const Arguments& arguments, const RewriteJson& rewrite) const;
 
     // For an option with an optional list: getopt reads "-j 17" as "-j" and a word, the client as a list.
     std::optional<std::string> list_or_word(std::string_view name);
@@ -65,6 +69,9 @@ JobSet::Bounds bounds_of(const Context& context);
 // The user's jobs, with the bounds of the session's scope. Runs one query to squeue. If it fails, Slurm's own
 // message is the answer.
 OrEnding<JobSet> ask_jobs(const QueryRequest& request);
+
+// The stored paths of a job in scope.
+std::optional<Record> record_in_scope(const Context& context, const JobSet& jobs, uint32_t job);
 
 // Replaces ids that are out of scope by ids that no job has, and restores the requested ids in Slurm's
 // output.

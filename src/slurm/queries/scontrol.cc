@@ -3,7 +3,6 @@
 // cannot mean another one there.
 #include "slurm/queries/scontrol.h"
 
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "slurm/queries/handlers.h"
@@ -120,6 +119,11 @@ Ending act_on_first(const QueryRequest& request, const Verb& verb, Words words) 
     return run_disguised(request, said, disguise);
 }
 
+bool is_shown_as_json(Words words) {
+    const Verb* verb = words.empty() ? nullptr : find_by_beginning(std::span<const Verb>(kVerbs), words[0]);
+    return verb != nullptr && verb->act == Act::show && words.size() > 1;
+}
+
 Ending dispatch(const QueryRequest& request, const Verb& verb, Words words) {
     switch (verb.act) {
         case Act::plain:
@@ -142,6 +146,7 @@ Ending dispatch(const QueryRequest& request, const Verb& verb, Words words) {
 
 Arguments scontrol_arguments(const QueryRequest& request, const std::vector<std::string>& words) {
     Arguments arguments = request.passed();
+    request.add_given(arguments, {"json"});
     arguments.emplace_back("--");
     arguments.insert(arguments.end(), words.begin(), words.end());
     return arguments;
@@ -167,6 +172,9 @@ Ending handle_scontrol(const Context& context, const Call& call, Conversation& c
     const auto& request = std::get<QueryRequest>(read);
     if (request.parsed.has("sibling")) {
         return request.deny(code::other_cluster, "--sibling: other clusters do not know this jail");
+    }
+    if (request.parsed.has("json") && !is_shown_as_json(request.parsed.words)) {
+        return request.deny(code::other_users, "--json: only records of show are printed in this form");
     }
     if (request.parsed.words.empty()) {
         return request.deny(code::command, "nothing is asked back", "give the command as arguments");

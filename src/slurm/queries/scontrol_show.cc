@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 // scontrol show: entities by table. Jobs and steps are queried one id at a time, because a text with the jobs
 // of all users cannot be split safely: a comment may look like the head of another job.
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
-#include "slurm/jobs/record.h"
-#include "slurm/queries/job_text.h"
+#include "slurm/queries/json_answers.h"
 #include "slurm/queries/redact.h"
 #include "slurm/queries/scontrol.h"
 
@@ -69,16 +67,14 @@ bool asks_for_one_line(const QueryRequest& request) {
 // Many lines per job: they are joined after they were parsed.
 Arguments arguments_for_jobs(const QueryRequest& request, const std::string& entity, const std::string& id) {
     Arguments arguments = request.passed({"oneliner"});
+    request.add_given(arguments, {"json"});
     arguments.insert(arguments.end(), {"--", "show", entity});
     if (!id.empty()) arguments.push_back(id);
     return arguments;
 }
 
 std::string adjusted_jobs(const QueryRequest& request, const JobSet& jobs, std::string_view text) {
-    auto find = [&](uint32_t job) -> std::optional<Record> {
-        if (!jobs.contains(job)) return {};
-        return find_record(request.context.state_directory, std::to_string(job));
-    };
+    auto find = [&](uint32_t job) { return record_in_scope(request.context, jobs, job); };
     std::string adjusted = with_wanted_paths(text, find, request.context.program);
     return asks_for_one_line(request) ? one_line_each(adjusted) : adjusted;
 }
@@ -152,7 +148,53 @@ Ending show_masked(const QueryRequest& request, const std::vector<std::string>& 
                          [mask, &own](std::string_view line) { return mask(line, own); });
 }
 
+// scontrol has --json from 22.11.
+Ending show_jobs_as_json(const QueryRequest& request, Words words) {
+    OrEnding<JobSet> asked = ask_jobs(request);
+    if (auto* ending = std::get_if<Ending>(&asked)) return *ending;
+    const auto& jobs = std::get<JobSet>(asked);
+    bool shows_all = request.context.scope == Scope::none;
+    Disguise disguise(jobs);
+    std::string id;
+    if (!words.empty()) {
+        base::Result<JobId> parsed = parse_job_id(words.front());
+        if (!parsed) return request.usage_error("scontrol_print_job error: Invalid job id specified\n");
+        id = shows_all ? text_of(*parsed) : disguise.text_of(*parsed);
+    }
+    Arguments arguments = arguments_for_jobs(request, "job", id);
+    JobsOfJson shown{.is_shown = [&](uint32_t job) { return shows_all || jobs.contains(job); },
+                     .find = [&](uint32_t job) { return record_in_scope(request.context, jobs, job); },
+                     .program = request.context.program};
+    return request.answer_json(arguments,
+                               [&](std::string_view document) { return with_shown_jobs(document, shown); });
+}
+
+Ending show_as_json(const QueryRequest& request, const Entity& entity, Words words) {
+    switch (entity.show) {
+        case Show::jobs:
+            return show_jobs_as_json(request, words);
+        case Show::nodes:
+        case Show::reservations:
+        case Show::plain: {
+            std::vector<std::string> said = {"show", std::string(entity.name)};
+            said.insert(said.end(), words.begin(), words.end());
+            return request.answer_json(scontrol_arguments(request, said), [&](std::string_view document) {
+                return with_masked_users(document, request.context.user);
+            });
+        }
+        case Show::hosts:
+        case Show::configuration:
+        case Show::steps:
+        case Show::refuse:
+            break;
+    }
+    return request.deny(code::other_users,
+                        base::format("show {} --json: it may name users who are not concerned", entity.name),
+                        "leave out --json");
+}
+
 Ending show(const QueryRequest& request, const Entity& entity, Words words) {
+    if (request.parsed.has("json")) return show_as_json(request, entity, words);
     std::vector<std::string> said = {"show", std::string(entity.name)};
     said.insert(said.end(), words.begin(), words.end());
     switch (entity.show) {

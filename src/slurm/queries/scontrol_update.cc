@@ -3,11 +3,10 @@
 // of the keys and JobId first, because the first key that names an entity decides what is updated.
 #include <algorithm>
 
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "slurm/queries/scontrol.h"
-#include "slurm/scope/tag.h"
+#include "slurm/scope/identity.h"
 
 namespace slurm::queries {
 namespace {

@@ -2,7 +2,7 @@
 // sinfo and sdiag: about the cluster, without the names of other users.
 #include "base/text.h"
 #include "slurm/queries/handlers.h"
-#include "slurm/queries/marked_columns.h"
+#include "slurm/queries/json_answers.h"
 #include "slurm/queries/redact.h"
 #include "slurm/queries/request.h"
 
@@ -70,6 +70,14 @@ Ending handle_sinfo(const Context& context, const Call& call, Conversation& conv
     request.add_given(arguments, {"list-reasons"});
     if (!request.parsed.words.empty())
         arguments.insert(arguments.end(), {"--", request.parsed.words.front()});
+    if (request.parsed.has("json")) {
+        Arguments as_json;
+        request.add_given(as_json, {"json"});
+        arguments.insert(arguments.begin(), as_json.begin(), as_json.end());
+        return request.answer_json(arguments, [&](std::string_view document) {
+            return with_masked_users(document, request.context.user);
+        });
+    }
     // sinfo itself refuses both formats at once.
     if (!format.empty() && !long_format.empty()) {
         arguments.insert(arguments.begin(), {"--format=%n", "--Format=nodelist"});

@@ -10,12 +10,13 @@
 #include <algorithm>
 #include <set>
 
-#include "base/format.h"
 #include "base/parse.h"
+#include "base/text.h"
 #include "slurm/queries/handlers.h"
-#include "slurm/queries/marked_columns.h"
+#include "slurm/queries/json_answers.h"
+#include "slurm/queries/redact.h"
 #include "slurm/queries/request.h"
-#include "slurm/scope/tag.h"
+#include "slurm/scope/identity.h"
 
 namespace slurm::queries {
 namespace {
@@ -101,9 +102,9 @@ Ending show_with_comments(const QueryRequest& request, Arguments arguments, cons
 // Options that work with one call. Other options change the subject of the answer, or cannot be combined with
 // a format.
 constexpr std::string_view kOnceOptions[] = {
-    "accounts", "all", "array",       "array-unique", "format",   "hide",     "licenses",
-    "local",    "me",  "name",        "noconvert",    "nodelist", "noheader", "partitions",
-    "priority", "qos", "reservation", "sort",         "start",    "states",   "users"};
+    "accounts", "all",         "array", "array-unique", "clusters", "format",   "hide",       "licenses",
+    "local",    "me",          "name",  "noconvert",    "nodelist", "noheader", "partitions", "priority",
+    "qos",      "reservation", "sort",  "start",        "states",   "users"};
 
 // squeue's default formats.
 constexpr std::string_view kOwnFormat = "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R";
@@ -172,6 +173,30 @@ std::optional<Ending> show_in_one_call(const QueryRequest& request, std::string_
     return ending;
 }
 
+// The selection is applied here, because squeue (22.05) ignores it with --json.
+Ending show_json(const QueryRequest& request, Arguments arguments, const Selection& selection) {
+    OrEnding<JobSet> asked = ask_jobs(request);
+    if (auto* ending = std::get_if<Ending>(&asked)) return *ending;
+    const auto& jobs = std::get<JobSet>(asked);
+    request.add_given(arguments, {"json"});
+    auto is_wanted = [&](uint32_t job) {
+        if (!selection.jobs) return true;
+        std::vector<const JobRow*> rows = jobs.rows_of(job);
+        return std::ranges::any_of(*selection.jobs, [&](const JobId& id) {
+            return id.job == job || std::ranges::any_of(rows, [&](const JobRow* row) {
+                       return row->job == job && row->leader == id.job;
+                   });
+        });
+    };
+    bool shows_all = request.context.scope == Scope::none;
+    JobsOfJson shown{
+        .is_shown = [&](uint32_t job) { return is_wanted(job) && (shows_all || jobs.contains(job)); },
+        .find = [&](uint32_t job) { return record_in_scope(request.context, jobs, job); },
+        .program = request.context.program};
+    return request.answer_json(arguments,
+                               [&](std::string_view document) { return with_shown_jobs(document, shown); });
+}
+
 }  // namespace
 
 Ending handle_squeue(const Context& context, const Call& call, Conversation& conversation) {
@@ -189,6 +214,8 @@ Ending handle_squeue(const Context& context, const Call& call, Conversation& con
     auto& selection = std::get<Selection>(selected);
     // squeue exits with its usage message before it queries anything.
     if (!request.parsed.words.empty()) return request.relay({"--", request.parsed.words.front()});
+
+    if (request.parsed.has("json")) return show_json(request, request.passed(), selection);
 
     bool has_two_formats = request.parsed.has("format") && request.parsed.has("Format");
     OrEnding<std::optional<MarkedFormat>> marked = mark_comments(request);

@@ -12,8 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "slurm/scope/ids.h"
-#include "slurm/scope/tag.h"
+#include "slurm/scope/identity.h"
 
 namespace slurm {
 

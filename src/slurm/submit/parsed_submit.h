@@ -18,7 +18,8 @@ namespace slurm {
 inline constexpr int kUsage = 1;
 
 struct ParsedSubmit {
-    Parsed line;  // directives that are not overridden, then the command line
+    std::string command;  // "sbatch"
+    Parsed line;          // directives that are not overridden, then the command line
     // Input variables of passed options, unchanged: the real command applies its own precedence.
     std::vector<std::string> variables;
     // Of handled options: a variable counts if the command line does not set the option.
@@ -38,9 +39,9 @@ using Answered = chaperon::Ending;
 std::variant<ParsedSubmit, Answered> read_call(const chaperon::Call& call, std::string_view script,
                                                chaperon::Conversation& conversation);
 
-// Adds the options that depend on the session: comment, mail. A Denial if policy forbids one.
+// Adds the options that depend on the session: cluster, comment, mail. A Denial if policy forbids one.
 std::optional<Denial> add_common(const chaperon::Context& context, const ParsedSubmit& submit,
-                                 std::vector<std::string>& arguments);
+                                 chaperon::Conversation& conversation, std::vector<std::string>& arguments);
 // Adds the job's name: the requested one, or `otherwise` with unsuitable characters replaced.
 void add_name(const ParsedSubmit& submit, std::string_view otherwise, std::vector<std::string>& arguments);
 

@@ -5,15 +5,17 @@
 // command line in canonical form. Slurm opens one file itself, the start-up output, in our own state
 // directory. The agent's files are opened inside the jail (slurm/entry).
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 
 #include "base/file.h"
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "slurm/jobs/environment.h"
-#include "slurm/jobs/patterns.h"
-#include "slurm/jobs/record.h"
+#include "slurm/jobs/spec.h"
 #include "slurm/options/directives.h"
+#include "slurm/scope/identity.h"
+#include "slurm/submit/credentials.h"
 #include "slurm/submit/handlers.h"
 #include "slurm/submit/parsed_submit.h"
 
@@ -56,6 +58,41 @@ void set_files(Spec& spec, const ParsedSubmit& submit) {
     spec.appends = submit.value_of("open-mode").value_or("").starts_with('a');
 }
 
+const chaperon::WritablePlace* place_of(const Context& context, const base::Path& file) {
+    const chaperon::WritablePlace* found = nullptr;
+    for (const chaperon::WritablePlace& place : context.places) {
+        if (!file.is_within(place.path)) continue;
+        if (found == nullptr || place.path.is_within(found->path)) found = &place;
+    }
+    return found;
+}
+
+// The nearest directory above the file that exists outside, without links: a link may lead from the private
+// home directory to the project.
+base::Path physical_parent(const base::Path& file) {
+    for (base::Path parent = file.parent(); !parent.is_root(); parent = parent.parent()) {
+        std::unique_ptr<char, decltype(&::free)> text(::realpath(parent.str().c_str(), nullptr), &::free);
+        if (text) return base::Path::known(text.get());
+    }
+    return base::Path();
+}
+
+// Tells at the submission where a file of the job will be lost, because later there is no trace of it.
+void tell_about_file(const Context& context, const std::string& option, const std::string& name,
+                     Conversation& conversation) {
+    base::Result<base::Path> file = base::Path::parse(name);
+    if (context.places.empty() || !file || file->is_within(base::Path::known("/dev"))) return;
+    const chaperon::WritablePlace* place = place_of(context, *file);
+    if (place != nullptr && place->lasts) return;
+    const chaperon::WritablePlace* other = place_of(context, physical_parent(*file));
+    if (other != nullptr && other->lasts) return;
+    conversation.err(base::format("sbatch: --{}={}: {}; a file in {} stays\n", option, base::printable(name),
+                                  place == nullptr
+                                      ? "the jail can't write there, so the job will not start"
+                                      : "files there belong to the job's jail and are removed with it",
+                                  context.project.str()));
+}
+
 // Expands the values that are known before the job runs. The rest stays a pattern.
 std::string shown_name(const std::string& pattern, const Spec& spec, const std::string& job,
                        const std::string& name, const std::string& user) {
@@ -70,16 +107,19 @@ Record record_of(const Context& context, const Spec& spec, const Script& script,
     auto shown = [&](const std::string& pattern) {
         return shown_name(pattern, spec, job, name, context.user);
     };
-    Record record{.command = script.path, .directory = spec.directory, .output = shown(spec.output)};
+    Record record{.project = project_part(context.project),
+                  .command = script.path,
+                  .directory = spec.directory,
+                  .output = shown(spec.output)};
     for (const std::string& argument : script.arguments) record.command += " " + argument;
     record.error = spec.error.empty() ? record.output : shown(spec.error);
     record.input = spec.input.empty() ? "/dev/null" : shown(spec.input);
     return record;
 }
 
-// "Submitted batch job 17", "17", "17;cluster".
+// "Submitted batch job 17", "Submitted batch job 17 on cluster x", "17", "17;cluster".
 std::string job_in(std::string_view line) {
-    line = line.substr(0, line.find(';'));
+    line = line.substr(0, std::min(line.find(';'), line.find(" on cluster ")));
     size_t blank = line.rfind(' ');
     std::string_view last = base::trim(blank == std::string_view::npos ? line : line.substr(blank + 1));
     bool is_number = !last.empty() && std::ranges::all_of(last, base::is_digit);
@@ -121,17 +161,27 @@ std::variant<Script, Answered> script_of(const Call& call, const ParsedSubmit& s
 
 Answered submit(const Context& context, const Call& call, const ParsedSubmit& submit, Script script,
                 Conversation& conversation) {
+    const JobText text{"the script", script.text};
+    std::optional<Denial> held = refuse_placeholders(context, std::span(&text, 1));
+    if (!held) held = refuse_placeholders(context, call.arguments);
+    if (held) return conversation.deny(*held);
     std::vector<std::string> arguments = emit(submit.line);
-    if (std::optional<Denial> denial = add_common(context, submit, arguments))
+    if (std::optional<Denial> denial = add_common(context, submit, conversation, arguments))
         return conversation.deny(*denial);
     add_name(submit, script.name, arguments);
+    if (std::optional<Denial> denial = refuse_placeholders(context, arguments))
+        return conversation.deny(*denial);
     std::string name = arguments.back().substr(arguments.back().find('=') + 1);
 
     Spec spec = spec_for(context);
     spec.is_batch = true;
     spec.script = script.text;
     spec.command = script.arguments;
-    spec.environment = exported(call.environment, submit.value_of("export").value_or(""));
+    std::string choice = submit.value_of("export").value_or("");
+    spec.environment = submit.has("export-file")
+                           ? exported_with_file(call.environment, choice, context.jail_environment)
+                           : exported(call.environment, choice, context.jail_environment);
+    leave_out_session(context, spec.environment);
     spec.directory = directory_of(call, submit);
     spec.submitted_from = call.directory;
     set_files(spec, submit);
@@ -154,7 +204,11 @@ Answered submit(const Context& context, const Call& call, const ParsedSubmit& su
         std::string job = is_submitted ? "" : job_in(line);
         if (!job.empty()) {
             is_submitted = true;
-            (void)keep_record(context.state_directory, job, record_of(context, spec, script, job, name));
+            Record record = record_of(context, spec, script, job, name);
+            (void)keep_record(context.state_directory, job, record);
+            tell_about_credentials(context, submit.command, conversation);
+            tell_about_file(context, "output", record.output, conversation);
+            if (!spec.error.empty()) tell_about_file(context, "error", record.error, conversation);
             conversation.record("submitted", {{"job", job}, {"name", name}});
         }
         return std::string(line);

@@ -1,20 +1,85 @@
 // SPDX-License-Identifier: MIT
-#include "slurm/client/redirect.h"
+#include "slurm/client/streams.h"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
-#include "base/format.h"
 #include "base/parse.h"
+#include "base/process/descriptors.h"
+#include "base/text.h"
+#include "slurm/channel/channel.h"
+#include "slurm/options/directives.h"
 #include "slurm/options/parse.h"
-#include "slurm/options/variables.h"
 
 namespace slurm::client {
+namespace {
+
+// A pipe that poll reports as writable accepts at least a page.
+constexpr size_t kSurelyFits = 4096;
+constexpr std::chrono::milliseconds kWithoutEnd{-1};
+constexpr std::string_view kMark = "srun: ";
+
+}  // namespace
+
+Outlet::Outlet(int fd) : fd_(fd) {
+    struct stat facts;
+    is_file_ = ::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
+bool Outlet::is_full() const {
+    return pending_.size() >= channel::kWindow;
+}
+
+bool Outlet::write_some() {
+    size_t written = 0;
+    // A file accepts everything at once. For other descriptors, poll again after each page.
+    while (written < pending_.size()) {
+        size_t size = pending_.size() - written;
+        if (!is_file_) size = std::min(size, kSurelyFits);
+        ssize_t count = ::write(fd_, pending_.data() + written, size);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0 && errno != EAGAIN) return false;
+        if (count > 0) written += static_cast<size_t>(count);
+        if (!is_file_ && !(base::ready_events(fd_, POLLOUT) & POLLOUT)) break;
+    }
+    pending_.erase(0, written);
+    return true;
+}
+
+bool Outlet::write_rest() {
+    while (!pending_.empty()) {
+        if (base::await_events(fd_, POLLOUT, kWithoutEnd) == 0 || !write_some()) return false;
+    }
+    return true;
+}
+
+void ErrorSplitter::add(std::string_view bytes, std::string& of_tasks, std::string& of_srun) {
+    for (char byte : bytes) {
+        if (line_ == Line::undecided) {
+            start_ += byte;
+            if (kMark.starts_with(start_) && start_.size() < kMark.size()) continue;
+            line_ = start_ == kMark ? Line::of_srun : Line::of_task;
+            (line_ == Line::of_srun ? of_srun : of_tasks) += start_;
+            start_.clear();
+        } else {
+            (line_ == Line::of_srun ? of_srun : of_tasks) += byte;
+        }
+        if (byte == '\n') line_ = Line::undecided;
+    }
+}
+
+void ErrorSplitter::finish(std::string& of_tasks) {
+    of_tasks += start_;
+    start_.clear();
+}
+
 namespace {
 
 struct RedirectOptions {
@@ -95,6 +160,34 @@ void empty_files(const Redirection& redirection) {
         if (file && ::fstat(file->get(), &facts) == 0 && S_ISREG(facts.st_mode))
             (void)!::ftruncate(file->get(), 0);
     }
+}
+
+std::optional<channel::Window> Terminal::window() {
+    if (!::isatty(STDIN_FILENO)) return std::nullopt;
+    struct winsize size = {};
+    ::ioctl(STDIN_FILENO, TIOCGWINSZ, &size);
+    return channel::Window{size.ws_row, size.ws_col};
+}
+
+void Terminal::make_raw() {
+    struct termios settings;
+    if (before_ || ::tcgetattr(STDIN_FILENO, &settings) != 0) return;
+    before_ = settings;
+    ::cfmakeraw(&settings);
+    // TCSANOW, because waiting for the output to drain would never end after Ctrl-S.
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &settings);
+}
+
+void Terminal::restore() {
+    if (!before_) return;
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &*before_);
+    before_.reset();
+}
+
+void Terminal::make_raw_again() {
+    if (!before_) return;
+    before_.reset();
+    make_raw();
 }
 
 }  // namespace slurm::client

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "slurm/chaperon/clients.h"
+#include "slurm/chaperon/conversation.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
