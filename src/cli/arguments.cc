@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/format.h"
 #include "base/text.h"
 #include "cli/verbs.h"
 #include "config/layer.h"
@@ -33,6 +32,9 @@ constexpr RunFlag kRunFlags[] = {
      .words = "@limit"},
     {.flag = "--dry-run", .help = "show the plan, run nothing", .mark = &Arguments::is_dry_run},
     {.flag = "--json", .help = "with --dry-run: the plan as JSON", .mark = &Arguments::wants_json},
+    {.flag = "--detach",
+     .help = "with a terminal of its own, which 'attach' shows; print the session's id and return",
+     .mark = &Arguments::detaches},
     {.flag = "--help", .help = "explain the program", .mark = &Arguments::wants_help},
     {.flag = "--version", .help = "print the version", .mark = &Arguments::wants_version},
 };
@@ -41,7 +43,8 @@ struct Letter {
     std::string_view letter;
     std::string_view flag;
 };
-constexpr Letter kLetters[] = {{"-h", "--help"}, {"-V", "--version"}, {"-q", "--quiet"}, {"-v", "--verbose"}};
+constexpr Letter kLetters[] = {
+    {"-h", "--help"}, {"-V", "--version"}, {"-q", "--quiet"}, {"-v", "--verbose"}, {"-T", "--streams"}};
 
 bool is_from_home(std::string_view path) {
     return path == "~" || path.starts_with("~/");
@@ -84,7 +87,7 @@ class Parser {
         // With our own exit code, a script can distinguish our refusal from a command that exits with status
         // 2.
         base::Error error = parsed.error();
-        bool is_run = !verb_ || verb_->name == "run";
+        bool is_run = !verb_ || verb_->name == "run" || verb_->name == kExecVerb;
         error.exit_code = is_run ? base::ExitCode::jail_failed : base::ExitCode::usage;
         return error;
     }
@@ -113,6 +116,12 @@ class Parser {
         while (next_ < words_.size()) {
             if (words_[next_] == "--") {
                 ++next_;
+                if (verb_->name == kExecVerb) return take_command();
+                break;
+            }
+            // What follows is a command: its options are not ours.
+            if (verb_->name == "secret" && words_[next_] == "--command") {
+                arguments_.own_options.push_back(words_[next_++]);
                 break;
             }
             if (is_option(words_[next_]) && !is_about_option()) {
@@ -127,10 +136,12 @@ class Parser {
     }
 
     // `why slurm --container` asks about an option of Slurm, so this program must not parse it. --json is
-    // ours.
+    // ours, except directly after a command of Slurm: `why slurm squeue --json`.
     bool is_about_option() const {
-        bool is_slurm = verb_->name == "why" && !arguments_.words.empty() && arguments_.words[0] == "slurm";
-        return is_slurm && words_[next_] != "--json";
+        const std::vector<std::string>& words = arguments_.words;
+        bool is_slurm = verb_->name == "why" && !words.empty() && words[0] == "slurm";
+        bool follows_command = words.size() == 2 && !words[1].starts_with('-');
+        return is_slurm && (follows_command || words_[next_] != "--json");
     }
 
     // A lone "-" is a word: commands take it for standard input.
@@ -140,6 +151,12 @@ class Parser {
         arguments_.words.insert(arguments_.words.end(), words_.begin() + static_cast<ptrdiff_t>(next_),
                                 words_.end());
         next_ = words_.size();
+    }
+
+    base::Status take_command() {
+        arguments_.command.assign(words_.begin() + static_cast<ptrdiff_t>(next_), words_.end());
+        next_ = words_.size();
+        return base::success();
     }
 
     base::Status take_option() {

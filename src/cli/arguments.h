@@ -23,6 +23,7 @@ struct Arguments {
     std::optional<std::string> preset;
     bool is_dry_run = false;
     bool wants_json = false;
+    bool detaches = false;
     bool wants_help = false;
     bool wants_version = false;
 
@@ -30,6 +31,7 @@ struct Arguments {
     std::vector<std::string> own_options;                         // of the verb: "--origin"
     std::vector<std::pair<std::string, std::string>> own_values;  // "--session", "4f2a"
     std::vector<std::string> words;                               // the command, or what the verb is about
+    std::vector<std::string> command;                             // of exec: the words after --
     // The last word that became the value of an option, and that option. When the command is missing, the
     // user probably meant that word as the command.
     std::pair<std::string, std::string> last_taken;

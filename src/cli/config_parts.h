@@ -8,7 +8,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
-#include "config/origin.h"
+#include "config/value.h"
 
 namespace cli {
 

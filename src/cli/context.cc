@@ -6,21 +6,34 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <functional>
+#include <iterator>
 
 #include "base/backend.h"
 #include "base/file.h"
-#include "base/format.h"
 #include "base/no_links.h"
+#include "base/text.h"
+#include "cli/broker.h"
+#include "cli/config/project_root.h"
+#include "cli/layers/view.h"
+#include "cli/logins.h"
 #include "cli/modules.h"
+#include "credentials/advice.h"
 #include "doorman/doorman.h"
 #include "host/private_files.h"
 #include "host/trial.h"
 #include "plan/backend.h"
 #include "plan/make_plan.h"
-#include "session/runtime_directory.h"
-#include "session/search/known_places.h"
+#include "session/directories.h"
+#include "session/search/search_progress.h"
 
 namespace cli {
+namespace {
+
+// Words of agents.use that are not names of profiles.
+constexpr std::string_view kAutomatic = "auto", kNone = "none";
+
+}  // namespace
 
 Caller probe_environment() {
     Caller caller;
@@ -113,6 +126,7 @@ base::Result<Workspace> find_workspace(const Caller& caller, const Arguments& ar
             error.what = "cannot reach the project " + workspace.project.str();
         return base::with_shut_directory(std::move(error), resolved->path);
     }
+    if (!arguments.project) choose_root(workspace, caller, arguments);
     return workspace;
 }
 
@@ -154,12 +168,16 @@ policy::PathMeaning path_meaning(const host::Tree& disk, const base::Path& home)
 
 namespace {
 
-// The setting decides about a layer, so it is looked up before the layers are merged.
-config::Value asked_profile(const policy::Layers& layers) {
-    constexpr std::string_view kKey = "agents.profile";
-    config::Value asked{.text = "auto"};
+// The setting decides about layers, so it is looked up before they are merged.
+std::vector<config::Item> asked_profiles(const policy::Layers& layers) {
+    std::vector<config::Item> asked = {{std::string(kAutomatic), {}}};
     auto take = [&](const config::Values& values) {
-        if (auto value = values.find(kKey); value != values.end()) asked = value->second;
+        auto value = values.find("agents.use");
+        if (value == values.end()) return;
+        for (const config::Item& item : value->second.items) {
+            if (item.text == kNone) asked.clear();
+            asked.push_back(item);
+        }
     };
     for (const config::LayerFile& file : layers.admin) take(file.values);
     for (const config::LayerFile& file : layers.user) take(file.values);
@@ -170,20 +188,42 @@ config::Value asked_profile(const policy::Layers& layers) {
     return asked;
 }
 
+// Its sandbox would make every tool call fail, and the agent may exit with success all the same.
+base::Status check_own_sandbox(const config::Profile& profile, const std::vector<std::string>& command) {
+    std::optional<std::string> option = config::own_sandbox_option(profile, command);
+    if (!option) return base::success();
+    return base::Error{
+        .what = base::format("{} switches on the sandbox of {}, which can't start in the jail", *option,
+                             profile.title),
+        .advice =
+            "leave the option out: the jail is the sandbox; --read-only before the command makes the "
+            "project read-only",
+        .where = command.front()};
+}
+
 base::Result<Agents> find_agents(const Workspace& workspace, const policy::Layers& layers,
                                  const std::vector<std::string>& command) {
     Agents agents;
-    config::Value asked = asked_profile(layers);
     base::Result<std::vector<config::ProfileText>> found = config::find_profiles(workspace.files);
     if (!found) return found.error();
-    if (asked.text == "auto") {
-        base::Result<std::optional<config::Profile>> profile = config::profile_for(*found, command);
-        if (!profile) return profile.error();
-        agents.chosen = *std::move(profile);
-    } else if (asked.text != "none") {
-        base::Result<config::Profile> profile = config::profile_named(*found, asked.text, asked.origin);
-        if (!profile) return profile.error();
-        agents.chosen = *std::move(profile);
+    auto add = [&](config::Profile profile) {
+        if (std::ranges::find(agents.chosen, profile.name, &config::Profile::name) == agents.chosen.end())
+            agents.chosen.push_back(std::move(profile));
+    };
+    for (const config::Item& item : asked_profiles(layers)) {
+        if (item.text == kNone) {
+            agents.is_refused = true;
+        } else if (item.text == kAutomatic) {
+            base::Result<std::optional<config::Profile>> profile = config::profile_for(*found, command);
+            if (!profile) return profile.error();
+            if (!*profile) continue;
+            if (base::Status nests = check_own_sandbox(**profile, command); !nests) return nests.error();
+            add(**std::move(profile));
+        } else {
+            base::Result<config::Profile> profile = config::profile_named(*found, item.text, item.origin);
+            if (!profile) return profile.error();
+            add(*std::move(profile));
+        }
     }
     return agents;
 }
@@ -193,7 +233,8 @@ base::Status find_others(const Workspace& workspace, Agents& agents) {
     base::Result<std::vector<config::ProfileText>> found = config::find_profiles(workspace.files);
     if (!found) return found.error();
     for (const config::ProfileText& text : *found) {
-        if (agents.chosen && agents.chosen->name == text.name) continue;
+        if (std::ranges::find(agents.chosen, text.name, &config::Profile::name) != agents.chosen.end())
+            continue;
         base::Result<config::Profile> profile = config::parse_profile(text);
         if (!profile) return profile.error();
         agents.others.push_back(*std::move(profile));
@@ -223,7 +264,7 @@ base::Result<Settings> load_settings(const Caller& caller, const Arguments& argu
     if (!layers) return layers.error();
     base::Result<Agents> agents = find_agents(*workspace, *layers, arguments.words);
     if (!agents) return agents.error();
-    if (agents->chosen) layers->profile.push_back(agents->chosen->layer);
+    for (const config::Profile& profile : agents->chosen) layers->profile.push_back(profile.layer);
     base::Result<policy::Effective> effective =
         policy::merge(*layers, path_meaning(caller.disk, workspace->identity.home));
     if (!effective) return effective.error();
@@ -233,17 +274,40 @@ base::Result<Settings> load_settings(const Caller& caller, const Arguments& argu
     if (shows_home) {
         if (base::Status others = find_others(*workspace, *agents); !others) return others.error();
     }
-    Settings settings{*std::move(workspace), *std::move(agents), *std::move(layers), *std::move(effective),
-                      std::move(policy)};
+    if (policy.credentials.is_login_outside) {
+        base::Result<std::vector<std::string>> kept =
+            keep_logins_outside(agents->chosen, caller.environment, policy);
+        if (!kept) return kept.error();
+        std::ranges::move(*kept, std::back_inserter(effective->warnings));
+    }
+    // No value gets to another node.
+    if (caller.job && !policy.credentials.use.empty()) {
+        effective->warnings.emplace_back(
+            "a Slurm job gets no credentials: credentials.use has no effect here");
+        policy.credentials.use.clear();
+    }
+    base::Result<credentials::Resolved> resolved = credentials::resolve(*layers, policy);
+    if (!resolved) return resolved.error();
+    base::Result<std::vector<std::string>> settled =
+        credentials::settle_variables(*resolved, caller.environment, policy);
+    if (!settled) return settled.error();
+    std::ranges::move(*settled, std::back_inserter(effective->warnings));
+    Settings settings{*std::move(workspace), *std::move(agents), *std::move(layers),
+                      *std::move(effective), std::move(policy),  *std::move(resolved)};
     warn_of_unset(caller, arguments, settings);
+    if (!settings.workspace.root_line.empty())
+        settings.effective.warnings.push_back(settings.workspace.root_line);
     return settings;
 }
 
 void probe_backends(const Caller& caller, const policy::Policy& policy, host::Facts& facts) {
-    for (const host::BackendTrial& trial : host::backend_trials()) {
-        auto failure = std::ranges::find(caller.failures, trial.backend, &BackendFailure::backend);
-        if (failure != caller.failures.end()) facts.*trial.fact = failure->reason;
-    }
+    auto take_failures = [&] {
+        for (const host::BackendTrial& trial : host::backend_trials()) {
+            auto failure = std::ranges::find(caller.failures, trial.backend, &BackendFailure::backend);
+            if (failure != caller.failures.end()) trial.take(failure->reason, facts);
+        }
+    };
+    take_failures();
     const std::optional<base::Backend> asked = policy.isolation.backend;
     auto is_taken = [&](base::Backend backend) {
         return asked.value_or(backend) == backend && !plan::obstacle_of(plan::traits_of(backend), facts);
@@ -254,6 +318,11 @@ void probe_backends(const Caller& caller, const policy::Policy& policy, host::Fa
     host::probe_bwrap(caller.disk, policy.isolation.bwrap, facts);
     if (is_taken(base::Backend::bwrap)) return;
     host::probe_others(caller.disk, policy.isolation.firejail, facts);
+    take_failures();
+    // Not at every launch: it runs firejail.
+    const bool is_tried = !asked && is_taken(base::Backend::firejail) && host::is_filtered();
+    std::optional<std::string> failure = is_tried ? host::try_firejail(facts) : std::nullopt;
+    if (failure) host::take_firejail_failure(*failure, facts);
     facts.can_answer_calls = doorman::is_possible();
     if (!facts.can_answer_calls)
         facts.answers_obstacle =
@@ -287,11 +356,24 @@ std::function<bool()> search_bound() {
     };
 }
 
-// Threat: a file of /etc that was made private since the last launch would be shown to the caller's groups
-// (tests/admin/private_files.bats). So every launch looks at all of /etc, while it reads the settings.
-base::Result<Planned> plan_beside(host::PrivateFilesSearch& private_etc, const Caller& caller,
-                                  Settings settings, const std::string& session,
-                                  const std::vector<std::string>& command) {
+const base::Path kEtc = base::Path::known("/etc");
+
+// Gives the private files of /etc when the plan needs them.
+using PrivateEtc = std::function<base::Result<std::vector<base::Path>>()>;
+
+base::Result<Planned> plan_beside(const PrivateEtc& private_etc, const Caller& caller, Settings settings,
+                                  const std::string& session, const std::vector<std::string>& command) {
+    if (base::Status possible = credentials::check_network(settings.credentials, settings.policy); !possible)
+        return possible.error();
+    // First: its certificates are made while the plan is made.
+    Brokerage brokerage;
+    bool is_brokered = !settings.credentials.is_empty();
+    if (is_brokered) {
+        bool is_launch = !session.empty() && !caller.is_planning_again;
+        base::Result<Brokerage> made = make_brokerage(settings, is_launch);
+        if (!made) return made.error();
+        brokerage = *std::move(made);
+    }
     const std::string& state = settings.workspace.files.state_directory;
     caller.disk.recall_names(state + "/known-names");
     base::Result<host::Facts> facts =
@@ -312,39 +394,104 @@ base::Result<Planned> plan_beside(host::PrivateFilesSearch& private_etc, const C
                           .state_directory = base::Path::known(settings.workspace.files.state_directory),
                           .runtime_places = runtime_places_of(caller, state),
                           .job = caller.job};
+    std::optional<layers::Layer> layer;
+    if (settings.policy.cow.enabled) {
+        base::Result<layers::Layer> chosen = choose_layer(settings, session);
+        if (!chosen) return chosen.error();
+        describe_layer(*chosen, settings.policy, request);
+        layer = *std::move(chosen);
+    }
     if (!settings.policy.modules.load.empty()) use_modules(*modules, request);
-    base::Result<std::vector<base::Path>> hidden = private_etc.wait();
+    base::Result<std::vector<base::Path>> hidden = private_etc();
     if (!hidden) return hidden.error();
     facts->private_etc = *std::move(hidden);
     const std::vector<std::string> known =
         session::read_known_places(state, settings.workspace.physical_project);
-    base::Result<plan::Plan> plan =
-        plan::make_plan({request, settings.policy, *facts, caller.disk,
-                         settings.agents.chosen ? &*settings.agents.chosen : nullptr, settings.agents.others,
-                         known, search_bound()});
-    // First: what the plan misses may be there and not have been seen.
-    if (base::Status seen = caller.disk.check(settings.workspace.physical_project); !seen)
-        return seen.error();
+    const std::vector<credentials::DefinedSource> defined = credentials::defined_sources(settings.layers);
+    auto plan_for = [&](const plan::Brokered* brokered) -> base::Result<plan::Plan> {
+        base::Result<plan::Plan> made = plan::make_plan(
+            {request, settings.policy, *facts, caller.disk, settings.agents.chosen, settings.agents.others,
+             known, search_bound(), !settings.agents.is_refused, brokered, defined});
+        // First: what the plan misses may be there and not have been seen.
+        if (base::Status seen = caller.disk.check(settings.workspace.physical_project); !seen)
+            return seen.error();
+        return made;
+    };
+    if (brokerage.needs_values) {
+        plan::Brokered without_root = brokerage.brokered;
+        without_root.root = nullptr;
+        base::Result<plan::Plan> draft = plan_for(&without_root);
+        if (!draft) return draft.error();
+        if (base::Status added = add_claims(caller, settings, *draft, brokerage.brokered); !added)
+            return added.error();
+    }
+    base::Result<plan::Plan> plan = plan_for(is_brokered ? &brokerage.brokered : nullptr);
     if (!plan) return plan.error();
     caller.disk.keep_names();
     tell_modules(*modules, *plan);
-    return Planned{std::move(settings), *std::move(facts), *std::move(plan)};
+    if (layer) layer->is_clone = plan->is_cloned;
+    return Planned{std::move(settings), *std::move(facts), *std::move(plan), std::move(layer),
+                   std::move(brokerage.certificates)};
 }
 
 }  // namespace
 
 base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,
                                 const std::vector<std::string>& command) {
-    host::PrivateFilesSearch private_etc(base::Path::known("/etc"));
     base::Result<Settings> settings = load_settings(caller, arguments);
     if (!settings) return settings.error();
-    return plan_beside(private_etc, caller, *std::move(settings), session, command);
+    return plan_with(caller, *std::move(settings), session, command);
 }
 
 base::Result<Planned> plan_with(const Caller& caller, Settings settings, const std::string& session,
                                 const std::vector<std::string>& command) {
-    host::PrivateFilesSearch private_etc(base::Path::known("/etc"));
-    return plan_beside(private_etc, caller, std::move(settings), session, command);
+    return plan_beside([] { return host::find_private_files(kEtc); }, caller, std::move(settings), session,
+                       command);
+}
+
+// A plan may still need other namespaces. Then the child is of no use (EarlyChild::become_jail).
+static void make_namespaces(session::EarlyChild& child, const policy::Policy& policy) {
+    child.make_namespaces(
+        {.network = policy.network.mode != policy::NetworkMode::open, .ipc = policy.isolation.private_ipc});
+}
+
+// Goes on where the child stopped.
+static base::Result<std::vector<base::Path>> finish_search(session::EarlyChild* child) {
+    std::optional<host::PrivateFilesWalk> begun = child != nullptr ? child->take_search() : std::nullopt;
+    return begun ? begun->finish() : host::find_private_files(kEtc);
+}
+
+// Threat: a file of /etc that was made private since the last launch would be shown to the caller's groups
+// (tests/admin/private_files.bats). So every launch looks at all of /etc, while the plan is made and the jail
+// is built.
+base::Result<EarlyPlan> make_early_plan(const Caller& caller, const Arguments& arguments,
+                                        const std::string& session, const std::vector<std::string>& command) {
+    // The jail of a job is made in namespaces of the job, which no child can enter later.
+    std::unique_ptr<session::EarlyChild> child;
+    if (caller.job_namespaces.empty()) child = session::EarlyChild::start(kEtc);
+    base::Result<Settings> settings = load_settings(caller, arguments);
+    if (!settings) return settings.error();
+    if (child) make_namespaces(*child, settings->policy);
+    const std::string state = settings->workspace.files.state_directory;
+    std::optional<std::vector<base::Path>> recalled = host::recall_private_files(state);
+    auto private_etc = [&]() -> base::Result<std::vector<base::Path>> {
+        if (recalled) return *recalled;
+        base::Result<std::vector<base::Path>> found = finish_search(child.get());
+        if (found) host::keep_private_files(state, *found);
+        return found;
+    };
+    base::Result<Planned> planned = plan_beside(private_etc, caller, *std::move(settings), session, command);
+    if (!planned) return planned.error();
+    return EarlyPlan{*std::move(planned), recalled.has_value(), std::move(child)};
+}
+
+base::Result<bool> is_still_true(const EarlyPlan& plan) {
+    if (!plan.is_guess) return true;
+    base::Result<std::vector<base::Path>> found = finish_search(plan.child.get());
+    if (!found) return found.error();
+    if (*found == plan.planned.facts.private_etc) return true;
+    host::keep_private_files(plan.planned.settings.workspace.files.state_directory, *found);
+    return false;
 }
 
 }  // namespace cli

@@ -4,6 +4,8 @@
 // end.
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +15,17 @@
 #include "cli/arguments.h"
 #include "config/files/sources.h"
 #include "config/profile.h"
+#include "credentials/resolve.h"
 #include "host/facts.h"
 #include "host/tree.h"
+#include "layers/store.h"
 #include "plan/plan.h"
 #include "plan/request.h"
 #include "policy/merge.h"
 #include "policy/policy.h"
+#include "session/detached/detached_run.h"
+#include "session/early_child.h"
+#include "session/helpers/certificates.h"
 
 namespace cli {
 
@@ -42,6 +49,9 @@ struct Caller {
     // because it makes a home directory of its own.
     bool has_planted_home = false;
     std::vector<BackendFailure> failures;
+    session::DetachedRun* detached = nullptr;  // of --detach
+    // A running session is planned again: its placeholders and certificates stay, so none are made.
+    bool is_planning_again = false;
 };
 Caller probe_environment();
 base::Status probe_working_directory(Caller& caller);
@@ -53,13 +63,15 @@ struct Workspace {
     base::Path project;           // as given
     base::Path physical_project;  // what configuration is matched against and trust is kept for
     std::string project_origin;
+    std::string root_line;  // for the user, if the project is a part of a repository (project_root.h)
 };
 base::Result<Workspace> find_workspace(const Caller& caller, const Arguments& arguments);
 
-// The agent that a command is, and those that it is not.
+// The agents whose profiles count, and the others.
 struct Agents {
-    std::optional<config::Profile> chosen;
+    std::vector<config::Profile> chosen;
     std::vector<config::Profile> others;
+    bool is_refused = false;  // by "none": a session without profiles is on purpose
 };
 
 struct Settings {
@@ -68,6 +80,7 @@ struct Settings {
     policy::Layers layers;
     policy::Effective effective;
     policy::Policy policy;
+    credentials::Resolved credentials;  // and the rules about requests
 };
 base::Result<policy::Layers> read_layers(const Workspace& workspace, const Caller& caller,
                                          const Arguments& arguments);
@@ -79,9 +92,25 @@ struct Planned {
     Settings settings;
     host::Facts facts;
     plan::Plan plan;
+    std::optional<layers::Layer> layer = std::nullopt;  // of a plan that is layered
+    // Of a launch with credentials or request rules; null: nothing is intercepted.
+    std::shared_ptr<session::Certificates> certificates = nullptr;
 };
 base::Result<Planned> make_plan(const Caller& caller, const Arguments& arguments, const std::string& session,
                                 const std::vector<std::string>& command);
+
+// A plan that a launch may use at once. Its list of private files in /etc may be that of the last launch.
+// Then the search for the present one is not over.
+struct EarlyPlan {
+    Planned planned;
+    bool is_guess = false;
+    std::unique_ptr<session::EarlyChild> child;  // becomes the jail; null: none
+};
+base::Result<EarlyPlan> make_early_plan(const Caller& caller, const Arguments& arguments,
+                                        const std::string& session, const std::vector<std::string>& command);
+// Call it before the command starts. False: the list has changed, and the plan must be made again.
+base::Result<bool> is_still_true(const EarlyPlan& plan);
+
 // With settings that are known already.
 base::Result<Planned> plan_with(const Caller& caller, Settings settings, const std::string& session,
                                 const std::vector<std::string>& command);

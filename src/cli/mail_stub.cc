@@ -3,11 +3,11 @@
 
 #include <cstdio>
 
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "base/text.h"
 #include "config/data.h"
 #include "plan/network/mail.h"
-#include "session/helpers/notice.h"
+#include "session/helpers/notices.h"
 
 namespace cli {
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/modules.h"
 
-#include "base/format.h"
 #include "base/text.h"
 
 namespace cli {

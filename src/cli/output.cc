@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "base/format.h"
 #include "base/text.h"
 #include "monitor/terminal.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/style.h"
+#include "base/table.h"
 
 namespace cli {
 

@@ -5,15 +5,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 
 #include "base/file.h"
+#include "base/inside/jail_files.h"
+#include "base/no_links.h"
 #include "base/process/descriptors.h"
-#include "base/remove_tree.h"
+#include "cli/broker.h"
 #include "cli/verbs/run.h"
 #include "cli/version.h"
-#include "session/runtime_directory.h"
+#include "credentials/advice.h"
+#include "session/directories.h"
 #include "session/session.h"
 
 namespace cli {
@@ -46,7 +50,17 @@ struct ScratchRun {
     base::Path project;
     std::string session;
     std::vector<std::string> command;
+    std::string probed = {};  // the credential that is added to every request to the host of its probe
 };
+
+void prepare_probe(credentials::Credential& credential) {
+    credential.adds_always = true;
+    auto host = std::ranges::find_if(credential.hosts, [&](const auto& pattern) {
+        return pattern.matches(credential.probe->host, pattern.port.value_or(443));
+    });
+    // The session's own name for a credential leads to its first host.
+    if (host != credential.hosts.end()) std::iter_swap(credential.hosts.begin(), host);
+}
 
 // Ignores project.parents, modules.load and the project's file in `layers`.
 base::Result<Planned> plan_run(const Caller& caller, const Workspace& workspace, policy::Layers layers,
@@ -64,7 +78,16 @@ base::Result<Planned> plan_run(const Caller& caller, const Workspace& workspace,
         policy::merge(layers, path_meaning(here.disk, workspace.identity.home));
     if (!effective) return effective.error();
     policy::Policy policy = policy::policy_from(*effective);
-    Settings settings{workspace, {}, std::move(layers), *std::move(effective), std::move(policy)};
+    base::Result<credentials::Resolved> resolved = credentials::resolve(layers, policy);
+    if (!resolved) return resolved.error();
+    base::Result<std::vector<std::string>> settled =
+        credentials::settle_variables(*resolved, here.environment, policy);
+    if (!settled) return settled.error();
+    for (credentials::Credential& credential : resolved->credentials) {
+        if (credential.name == run.probed) prepare_probe(credential);
+    }
+    Settings settings{workspace,           {}, std::move(layers), *std::move(effective), std::move(policy),
+                      *std::move(resolved)};
     settings.workspace.project = settings.workspace.physical_project = run.project;
     settings.workspace.project_origin = "--project";
     return plan_with(here, std::move(settings), run.session, run.command);
@@ -115,6 +138,18 @@ base::Result<std::string> output_of(const Planned& planned, const session::Sessi
     return output;
 }
 
+session::SessionOptions options_for(const Caller& caller, const Workspace& workspace,
+                                    const std::string& session) {
+    const std::string& state = workspace.files.state_directory;
+    std::optional<std::string_view> runtime = host::variable(caller.environment, "XDG_RUNTIME_DIR");
+    return {
+        .state_directory = state,
+        .session = session,
+        .runtime_place = session::make_runtime_place(session::runtime_places(runtime.value_or(""), state)),
+        .record = {.is_wanted = false},
+        .version = std::string(version())};
+}
+
 }  // namespace
 
 base::Result<ScratchProject> ScratchProject::make() {
@@ -135,6 +170,37 @@ base::Status check_start(const Caller& caller, const Workspace& workspace, polic
     return planned ? base::success() : base::Status(planned.error());
 }
 
+base::Result<std::string> run_probe(const Caller& caller, const Workspace& workspace, policy::Layers layers,
+                                    const credentials::Credential& credential,
+                                    const secrets::Surroundings& surroundings) {
+    auto add = [&layers](const char* key, const std::string& text) {
+        const config::Setting& setting = *config::find_setting(key);
+        return config::add_text(layers.command_line, setting, text, config::from_flag("secret test"));
+    };
+    const std::pair<const char*, std::string> kValues[] = {
+        {"network.mode", "proxied"},          {"network.allow", credential.probe->host},
+        {"credentials.use", credential.name}, {"home.access", "restricted"},
+        {"limits.wall_time", "30s"},          {"slurm.mode", "off"}};
+    for (const auto& [key, text] : kValues) {
+        if (base::Status added = add(key, text); !added) return added.error();
+    }
+    base::Result<ScratchProject> project = ScratchProject::make();
+    if (!project) return project.error();
+    base::Result<std::string> session = make_session_id();
+    if (!session) return session.error();
+    base::Result<Planned> planned =
+        plan_run(caller, workspace, std::move(layers),
+                 {project->path(),
+                  *session,
+                  {std::string(base::kOwnProgramPath), "__request", credential.name, credential.probe->method,
+                   credential.probe->path},
+                  credential.name});
+    if (!planned) return planned.error();
+    session::SessionOptions options = options_for(caller, workspace, *session);
+    options.broker = trial_options(surroundings, *planned);
+    return output_of(*planned, options);
+}
+
 base::Result<std::string> run_bash(const Caller& caller, const Workspace& workspace,
                                    const BashRequest& request) {
     base::Result<base::Path> bash = find_bash(caller.disk);
@@ -152,14 +218,7 @@ base::Result<std::string> run_bash(const Caller& caller, const Workspace& worksp
     base::Result<Planned> planned =
         plan_run(caller, workspace, strict_layers(), {project->path(), *session, std::move(command)});
     if (!planned) return planned.error();
-    const std::string& state = workspace.files.state_directory;
-    std::optional<std::string_view> runtime = host::variable(caller.environment, "XDG_RUNTIME_DIR");
-    session::SessionOptions options{
-        .state_directory = state,
-        .session = *session,
-        .runtime_place = session::make_runtime_place(session::runtime_places(runtime.value_or(""), state)),
-        .record = {.is_wanted = false},
-        .version = std::string(version())};
+    session::SessionOptions options = options_for(caller, workspace, *session);
     return output_of(*planned, options);
 }
 

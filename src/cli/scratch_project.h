@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "base/result.h"
 #include "cli/context.h"
+#include "secrets/outside.h"
 
 namespace cli {
 
@@ -42,5 +43,11 @@ struct BashRequest {
 };
 base::Result<std::string> run_bash(const Caller& caller, const Workspace& workspace,
                                    const BashRequest& request);
+
+// Makes the probe of a credential from a jail, through a real gateway: "200", or "403" with a reason.
+// `surroundings` is for the source of the value.
+base::Result<std::string> run_probe(const Caller& caller, const Workspace& workspace, policy::Layers layers,
+                                    const credentials::Credential& credential,
+                                    const secrets::Surroundings& surroundings);
 
 }  // namespace cli

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "base/format.h"
 #include "base/text.h"
 
 namespace cli {
@@ -30,10 +29,12 @@ constexpr Verb kVerbs[] = {
                 "are never shown."},
     {.name = "why",
      .perform = why_verb,
-     .usage = "path P [--write] | env NAME | host H[:PORT] | syscall NAME | slurm [COMMAND] OPTION",
-     .help = "say what decides about a path, a variable, a host, a system call or an option of Slurm, and "
-             "what would allow it",
-     .words = "path @path|env @variable|host|syscall|slurm @slurm",
+     .usage = "path P [--write] | env NAME | host H[:PORT] | request METHOD URL | push HOST/REPOSITORY REF | "
+              "credential NAME | ssh USER@HOST | syscall NAME | slurm [COMMAND] OPTION",
+     .help =
+         "say what decides about a path, a variable, a host, a request, a system call or an option of Slurm, "
+         "and what would allow it",
+     .words = "path @path|env @variable|host|request|push|credential @credential|ssh|syscall|slurm @slurm",
      .flags = "--write --json",
      .details = "The verdict, the rule that decides, where it was written, and the smallest change that "
                 "would allow it.\n"
@@ -72,7 +73,26 @@ constexpr Verb kVerbs[] = {
      .flags = "--json",
      .details =
          "A profile says what an agent needs in the jail: its state, its log-in, its hosts. Your own go to\n"
-         "~/.config/agent-sandbox/agents/NAME.toml. --agent NAME takes one, --agent none takes none."},
+         "~/.config/agent-sandbox/agents/NAME.toml. --agent NAME adds one, for instance behind a shell; "
+         "--agent none takes none."},
+    {.name = "secret",
+     .perform = secret_verb,
+     .usage =
+         "add NAME [--command COMMAND… | --file PATH | --variable NAME | --keyring ATTR=VALUE…] | list | "
+         "remove NAME | test NAME",
+     .help = "keep the values of credentials, or where they come from, for --credential",
+     .words = "add @credential|list|remove @credential|test @credential",
+     .flags = "--command=COMMAND --file=PATH --variable=NAME --keyring=ATTR=VALUE --json",
+     .details = "add     asks for the value without showing it, or reads standard input; with an option it "
+                "stores the\n"
+                "        source instead: a command and its arguments, a file, a variable of the shell that "
+                "starts a\n"
+                "        session, or attributes of the desktop's keyring\n"
+                "list    names, sources and hosts, and where each was written; never a value\n"
+                "remove  forgets the value or the source that add stored\n"
+                "test    gets the value, compares it with the usual form, and makes a harmless request from "
+                "a jail; exit status 1\n"
+                "        if that fails"},
     {.name = "trust",
      .perform = trust_verb,
      .usage = "[DIRECTORY]",
@@ -97,18 +117,18 @@ constexpr Verb kVerbs[] = {
                 "Exit status: 0 when a jail can be built here, 1 when it can't."},
     {.name = "selftest",
      .perform = selftest_verb,
-     .usage = "[GROUP…] [PROBE…] [--list] [--in-home]",
+     .usage = "[GROUP…] [PROBE…] [--list] [--in-home] [--through-exec]",
      .help = "try to break out of a real jail in every known way, and say what held",
      .words = "@group @group",
-     .flags = "--list --in-home --json",
+     .flags = "--list --in-home --through-exec --json",
      .details =
          "Every probe is tried outside first, where it must succeed, and then in a real jail. All is done in "
          "a scratch\n"
          "directory, also below --project DIR; it and everything else that was made is removed again.\n"
          "GROUP or PROBE  only these; --list shows them and what each attempts\n"
          "--backend B     with this backend\n"
-         "--in-home       plants in the home directory itself, for an account made for the test; firejail "
-         "needs it\n"
+         "--in-home       plants in the home directory itself, for an account made for the test\n"
+         "--through-exec  adds the attempts to a running session, as 'exec' does\n"
          "Exit status: 0 when all held, 1 when one escaped or could not be judged."},
     {.name = "ps",
      .perform = ps_verb,
@@ -132,22 +152,64 @@ constexpr Verb kVerbs[] = {
      .details = "The command is asked to end and may tidy up.\n"
                 "--now  kills at once\n"
                 "Exit status: 0 when all have ended, 1 when one still runs after 10 seconds."},
+    {.name = kExecVerb,
+     .perform = exec_verb,
+     .usage = "[SESSION] [--env NAME[=VALUE]] [--cwd DIR] [-T] [--json] [-- COMMAND [ARGS…]]",
+     .help = "run one more command in a running session; without COMMAND a shell",
+     .words = "@session",
+     .flags = "--cwd=DIR --streams --json",
+     .details =
+         "The command has every restriction of the session. Without SESSION it is the only one of this "
+         "project, or the\n"
+         "only one that runs. On a terminal the command gets a terminal of its own.\n"
+         "--env NAME     passes this variable; NAME=VALUE sets it. The session's env.block holds\n"
+         "--cwd DIR      starts there, relative to the session's working directory\n"
+         "-T, --streams  passes the standard streams as they are, also on a terminal\n"
+         "--json         prints one object when the command has ended: its status, output and duration, and "
+         "what the\n"
+         "               session refused meanwhile; of each stream at most 256 KiB\n"
+         "It ends with this program, with the session, and at the latest with the session's own command.\n"
+         "Exit status: the command's own; 128+n after signal n; 125 when the session does not exist "
+         "or refuses;\n"
+         "126 when the command can't be executed, 127 when it does not exist."},
+    {.name = "mcp",
+     .perform = mcp_verb,
+     .usage = "",
+     .help = "offer a jail to a client of the Model Context Protocol, on standard input and output",
+     .details = "agent-sandbox [OPTIONS] mcp: one server, one session. Tools: run, read, write, why, and "
+                "changes with --cow.\n"
+                "It ends with its standard input. Nothing that steers the jail is a tool.\n"
+                "Exit status: 0; 125 when the jail could not be built, or has ended before the client."},
+    {.name = kAttachVerb,
+     .perform = attach_verb,
+     .usage = "[SESSION] [--take]",
+     .help = "connect a session that was started with --detach to this terminal",
+     .words = "@session",
+     .flags = "--take",
+     .details =
+         "The last output is shown again, and a full-screen program redraws. Ctrl-] d detaches "
+         "(detach.keys); the session\n"
+         "goes on. Without SESSION it is the only detached one of this project, or the only one.\n"
+         "--take  detaches another terminal first\n"
+         "Exit status: the command's own when the session ends; 0 after the detach keys; 1 when another "
+         "terminal takes the\n"
+         "session; 125 when the session does not exist or refuses."},
     {.name = "allow",
      .perform = allow_verb,
-     .usage = "HOST [--session ID]",
-     .help = "let a running session reach a host",
+     .usage = "HOST | REQUEST [--session ID]",
+     .help = "let a running session reach a host, or make a request",
      .flags = "--session=ID",
-     .details =
-         "HOST is what --allow-host takes. It counts for this session until it ends; no file is changed.\n"
-         "--session ID  which one; without it the only one that runs"},
+     .details = "HOST is what --allow-host takes, REQUEST an entry of requests.allow or requests.git in "
+                "quotes. It counts for this session until it ends; no file is changed.\n"
+                "--session ID  which one; without it the only one that runs"},
     {.name = "block",
      .perform = block_verb,
-     .usage = "HOST [--session ID]",
-     .help = "forbid a running session a host; open connections to it are closed",
+     .usage = "HOST | REQUEST [--session ID]",
+     .help = "forbid a running session a host, or a request; open connections to the host are closed",
      .flags = "--session=ID",
-     .details =
-         "HOST is what --block-host takes. It counts for this session until it ends; no file is changed.\n"
-         "--session ID  which one; without it the only one that runs"},
+     .details = "HOST is what --block-host takes, REQUEST an entry of requests.block in quotes. It counts "
+                "for this session until it ends; no file is changed.\n"
+                "--session ID  which one; without it the only one that runs"},
     {.name = "reload",
      .perform = reload_verb,
      .usage = "[--session ID]",
@@ -156,27 +218,40 @@ constexpr Verb kVerbs[] = {
      .details = "All files count or, where one of them has a mistake, none. Settings that need a new start "
                 "are named.\n"
                 "--session ID  which one; without it the only one that runs"},
+    {.name = "publish",
+     .perform = publish_verb,
+     .usage = "PORT | HOST:JAIL [SESSION] [--end]",
+     .help = "show a port of a running session on the host's loopback",
+     .flags = "--end",
+     .details =
+         "127.0.0.1:PORT of the host leads to port PORT of the jail, or HOST to JAIL, until the session "
+         "ends. ps lists\n"
+         "the ports. Without SESSION the only one that runs.\n"
+         "--end  closes the port again, and its connections"},
     {.name = "pending",
      .perform = pending_verb,
      .usage = "[--session ID] [--follow]",
      .help = "list the questions that sessions wait for an answer to",
      .flags = "--session=ID --follow --json",
-     .details = "With --ask a session holds a connection to a host that no rule knows, and asks here.\n"
+     .details = "With --ask a session holds a connection to a host that no rule knows, and asks here. So it "
+                "does with\n"
+                "a request that requests.ask names.\n"
                 "--session ID  only the questions of this one\n"
                 "--follow      goes on and prints each new question as a line"},
     {.name = "approve",
      .perform = approve_verb,
-     .usage = "[ID] [--session ID]",
+     .usage = "[ID] [--session ID] [--once]",
      .help = "answer a question with yes; without ID the oldest",
-     .flags = "--session=ID",
-     .details = "The host and port are allowed for the rest of the session.\n"
+     .flags = "--session=ID --once",
+     .details = "The host and port, or this method and path, are allowed for the rest of the session.\n"
+                "--once        only the request that waits\n"
                 "--session ID  which one, where several have questions"},
     {.name = "deny",
      .perform = deny_verb,
      .usage = "[ID] [--session ID] [--reason TEXT]",
      .help = "answer a question with no; without ID the oldest",
      .flags = "--session=ID --reason=TEXT",
-     .details = "The host and port are refused for the rest of the session.\n"
+     .details = "The host and port, or this method and path, are refused for the rest of the session.\n"
                 "--session ID   which one, where several have questions\n"
                 "--reason TEXT  is told to the agent"},
     {.name = "monitor",
@@ -208,6 +283,121 @@ constexpr Verb kVerbs[] = {
      .details = "Each with how often, the rule, and the smallest change that would allow it.\n"
                 "--not-needed WHAT  leaves it out from now on, in the project here; WHAT as it is shown\n"
                 "--needed WHAT      shows it again"},
+    {.name = "keep",
+     .perform = keep_verb,
+     .usage = "[PATH…] [--to DIR] [--force] [--session ID]",
+     .help = "list or bring back what a session wrote beside the project, for an hour after its end",
+     .words = "@path",
+     .flags = "--to=DIR --force --session=ID",
+     .details =
+         "A private home directory ends with its session. Without PATH the discarded files are listed; "
+         "with PATH\n"
+         "they are copied to that path, where the command believed that they were. keep ~ copies all.\n"
+         "Files that the host would run by themselves are left out and named: start-up files, hooks, "
+         "protected names.\n"
+         "--to DIR      copies into this directory instead\n"
+         "--force       replaces existing files\n"
+         "--session ID  which one; without it the last that discarded something\n"
+         "Exit status: 0, or 1 when something was left out."},
+    {.name = "release",
+     .perform = release_verb,
+     .usage = "[PATH | ID] [--yes] [--remove]",
+     .help = "list what was moved out of projects when a session ended, or put it back after a look",
+     .words = "@path",
+     .flags = "--yes --remove --json",
+     .details =
+         "A session may leave a file at a protected name, such as .envrc, for a tool that you do not have\n"
+         "(project.hold). It is moved out of the project when the session ends, and kept for 30 days.\n"
+         "PATH, ID  shows what is in it and what would run it, asks, and puts it back; never over something\n"
+         "--yes     does not ask\n"
+         "--remove  removes it for good instead"},
+    {.name = "layers",
+     .perform = layers_verb,
+     .help = "list what copy-on-write sessions wrote, as long as it is not discarded",
+     .flags = "--json",
+     .details = "A session with --cow writes to a layer instead of the project. The list has the name of "
+                "each layer, "
+                "its\n"
+                "state (running, waiting, half applied, applied), its age, its project and its changes."},
+    {.name = "diff",
+     .perform = diff_verb,
+     .usage = "[LAYER] [PATH…]",
+     .help = "show what a layer changes in its project, as a patch in git's format",
+     .words = "@path @path",
+     .flags = "--stat --names --deleted --binary --exit-code --ignored --checkpoint=NUMBER --json",
+     .details =
+         "LAYER is a name, or four or more digits of the session's id. It may be left out where one layer "
+         "belongs\n"
+         "to the project here. Deletions come first. In a pipe the patch suits git: agent-sandbox diff | git "
+         "apply\n"
+         "--stat       lines that each file gains and loses\n"
+         "--names      names only, with what is held back or in conflict\n"
+         "--deleted    the names of all deleted files\n"
+         "--binary     the content of binary files, also on a terminal\n"
+         "--exit-code  exit status 1 where the layer changes something\n"
+         "--ignored    also files that git ignores\n"
+         "--checkpoint NUMBER  shows that state of the layer"},
+    {.name = "apply",
+     .perform = apply_verb,
+     .usage = "[LAYER] [PATH…] [--select] [--held PATH] [--theirs PATH] [--merge] [--to-branch NAME] | "
+              "--undo | --resume",
+     .help = "write the changes of a layer to its project, all or some",
+     .words = "@path @path",
+     .flags = "--select --ignored --held=PATH --theirs=PATH --merge --to-branch=NAME --message=TEXT "
+              "--dry-run --undo "
+              "--resume",
+     .details =
+         "All changes are applied, or none. Files that changed outside since the session started are in "
+         "conflict and\n"
+         "stop it. Names that programs outside run, and links that leave the project, are held back.\n"
+         "--select       shows each change and asks\n"
+         "--ignored      applies files that git ignores, too\n"
+         "--held PATH    applies this, too, although it is held back\n"
+         "--theirs PATH  takes the file of the layer where both changed\n"
+         "--merge        takes both changes of a file that is in conflict, where they touch different lines\n"
+         "--to-branch NAME  makes a branch with one commit instead, and changes no file; --message is its "
+         "text\n"
+         "--dry-run      lists what would be written\n"
+         "--undo         takes the last apply back, with the files as they were\n"
+         "--resume       finishes an apply that was interrupted\n"
+         "Exit status: 0, or 1 when something is in conflict and nothing was applied."},
+    {.name = "discard",
+     .perform = discard_verb,
+     .usage = "[LAYER] [--yes]",
+     .help = "remove a layer with everything in it",
+     .words = "@path",
+     .flags = "--yes",
+     .details = "--yes  does not ask"},
+    {.name = "checkpoint",
+     .perform = checkpoint_verb,
+     .usage = "[LAYER] [--message TEXT]",
+     .help = "save the present state of a layer, also of a running session",
+     .words = "@path",
+     .flags = "--message=TEXT",
+     .details = "--message TEXT  names it: it is kept when there are more than 20"},
+    {.name = "rollback",
+     .perform = rollback_verb,
+     .usage = "[LAYER] [NUMBER] | --list [LAYER]",
+     .help = "take a layer back to a checkpoint, the last one or NUMBER, also of a running session",
+     .words = "@path",
+     .flags = "--list",
+     .details = "The state before is saved first, as a further checkpoint.\n"
+                "--list  shows the checkpoints"},
+    {.name = "request",
+     .perform = ask_verb,
+     .usage = "host HOST[:PORT] | path P | env NAME --because TEXT [--wait]",
+     .help = "inside a jail: ask the user to open a host, a path or a variable",
+     .words = "host|path @path|env @variable",
+     .flags = "--because=TEXT --wait --json",
+     .details =
+         "The question appears outside in pending and monitor, and rings the user's terminal. The user "
+         "answers with approve\n"
+         "or deny. A host is open at once, until the session ends. A path can be read, and a variable is "
+         "passed, from the\n"
+         "next session in the project on. The same request again shows the answer, once there is one.\n"
+         "--because TEXT  why it is needed; the user reads it\n"
+         "--wait          waits for the answer\n"
+         "Exit status: 0 when it is allowed or the question is filed, 1 when it is refused."},
     {.name = "notify",
      .perform = notify_verb,
      .usage = "TEXT…",
@@ -218,7 +408,18 @@ constexpr Verb kVerbs[] = {
                 "Exit status: 0, or 1 when there is no terminal to ring."},
     {.name = "slurm-log",
      .perform = slurm_log_verb,
-     .help = "inside a jail: what its session asked of Slurm, and what was refused"},
+     .usage = "[JOB]",
+     .help = "inside a jail: what its session asked of Slurm, and why a job did not start",
+     .details = "JOB is a job of this project: only the jail's messages about it are shown, those why it did "
+                "not start."},
+    {.name = "slurm-script",
+     .perform = slurm_script_verb,
+     .usage = "JOB | FILE | -",
+     .help = "print the script of a Slurm job, which is base64 to Slurm and its plug-ins",
+     .words = "@path",
+     .details = "JOB is asked of scontrol, which shows a script to its owner and to administrators. FILE, or "
+                "standard input\n"
+                "with -, is the file as Slurm has it: a job_submit plug-in passes it in a pipe."},
     {.name = "completion",
      .perform = completion_verb,
      .usage = "bash | zsh | fish",
@@ -245,6 +446,11 @@ constexpr Verb kVerbs[] = {
      .perform = complete_verb,
      .usage = "bash | zsh | fish -- WORD…",
      .help = "answer a shell that completes a command line",
+     .is_hidden = true},
+    {.name = "__request",
+     .perform = request_verb,
+     .usage = "NAME METHOD PATH",
+     .help = "make a request with a credential, from inside a jail",
      .is_hidden = true},
 };
 static_assert(std::ranges::is_partitioned(kVerbs, [](const Verb& verb) { return !verb.is_hidden; }));

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/format.h"
+#include "base/text.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 

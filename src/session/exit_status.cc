@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "backends/bubblewrap/launch.h"
-#include "base/format.h"
 #include "base/text.h"
 #include "network/netns/set_up.h"
 #include "plan/system/limits.h"
@@ -37,7 +36,15 @@ base::Error execute_error(const inner::Report& failure) {
     return error;
 }
 
-base::Error failure_error(const inner::Report& failure) {
+}  // namespace
+
+base::Error start_error(const inner::Report& failure) {
+    if (failure.step == inner::kStepStart && failure.number == EOPNOTSUPP) {
+        return base::Error{.what =
+                               "the session can't start a further command: the kernel has no Landlock, "
+                               "which guards it until its filters are installed",
+                           .advice = "start the session with --backend native or bwrap"};
+    }
     if (failure.step == inner::kStepExecute || failure.step == inner::kStepInterpreter)
         return execute_error(failure);
     std::string object = base::printable(failure.object);
@@ -95,6 +102,8 @@ base::Error failure_error(const inner::Report& failure) {
                               failure.number);
 }
 
+namespace {
+
 Ending ending_by_signal(int signal, std::string reason) {
     return Ending{.exit_code = kSignalBase + signal, .by_signal = true, .reason = std::move(reason)};
 }
@@ -136,10 +145,19 @@ Ending ending_with_held_file(const std::string& file) {
     return ending;
 }
 
+Ending ending_with_planted_file(const std::string& file) {
+    Ending ending =
+        ending_by_signal(SIGKILL, base::format("the session was ended: a process inside made {} again and "
+                                               "again, from which git outside would run programs",
+                                               base::printable(file)));
+    ending.by_limit = true;
+    return ending;
+}
+
 }  // namespace
 
 base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
-    if (outcome.failure) return failure_error(*outcome.failure);
+    if (outcome.failure) return start_error(*outcome.failure);
     if (outcome.guard_failure) return *outcome.guard_failure;
     // Report the backend's own failure first: without a jail there is no namespace to set up.
     bool is_of_network =
@@ -155,6 +173,7 @@ base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome) {
     if (!outcome.may_have_run) return diagnose(plan.backend, outcome.diagnostics);
     if (outcome.reached == Watch::kStop)
         return ending_by_signal(SIGTERM, "stopped, as 'agent-sandbox stop' asked");
+    if (!outcome.planted_file.empty()) return ending_with_planted_file(outcome.planted_file);
     if (!outcome.held_file.empty()) return ending_with_held_file(outcome.held_file);
     if (!outcome.tracer_failure.empty() && !outcome.ending) return ending_without_tracer(outcome);
     if (!outcome.reached.empty()) return ending_by_limit(plan.limits, outcome.reached);

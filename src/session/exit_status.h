@@ -9,6 +9,9 @@
 
 namespace session {
 
+// Why a command was not started.
+base::Error start_error(const inner::Report& failure);
+
 base::Result<Ending> conclude(const plan::Plan& plan, const Outcome& outcome);
 
 }  // namespace session

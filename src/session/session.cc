@@ -22,37 +22,40 @@
 #include "session/session.h"
 
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 #include <chrono>
 #include <optional>
 #include <utility>
 
-#include "backends/channels.h"
+#include "backends/backend.h"
 #include "base/backend.h"
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "base/process/descriptors.h"
 #include "network/gateway/gateway.h"
 #include "plan/backend.h"
 #include "plan/print/summary.h"
+#include "session/control/added_commands.h"
 #include "session/control/control.h"
 #include "session/control/history.h"
 #include "session/control/record.h"
 #include "session/control/session_directory.h"
 #include "session/control/steering.h"
+#include "session/detached/attachments.h"
+#include "session/directories.h"
 #include "session/exit_status.h"
-#include "session/guard/cover_watch.h"
+#include "session/guard/cover_guard.h"
 #include "session/guard/keeper.h"
-#include "session/guard/kept_state.h"
+#include "session/guard/new_names.h"
 #include "session/guard/placeholders.h"
 #include "session/helpers/backends.h"
 #include "session/helpers/chaperon.h"
 #include "session/helpers/gateway.h"
 #include "session/helpers/notices.h"
 #include "session/helpers/outside_answers.h"
-#include "session/helpers/tracer.h"
-#include "session/inherited.h"
+#include "session/helpers/socket_owner.h"
+#include "session/helpers/ssh_agent.h"
 #include "session/limits/limits.h"
-#include "session/private_directory.h"
 #include "session/search/search_guard.h"
 #include "session/standard_files.h"
 #include "session/steps.h"
@@ -94,6 +97,7 @@ class Session {
     Outcome serve();
     base::Result<Ending> wind_up(Outcome outcome);
 
+    base::Status take_layer();
     base::Status open_sockets();
     base::Status start_jail();
     base::Status start_helpers();
@@ -101,6 +105,7 @@ class Session {
     void open_control();
     base::Status make_ready(Supervisor::Stage stage);
     backends::Caller state_of_caller() const;
+    std::optional<Meter> meter() const;
     bool has_namespaces() const { return plan::traits_of(plan_.backend).has_namespaces; }
     bool needs_gateway() const { return plan_.network.egress.needs_gateway(); }
 
@@ -116,13 +121,17 @@ class Session {
 
     // Prepare
     std::optional<Placeholders> placeholders_;
+    NewNames new_names_;
     Enforcement limits_;
     PrivateDirectory private_directory_;
     Notices notices_;
     Chaperon chaperon_;
+    SshAgent ssh_agent_;
     doorman::AnsweredCalls answers_;
     SocketFactory factory_;
     DescriptorChannel handoff_, listeners_;
+    PrivateHome home_;
+    base::Fd layer_;  // its lock, as long as the session runs
     Record record_;
     std::string policy_;  // its digest
 
@@ -133,9 +142,14 @@ class Session {
     backends::Launched launched_;
     std::string unrecorded_;  // why there is no record
     Gateway gateway_;
+    Values values_;
     SessionDirectory directory_;
     Control control_;
+    std::optional<PublishedPorts> ports_;
     std::optional<LiveRules> live_;
+    std::optional<Asks> asks_;
+    std::optional<AddedCommands> added_;
+    std::optional<Attachments> attachments_;
     std::optional<Steering> steering_;
     Tracer tracer_;
     SearchGuard search_;
@@ -143,6 +157,7 @@ class Session {
 
     // Serve
     std::optional<Supervisor> supervisor_;
+    base::Fd jail_proc_;  // the /proc of the jail's pid namespace, if it has one
 };
 
 Session::Session(const plan::Plan& plan, const host::Facts& facts, const SessionOptions& options)
@@ -150,6 +165,7 @@ Session::Session(const plan::Plan& plan, const host::Facts& facts, const Session
       facts_(facts),
       options_(options),
       keeper_(options.state_directory, options.record.keep),
+      home_(plan, options.state_directory, options.session),
       tracer_(plan, record_, answers_),
       search_(plan, options.state_directory, progress_) {
     if (plan.backend == base::Backend::bwrap) keeper_.look_for_builders();
@@ -165,12 +181,14 @@ base::Result<Ending> Session::run() {
 // ---- Prepare: no process of the jail exists
 
 base::Status Session::prepare() {
-    if (base::Status made = make_new_directories(plan_); !made) return made;
+    if (base::Status taken = take_layer(); !taken) return taken;
+    if (base::Status made = make_new_directories(plan_, options_.state_directory); !made) return made;
     remove_planted_links(plan_);
     if (base::Status made = make_kept_files(plan_); !made) return made;
     base::Result<Placeholders> placeholders = acquire_placeholders(plan_, options_);
     if (!placeholders) return placeholders.error();
     placeholders_ = *std::move(placeholders);
+    new_names_ = NewNames(plan_, options_.state_directory, options_.session);
     base::Result<Enforcement> limits = enforce(plan_.limits, facts_);
     if (!limits) return limits.error();
     limits_ = *std::move(limits);
@@ -182,12 +200,25 @@ base::Status Session::prepare() {
     return options_.record.is_required ? begin_record(record_, plan_, options_, policy_) : base::success();
 }
 
+base::Status Session::take_layer() {
+    if (!plan_.is_layered || !options_.layer) return base::success();
+    base::Result<base::Fd> layer = open_layer(plan_, *options_.layer);
+    if (!layer) return layer.error();
+    layer_ = *std::move(layer);
+    keeper_.sync_at_end(options_.layer->directory);
+    return base::success();
+}
+
 base::Status Session::open_sockets() {
     SocketName notify = socket_name(plan_, options_, base::kNotifySocket, "notify");
     if (can_be_notified(plan_)) notices_.open(notify.directory, notify.name);
     if (plan_.slurm.is_open) {
         SocketName name = socket_name(plan_, options_, base::kSlurmSocket, "slurm/sockets");
         if (base::Status opened = chaperon_.open(name.directory, name.name); !opened) return opened;
+    }
+    if (plan_.ssh.is_open) {
+        SocketName name = socket_name(plan_, options_, base::kSshAgentSocket, "ssh-agent");
+        if (base::Status opened = ssh_agent_.open(name.directory, name.name); !opened) return opened;
     }
     answers_ = outside_answers(plan_, facts_, bool(terminal_));
     if (base::Status started = factory_.start(answers_, options_.socket_namespaces); !started) return started;
@@ -205,10 +236,13 @@ base::Status Session::open_sockets() {
 base::Status Session::launch() {
     if (base::Status started = start_jail(); !started) return started;
     base::Status started = start_helpers();
+    if (started && options_.confirm) started = options_.confirm();
     return started ? started : abandon(launched_, *orphans_, started.error());
 }
 
 base::Status Session::start_jail() {
+    if (options_.early_child != nullptr && plan_.backend != base::Backend::native)
+        options_.early_child->end();
     orphans_.emplace();
     orphans_->spare(factory_.process());
     covers_.emplace(plan_);
@@ -227,11 +261,12 @@ backends::Caller Session::state_of_caller() const {
                             .terminal = terminal_.descriptor(),
                             .takes_terminal = terminal_.is_given(),
                             .namespaces = options_.namespaces,
-                            .sockets = sockets_of(notices_, chaperon_),
+                            .sockets = sockets_of(notices_, chaperon_, ssh_agent_),
                             .handoff = handoff_.jails.get(),
                             .answers = answers_};
     if (needs_gateway()) caller.network = network::gateway::network_request_for(plan_.network.egress);
     caller.listeners = listeners_.jails.get();
+    caller.early_child = options_.early_child;
     return caller;
 }
 
@@ -249,18 +284,30 @@ base::Status Session::start_helpers() {
     open_control();
     is_watched_ = search_.open_watch() && covers_->is_watching();
     // The last one: it gets what all others have made.
-    base::Status kept = keeper_.start({*placeholders_, terminal_, limits_.cgroup, private_directory_,
-                                       directory_, *std::move(covers_), search_, answers_});
+    base::Status kept =
+        keeper_.start({*placeholders_, new_names_, terminal_, limits_.cgroup, private_directory_, directory_,
+                       *std::move(covers_), search_, home_, answers_});
     if (kept) orphans_->spare(keeper_.process());
     return kept;
 }
 
 base::Status Session::start_gateway() {
     if (!needs_gateway()) return base::success();
+    base::Result<std::optional<network::gateway::BrokerInputs>> broker = broker_inputs(plan_, options_);
+    if (!broker) return broker.error();
+    if (*broker) {
+        base::Status opened = values_.open(options_.broker.fetch, options_.broker.logins);
+        if (!opened) return opened;
+        values_.serve(gateway_);
+        gateway_.when_program_wanted([this](uint16_t port) {
+            std::optional<Meter> jail = meter();
+            return jail ? program_with_port(jail->places(), port) : std::string();
+        });
+    }
     base::Status started = gateway_.start(
         plan_.network.egress,
         {std::move(launched_.information), std::move(listeners_.gateways), std::move(handoff_.gateways)},
-        shared_with_gateway(record_));
+        shared_with_gateway(record_), *std::move(broker));
     if (started) orphans_->spare(gateway_.process());
     return started;
 }
@@ -271,15 +318,42 @@ void Session::open_control() {
         (void)directory_.make(options_.runtime_place, options_.session, description_of(plan_, options_),
                               record_.path());
     }
-    live_.emplace(options_.replan, policy_, control_, gateway_, record_.writer());
-    control_.open(directory_.control(),
-                  [this](pid_t asker) { return is_outside_of_jail(asker, supervisor_->stage_process()); });
+    ports_.emplace(plan_.network.egress.published, gateway_, directory_);
+    live_.emplace(options_.replan, policy_, control_, gateway_, *ports_, record_.writer(),
+                  live_names(plan_, options_));
+    gateway_.when_certificate_ends([this] { live_->renew_certificate(); });
+    control_.open(directory_.control(), [this](pid_t asker) {
+        return is_outside_of_jail(
+            asker, has_namespaces() ? std::nullopt : std::optional(supervisor_->stage_process()));
+    });
+    added_.emplace(AddedCommands::Parts{
+        .plan = plan_,
+        .control = control_,
+        .record = record_.writer(),
+        .may_pass = options_.may_pass,
+        .send =
+            [this](const inner::SignalRequest& request, const std::vector<int>& descriptors) {
+                return base::send_with_descriptors(launched_.control.get(), inner::encode(request),
+                                                   descriptors, MSG_DONTWAIT);
+            },
+        .explain = start_error});
+    attachments_.emplace(
+        Attachments::Parts{.control = control_,
+                           .directory = directory_,
+                           .holder = options_.detached != nullptr ? options_.detached->holder() : -1,
+                           .on_lost = [this] { supervisor_->stop(false); }});
+    asks_.emplace(asks_parts(control_, options_, *live_, notices_, record_.writer()));
+    notices_.when_asked(
+        [this](std::string_view text, base::Fd client) { asks_->take(text, std::move(client)); });
     steering_.emplace(control_,
                       Steering::Parts{.plan = plan_,
                                       .directory = directory_,
                                       .gateway = gateway_,
+                                      .ssh_agent = ssh_agent_,
                                       .live = *live_,
-                                      .stage = [this] { return supervisor_->stage_process(); },
+                                      .asks = *asks_,
+                                      .meter = [this] { return meter(); },
+                                      .commands = [this] { return added_->list(); },
                                       .stop = [this](bool at_once) { supervisor_->stop(at_once); }});
 }
 
@@ -293,15 +367,21 @@ Outcome Session::serve() {
         .terminal = terminal_,
         .watch = limits_.watch,
         .gateway = gateway_,
+        .values = values_,
         .notices = notices_,
         .chaperon = chaperon_,
+        .ssh_agent = ssh_agent_,
         .control = control_,
+        .added = *added_,
         .record = record_,
         .tracer = plan_.trace.is_wanted() ? &tracer_ : nullptr,
         .keeper = keeper_,
+        .detached = options_.detached,
+        .session = options_.session,
         .on_built = [this](Supervisor::Stage stage) { return make_ready(std::move(stage)); }});
     Outcome outcome = supervisor_->attend();
     orphans_->spare(chaperon_.process());
+    orphans_->spare(ssh_agent_.process());
     if (!has_namespaces()) orphans_->end_all();
     return outcome;
 }
@@ -312,19 +392,35 @@ base::Status Session::make_ready(Supervisor::Stage stage) {
     if (private_directory_.is_empty()) {
         notices_.forget_name();
         chaperon_.forget_name();
+        ssh_agent_.forget_name();
     }
     base::Result<base::Fd> mounts =
-        has_namespaces() ? mounts_of(stage.process, std::move(stage.mounts)) : base::Fd();
+        has_namespaces() ? mounts_of(plan_.backend, stage.process, std::move(stage.mounts)) : base::Fd();
     if (!mounts) return mounts.error();
     limit_watches(plan_.backend, *mounts);
+    if (layer_) layers::note_mounts(*options_.layer, mounts->get());
     if (base::Status ready = factory_.await(); !ready) return ready;
     tell_shared_sockets(plan_, answers_, bool(stage.listener));
-    if (base::Status guarded = keeper_.guard(stage.descriptor, *mounts, stage.listener); !guarded)
+    home_.take(std::move(stage.home));
+    if (base::Status guarded = keeper_.guard(stage.descriptor, {*mounts, stage.listener, home_}); !guarded)
         return guarded;
     if (!is_watched_) tell_unwatched(record_, plan_.project);
-    start_watch(limits_.watch, plan_, stage.process);
+    jail_proc_ = std::move(stage.proc);
+    if (base::Status watched = start_watch(limits_.watch, plan_, [this] { return meter(); }); !watched)
+        return watched;
+    if (plan_.ssh.is_open) ssh_agent_.get_ready(plan_.ssh, record_);
     if (plan_.slurm.is_open) chaperon_.get_ready(plan_, facts_, options_, open_files_.before(), &record_);
     return base::success();
+}
+
+// Nothing: the jail's processes can't be seen, or do not exist yet.
+std::optional<Meter> Session::meter() const {
+    const pid_t stage = supervisor_->stage_process();
+    if (stage <= 0) return std::nullopt;
+    std::vector<std::string> in_memory = memory_file_systems(plan_);
+    Meter meter = jail_proc_ ? Meter::of_namespace(jail_proc_.get(), std::move(in_memory))
+                             : Meter(stage, std::move(in_memory));
+    return meter.can_see() ? std::optional(std::move(meter)) : std::nullopt;
 }
 
 // ---- Wind up: the jail is dead
@@ -334,6 +430,7 @@ base::Result<Ending> Session::wind_up(Outcome outcome) {
     control_.close();
     const bool has_used_slurm = chaperon_.process() > 0;
     chaperon_.end();
+    ssh_agent_.end();
     if (limits_.cgroup) look_back(*limits_.cgroup, outcome);
     factory_.tell_if_lost(keeper_.was_lost());
     share_interrupt(terminal_, outcome);
@@ -343,12 +440,16 @@ base::Result<Ending> Session::wind_up(Outcome outcome) {
     const std::string_view lost_reports = keeper_.lost_reports();
     if (!uncovered.empty() || !lost_reports.empty()) placeholders_->expect_content();
     placeholders_->release();
+    std::vector<MovedName> moved = new_names_.move_away(backends::covers_of(plan_));
+    record_moved(record_.writer(), moved);
     private_directory_.remove();
     record_uncovered(record_.writer(), uncovered);
     if (!lost_reports.empty()) record_lost_reports(record_.writer(), plan_.project, lost_reports);
     progress_.wait_until_written();
     SearchProgress::Report found = progress_.report();
     record_search(record_.writer(), found);
+    Discarded discarded = home_.save();
+    layers::release(std::move(layer_));
     keeper_.dismiss(has_used_slurm);
 
     network::gateway::Summary refusals = gateway_.finish();
@@ -361,10 +462,17 @@ base::Result<Ending> Session::wind_up(Outcome outcome) {
         // If the whole jail was killed, the gateway was only the first process to die.
         ending->has_lost_network = gateway_.was_lost() && outcome.ending;
         ending->refused_mails = outcome.refused_mails;
+        ending->refused_settings = outcome.refused_settings;
+        ending->moved_remotes = outcome.moved_remotes;
         ending->uncovered = std::move(uncovered);
+        ending->moved = std::move(moved);
+        ending->opened_masks = outcome.opened_masks;
+        ending->refused_programs = outcome.refused_programs;
         ending->lost_reports = lost_reports;
         ending->search = std::move(found);
+        ending->ended_commands = outcome.ended_commands;
         ending->has_used_slurm = has_used_slurm;
+        ending->discarded = std::move(discarded);
         ending->record = record_.path();
         ending->unrecorded = unrecorded_;
         if (!copied) tell_lost_output(copied.error(), *ending);

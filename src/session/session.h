@@ -4,19 +4,31 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "backends/cover_again.h"
+#include "backends/covers.h"
 #include "base/result.h"
 #include "host/facts.h"
+#include "layers/store.h"
 #include "network/gateway/control/messages.h"
 #include "plan/plan.h"
-#include "session/control/live_rules.h"
+#include "session/asks/asks.h"
+#include "session/control/added_commands.h"
 #include "session/control/record.h"
+#include "session/control/set_aside.h"
+#include "session/control/steering.h"
+#include "session/detached/detached_run.h"
+#include "session/discarded/discarded.h"
+#include "session/early_child.h"
+#include "session/guard/git_config_gate.h"
+#include "session/helpers/certificates.h"
+#include "session/helpers/values.h"
 #include "session/search/search_progress.h"
-#include "tracer/messages.h"
+#include "tracer/record.h"
 
 namespace session {
 
@@ -35,10 +47,17 @@ struct Ending {
     tracer::Summary trace;              // what was seen of files, commands and system calls
     bool has_lost_network = false;      // the gateway was killed: the jail had no network from then on
     uint64_t refused_mails = 0;         // calls of a mailer
+    uint64_t refused_settings = 0;      // of git configurations
+    MovedRemotes moved_remotes;
     std::vector<backends::Uncovered> uncovered;  // names that were uncovered for a moment
+    std::vector<MovedName> moved;                // new protected names, now out of the project
+    std::vector<std::string> opened_masks;       // masked files of the project that were opened inside
+    std::vector<std::string> refused_programs;   // that wanted namespaces of their own
     std::string_view lost_reports;               // why `uncovered` may be incomplete; empty: it is complete
     SearchProgress::Report search;               // what was found in the project after the start
+    size_t ended_commands = 0;                   // of `exec`, that ended with the session
     bool has_used_slurm = false;                 // a Slurm command was called
+    Discarded discarded;                         // files of the private home directory
     std::string record;                          // the file; empty: nothing was recorded
     std::string unrecorded;                      // why not, if a record was wanted
     uint64_t lost_lines = 0;                     // lines that could not be written
@@ -56,17 +75,34 @@ struct Jobs {
     std::vector<std::string> environment;  // of Slurm's own commands
 };
 
+// For a plan with credentials or request rules.
+struct BrokerOptions {
+    std::shared_ptr<Certificates> certificates;  // null: nothing is intercepted
+    Values::Fetch fetch;
+    Values::Logins logins = {};
+    bool records_paths = true;  // of requests
+};
+
 struct SessionOptions {
     std::string state_directory;  // $XDG_STATE_HOME/agent-sandbox: placeholder records, records of sessions
     std::string session;          // its id: names the record
-    std::string runtime_place;    // for the session's directory (runtime_directory.h); empty: no directory
+    std::string runtime_place;    // for the session's directory (directories.h); empty: no directory
     RecordSettings record;
-    std::string version;                 // of this program
-    std::string job;                     // the Slurm job that this runs in; empty: none
+    std::string version;  // of this program
+    std::string job;      // the Slurm job that this runs in; empty: none
+    BrokerOptions broker;
     Replan replan;                       // not set: the policy can't change while the session runs
     Jobs jobs;                           // used if the plan opens Slurm
-    std::vector<int> namespaces;         // of a job, in which the jail is made (job_namespaces.h)
+    std::vector<int> namespaces;         // of a job, in which the jail is made (slurm_job.h)
     std::vector<int> socket_namespaces;  // of a job, in which its Unix sockets are made
+    std::optional<layers::Layer> layer;  // of a plan that is layered
+    // A child that was started before the plan, to become the jail; null: none.
+    EarlyChild* early_child = nullptr;
+    MayPass may_pass = {};            // a variable of an added command
+    DetachedRun* detached = nullptr;  // null: the terminal is the caller's
+    AskRules asks = {};               // not set: the jail can't ask its user
+    // Called while the jail is built. An error ends the jail before the command runs.
+    std::function<base::Status()> confirm = {};
 };
 
 base::Result<Ending> run(const plan::Plan& plan, const host::Facts& facts, const SessionOptions& options);

@@ -18,17 +18,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
 #include "base/process/descriptors.h"
+#include "base/process/event_loop.h"
 
 namespace session {
 namespace {
 
-constexpr size_t kChunk = 65536;  // the size of a pipe
+constexpr size_t kPipeSize = 65536;  // the size of a pipe
 constexpr const char* kStreamNames[] = {"standard input", "standard output", "standard error"};
-constexpr int kRelayKilled = 255;  // as the relay's errno: it did not exit by itself
+constexpr char kOutputStaysOpen = 'o';  // sent to the relay: do not wait for the end of an output
+constexpr int kRelayKilled = 255;       // as the relay's errno: it did not exit by itself
 
 bool is_input(int number, int flags) {
     int mode = flags & O_ACCMODE;
@@ -53,7 +56,7 @@ class Input {
 
     // A write to a pipe accepts a whole chunk or a part of it.
     int step() {
-        char bytes[kChunk];
+        char bytes[kPipeSize];
         ssize_t got = ::pread(file_, bytes, sizeof bytes, start_ + written_);
         if (got <= 0) {
             pipe_.reset();
@@ -88,7 +91,7 @@ class Output {
     int events() const { return pipe_.get(); }
 
     int step() {
-        char bytes[kChunk];
+        char bytes[kPipeSize];
         ssize_t got = ::read(pipe_.get(), bytes, sizeof bytes);
         if (got < 0 && errno == EINTR) return 0;
         if (got <= 0) {
@@ -106,6 +109,14 @@ class Output {
             done += static_cast<size_t>(put);
         }
         return 0;
+    }
+
+    // Copies what is in the pipe, and closes it.
+    int step_to_pause() {
+        int number = 0;
+        while (number == 0 && pipe_ && base::ready_events(pipe_.get(), POLLIN) & POLLIN) number = step();
+        pipe_.reset();
+        return number;
     }
 
   private:
@@ -192,35 +203,34 @@ void StandardFiles::run_relay(int over) {
     }
     int failure = 0;
     bool is_over = false;
-    for (;;) {
-        std::vector<struct pollfd> watched = {{is_over ? -1 : over, POLLIN, 0}};
-        for (const Input& input : inputs) watched.push_back({is_over ? -1 : input.events(), POLLOUT, 0});
-        bool has_output = false;
-        for (const Output& output : outputs) {
-            watched.push_back({output.events(), POLLIN, 0});
-            has_output = has_output || output.events() >= 0;
-        }
-        if (is_over && !has_output) ::_exit(failure);
-        if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) ::_exit(errno);
-        size_t index = 1;
-        for (Input& input : inputs) {
-            int number = watched[index++].revents != 0 ? input.step() : 0;
-            if (failure == 0) failure = number;
-        }
-        for (Output& output : outputs) {
-            int number = watched[index++].revents != 0 ? output.step() : 0;
-            if (failure == 0) failure = number;
-        }
-        if (watched[0].revents == 0) continue;
-        is_over = true;
-        for (Input& input : inputs) input.settle();
+    auto note = [&failure](int number) {
+        if (failure == 0) failure = number;
+    };
+    base::EventLoop loop;
+    for (Input& input : inputs) {
+        loop.add(base::Stream{[&] {
+                                  return pollfd{is_over ? -1 : input.events(), POLLOUT, 0};
+                              },
+                              [&](short) { note(input.step()); }});
     }
+    for (Output& output : outputs) loop.add({[&] { return output.events(); }, [&] { note(output.step()); }});
+    loop.add({[&] { return is_over ? -1 : over; },
+              [&] {
+                  is_over = true;
+                  for (Input& input : inputs) input.settle();
+                  char word = 0;
+                  if (::read(over, &word, 1) != 1 || word != kOutputStaysOpen) return;
+                  for (Output& output : outputs) note(output.step_to_pause());
+              }});
+    auto is_open = [](const Output& output) { return output.events() >= 0; };
+    while (!is_over || std::ranges::any_of(outputs, is_open)) loop.turn();
+    ::_exit(failure);
 }
 
-base::Status StandardFiles::finish() {
+base::Status StandardFiles::finish(Left left) {
     if (relay_ < 0) return base::success();
     // Closing it is not enough: helpers that were forked meanwhile may have it open too.
-    (void)!::write(life_.get(), "", 1);
+    (void)!::write(life_.get(), left == Left::processes ? &kOutputStaysOpen : "", 1);
     life_.reset();
     int status = 0;
     while (::waitpid(relay_, &status, 0) < 0 && errno == EINTR) continue;

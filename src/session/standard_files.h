@@ -25,8 +25,10 @@ class StandardFiles {
     // The jail has inherited the pipes: 0, 1 and 2 are the caller's files again, and the relay starts.
     base::Status give_back();
     // The jail is dead. Waits until all its output is in the files, and sets the offset of an input to the
-    // first byte that the command has not read. An error: something could not be written.
-    base::Status finish();
+    // first byte that the command has not read. An error: something could not be written. `left`: the command
+    // has ended, and processes that it left may still have the pipes; what they write later is lost.
+    enum class Left { nothing, processes };
+    base::Status finish(Left left = Left::nothing);
 
     pid_t relay() const { return relay_; }  // -1: not running
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -17,7 +18,8 @@
 #include "session/helpers/chaperon.h"
 #include "session/helpers/gateway.h"
 #include "session/helpers/notices.h"
-#include "session/limits/cgroup.h"
+#include "session/helpers/ssh_agent.h"
+#include "session/limits/limits.h"
 #include "session/limits/watch.h"
 #include "session/session.h"
 #include "session/supervise.h"
@@ -28,6 +30,9 @@ namespace session {
 // ---- Prepare
 
 base::Result<Placeholders> acquire_placeholders(const plan::Plan& plan, const SessionOptions& options);
+
+// Makes the layer of a copy-on-write session, or takes up an existing one; returns its lock.
+base::Result<base::Fd> open_layer(const plan::Plan& plan, layers::Layer layer);
 
 // The name of a helper's socket on the host: in the session's own directory, if it has one.
 struct SocketName {
@@ -55,9 +60,21 @@ base::Status begin_record(Record& record, const plan::Plan& plan, const SessionO
 
 // ---- Launch
 
-std::map<std::string, std::string> sockets_of(const Notices& notices, const Chaperon& chaperon);
+std::map<std::string, std::string> sockets_of(const Notices& notices, const Chaperon& chaperon,
+                                              const SshAgent& ssh_agent);
 
 Gateway::Record shared_with_gateway(const Record& record);
+
+// Nothing: the plan has no credentials and no request rules.
+base::Result<std::optional<network::gateway::BrokerInputs>> broker_inputs(const plan::Plan& plan,
+                                                                          const SessionOptions& options);
+
+// The names that the session has certificates for, and the process that makes further ones.
+LiveRules::Names live_names(const plan::Plan& plan, const SessionOptions& options);
+
+// What the questions of the agent need.
+Asks::Parts asks_parts(Control& control, const SessionOptions& options, LiveRules& live,
+                       const Notices& notices, audit::Writer& record);
 
 // Launch failed after fork: kill the half-built jail before any user code runs.
 base::Error abandon(const backends::Launched& launched, const Orphans& orphans, const base::Error& error);
@@ -66,9 +83,11 @@ base::Error abandon(const backends::Launched& launched, const Orphans& orphans, 
 
 // The jail's mount namespace: passed by the stage, or opened in /proc if a backend's own program built the
 // jail.
-base::Result<base::Fd> mounts_of(pid_t stage, base::Fd handed_out);
+base::Result<base::Fd> mounts_of(base::Backend backend, pid_t stage, base::Fd handed_out);
 
-void start_watch(Watch& watch, const plan::Plan& plan, pid_t stage);
+// Fails if a limit needs a meter and the jail has no meter: a limit that is not measured would not be held.
+base::Status start_watch(Watch& watch, const plan::Plan& plan,
+                         const std::function<std::optional<Meter>()>& find_meter);
 
 // The command has not started yet.
 void tell_unwatched(Record& record, const base::Path& project);
@@ -84,5 +103,10 @@ void share_interrupt(const Terminal& terminal, const Outcome& outcome);
 
 // The command may have exited with 0, because a pipe accepted the output that the file could not.
 void tell_lost_output(const base::Error& error, Ending& ending);
+
+// Fails if a descriptor that the command inherits leads out of the jail.
+base::Status check_inherited(const plan::Plan& plan);
+// The same for one that it will have as `number`.
+base::Status check_inherited(const plan::Plan& plan, int descriptor, int number);
 
 }  // namespace session

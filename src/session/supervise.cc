@@ -22,17 +22,16 @@
 #include <chrono>
 #include <utility>
 
-#include "base/format.h"
-#include "base/process/pidfd.h"
+#include "base/process/descriptors.h"
 #include "base/text.h"
-#include "inner/report.h"
+#include "inner/messages.h"
 #include "session/control/history.h"
 #include "session/session.h"
 
 namespace session {
 namespace {
 
-constexpr int kLongestDeath = 10'000;  // milliseconds
+constexpr std::chrono::seconds kLongestDeath{10};
 // How long the end of a session waits for the keeper's last report. A keeper that a file system blocks, or
 // that is stopped, does not delay it further.
 constexpr std::chrono::seconds kLongestReporting{2};
@@ -82,9 +81,8 @@ Supervisor::Supervisor(Parts parts)
 // reports of the stage come first: they give the reason for its death, which the next row and SIGCHLD
 // announce.
 void Supervisor::register_sources() {
-    using Clock = Watch::Clock;
     constexpr int kUntilTold = static_cast<int>(kBeforeTelling.count());
-    loop_.add_check([this] { return parts_.watch.wait(Clock::now()); }, [this] { hold_limits(); });
+    loop_.add_check([this] { return parts_.watch.wait(Watch::Clock::now()); }, [this] { hold_limits(); });
     loop_.add_check([this] { return network_lost_ ? kUntilTold : -1; }, [this] { tell_lost_network(); });
 
     // A closed connection would always be ready.
@@ -92,13 +90,15 @@ void Supervisor::register_sources() {
         {[this] { return is_connected_ ? parts_.launched.control.get() : -1; }, [this] { take_reports(); }});
     loop_.add({[this] { return is_stage_gone_ ? -1 : stage_.get(); }, [this] { lose_stage(); }});
     loop_.add({[this] { return parts_.gateway.events(); }, [this] { hear_gateway(); }});
-    loop_.add({[this] { return parts_.notices.events(Clock::now()); },
-               [this] { record_mail(parts_.notices.take(Clock::now())); },
-               [this] { return parts_.notices.wait(Clock::now()); }});
+    loop_.add({[this] { return parts_.notices.events(Watch::Clock::now()); },
+               [this] { record_mail(parts_.notices.take(Watch::Clock::now())); },
+               [this] { return parts_.notices.wait(Watch::Clock::now()); }});
     loop_.add({[this] { return parts_.chaperon.events(); }, [this] { parts_.chaperon.start(); }});
+    loop_.add({[this] { return parts_.ssh_agent.events(); }, [this] { parts_.ssh_agent.take(); }});
     loop_.add(
         base::signal_source(parts_.signals.events(), [this](const auto& signal) { take_signal(signal); }));
     loop_.add({[this] { return parts_.control.events(); }, [this] { parts_.control.take(); }});
+    loop_.add({[this] { return parts_.values.events(); }, [this] { parts_.values.take(); }});
     if (parts_.tracer != nullptr)
         loop_.add({[this] { return parts_.tracer->events(); }, [this] { hear_tracer(); }});
     loop_.add({[this] { return parts_.keeper.events(); }, [this] { take_keeper_reports(); }});
@@ -109,6 +109,7 @@ Outcome Supervisor::attend() {
     await_death();
     take_last_keeper_reports();
     record_mail(parts_.notices.finish());
+    outcome_.ended_commands = parts_.added.finish();
     outcome_.reached = parts_.watch.reached();
     outcome_.diagnostics = read_what_is_there(parts_.launched.diagnostics.get());
     return std::move(outcome_);
@@ -123,13 +124,14 @@ void Supervisor::tell_lost_network() {
 
 // If only the backend's process is killed, it exits a moment before the jail.
 void Supervisor::await_death() const {
-    struct pollfd watched = {stage_.get(), POLLIN, 0};
-    if (stage_) (void)::poll(&watched, 1, kLongestDeath);
+    if (stage_) (void)base::await_events(stage_.get(), POLLIN, kLongestDeath);
 }
 
 void Supervisor::take_signal(const struct signalfd_siginfo& information) {
     int signal = static_cast<int>(information.ssi_signo);
     if (signal == SIGCONT) return continue_command();
+    // A logout, or the end of the terminal's holder, which ends the session by itself.
+    if (signal == SIGHUP && parts_.detached != nullptr) return;
     if (signal != SIGCHLD) return send({.signal = signal, .to_group = is_for_group(information)});
     int status = 0;
     pid_t builder = parts_.launched.process;
@@ -215,6 +217,15 @@ void Supervisor::take_keeper_reports() {
         outcome_.held_file = name.path.str();
         end_jail();
     }
+    for (const GitVerdict& verdict : parts_.keeper.take_verdicts()) {
+        outcome_.refused_settings += verdict.is_accepted ? 0 : 1;
+        if (!verdict.is_file) outcome_.moved_remotes[verdict.path] = verdict.moved_remotes;
+        record_git(parts_.record.writer(), verdict);
+        if (!verdict.ends_session) continue;
+        outcome_.planted_file = verdict.path.str();
+        end_jail();
+    }
+    for (const std::string& program : parts_.keeper.take_refused_programs()) note_refused_program(program);
 }
 
 // Threat: the process that opened the file is the command itself. The keeper kills it, the jail ends, and the
@@ -241,6 +252,11 @@ void Supervisor::record_refused_name(const std::string& name) {
         .text("name", name)
         .text("reason", "programs outside could connect to an abstract name of the jail");
     parts_.record.writer().write(std::move(line));
+}
+
+void Supervisor::note_refused_program(const std::string& program) {
+    outcome_.refused_programs.push_back(program);
+    record_refused_program(parts_.record.writer(), program);
 }
 
 void Supervisor::stop(bool at_once) {
@@ -324,9 +340,18 @@ void Supervisor::end_jail() const {
 // file that is replaced at any moment of a launch is covered).
 void Supervisor::get_ready(const inner::Report& report, Descriptors descriptors) {
     outcome_.landlock_abi = report.number;
-    Stage stage{.process = stage_process_, .descriptor = stage_.get(), .mounts = {}, .listener = {}};
+    Stage stage{.process = stage_process_,
+                .descriptor = stage_.get(),
+                .mounts = {},
+                .listener = {},
+                .home = {},
+                .proc = {}};
     for (size_t i = 0; i < std::min(descriptors.size(), report.step.size()); ++i) {
-        base::Fd& place = report.step[i] == inner::kListenerComes ? stage.listener : stage.mounts;
+        const char letter = report.step[i];
+        base::Fd& place = letter == inner::kListenerComes ? stage.listener
+                          : letter == inner::kHomeComes   ? stage.home
+                          : letter == inner::kProcComes   ? stage.proc
+                                                          : stage.mounts;
         place = std::move(descriptors[i]);
     }
     base::Status ready = parts_.on_built(std::move(stage));
@@ -346,6 +371,7 @@ void Supervisor::give_word() {
 }
 
 void Supervisor::obey(const inner::Report& report, Descriptors descriptors) {
+    if (report.slot >= 0) return parts_.added.hear(report);
     switch (report.kind) {
         case inner::Report::Kind::built:
             get_ready(report, std::move(descriptors));
@@ -356,8 +382,16 @@ void Supervisor::obey(const inner::Report& report, Descriptors descriptors) {
         case inner::Report::Kind::refused:
             record_refused_name(report.object);
             return;
+        case inner::Report::Kind::opened:
+            outcome_.opened_masks.push_back(report.object);
+            return;
+        case inner::Report::Kind::nested:
+            note_refused_program(report.object);
+            return;
         case inner::Report::Kind::started:
             outcome_.has_started = true;
+            parts_.added.open();
+            if (parts_.detached != nullptr && !parts_.detached->report_started(parts_.session)) stop(true);
             return;
         case inner::Report::Kind::failed:
             outcome_.failure = report;

@@ -12,15 +12,18 @@
 #include "base/file.h"
 #include "base/process/event_loop.h"
 #include "inner/messages.h"
+#include "session/control/added_commands.h"
 #include "session/control/control.h"
 #include "session/control/record.h"
+#include "session/detached/detached_run.h"
 #include "session/guard/keeper.h"
 #include "session/guard/orphans.h"
-#include "session/held_signals.h"
 #include "session/helpers/chaperon.h"
 #include "session/helpers/gateway.h"
 #include "session/helpers/notices.h"
-#include "session/helpers/tracer.h"
+#include "session/helpers/outside_answers.h"
+#include "session/helpers/ssh_agent.h"
+#include "session/helpers/values.h"
 #include "session/limits/watch.h"
 #include "session/terminal.h"
 
@@ -38,8 +41,14 @@ struct Outcome {
     std::string_view reached;        // the limit that ended the jail: "limits.memory"
     uint64_t refused_processes = 0;  // because of limits.processes, if the kernel counts them
     uint64_t refused_mails = 0;
+    std::vector<std::string> opened_masks;      // masked files of the project that were opened inside
+    std::vector<std::string> refused_programs;  // that wanted namespaces of their own
+    uint64_t refused_settings = 0;              // of git configurations
+    MovedRemotes moved_remotes;
     std::string tracer_failure;  // the jail was ended because its tracer no longer answers its calls
+    std::string planted_file;    // the jail was ended because it made this file again and again
     std::string held_file;       // the jail was ended because a process may have kept this file open
+    size_t ended_commands = 0;   // of `exec`, that ended with the session
     std::optional<base::Error> guard_failure;  // the keeper could not guard the jail; nothing ran
 };
 
@@ -51,6 +60,8 @@ class Supervisor {
         int descriptor = -1;  // a pidfd, or minus errno: before Linux 5.3 there are no pidfds
         base::Fd mounts;      // the jail's mount namespace, if the stage sent it
         base::Fd listener;    // of calls that a process outside answers
+        base::Fd home;        // the private home directory, if the jail has one
+        base::Fd proc;        // the /proc of the jail's pid namespace, if it has one
     };
     // The jail, and what runs or waits beside it.
     struct Parts {
@@ -60,12 +71,17 @@ class Supervisor {
         Terminal& terminal;
         Watch& watch;
         Gateway& gateway;
+        Values& values;
         Notices& notices;
         Chaperon& chaperon;
+        SshAgent& ssh_agent;
         Control& control;  // receives the user's requests
-        Record& record;    // receives what the jail did
-        Tracer* tracer;    // null: the plan wants no trace
+        AddedCommands& added;
+        Record& record;  // receives what the jail did
+        Tracer* tracer;  // null: the plan wants no trace
         Keeper& keeper;
+        DetachedRun* detached;  // null: the terminal is the caller's
+        std::string session;    // its id
         // Called before any code of the user runs; if it fails, none will run.
         std::function<base::Status(Stage)> on_built;
     };
@@ -93,6 +109,7 @@ class Supervisor {
     void obey(const inner::Report& report, Descriptors descriptors);
     void get_ready(const inner::Report& report, Descriptors descriptors);
     void record_refused_name(const std::string& name);
+    void note_refused_program(const std::string& program);
     void give_word();
     void hold_limits();
     void tell_lost_network();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The caller's controlling terminal: its foreground group and its settings. The command has its own process
-// group (inner/stage.cc gives the reason), so the foreground is given to it and taken back as a job-control
-// shell does. However the command ends, the terminal is then as it was before.
+// What the supervisor takes over from its caller while a command runs: signals, and the controlling
+// terminal.
 #pragma once
 
 #include <sys/types.h>
@@ -10,8 +9,35 @@
 #include <memory>
 
 #include "base/file.h"
+#include "inner/command/process_state.h"
 
 namespace session {
+
+// Blocks the signals that would end or stop the supervisor, and makes them readable as events instead. The
+// destructor restores the caller's state.
+
+class HeldSignals {
+  public:
+    HeldSignals();
+    ~HeldSignals();
+    HeldSignals(const HeldSignals&) = delete;
+    HeldSignals& operator=(const HeldSignals&) = delete;
+
+    const inner::SignalState& before() const { return before_; }
+    int events() const { return events_.get(); }
+
+  private:
+    inner::SignalState before_;
+    base::Fd events_;
+};
+
+// For a client that relays a terminal: stops this process's job with the signal that a terminal would send.
+// Returns when it is continued.
+void stop_callers_job();
+
+// The caller's controlling terminal: its foreground group and its settings. The command has its own process
+// group (inner/stage.cc gives the reason), so the foreground is given to it and taken back as a job-control
+// shell does. However the command ends, the terminal is then as it was before.
 
 class Terminal {
   public:

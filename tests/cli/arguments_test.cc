@@ -53,6 +53,7 @@ TEST(Arguments, EveryFlagOfTheTableIsAnOptionAndIsItsOrigin) {
             auto choices = config::choices_of(setting);
             words.push_back(choices.empty() ? "/value" : std::string(choices.back()));
             if (setting.type == config::Type::name_list) words.back() = "NAME";
+            if (setting.key == "credentials.use") words.back() = "github";
             if (setting.type == config::Type::rule_list) words.back() = "example.org";
         }
         words.push_back("true");
@@ -62,6 +63,18 @@ TEST(Arguments, EveryFlagOfTheTableIsAnOptionAndIsItsOrigin) {
         EXPECT_EQ(arguments->settings.find(setting.key)->second.origin.describe(), setting.flag);
         EXPECT_EQ(arguments->words, (Words{"true"})) << setting.flag;
     }
+}
+
+TEST(Arguments, TheCommandOfASecretIsNotParsed) {
+    auto arguments =
+        parse({"secret", "add", "github", "--command", "gh", "auth", "token", "--json", "--help"});
+    ASSERT_TRUE(arguments.ok()) << arguments.error().line();
+    EXPECT_TRUE(arguments->has_own("--command"));
+    EXPECT_FALSE(arguments->wants_json || arguments->wants_help);
+    EXPECT_EQ(arguments->words, (Words{"add", "github", "gh", "auth", "token", "--json", "--help"}));
+    arguments = parse({"secret", "add", "github", "--keyring", "a=b", "--keyring=c=d"});
+    ASSERT_TRUE(arguments.ok()) << arguments.error().line();
+    EXPECT_EQ(arguments->own_values.size(), 2u);
 }
 
 TEST(Arguments, EveryFlagThatHelpListsIsAnOption) {
@@ -179,6 +192,27 @@ TEST(Arguments, AVerbThatTakesACommandLeavesItsWordsAlone) {
     EXPECT_TRUE(arguments->wants_json);
     EXPECT_EQ(arguments->words, (Words{"make", "--json", "--bogus"}));
     EXPECT_EQ(parse({"run", "--", "run", "x"})->words, (Words{"run", "x"}));
+}
+
+TEST(Arguments, TheCommandOfExecIsAfterDashes) {
+    auto arguments =
+        parse({"exec", "-T", "--cwd", "src", "4f2a", "--env", "A", "--", "make", "-j2", "--", "x"});
+    ASSERT_TRUE(arguments.ok());
+    EXPECT_EQ(arguments->words, (Words{"4f2a"}));
+    EXPECT_EQ(arguments->command, (Words{"make", "-j2", "--", "x"}));
+    EXPECT_TRUE(arguments->has_own("--streams"));
+    EXPECT_EQ(arguments->own_value("--cwd"), "src");
+    EXPECT_EQ(entries(*arguments, "env.allow"), (Words{"A"}));
+    arguments = parse({"exec", "--", "4f2a"});
+    ASSERT_TRUE(arguments.ok());
+    EXPECT_TRUE(arguments->words.empty());
+    EXPECT_EQ(arguments->command, (Words{"4f2a"}));
+}
+
+TEST(Arguments, AMistakeInExecIsNeverTheCommandsStatus) {
+    auto arguments = parse({"exec", "--no-such-option", "--", "true"});
+    ASSERT_FALSE(arguments.ok());
+    EXPECT_EQ(arguments.error().exit_code, base::ExitCode::jail_failed);
 }
 
 TEST(Arguments, AnUnknownOptionNamesTheNearestKnownOne) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/help/backends_page.h"
+#include "cli/help/topics.h"
 
 #include <gtest/gtest.h>
 

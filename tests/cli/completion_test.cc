@@ -9,7 +9,7 @@
 #include "cli/completion/complete.h"
 #include "config/data.h"
 #include "config/settings.h"
-#include "selftest/probe.h"
+#include "selftest/runner.h"
 
 namespace {
 
@@ -77,6 +77,7 @@ TEST(Complete, OffersFilesDirectoriesAndNames) {
     EXPECT_EQ(complete({"config", "check", ""}).kind, Kind::files);
     EXPECT_EQ(offered({"--preset", ""}), (Words{"a-preset"}));
     EXPECT_EQ(offered({"--agent", ""}), (Words{"a-profile"}));
+    EXPECT_EQ(offered({"--credential", ""}), (Words{"a-credential"}));
     EXPECT_EQ(offered({"profiles", "show", ""}), (Words{"a-profile"}));
     EXPECT_EQ(offered({"--env", ""}), (Words{"a-variable"}));
     EXPECT_EQ(offered({"why", "env", ""}), (Words{"a-variable"}));
@@ -131,7 +132,7 @@ TEST(Complete, LeavesTheCommandAlone) {
 
 TEST(Complete, EveryEntryOfAVerbStandsForSomething) {
     auto unknown = [](std::string_view kind) {
-        constexpr std::string_view kKnown[] = {"@session", "@preset", "@profile", "@variable"};
+        constexpr std::string_view kKnown[] = {"@session", "@preset", "@profile", "@variable", "@credential"};
         EXPECT_NE(std::ranges::find(kKnown, kind), std::end(kKnown)) << kind;
         return cli::Candidates{};
     };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "cli/help/details.h"
+#include "cli/help/topics.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/help/manual_parts.h"
+#include "cli/help/help.h"
 #include "cli/verbs.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/report/not_found.h"
+#include "cli/report/run_report.h"
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ TEST_F(NotFound, OrdinaryCommandsAreNotTakenForVerbs) {
 
 TEST_F(NotFound, WhatWasMeantIsSaid) {
     EXPECT_EQ(hint("run.sh"), "there is ./run.sh, which is not in PATH: agent-sandbox ./run.sh");
-    EXPECT_EQ(hint("./nofile.sh"), "there is no such file outside the jail either");
+    EXPECT_EQ(hint("./nofile.sh"), "the file does not exist outside the jail either");
     EXPECT_EQ(hint("ls -la"), "it is one word with a blank: leave the quotes out, or write sh -c 'ls -la'");
     EXPECT_EQ(hint("FOO=1"), "to set a variable, write --env FOO=1 before the command");
     EXPECT_NE(hint("=x").find("install it"), std::string::npos);

@@ -63,6 +63,18 @@ TEST(WhySlurm, ItsOptionsAreWordsOnTheCommandLine) {
     EXPECT_TRUE(arguments->wants_json);
     EXPECT_FALSE(arguments->wants_version);
     EXPECT_EQ(arguments->words, (Words{"slurm", "sbatch", "--version"}));
+    // Directly after a command, --json is an option of that command.
+    arguments = cli::parse_arguments(Words{"why", "slurm", "squeue", "--json"}, base::Path());
+    ASSERT_TRUE(arguments);
+    EXPECT_FALSE(arguments->wants_json);
+    EXPECT_EQ(arguments->words, (Words{"slurm", "squeue", "--json"}));
+    for (const Words& both : {Words{"why", "--json", "slurm", "squeue", "--json"},
+                              Words{"why", "slurm", "squeue", "--json", "--json"}}) {
+        arguments = cli::parse_arguments(both, base::Path());
+        ASSERT_TRUE(arguments);
+        EXPECT_TRUE(arguments->wants_json);
+        EXPECT_EQ(arguments->words, (Words{"slurm", "squeue", "--json"}));
+    }
 }
 
 }  // namespace

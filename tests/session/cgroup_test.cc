@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Uses a directory that looks like a tree of control groups; only the kernel implements what the files do.
-#include "session/limits/cgroup.h"
+#include "session/limits/limits.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -16,7 +16,7 @@ using session::Outcome;
 
 const plan::Plan kPlan = {.backend = base::Backend::bwrap, .command = {"tool"}};
 
-TEST(Conclude, APlainEndIsTheCommandsOwn) {
+TEST(ExitStatus, APlainEndIsTheCommandsOwn) {
     auto ending = conclude(kPlan, Outcome{.may_have_run = true,
                                           .has_started = true,
                                           .ending = Report{.kind = Report::Kind::ended, .number = 77}});
@@ -25,7 +25,7 @@ TEST(Conclude, APlainEndIsTheCommandsOwn) {
     EXPECT_TRUE(ending->reason.empty());
 }
 
-TEST(Conclude, ASignalIsNamed) {
+TEST(ExitStatus, ASignalIsNamed) {
     Outcome outcome{.may_have_run = true,
                     .has_started = true,
                     .ending = Report{.kind = Report::Kind::ended, .number = 11, .by_signal = true}};
@@ -35,7 +35,7 @@ TEST(Conclude, ASignalIsNamed) {
     EXPECT_NE(ending->reason.find("tool was ended by signal 11"), std::string::npos);
 }
 
-TEST(Conclude, AJailThatVanishedWasKilled) {
+TEST(ExitStatus, AJailThatVanishedWasKilled) {
     for (bool has_started : {false, true}) {
         auto ending = conclude(kPlan, Outcome{.may_have_run = true, .has_started = has_started});
         ASSERT_TRUE(ending);
@@ -46,7 +46,7 @@ TEST(Conclude, AJailThatVanishedWasKilled) {
 
 // The gateway reports that the namespaces have no process. The cause is still bubblewrap, even if it printed
 // nothing.
-TEST(Conclude, ABackendThatEndedIsNotTheNetworksFault) {
+TEST(ExitStatus, ABackendThatEndedIsNotTheNetworksFault) {
     auto silent = conclude(kPlan, Outcome{.gateway_failure = std::string(backends::bubblewrap::kNoJail)});
     ASSERT_FALSE(silent);
     EXPECT_NE(silent.error().what.find("without a word"), std::string::npos);
@@ -60,7 +60,7 @@ TEST(Conclude, ABackendThatEndedIsNotTheNetworksFault) {
     EXPECT_EQ(port.error().advice, "") << "another network mode would not help";
 }
 
-TEST(Conclude, AJailWithoutItsTracerWasEndedAndSaysSo) {
+TEST(ExitStatus, AJailWithoutItsTracerWasEndedAndSaysSo) {
     auto ending =
         conclude(kPlan, Outcome{.may_have_run = true, .has_started = true, .tracer_failure = "gone"});
     ASSERT_TRUE(ending);
@@ -72,21 +72,21 @@ TEST(Conclude, AJailWithoutItsTracerWasEndedAndSaysSo) {
     EXPECT_NE(early.error().what.find("can't be traced: no such kernel"), std::string::npos);
 }
 
-TEST(Conclude, AJailThatNobodyLooksAfterRanNothing) {
+TEST(ExitStatus, AJailThatNobodyLooksAfterRanNothing) {
     auto ending =
         conclude(kPlan, Outcome{.guard_failure = base::Error{.what = "cannot watch over the jail"}});
     ASSERT_FALSE(ending);
     EXPECT_EQ(ending.error().what, "cannot watch over the jail");
 }
 
-TEST(Conclude, AJailInATracedJailIsToldWhatToDo) {
+TEST(ExitStatus, AJailInATracedJailIsToldWhatToDo) {
     Report failure{.kind = Report::Kind::failed, .number = EBUSY, .step = std::string(inner::kStepTracer)};
     auto ending = conclude(kPlan, Outcome{.failure = failure});
     ASSERT_FALSE(ending);
     EXPECT_NE(ending.error().advice.find("inside a jail whose system calls are answered"), std::string::npos);
 }
 
-TEST(Conclude, AUserWithoutKeysLeftIsToldWhatTakesThem) {
+TEST(ExitStatus, AUserWithoutKeysLeftIsToldWhatTakesThem) {
     Report failure{.kind = Report::Kind::failed, .number = EDQUOT, .step = std::string(inner::kStepKeyring)};
     auto ending = conclude(kPlan, Outcome{.failure = failure});
     ASSERT_FALSE(ending);
@@ -102,7 +102,7 @@ plan::Plan limited() {
     return plan;
 }
 
-TEST(Conclude, ALimitHasItsCodeAndItsSentence) {
+TEST(ExitStatus, ALimitHasItsCodeAndItsSentence) {
     Report killed{.kind = Report::Kind::ended, .number = SIGTERM, .by_signal = true};
     auto late =
         conclude(limited(), Outcome{.may_have_run = true, .ending = killed, .reached = "limits.wall_time"});
@@ -115,7 +115,7 @@ TEST(Conclude, ALimitHasItsCodeAndItsSentence) {
     EXPECT_EQ(full->reason, "stopped: limits.memory = 512M was reached (--limit)");
 }
 
-TEST(Conclude, ALimitThatTheCommandMetItselfIsNamed) {
+TEST(ExitStatus, ALimitThatTheCommandMetItselfIsNamed) {
     Report large{.kind = Report::Kind::ended, .number = SIGXFSZ, .by_signal = true};
     auto ending = conclude(limited(), Outcome{.may_have_run = true, .ending = large});
     EXPECT_EQ(ending->exit_code, 128 + SIGXFSZ);
@@ -128,7 +128,7 @@ TEST(Conclude, ALimitThatTheCommandMetItselfIsNamed) {
     EXPECT_EQ(ending->reason, "limits.processes = 20 was reached (--limit): 3 processes were refused");
 }
 
-TEST(Conclude, FailuresHaveTheirCodes) {
+TEST(ExitStatus, FailuresHaveTheirCodes) {
     struct Row {
         std::string_view step;
         int number;
@@ -152,14 +152,14 @@ TEST(Conclude, FailuresHaveTheirCodes) {
     }
 }
 
-TEST(Conclude, WithoutAnyReportBubblewrapIsHeard) {
+TEST(ExitStatus, WithoutAnyReportBubblewrapIsHeard) {
     auto ending = conclude(kPlan, Outcome{.diagnostics = "bwrap: setting up uid map: Permission denied"});
     ASSERT_FALSE(ending);
     EXPECT_EQ(ending.error().exit_code, base::ExitCode::jail_failed);
     EXPECT_NE(ending.error().what.find("user namespaces"), std::string::npos);
 }
 
-TEST(Conclude, WithoutAnyReportTheChildIsHeard) {
+TEST(ExitStatus, WithoutAnyReportTheChildIsHeard) {
     plan::Plan plan = kPlan;
     plan.backend = base::Backend::native;
     using namespace std::string_literals;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The client against a server that the test controls; it also does what a real server never does.
-#include "session/control/control_client.h"
+#include "session/control/known_sessions.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "base/temporary_directory.h"
-#include "session/control/named_socket.h"
+#include "session/control/session_directory.h"
 
 namespace session {
 namespace {

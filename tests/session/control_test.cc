@@ -10,8 +10,10 @@
 
 #include <cstring>
 
+#include "base/process/descriptors.h"
 #include "base/temporary_directory.h"
-#include "session/control/named_socket.h"
+#include "session/control/session_directory.h"
+#include "session/control_client.h"
 
 namespace session {
 namespace {
@@ -27,14 +29,7 @@ class ControlTest : public testing::Test {
         });
         control_.handle("wait", [this](const base::Json&, const Control::Reply& reply) { later_ = reply; });
     }
-    base::Fd connect() const {
-        base::Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-        struct sockaddr_un address = {};
-        address.sun_family = AF_UNIX;
-        std::strncpy(address.sun_path, (directory_.path() + "/control").c_str(), sizeof address.sun_path - 1);
-        EXPECT_EQ(::connect(socket.get(), reinterpret_cast<struct sockaddr*>(&address), sizeof address), 0);
-        return socket;
-    }
+    base::Fd connect() const { return testing_support::connect_to_control(directory_.path()); }
     // Handles everything that has arrived.
     void serve() {
         struct pollfd watched = {control_.events(), POLLIN, 0};
@@ -66,6 +61,37 @@ TEST_F(ControlTest, AnswersEachRequest) {
     EXPECT_EQ(ask(socket, R"({"do":"greet","name":"b"})"), R"({"ok":true,"name":"b"})");
 }
 
+TEST_F(ControlTest, GivesAVisitorAwayWithItsDescriptors) {
+    Control::Visitor visitor;
+    control_.handle_visits("stay",
+                           [&](const base::Json&, Control::Visitor one) { visitor = std::move(one); });
+    base::Fd socket = connect();
+    serve();
+    const int passed[] = {0, 1};
+    ASSERT_EQ(base::send_with_descriptors(socket.get(), R"({"do":"stay"})", passed, 0), 0);
+    serve();
+    ASSERT_TRUE(visitor.connection);
+    EXPECT_EQ(visitor.descriptors.size(), 2u);
+    control_.close();
+    ASSERT_EQ(::send(visitor.connection.get(), "later", 5, MSG_NOSIGNAL), 5) << "it is the visitor's own";
+    EXPECT_EQ(hear(socket), "later");
+}
+
+TEST_F(ControlTest, ClosesDescriptorsThatNoRequestTakes) {
+    int ends[2];
+    ASSERT_EQ(::pipe(ends), 0);
+    base::Fd reader(ends[0]), writer(ends[1]);
+    base::Fd socket = connect();
+    serve();
+    const int passed[] = {writer.get()};
+    ASSERT_EQ(base::send_with_descriptors(socket.get(), R"({"do":"greet","name":"a"})", passed, 0), 0);
+    writer.reset();
+    serve();
+    EXPECT_EQ(hear(socket), R"({"ok":true,"name":"a"})");
+    char byte = 0;
+    EXPECT_EQ(::read(reader.get(), &byte, 1), 0) << "no process has the other end";
+}
+
 TEST_F(ControlTest, SaysWhatItDoesNotUnderstand) {
     base::Fd socket = connect();
     serve();
@@ -94,8 +120,10 @@ TEST_F(ControlTest, HearsNobodyFromInside) {
     is_outside_ = false;
     base::Fd socket = connect();
     serve();
-    char byte;
-    EXPECT_EQ(::recv(socket.get(), &byte, 1, MSG_DONTWAIT), 0) << "closed";
+    char bytes[1024] = {};
+    ASSERT_GT(::recv(socket.get(), bytes, sizeof bytes - 1, MSG_DONTWAIT), 0);
+    EXPECT_NE(std::string_view(bytes).find("may be in the jail"), std::string_view::npos) << bytes;
+    EXPECT_EQ(::recv(socket.get(), bytes, sizeof bytes, MSG_DONTWAIT), 0) << "closed";
 }
 
 TEST_F(ControlTest, WatchesForOthers) {
@@ -125,6 +153,8 @@ TEST_F(ControlTest, NobodyKeepsOthersOutByStaying) {
 
 TEST(OutsideOfJail, IsWhoDoesNotDescendFromItsFirstProcess) {
     EXPECT_TRUE(is_outside_of_jail(::getpid(), -1));
+    EXPECT_TRUE(is_outside_of_jail(::getpid(), std::nullopt)) << "the jail has a pid namespace of its own";
+    EXPECT_FALSE(is_outside_of_jail(0, std::nullopt));
     EXPECT_FALSE(is_outside_of_jail(::getpid(), ::getpid()));
     EXPECT_FALSE(is_outside_of_jail(::getpid(), ::getppid()));
     EXPECT_FALSE(is_outside_of_jail(0, -1)) << "of a namespace that is not below ours";

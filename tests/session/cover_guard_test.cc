@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "base/temporary_directory.h"
-#include "session/guard/git_settings.h"
 
 namespace {
 
@@ -17,7 +16,7 @@ BareName name(std::string_view path, bool is_covered, bool may_be_held = false, 
     return {base::Path::known(path), is_covered, may_be_held, std::move(detail)};
 }
 
-TEST(BareNames, ArriveAsTheyWereSent) {
+TEST(UncoveredNames, ArriveAsTheyWereSent) {
     const std::vector<BareName> sent = {name("/p/.env", true), name("/p/a\nb", false, false, "one; two"),
                                         name("/p/.git/config", true, true, "held")};
     std::string bytes;
@@ -32,7 +31,7 @@ TEST(BareNames, ArriveAsTheyWereSent) {
     }
 }
 
-TEST(BareNames, SkipWhatIsNoReport) {
+TEST(UncoveredNames, SkipWhatIsNoReport) {
     using std::string_literals::operator""s;
     EXPECT_TRUE(session::decode_bare_names("").empty());
     EXPECT_TRUE(session::decode_bare_names("/p").empty());
@@ -50,11 +49,11 @@ TEST(BareNames, SkipWhatIsNoReport) {
     EXPECT_EQ(session::decode_bare_names(whole + "/p\0"s).size(), 1u) << "what came before a damaged one";
 }
 
-class GitOrdersTest : public testing::Test {
+class GitProgramSettingsTest : public testing::Test {
   protected:
     void SetUp() override {
         write("[core]\n\teditor = vi\n");
-        orders_.read({{file_, file_, backends::Cover::Kind::readonly}});
+        programs_.read({{file_, file_, backends::Cover::Kind::readonly}});
     }
 
     void write(std::string_view text) { std::ofstream(file_.str()) << text; }
@@ -62,27 +61,27 @@ class GitOrdersTest : public testing::Test {
     using Keys = std::vector<std::string>;
     testing_support::TemporaryDirectory directory_;
     base::Path file_ = base::Path::known(directory_ / "config");
-    session::GitOrders orders_;
+    session::GitProgramSettings programs_;
 };
 
-TEST_F(GitOrdersTest, NameEachNewSettingThatRunsAProgramOnce) {
-    EXPECT_EQ(orders_.take_new(file_), Keys{});
+TEST_F(GitProgramSettingsTest, NameEachNewSettingThatRunsAProgramOnce) {
+    EXPECT_EQ(programs_.take_new(file_), Keys{});
     write("[core]\n\teditor = vi\n\tfsmonitor = /tmp/x\n[user]\n\tname = A\n");
-    EXPECT_EQ(orders_.take_new(file_), Keys{"core.fsmonitor"});
-    EXPECT_EQ(orders_.take_new(file_), Keys{});
+    EXPECT_EQ(programs_.take_new(file_), Keys{"core.fsmonitor"});
+    EXPECT_EQ(programs_.take_new(file_), Keys{});
 }
 
-TEST_F(GitOrdersTest, NameASettingWhoseProgramChanged) {
+TEST_F(GitProgramSettingsTest, NameASettingWhoseProgramChanged) {
     write("[core]\n\teditor = /tmp/x\n");
-    EXPECT_EQ(orders_.take_new(file_), Keys{"core.editor"});
+    EXPECT_EQ(programs_.take_new(file_), Keys{"core.editor"});
 }
 
-TEST_F(GitOrdersTest, FollowNoLinkAndKnowNoOtherFile) {
-    EXPECT_EQ(orders_.take_new(base::Path::known("/p/config")), Keys{});
+TEST_F(GitProgramSettingsTest, FollowNoLinkAndKnowNoOtherFile) {
+    EXPECT_EQ(programs_.take_new(base::Path::known("/p/config")), Keys{});
     std::filesystem::rename(file_.str(), directory_ / "other");
     std::ofstream(directory_ / "other") << "[core]\n\tpager = /tmp/x\n";
     std::filesystem::create_symlink("other", file_.str());
-    EXPECT_EQ(orders_.take_new(file_), Keys{});
+    EXPECT_EQ(programs_.take_new(file_), Keys{});
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/job/job_namespaces.h"
+#include "session/slurm_job.h"
 
 #include <gtest/gtest.h>
 #include <linux/nsfs.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/guard/stale_bwrap.h"
+#include "session/guard/orphans.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ constexpr std::string_view kOurs =
 constexpr std::string_view kInner = "Name:\tbwrap\nPPid:\t1\nNSpid:\t4711\t1\nUid:\t1000\t1000\t1000\t1000\n";
 constexpr std::string_view kOuter = "Name:\tbwrap\nPPid:\t80\nNSpid:\t4711\nUid:\t1000\t1000\t1000\t1000\n";
 
-TEST(LeftBuilders, WaitInANamespaceBelowWithoutABubblewrapAbove) {
+TEST(StaleBubblewrap, WaitInANamespaceBelowWithoutABubblewrapAbove) {
     EXPECT_TRUE(is_left_builder(kOurs, kInner, 1, "init"));
     // Its jail is still being built.
     EXPECT_FALSE(is_left_builder(kOurs, kInner, 1, "bwrap"));
@@ -28,7 +28,7 @@ TEST(LeftBuilders, WaitInANamespaceBelowWithoutABubblewrapAbove) {
     EXPECT_FALSE(is_left_builder(kOurs, kInner, 0, "init"));
 }
 
-TEST(LeftBuilders, AreNobodyElses) {
+TEST(StaleBubblewrap, AreNobodyElses) {
     EXPECT_FALSE(
         is_left_builder("bwrap\0--args\0"
                         "34\0--\0/usr/bin/firefox\0"sv,

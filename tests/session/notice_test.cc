@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/helpers/notice.h"
+#include "session/helpers/notices.h"
 
 #include <gtest/gtest.h>
 

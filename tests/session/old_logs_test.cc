@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/control/old_logs.h"
+#include "session/control/record.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(OldLogs, AreRemovedAndNothingElse) {
     remove_old_logs(at + "not-there", kLongestKept, now);
 }
 
-TEST(LeftDrafts, AreRemovedAndNothingElse) {
+TEST(StaleDrafts, AreRemovedAndNothingElse) {
     testing_support::TemporaryDirectory directory;
     const std::string at = directory.path() + "/";
     const std::time_t now = 2'000'000'000, long_ago = now - 7200;

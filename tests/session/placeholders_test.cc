@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/few_descriptors.h"
 #include "base/temporary_directory.h"
 #include "session/guard/trash.h"
 
@@ -19,6 +20,7 @@ constexpr std::chrono::milliseconds kTick{30};
 
 using base::Path;
 using session::Placeholders;
+using testing_support::FewDescriptors;
 using testing_support::TemporaryDirectory;
 
 class PlaceholdersTest : public testing::Test {
@@ -86,6 +88,27 @@ TEST_F(PlaceholdersTest, AFileIsMadeAndTakenAwayUnlessItIsSomebodysByThen) {
     second->release();
     EXPECT_FALSE(exists("git/commondir"));
     EXPECT_EQ(std::filesystem::file_size(empty.str()), 7u);
+}
+
+TEST_F(PlaceholdersTest, WhatCantBeLookedAtForLackOfDescriptorsIsRemovedLater) {
+    const Path file = Path::known(project("git/commondir"));
+    size_t kept = 0;
+    for (unsigned spare = 0; spare < 6; ++spare) {
+        auto held = Placeholders::acquire(directory_ / "state", {file}, {{file, ".\n"}});
+        ASSERT_TRUE(held) << held.error().line();
+        {
+            FewDescriptors few(spare);
+            held->release();
+            session::empty_trash(directory_ / "state");
+        }
+        kept += exists("git/commondir") ? 1 : 0;
+        auto next = acquire({".idea"});
+        ASSERT_TRUE(next) << next.error().line();
+        next->release();
+        session::empty_trash(directory_ / "state");
+        EXPECT_TRUE(std::filesystem::is_empty(directory_ / "p")) << "with " << spare << " descriptors";
+    }
+    EXPECT_GT(kept, 0u) << "the limit had no effect";
 }
 
 TEST_F(PlaceholdersTest, WhatWasThereStays) {

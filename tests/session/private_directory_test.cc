@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/private_directory.h"
+#include "session/directories.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

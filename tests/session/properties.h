@@ -8,7 +8,8 @@
 #include <string_view>
 
 #include "base/text.h"
-#include "session/helpers/notice.h"
+#include "session/asks/message.h"
+#include "session/helpers/notices.h"
 
 namespace session {
 
@@ -39,6 +40,15 @@ inline const char* broken_for_notice(std::string_view bytes) {
         }
     }
     return nullptr;
+}
+
+inline const char* broken_for_ask(std::string_view bytes) {
+    std::optional<Ask> ask = decode_ask(bytes);
+    if (!ask) return nullptr;
+    if (base::printable(ask->name) != ask->name) return "a name is shown as it is";
+    if (ask->name.empty() || ask->name.size() > kLongestAskedName) return "a name has a size";
+    if (base::printable(ask->because) != ask->because) return "a reason is plain text";
+    return decode_ask(encode(*ask)) == ask ? nullptr : "what was read can be sent again";
 }
 
 }  // namespace session

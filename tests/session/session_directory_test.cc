@@ -10,7 +10,7 @@
 #include <filesystem>
 
 #include "base/temporary_directory.h"
-#include "session/runtime_directory.h"
+#include "session/directories.h"
 
 namespace session {
 namespace {
@@ -48,6 +48,23 @@ TEST_F(SessionDirectoryTest, HoldsWhatOthersNeed) {
     EXPECT_TRUE(std::filesystem::is_socket(path + "/control"));
 }
 
+TEST_F(SessionDirectoryTest, ChangesWhileTheSessionRuns) {
+    SessionDirectory session;
+    session.update("published", base::Json::array());
+    ASSERT_TRUE(session.make(place_, kSession, base::Json::object().set("backend", "native"), ""));
+    for (const char* ports : {"8080", "8080:80"}) {
+        session.update("published", base::Json::array().push(ports));
+        base::Result<std::string> text = base::read_file(session.path() + "/session.json");
+        ASSERT_TRUE(text);
+        base::Result<base::Json> metadata = base::Json::parse(*text);
+        ASSERT_TRUE(metadata);
+        EXPECT_EQ(metadata->text("backend"), "native");
+        ASSERT_EQ(metadata->items("published").size(), 1u);
+        EXPECT_EQ(*metadata->items("published")[0].as_text(), ports);
+    }
+    EXPECT_FALSE(std::filesystem::exists(session.path() + "/session.json.new"));
+}
+
 TEST_F(SessionDirectoryTest, IsLockedForAsLongAsItLives) {
     SessionDirectory session;
     ASSERT_TRUE(session.make(place_, kSession, base::Json::object(), ""));
@@ -75,7 +92,7 @@ TEST_F(SessionDirectoryTest, TakesNoDirectoryThatIsThere) {
     EXPECT_TRUE(std::filesystem::exists(path)) << "somebody else's";
 }
 
-TEST(RuntimePlace, IsNeverALinkNorOpenToOthers) {
+TEST(RuntimeDirectory, IsNeverALinkNorOpenToOthers) {
     testing_support::TemporaryDirectory directory;
     std::string real = directory.path() + "/real", link = directory.path() + "/link";
     std::filesystem::create_directory(real);
@@ -89,7 +106,7 @@ TEST(RuntimePlace, IsNeverALinkNorOpenToOthers) {
     EXPECT_EQ(make_runtime_place({open, directory.path() + "/last"}), directory.path() + "/last");
 }
 
-TEST(RuntimePlace, TellsOfOneThatIsTaken) {
+TEST(RuntimeDirectory, TellsOfOneThatIsTaken) {
     testing_support::TemporaryDirectory directory;
     std::string last = directory.path() + "/last", taken;
     for (mode_t mode : {0755, 0770, 0777}) {
@@ -106,7 +123,7 @@ TEST(RuntimePlace, TellsOfOneThatIsTaken) {
     EXPECT_EQ(taken, "");
 }
 
-TEST(RuntimePlace, IsMadeOnlyWhereItsParentIsOurs) {
+TEST(RuntimeDirectory, IsMadeOnlyWhereItsParentIsOurs) {
     testing_support::TemporaryDirectory directory;
     std::string missing = directory.path() + "/missing";
     std::string last = directory.path() + "/state/run";
@@ -115,7 +132,7 @@ TEST(RuntimePlace, IsMadeOnlyWhereItsParentIsOurs) {
     EXPECT_EQ(make_runtime_place({"/tmp/agent-sandbox", last}), last) << "its parent is everybody's";
 }
 
-TEST(RuntimePlace, PrefersTheUsersRuntimeDirectory) {
+TEST(RuntimeDirectory, PrefersTheUsersRuntimeDirectory) {
     std::vector<std::string> places = runtime_places("/run/user/7/", "/state");
     ASSERT_GE(places.size(), 3U);
     EXPECT_EQ(places.front(), "/run/user/7/agent-sandbox");

@@ -16,7 +16,7 @@
 #include <cstring>
 
 #include "base/file.h"
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "inner/stage.h"
 #include "session/session.h"
 

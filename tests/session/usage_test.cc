@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/limits/usage.h"
+#include "session/limits/watch.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -8,7 +8,7 @@ namespace {
 using testing_support::JailTest;
 using testing_support::Running;
 
-class WallsTest : public JailTest {
+class ConfinementTest : public JailTest {
   protected:
     // A directory that the second wall does not allow writing to; the tests mount it writable.
     std::string elsewhere() const {
@@ -25,7 +25,7 @@ class WallsTest : public JailTest {
     std::string said_;
 };
 
-TEST_F(WallsTest, AMistakeInTheMountsIsCaughtByTheSecondWall) {
+TEST_F(ConfinementTest, AMistakeInTheMountsIsCaughtByTheSecondWall) {
     if (landlock::kernel_abi() < 2) GTEST_SKIP() << "this kernel has no Landlock that can be used";
     std::string place = elsewhere();
     EXPECT_NE(status_of("touch /mistake/caught", {"mistake", place}), 0);
@@ -35,7 +35,7 @@ TEST_F(WallsTest, AMistakeInTheMountsIsCaughtByTheSecondWall) {
     EXPECT_TRUE(std::filesystem::exists(place + "/control"));
 }
 
-TEST_F(WallsTest, TheProjectAndTemporaryFilesAreWritableBehindTheWall) {
+TEST_F(ConfinementTest, TheProjectAndTemporaryFilesAreWritableBehindTheWall) {
     EXPECT_EQ(
         status_of(
             "echo x >a && mkdir d && mv a d/b && ln d/b c && echo y >/tmp/z && mv /tmp/z d/z && rm -r d"),
@@ -43,18 +43,18 @@ TEST_F(WallsTest, TheProjectAndTemporaryFilesAreWritableBehindTheWall) {
         << said_;
 }
 
-TEST_F(WallsTest, OutputCanBeOpenedAgainThroughItsDescriptor) {
+TEST_F(ConfinementTest, OutputCanBeOpenedAgainThroughItsDescriptor) {
     EXPECT_EQ(status_of("echo out >/dev/stdout; echo error >/dev/stderr; echo null >/dev/null"), 0) << said_;
     EXPECT_NE(said_.find("out\n"), std::string::npos) << said_;
 }
 
-TEST_F(WallsTest, TheFilterIsOnForTheCommandAndForPidOne) {
+TEST_F(ConfinementTest, TheFilterIsOnForTheCommandAndForPidOne) {
     EXPECT_EQ(status_of("grep -q '^Seccomp:.2$' /proc/self/status && grep -q '^Seccomp:.2$' /proc/1/status"),
               0)
         << said_;
 }
 
-TEST_F(WallsTest, NoCoreDumpCanBeAskedFor) {
+TEST_F(ConfinementTest, NoCoreDumpCanBeAskedFor) {
     EXPECT_EQ(status_of("ulimit -c 0; ulimit -Sc unlimited; grep 'core file' /proc/self/limits"), 0) << said_;
     EXPECT_NE(said_.find("Max core file size        1                    1 "), std::string::npos) << said_;
 }

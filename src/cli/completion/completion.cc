@@ -10,7 +10,6 @@
 // (tests/transcripts/completion.bats).
 #include <algorithm>
 
-#include "base/format.h"
 #include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/completion/complete.h"
@@ -21,6 +20,7 @@
 #include "config/data.h"
 #include "config/files/sources.h"
 #include "config/profile.h"
+#include "credentials/resolve.h"
 #include "monitor/screen.h"
 
 namespace cli {
@@ -58,6 +58,19 @@ Candidates profile_names(const Invocation& call) {
     return found;
 }
 
+Candidates credential_names(const Invocation& call) {
+    std::vector<std::string> names = credentials::preset_names();
+    base::Result<Workspace> workspace = find_workspace(call.caller, {});
+    base::Result<policy::Layers> layers =
+        workspace ? read_layers(*workspace, call.caller, {}) : base::Result<policy::Layers>(policy::Layers());
+    if (layers) std::ranges::move(credentials::defined_names(*layers), std::back_inserter(names));
+    std::ranges::sort(names);
+    names.erase(std::ranges::unique(names).begin(), names.end());
+    Candidates found;
+    for (std::string& name : names) found.push_back({.word = std::move(name)});
+    return found;
+}
+
 Candidates variable_names(const Invocation& call) {
     Candidates found;
     for (const std::string& variable : call.caller.environment)
@@ -70,10 +83,8 @@ struct CandidateSource {
     Candidates (*names)(const Invocation&);
 };
 constexpr CandidateSource kCandidateSources[] = {
-    {"@session", session_ids},
-    {"@preset", preset_names},
-    {"@profile", profile_names},
-    {"@variable", variable_names},
+    {"@session", session_ids},         {"@preset", preset_names},     {"@profile", profile_names},
+    {"@credential", credential_names}, {"@variable", variable_names},
 };
 
 // Threat: a file name or a variable's name reaches a shell (tests/transcripts/completion.bats).

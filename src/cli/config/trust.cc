@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // `trust`, `untrust`: decide whether a project's file may widen the user's policy. The file is read once for
 // both the display and the record, so that it can't change in between.
-#include "config/files/trust.h"
-#include "base/format.h"
+#include "base/text.h"
+#include "config/files/sources.h"
 
 #include <algorithm>
 
 #include "base/table.h"
-#include "base/text.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/output.h"

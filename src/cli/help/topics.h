@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,5 +39,19 @@ std::vector<const config::Setting*> flagged_settings_of(const Theme& theme);
 // The placeholder for the value of a setting's flag in help: "PATH", "on|auto|off"; empty if the flag takes
 // no value.
 std::string_view placeholder_of(const config::Setting& setting);
+
+// Splits the details of a verb (the text after its first sentence in the table), so that help and the manual
+// can each wrap them to their own width. A line with two blanks in it is a term and its meaning, and a line
+// that begins with a blank continues it. Other lines are prose; "Exit status:" begins a paragraph.
+
+struct Detail {
+    std::string term;  // empty: prose
+    std::string text;
+};
+std::vector<Detail> details_in(std::string_view lines);
+
+// The control level of each backend and the attacks that it does not prevent, as Markdown. For `help
+// backends` and the tables of docs/security.md.
+std::string backends_page();
 
 }  // namespace cli

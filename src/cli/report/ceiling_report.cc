@@ -4,12 +4,11 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/table.h"
 #include "base/text.h"
 #include "cli/report/network_entries.h"
-#include "plan/network/network_choice.h"
+#include "plan/network/network.h"
 #include "policy/ceiling.h"
 
 namespace cli {

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/backend.h"
-#include "base/format.h"
 #include "base/table.h"
 #include "base/text.h"
 

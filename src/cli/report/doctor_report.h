@@ -7,7 +7,7 @@
 
 #include "base/encoding/json.h"
 #include "host/doctor.h"
-#include "plan/print/backend_report.h"
+#include "plan/print/print.h"
 
 namespace cli {
 

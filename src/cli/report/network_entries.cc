@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
+#include "network/requests/rules.h"
 #include "rules/egress.h"
-#include "rules/names/record_types.h"
+#include "rules/names/name.h"
 
 namespace cli {
 namespace {
@@ -47,6 +48,11 @@ base::Status check_proxy(const Items& items) {
     return proxy ? base::success() : base::Status(proxy.error());
 }
 
+base::Status check_requests(const network::requests::RequestSettings& settings) {
+    base::Result<network::requests::RequestRules> rules = network::requests::RequestRules::make(settings);
+    return rules ? base::success() : base::Status(rules.error());
+}
+
 struct Reader {
     std::string_view key;
     base::Status (*check)(const Items& items);
@@ -61,6 +67,11 @@ constexpr Reader kReaders[] = {
     {"network.publish", check_published},
     {"network.dns_types", check_types},
     {"network.upstream_proxy", check_proxy},
+    {"requests.allow", [](const Items& items) { return check_requests({.allow = items}); }},
+    {"requests.ask", [](const Items& items) { return check_requests({.ask = items}); }},
+    {"requests.block", [](const Items& items) { return check_requests({.block = items}); }},
+    {"requests.git", [](const Items& items) { return check_requests({.git = items}); }},
+    {"requests.opaque", [](const Items& items) { return check_requests({.opaque = items}); }},
 };
 
 Items items_of(const config::Values& values, std::string_view key) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// `inspect SESSION`: combines its directory, its record and the session's own answer.
+// `inspect` and `monitor`: show running sessions.
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "base/encoding/json.h"
 #include "base/file.h"
-#include "base/format.h"
 #include "base/parse.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -14,10 +13,16 @@
 #include "cli/sessions/sessions.h"
 #include "cli/verbs.h"
 #include "monitor/cells.h"
+#include "monitor/gather.h"
+#include "monitor/monitor.h"
 #include "monitor/screen.h"
-#include "session/control/control_client.h"
+#include "monitor/terminal.h"
+#include "session/control/known_sessions.h"
 
 namespace cli {
+
+// `inspect SESSION`: combines its directory, its record and the session's own answer.
+
 namespace {
 
 using base::Json;
@@ -93,14 +98,26 @@ void add_status(Page& page, const Json& status) {
     }
     for (const Json& one : status.items("pending")) {
         questions.add({{"#" + printable_number(one, "id")},
-                       {target(one)},
+                       {monitor::question_text(one)},
                        {"for " + age(one, "age_ms")},
                        {age(one, "left_ms") + " left"}});
     }
     for (const Json& one : status.items("live"))
         changes.add({{base::printable(one.text("action"))}, {base::printable(one.text("target"))}});
+    base::Table commands;
+    for (const Json& one : status.items("commands"))
+        commands.add({{printable_number(one, "pid")},
+                      {base::printable(one.text("command"))},
+                      {"for " + age(one, "age_ms")}});
     page.section("Limits", limits);
+    page.section("Commands of exec", commands);
     page.section(base::format("Connections ({})", printable_number(status, "connection_count")), connections);
+    base::Table requests;
+    if (std::string counts = monitor::requests_text(status); !counts.empty())
+        requests.add({{"requests"}, {counts}});
+    for (const Json& one : status.items("credentials"))
+        requests.add({{"credential " + base::printable(one.text("name"))}, {monitor::credential_text(one)}});
+    page.section("Requests", requests);
     page.section("Waiting for an answer", questions);
     page.section("Changed since the start", changes);
 }
@@ -116,6 +133,8 @@ std::string text_of(const session::Known& known, const Json& levels, const base:
             table.add({{std::string(member.title)}, {base::printable(value)}});
     }
     table.add({{"process"}, {printable_number(known.metadata, "pid")}});
+    if (std::string layer = monitor::layer_text(known.metadata); !layer.empty())
+        table.add({{"layer"}, {layer}});
     if (status) {
         table.add({{"running for"}, {age(*status, "uptime_ms")}});
         table.add({{"refused"}, {printable_number(*status, "refused")}});
@@ -150,6 +169,30 @@ int inspect_verb(const Invocation& call) {
     }
     int written = call.output.result(text_of(*known, levels, status, call.output.colours_results()));
     return status ? written : call.output.fail(status.error());
+}
+
+// `monitor`: the live screen, or once as text or JSON.
+
+int monitor_verb(const Invocation& call) {
+    if (!call.arguments.words.empty()) return wrong_words(call, "monitor takes no words");
+    base::Result<Sessions> sessions = find_sessions(call);
+    if (!sessions) return call.output.fail(sessions.error());
+    monitor::Setup setup{.places = std::move(sessions->places),
+                         .home = std::move(sessions->home),
+                         .is_coloured = call.output.colours_results()};
+    if (call.arguments.has_own("--once")) {
+        if (call.arguments.wants_json) return call.output.result(monitor::print_json(setup));
+        monitor::Size size = monitor::size_of_terminal(STDOUT_FILENO);
+        return call.output.result(monitor::print_once(setup, size.width, size.height));
+    }
+    if (call.arguments.wants_json) return wrong_words(call, "monitor --json needs --once");
+    if (::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) {
+        return call.output.fail({.what = "monitor needs a terminal",
+                                 .advice = "monitor --once prints the screen once, --json as data",
+                                 .exit_code = base::ExitCode::usage});
+    }
+    base::Result<int> ended = monitor::run(setup);
+    return ended ? *ended : call.output.fail(ended.error());
 }
 
 }  // namespace cli

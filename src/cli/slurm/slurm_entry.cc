@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "base/parse.h"
 #include "base/process/descriptors.h"
 #include "base/text.h"
@@ -22,8 +22,7 @@
 #include "cli/output.h"
 #include "cli/verbs/run.h"
 #include "inner/stage.h"
-#include "session/job/job_directory.h"
-#include "session/job/job_namespaces.h"
+#include "session/slurm_job.h"
 #include "slurm/entry/payload.h"
 #include "slurm/entry/rank_channel.h"
 #include "slurm/jobs/spec.h"
@@ -131,13 +130,13 @@ base::Status check_project(const slurm::Spec& spec) {
 
 // /tmp and /dev/shm of the job on this node. Without them the job runs, but its steps do not share files
 // there, so print a warning.
-void enter_place(session::JobPlace& place, const Caller& caller, const Arguments& arguments,
-                 const Output& output) {
+void enter_job_directory(session::JobDirectory& job_directory, const Caller& caller,
+                         const Arguments& arguments, const Output& output) {
     std::string job(host::variable(caller.environment, "SLURM_JOB_ID").value_or(""));
     base::Result<Workspace> found = find_workspace(caller, arguments);
     base::Result<std::string> key =
         found ? session::job_key(found->files.state_directory) : base::Result<std::string>(found.error());
-    if (key && place.enter(job, *key)) return;
+    if (key && job_directory.enter(job, *key)) return;
     output.warning("the steps of this job don't share /tmp and /dev/shm on this node: " +
                    (key ? "no directory could be made in /tmp and /dev/shm" : key.error().line()));
 }
@@ -167,12 +166,13 @@ Ran run_job(int argc, char** argv) {
     base::Result<Arguments> arguments = parse_arguments(words, caller.working_directory);
     if (!arguments) return {output.fail(arguments.error()), {}};
 
-    session::JobPlace place;
-    enter_place(place, caller, *arguments, output);
+    session::JobDirectory job_directory;
+    enter_job_directory(job_directory, caller, *arguments, output);
     // A single rank has no other rank to share namespaces with.
     session::JobNamespaces namespaces;
     bool has_others = number_in(caller.environment, "SLURM_STEP_NUM_TASKS") > 1;
-    if (!spec->is_batch && has_others && !place.record().empty()) namespaces.join(place.record());
+    if (!spec->is_batch && has_others && !job_directory.record().empty())
+        namespaces.join(job_directory.record());
     caller.job_namespaces = namespaces.descriptors();
     caller.job_socket_namespaces = namespaces.socket_descriptors();
     caller.job = plan::JobRequest{.spec = slurm::encode(*spec),
@@ -182,8 +182,8 @@ Ran run_job(int argc, char** argv) {
                                   .descriptors = descriptors_of_ranks(caller.environment),
                                   .rank_on_node = distinct_number(caller.environment),
                                   .rank_directories = directories_of_ranks(caller.environment),
-                                  .temporary = place.temporary(),
-                                  .shared_memory = place.shared_memory()};
+                                  .temporary = job_directory.temporary(),
+                                  .shared_memory = job_directory.shared_memory()};
     Ran ran = run_command({caller, *arguments, output});
     if (spec->is_batch && !spec->output.empty()) remove_empty_output();
     return ran;

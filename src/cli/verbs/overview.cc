@@ -8,12 +8,11 @@
 #include <optional>
 
 #include "base/backend.h"
-#include "base/format.h"
-#include "base/inside/paths_inside.h"
+#include "base/inside/jail_files.h"
 #include "base/table.h"
 #include "base/text.h"
-#include "cli/find_program.h"
 #include "cli/output.h"
+#include "cli/report/run_report.h"
 #include "config/data.h"
 #include "config/profile.h"
 #include "plan/print/explain.h"
@@ -25,7 +24,10 @@ using base::printable;
 using base::Style;
 
 std::string project_text(const plan::Plan& plan, const base::Path& home) {
-    return shortened(plan.project, home) + (plan.project_is_writable ? " (writable)" : " (read-only)");
+    const char* access = plan.is_layered            ? " (written to a layer)"
+                         : plan.project_is_writable ? " (writable)"
+                                                    : " (read-only)";
+    return shortened(plan.project, home) + access;
 }
 
 // Show the requested mode too if it differs: it is the first suspect when a host can't be reached.
@@ -40,10 +42,26 @@ std::string held_back_text(const plan::Plan& plan) {
     return base::format("{}{} held back", count, count == 1 ? " variable" : " variables");
 }
 
+// The first masked files of the project: " (.env, service/.env, …)".
+std::string masked_names(const plan::Plan& plan) {
+    constexpr size_t kShown = 3, kLongest = 40;
+    std::vector<std::string> names;
+    for (const plan::PathRule& rule : plan.rules) {
+        bool is_ours = rule.access == plan::Access::masked && rule.path.is_strictly_within(plan.project);
+        if (!is_ours || names.size() == kShown) continue;
+        std::string name = printable(rule.path.relative_to(plan.project));
+        if (name.size() > kLongest) name = "…" + name.substr(name.size() - kLongest);
+        names.push_back(std::move(name));
+    }
+    if (names.empty()) return "";
+    return base::format(" ({}{})", base::join(names, ", "), plan.search.masked > names.size() ? ", …" : "");
+}
+
 // Empty if no file is masked and the search is complete.
 std::string masked_text(const plan::Plan& plan) {
     size_t count = plan.search.masked;
-    std::string text = base::format("{}{} masked", count, count == 1 ? " file" : " files");
+    std::string text =
+        base::format("{}{} masked{}", count, count == 1 ? " file" : " files", masked_names(plan));
     if (!plan.search.is_complete) return base::format(" · {} so far, still searching the project", text);
     return count == 0 ? "" : " · " + text;
 }
@@ -241,9 +259,11 @@ std::string from_inside(const Invocation& call) {
     return base::format(
         "{}\n{}{}", base::styled("This is inside a jail", Style::bold, is_coloured),
         table.text(2, is_coloured, width_of(call.output)),
-        things_to_try(call, {{"policy", "the rules of this jail"},
-                             {"why path ~/.ssh", "what decides about a path, a variable or a host"},
-                             {"notify TEXT", "ring the user's terminal"}}));
+        things_to_try(call,
+                      {{"policy", "the rules of this jail"},
+                       {"why path ~/.ssh", "what decides about a path, a variable or a host"},
+                       {"request path P --because TEXT", "ask the user for a path, a host or a variable"},
+                       {"notify TEXT", "ring the user's terminal"}}));
 }
 
 }  // namespace

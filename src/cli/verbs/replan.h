@@ -7,7 +7,7 @@
 
 #include "cli/context.h"
 #include "cli/verbs.h"
-#include "session/control/live_rules.h"
+#include "session/control/steering.h"
 
 namespace cli {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "cli/verbs/review.h"
 
+#include <chrono>
+
 #include "base/encoding/sha256.h"
-#include "base/format.h"
 #include "base/text.h"
 #include "plan/backend.h"
 #include "plan/project/git.h"
@@ -11,14 +12,8 @@
 namespace cli {
 namespace {
 
-constexpr time_t kShortRun = 2;  // seconds
+constexpr std::chrono::seconds kShortRun{2};
 constexpr size_t kRecordDigits = 16;
-
-timespec steady_time() {
-    timespec now = {};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return now;
-}
 
 // A relative entry is relative to the current directory; here only the project matters.
 std::vector<base::Path> search_path(const Caller& caller, const base::Path& project) {
@@ -50,7 +45,7 @@ std::vector<base::Path> git_configurations(const Caller& caller, const base::Pat
 
 }  // namespace
 
-EndReview::EndReview() : started_(review::start()), began_(steady_time()) {}
+EndReview::EndReview() : started_(review::start()), began_(std::chrono::steady_clock::now()) {}
 
 void EndReview::tell(const Output& output, const Caller& caller, const plan::Plan& plan,
                      const Workspace& workspace) const {
@@ -63,7 +58,7 @@ void EndReview::tell(const Output& output, const Caller& caller, const plan::Pla
     // A backend that can't protect paths in the project has no other protection, so print this even when
     // quiet.
     bool is_protected = plan::traits_of(plan.backend).has_view;
-    bool is_short = steady_time().tv_sec - began_.tv_sec < kShortRun;
+    bool is_short = std::chrono::steady_clock::now() - began_ < kShortRun;
     bool is_silent = output.is_quiet() || (is_short && !output.has_terminal());
     if (is_protected && is_silent) return review::leave_to_next_review(session);
     session.search_path = search_path(caller, plan.project);
@@ -71,6 +66,21 @@ void EndReview::tell(const Output& output, const Caller& caller, const plan::Pla
     session.git_configurations = git_configurations(caller, plan.project, home);
     for (const std::string& line : review::describe(review::look_back(session), plan.project))
         is_protected ? output.warning(line) : output.protection(line);
+}
+
+void tell_layer_review(const Output& output, const Caller& caller, const Workspace& workspace,
+                       const review::Layer& layer) {
+    const base::Path& project = workspace.physical_project;
+    const base::Path& home = workspace.identity.home;
+    const review::Session session{.project = project,
+                                  .started = {},
+                                  .search_path = {},
+                                  .record = {},
+                                  .home = home,
+                                  .git_configurations = git_configurations(caller, project, home),
+                                  .layer = layer};
+    for (const std::string& line : review::describe(review::look_back(session), project))
+        output.warning(line);
 }
 
 }  // namespace cli

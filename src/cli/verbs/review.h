@@ -3,8 +3,11 @@
 
 #include <time.h>
 
+#include <chrono>
+
 #include "cli/context.h"
 #include "cli/output.h"
+#include "review/review.h"
 
 namespace cli {
 
@@ -18,7 +21,11 @@ class EndReview {
 
   private:
     timespec started_;
-    timespec began_;  // monotonic: the user cannot set this clock
+    std::chrono::steady_clock::time_point began_;  // the user cannot set this clock
 };
+
+// For a layer: lists what would run outside if these changes were applied.
+void tell_layer_review(const Output& output, const Caller& caller, const Workspace& workspace,
+                       const review::Layer& layer);
 
 }  // namespace cli

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/format.h"
 #include "base/text.h"
 #include "slurm/options/denial.h"
 #include "slurm/options/parse.h"

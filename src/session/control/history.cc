@@ -5,6 +5,8 @@
 
 #include "audit/secrets.h"
 #include "base/backend.h"
+#include "plan/print/own_sandbox.h"
+#include "session/control/published_ports.h"
 #include "session/control/session_directory.h"
 
 namespace session {
@@ -46,7 +48,11 @@ base::Json description_of(const plan::Plan& plan, const SessionOptions& options)
     description.set("backend", base::to_text(plan.backend))
         .set("network", policy::to_text(plan.network.reached));
     description.set("agent", plan.agent);
+    const std::vector<network::Published>& ports = plan.network.egress.published;
+    if (!ports.empty()) description.set("published", json_of(ports));
     if (!options.job.empty()) description.set("job", options.job);
+    if (options.layer)
+        description.set("layer", options.layer->about.title()).set("layer_files", options.layer->upper());
     return description;
 }
 
@@ -65,7 +71,8 @@ void record_start(audit::Writer& record, const plan::Plan& plan, const SessionOp
         line.text(control.name, policy::to_text(control.level));
     line.end_object();
     line.number("pid", static_cast<uint64_t>(::getpid())).text("host", host_name());
-    line.text("job", options.job);
+    line.text("job", options.job).truth("traces_files", plan.trace.files);
+    if (options.layer) line.text("layer", options.layer->about.title());
     record.write(std::move(line));
 }
 
@@ -76,12 +83,48 @@ void record_held(audit::Writer& record, const BareName& name) {
     record.write(std::move(line));
 }
 
+void record_git(audit::Writer& record, const GitVerdict& verdict) {
+    if (!record) return;
+    if (verdict.is_file) {
+        audit::Line line("file");
+        line.text("verdict", "deny").path("path", verdict.path.str()).text("access", "write");
+        line.text("reason", verdict.why);
+        record.write(std::move(line));
+        return;
+    }
+    audit::Line line("git");
+    line.text("verdict", verdict.is_accepted ? "allow" : "deny").path("path", verdict.path.str());
+    line.text("name", verdict.key);
+    if (verdict.line != 0) line.number("row", verdict.line);
+    line.text("reason", verdict.why);
+    record.write(std::move(line));
+}
+
+void record_refused_program(audit::Writer& record, const std::string& program) {
+    if (!record) return;
+    const plan::RefusedNamespaces refused = plan::refused_namespaces(program);
+    audit::Line line("namespace");
+    line.text("verdict", "deny").text("name", program).text("reason", refused.reason);
+    line.text("change", refused.change);
+    record.write(std::move(line));
+}
+
 void record_uncovered(audit::Writer& record, const std::vector<backends::Uncovered>& uncovered) {
     if (!record) return;
     for (const backends::Uncovered& one : uncovered) {
         audit::Line line("cover");
         line.path("path", one.path.str()).text("cause", one.is_covered_again ? "covered again" : "left open");
         line.text("reason", "it was replaced or removed outside while the jail ran");
+        record.write(std::move(line));
+    }
+}
+
+void record_moved(audit::Writer& record, const std::vector<MovedName>& moved) {
+    if (!record) return;
+    for (const MovedName& one : moved) {
+        audit::Line line("cover");
+        line.path("path", one.path.str()).text("cause", one.is_left ? "not moved" : "moved away");
+        line.text("reason", one.problem.empty() ? one.why : one.problem).path("place", one.place.str());
         record.write(std::move(line));
     }
 }

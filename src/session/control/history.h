@@ -11,6 +11,7 @@
 #include "base/encoding/json.h"
 #include "plan/plan.h"
 #include "session/guard/cover_guard.h"
+#include "session/guard/git_config_gate.h"
 #include "session/session.h"
 
 namespace session {
@@ -27,8 +28,14 @@ struct Helpers {
 
 // A process of the jail used a name that was uncovered for a moment. Recorded at once.
 void record_held(audit::Writer& record, const BareName& name);
+// A program inside wanted to change a git configuration.
+void record_git(audit::Writer& record, const GitVerdict& verdict);
+// A program inside was refused namespaces of its own. Recorded at once.
+void record_refused_program(audit::Writer& record, const std::string& program);
 // Each name that was uncovered for a moment. Recorded at the end.
 void record_uncovered(audit::Writer& record, const std::vector<backends::Uncovered>& uncovered);
+// New protected names that were moved out of the project. Recorded at the end.
+void record_moved(audit::Writer& record, const std::vector<MovedName>& moved);
 // The guards of this session have no inotify watch. Recorded at the start.
 inline constexpr std::string_view kUnwatched =
     "the user has no inotify instance or watch left (fs.inotify.max_user_instances, max_user_watches): a "

@@ -17,22 +17,26 @@
 #include "session/control/known_sessions.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <ctime>
 
-#include "base/entries.h"
 #include "base/file.h"
-#include "base/format.h"
+#include "base/no_links.h"
 #include "base/parse.h"
-#include "base/remove_tree.h"
+#include "base/process/descriptors.h"
 #include "base/text.h"
 #include "session/control/session_directory.h"
-#include "session/runtime_directory.h"
+#include "session/directories.h"
 
 namespace session {
 namespace {
@@ -224,6 +228,128 @@ base::Result<Known> find_among(const std::vector<Known>& sessions, std::string_v
         return not_found(base::format("several sessions begin with {}: {}", shown, listed(matching)),
                          "write more digits");
     return *matching[0];
+}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string name_of(const Known& known) {
+    return "session " + known.id.substr(0, kShortId);
+}
+
+base::Error failure(std::string what, std::string advice) {
+    return {.what = std::move(what), .advice = std::move(advice), .exit_code = base::ExitCode::check_failed};
+}
+
+base::Error unreachable(const Known& known, int number) {
+    // The session ended after the caller checked its lock.
+    if (number == ENOENT || number == ECONNREFUSED || number == ECONNRESET || number == EPIPE)
+        return failure(name_of(known) + " has just ended", "agent-sandbox ps lists those that run");
+    if (number == EAGAIN || number == ETIMEDOUT)
+        return failure(name_of(known) + " does not answer", "it may be stopped or very busy; try again");
+    return failure(base::system_error("reach " + name_of(known), number).what,
+                   "agent-sandbox ps lists those that run");
+}
+
+// Connects through the directory's descriptor: an address has room for 107 bytes, and a path may be longer.
+int connect_in(int socket, const std::string& place) {
+    base::Fd directory(::open(place.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!directory) return errno;
+    struct sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::string path = base::format("/proc/self/fd/{}/control", directory.get());
+    std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+    if (::connect(socket, reinterpret_cast<const struct sockaddr*>(&address), sizeof address) == 0) return 0;
+    return errno;
+}
+
+// connect fails with EAGAIN at once while a busy session's queue is full: try until the deadline.
+int connect_until(int socket, const std::string& place, Clock::time_point deadline) {
+    for (;;) {
+        int problem = connect_in(socket, place);
+        if (problem != EAGAIN && problem != EINTR) return problem;
+        if (Clock::now() >= deadline) return ETIMEDOUT;
+        ::usleep(10'000);
+    }
+}
+
+// A session that refuses the caller replies and closes the connection before it reads: the reply is there
+// although the request could not be sent, or was not read.
+bool is_closed(int problem) {
+    return problem == EPIPE || problem == ECONNRESET;
+}
+
+int exchange(int socket, const std::string& request, Clock::time_point deadline, std::string& reply) {
+    for (;;) {
+        if (base::await_events(socket, POLLOUT, deadline) == 0) return errno;
+        if (::send(socket, request.data(), request.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) break;
+        if (is_closed(errno)) break;
+        if (errno != EAGAIN && errno != EINTR) return errno;
+    }
+    // One byte more than a message may have, so that a longer one is detected.
+    reply.resize(kLargestControlMessage + 1);
+    for (bool was_closed = false;;) {
+        if (base::await_events(socket, POLLIN, deadline) == 0) return errno;
+        ssize_t got = ::recv(socket, reply.data(), reply.size(), MSG_DONTWAIT);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+        // The kernel returns the error before the reply.
+        if (got < 0 && is_closed(errno) && !std::exchange(was_closed, true)) continue;
+        if (got < 0) return errno;
+        if (got == 0) return ECONNRESET;
+        reply.resize(static_cast<size_t>(got));
+        return 0;
+    }
+}
+
+base::Result<base::Fd> connect_by(const Known& known, Clock::time_point deadline) {
+    if (known.state == Known::State::elsewhere) {
+        return failure(
+            base::format("{} runs on {}", name_of(known), known.metadata.text("host", "another machine")),
+            "call agent-sandbox there");
+    }
+    base::Fd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket) return unreachable(known, errno);
+    if (int problem = connect_until(socket.get(), known.directory, deadline))
+        return unreachable(known, problem);
+    return socket;
+}
+
+}  // namespace
+
+base::Result<base::Fd> connect_to_session(const Known& known, std::chrono::milliseconds patience) {
+    return connect_by(known, Clock::now() + patience);
+}
+
+base::Error has_ended(const Known& known) {
+    return unreachable(known, ECONNRESET);
+}
+
+base::Result<base::Json> ask_session(const Known& known, const base::Json& request,
+                                     std::chrono::milliseconds patience) {
+    std::string text = request.dump(-1);
+    if (text.size() > kLargestControlMessage)
+        return failure("the request is too long", "sessions take 64 KiB");
+    Clock::time_point deadline = Clock::now() + patience;
+    base::Result<base::Fd> socket = connect_by(known, deadline);
+    if (!socket) return socket.error();
+    std::string reply;
+    if (int problem = exchange(socket->get(), text, deadline, reply)) return unreachable(known, problem);
+    base::Result<base::Json> answer = base::Json::parse(reply);
+    if (!answer || !answer->is_object() || reply.size() > kLargestControlMessage) {
+        return failure(name_of(known) + " gave an answer that can't be read",
+                       "is it of another version of the program?");
+    }
+    if (answer->truth("ok")) return answer;
+    return failure(answer->text("error", "the session refused without a reason"), answer->text("advice"));
+}
+
+// A pidfd refers to one process for good: the signal goes to the process that the check after pidfd_open saw.
+bool kill_session(const Known& known) {
+    int64_t process = known.metadata.number("pid", -1);
+    if (known.state != Known::State::running || process <= 0 || process > INT32_MAX) return false;
+    base::Fd descriptor = base::open_pidfd(static_cast<pid_t>(process));
+    return descriptor && is_process_of(known.metadata) && base::send_signal(descriptor, SIGKILL);
 }
 
 }  // namespace session

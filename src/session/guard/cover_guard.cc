@@ -2,6 +2,7 @@
 #include "session/guard/cover_guard.h"
 
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -11,11 +12,155 @@
 #include <cerrno>
 #include <utility>
 
-#include "backends/cover_again.h"
+#include "backends/covers.h"
 #include "base/encoding/codec.h"
 #include "base/file.h"
-#include "base/format.h"
+#include "base/no_links.h"
 #include "base/text.h"
+#include "plan/backend.h"
+#include "plan/project/git.h"
+
+namespace session {
+namespace {
+
+constexpr size_t kLargeConfiguration = 1u << 20;
+
+std::set<std::pair<std::string, std::string>> orders_in(const base::Path& path) {
+    std::set<std::pair<std::string, std::string>> settings;
+    base::Fd file(base::open_without_links(path, O_RDONLY | O_NONBLOCK));
+    if (!file) return settings;
+    base::Result<std::string> text = base::read_descriptor(file.get(), kLargeConfiguration);
+    if (!text) return settings;
+    for (plan::GitSetting& setting : plan::parse_git_config(*text)) {
+        if (plan::program_row(setting) != nullptr)
+            settings.emplace(std::move(setting.key), std::move(setting.value));
+    }
+    return settings;
+}
+
+}  // namespace
+
+bool is_git_configuration(const base::Path& path) {
+    return path.name() == "config" || path.name() == "config.worktree";
+}
+
+void GitProgramSettings::read(const std::vector<backends::Cover>& covers) {
+    for (const backends::Cover& cover : covers) {
+        if (cover.kind == backends::Cover::Kind::readonly && is_git_configuration(cover.outside))
+            known_.emplace(cover.outside, orders_in(cover.outside));
+    }
+}
+
+std::vector<std::string> GitProgramSettings::take_new(const base::Path& path) {
+    std::vector<std::string> keys;
+    auto known = known_.find(path);
+    if (known == known_.end()) return keys;
+    Settings now = orders_in(path);
+    for (const auto& setting : now) {
+        bool is_new = !known->second.contains(setting);
+        if (is_new && std::ranges::find(keys, setting.first) == keys.end()) keys.push_back(setting.first);
+    }
+    known->second = std::move(now);
+    return keys;
+}
+
+namespace {
+
+constexpr uint32_t kWatched = IN_CREATE | IN_MOVED_TO | IN_DELETE | IN_MOVED_FROM | IN_ONLYDIR;
+
+}  // namespace
+
+CoverWatch::CoverWatch(const plan::Plan& plan) {
+    if (!plan::traits_of(plan.backend).has_namespaces) return;
+    covers_ = backends::covers_of(plan);
+    const base::Path head = plan.project / plan::kBareHead;
+    bool is_new = std::ranges::any_of(plan.unheld_names, [&](const plan::UnheldName& name) {
+        return name.path == head && name.first_missing;
+    });
+    if (is_new) head_ = head;
+    list_names();
+    if (!covers_.empty()) watch_again();
+}
+
+void CoverWatch::list_names() {
+    names_.clear();
+    for (const backends::Cover& cover : covers_) names_[cover.outside.parent()].emplace(cover.outside.name());
+    if (head_) names_[head_->parent()].emplace(head_->name());
+}
+
+void CoverWatch::set_mount_namespace(base::Fd mount_namespace) {
+    if (!covers_.empty()) mount_namespace_ = std::move(mount_namespace);
+}
+
+void CoverWatch::forget(const base::Path& path) {
+    std::erase_if(covers_, [&](const backends::Cover& cover) { return cover.outside.is_within(path); });
+    list_names();
+}
+
+void CoverWatch::watch_again() {
+    watched_.clear();
+    renamed_.clear();
+    if (!events_) events_ = base::Fd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    sees_all_ = static_cast<bool>(events_);
+    for (const auto& [directory, names] : names_) {
+        bool has_configuration = std::ranges::any_of(
+            names, [&](const std::string& name) { return is_git_configuration(directory / name); });
+        // For a directory that is watched already, inotify returns the same number again.
+        int number = ::inotify_add_watch(events_.get(), directory.c_str(),
+                                         has_configuration ? kWatched | IN_MODIFY : kWatched);
+        if (number >= 0) watched_.insert_or_assign(number, directory);
+        // If the user can't list a directory, only other users can replace entries there: do not poll it.
+        bool is_elsewhere = number < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES);
+        sees_all_ = sees_all_ && (number >= 0 || is_elsewhere);
+    }
+}
+
+CoverWatch::News CoverWatch::take() {
+    alignas(struct inotify_event) char bytes[16384];
+    News news;
+    // More than the kernel's queue holds. Threat: a jail makes names faster than this loop reads them
+    // (tests/jail/floods.bats).
+    constexpr int kMostReads = 64;
+    for (int reads = 0; reads < kMostReads; ++reads) {
+        const ssize_t got = ::read(events_.get(), bytes, sizeof bytes);
+        if (got <= 0) break;
+        for (ssize_t at = 0; at < got;) {
+            const auto* event = reinterpret_cast<const struct inotify_event*>(bytes + at);
+            at += static_cast<ssize_t>(sizeof *event + event->len);
+            auto directory = watched_.find(event->wd);
+            bool is_lost = (event->mask & (IN_Q_OVERFLOW | IN_IGNORED)) != 0;
+            // Threat: so many events that the one about HEAD is lost.
+            has_new_head_ = has_new_head_ || is_lost;
+            bool is_named = directory != watched_.end() && event->len > 0 &&
+                            names_[directory->second].contains(std::string_view(event->name));
+            bool is_removal = (event->mask & (IN_DELETE | IN_MOVED_FROM)) != 0;
+            bool is_head = is_named && head_ && directory->second / event->name == *head_;
+            if (is_head) {
+                has_new_head_ = has_new_head_ || (event->mask & (IN_CREATE | IN_MOVED_TO)) != 0;
+                continue;
+            }
+            if (is_named) note_writing(directory->second / event->name, event->mask, news);
+            is_named = is_named && (event->mask & IN_MODIFY) == 0;
+            news.is_concerned = news.is_concerned || is_lost || is_named;
+            news.is_removed = news.is_removed || is_lost || (is_named && is_removal);
+        }
+    }
+    return news;
+}
+
+void CoverWatch::note_writing(const base::Path& path, uint32_t event, News& news) {
+    if (!is_git_configuration(path)) return;
+    if ((event & IN_MOVED_TO) != 0) renamed_.insert(path);
+    if ((event & IN_CREATE) != 0) renamed_.erase(path);  // its creator writes it next
+    if ((event & IN_MODIFY) != 0 && renamed_.contains(path)) news.written.insert(path);
+}
+
+void CoverWatch::close() {
+    events_.reset();
+    mount_namespace_.reset();
+}
+
+}  // namespace session
 
 template <>
 inline constexpr auto base::kFields<session::BareName> = std::tuple(&session::BareName::path,
@@ -32,6 +177,8 @@ constexpr int kBetweenLooks = 1000;  // milliseconds
 constexpr std::chrono::milliseconds kBeforeRenewal{20};
 // Most reports of one name with a detail; the record would fill up otherwise.
 constexpr int kMostReports = 20;
+// In a row, without attention to anything else.
+constexpr int kMostTurns = 10;
 
 // Runs in a child, because a process that enters the jail's namespaces to mount there can't leave them again.
 // If pipe2 fails, the names are covered but not reported.
@@ -82,8 +229,9 @@ std::vector<BareName> decode_bare_names(std::string_view bytes) {
     return names;
 }
 
-CoverGuard::CoverGuard(CoverWatch& covers, Placeholders& placeholders, GitOrders orders, int socket)
-    : covers_(covers), placeholders_(placeholders), orders_(std::move(orders)), socket_(socket) {}
+CoverGuard::CoverGuard(CoverWatch& covers, Placeholders& placeholders, GitProgramSettings programs,
+                       int socket)
+    : covers_(covers), placeholders_(placeholders), programs_(std::move(programs)), socket_(socket) {}
 
 int CoverGuard::patience() const {
     if (covers_.is_empty()) return -1;
@@ -120,10 +268,14 @@ void CoverGuard::finish() {
     (void)!::send(socket_, kNoMoreReports.data(), kNoMoreReports.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void CoverGuard::cover(std::set<base::Path> written) {
-    // Each turn covers the names that were replaced while the turn before mounted its covers.
-    for (bool is_concerned = true; is_concerned && !covers_.is_empty();) {
+std::set<base::Path> CoverGuard::cover(std::set<base::Path> written) {
+    std::set<base::Path> bare;
+    // Each turn covers the names that were replaced while the turn before mounted its covers. Threat: a jail
+    // that makes names all the time would keep this process from everything else.
+    bool is_concerned = true;
+    for (int turn = 0; turn < kMostTurns && is_concerned && !covers_.is_empty(); ++turn) {
         std::vector<BareName> names = cover_bare_names(covers_);
+        for (const BareName& name : names) bare.insert(name.path);
         CoverWatch::News meanwhile = covers_.take();
         written.merge(meanwhile.written);
         report(std::move(names), written);
@@ -132,6 +284,8 @@ void CoverGuard::cover(std::set<base::Path> written) {
         if (meanwhile.is_removed) renewal_ = Clock::now() + kBeforeRenewal;
         covers_.watch_again();
     }
+    if (is_concerned && !covers_.is_empty()) renewal_ = std::min(renewal_, Clock::now());
+    return bare;
 }
 
 void CoverGuard::report(std::vector<BareName> names, const std::set<base::Path>& written) {
@@ -146,7 +300,7 @@ void CoverGuard::report(std::vector<BareName> names, const std::set<base::Path>&
         if (!name.detail.empty())
             details.push_back(base::format("process {} inside had opened it and was killed", name.detail));
         if (written.contains(name.path)) details.emplace_back("it was written inside");
-        std::vector<std::string> keys = orders_.take_new(name.path);
+        std::vector<std::string> keys = programs_.take_new(name.path);
         for (std::string& key : keys) key = base::printable(key);
         if (!keys.empty()) details.push_back("new settings in it run programs: " + base::join(keys, ", "));
         if (has_another_name(name.path))

@@ -25,11 +25,9 @@
 #include <optional>
 #include <set>
 
-#include "base/entries.h"
-#include "base/format.h"
+#include "base/file.h"
 #include "base/no_links.h"
 #include "base/text.h"
-#include "session/guard/placeholder_file.h"
 #include "session/guard/trash.h"
 
 namespace session {
@@ -125,35 +123,39 @@ class Table {
     Names before_;
 };
 
-// A project that was moved together with its placeholders. What is at the old path now is not ours.
-struct Moved {
-    base::Path from, to;
-};
-
-std::optional<Moved> moved_since(const base::Path& project, int descriptor) {
-    if (descriptor < 0) return std::nullopt;
-    char text[PATH_MAX];
-    std::string link = "/proc/self/fd/" + std::to_string(descriptor);
-    ssize_t length = ::readlink(link.c_str(), text, sizeof text);
-    if (length <= 0) return std::nullopt;
-    // A removed directory has a path that does not exist.
-    base::Result<base::Path> now = base::Path::parse(std::string_view(text, static_cast<size_t>(length)));
-    if (!now || *now == project) return std::nullopt;
-    return Moved{project, *std::move(now)};
+// The directory with this relative path, without a link on the way, or minus errno.
+int open_below(int directory, std::string_view relative) {
+    base::Fd current(::openat(directory, ".", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    for (std::string_view name : base::split(relative, '/')) {
+        if (!current) break;
+        if (name.empty() || name == ".") continue;
+        int next =
+            ::openat(current.get(), std::string(name).c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (next < 0) return -errno;
+        current = base::Fd(next);
+    }
+    return current ? current.release() : -errno;
 }
+
+// A project and a descriptor of it. Names in it are looked up by the descriptor: the project may move at any
+// moment, together with its placeholders, and what is at the old path then is not ours.
+struct OpenedProject {
+    const base::Path& path;
+    int descriptor;  // below zero: none
+};
 
 // Most placeholders are in the same directory: it is opened once for all of them.
 class ParentDirectories {
   public:
-    explicit ParentDirectories(std::optional<Moved> moved = std::nullopt) : moved_(std::move(moved)) {}
+    explicit ParentDirectories(OpenedProject project) : project_(project) {}
 
     // The descriptor of the directory that contains `path`, or minus errno.
     int of(const base::Path& path) {
         base::Path parent = path.parent();
         if (auto known = open_.find(parent); known != open_.end()) return known->second.get();
-        bool has_moved = moved_ && parent.is_within(moved_->from);
-        const base::Path now = has_moved ? moved_->to / parent.relative_to(moved_->from) : parent;
-        base::Fd fd(base::open_without_links(now, O_PATH | O_DIRECTORY));
+        bool is_in_project = project_.descriptor >= 0 && parent.is_within(project_.path);
+        base::Fd fd(is_in_project ? open_below(project_.descriptor, parent.relative_to(project_.path))
+                                  : base::open_without_links(parent, O_PATH | O_DIRECTORY));
         if (!fd) return fd.get();
         if (open_.size() == kMost) open_.clear();
         return open_.emplace(std::move(parent), std::move(fd)).first->second.get();
@@ -161,7 +163,7 @@ class ParentDirectories {
 
   private:
     static constexpr size_t kMost = 64;
-    std::optional<Moved> moved_;
+    OpenedProject project_;
     std::map<base::Path, base::Fd> open_;
 };
 
@@ -174,11 +176,10 @@ bool is_empty_directory(int parent, const char* name) {
     return is_read && is_empty;
 }
 
-// Whether it contains nothing. A directory whose mtime equals its birth time never had content, unless that
+// Whether a directory contains nothing. If its mtime equals its birth time, it never had content, unless that
 // came in the same tick of the clock: then the trash gives it back. The directory is read if it may have
 // content, or if the file system does not store the birth time.
 bool is_unused(int parent, const char* name, const struct statx& status, bool may_have_content) {
-    if (!S_ISDIR(status.stx_mode)) return is_placeholder_file(parent, name);
     bool is_untouched = !may_have_content && (status.stx_mask & STATX_BTIME) != 0 &&
                         (status.stx_mask & STATX_MTIME) != 0 &&
                         status.stx_btime.tv_sec == status.stx_mtime.tv_sec &&
@@ -186,26 +187,47 @@ bool is_unused(int parent, const char* name, const struct statx& status, bool ma
     return is_untouched || is_empty_directory(parent, name);
 }
 
-bool ask(int parent, const char* name, struct statx& status) {
+// Zero, or errno.
+int ask(int parent, const char* name, struct statx& status) {
     constexpr unsigned kAsked = STATX_TYPE | STATX_BTIME | STATX_MTIME;
-    if (::statx(parent, name, AT_SYMLINK_NOFOLLOW, kAsked, &status) == 0) return true;
+    if (::statx(parent, name, AT_SYMLINK_NOFOLLOW, kAsked, &status) == 0) return 0;
     // Old seccomp filters of containers refuse statx.
     struct stat plain;
-    if (errno != EPERM || ::fstatat(parent, name, &plain, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    if (errno != EPERM || ::fstatat(parent, name, &plain, AT_SYMLINK_NOFOLLOW) != 0) return errno;
     status.stx_mode = static_cast<uint16_t>(plain.st_mode);
-    return true;
+    return 0;
 }
 
-// True if the record can drop the name.
+bool is_absent(int number) {
+    return number == ENOENT || number == ENOTDIR || number == ELOOP;
+}
+
+// The two below return true if the record can drop the name.
+bool take_file_away(int parent, Trash& trash, const base::Path& path) {
+    std::string name(path.name());
+    switch (look_at_placeholder_file(parent, name.c_str())) {
+        case Occupant::placeholder:
+            return trash.take(parent, path) || ::unlinkat(parent, name.c_str(), 0) == 0;
+        case Occupant::other:
+            return true;
+        case Occupant::unknown:
+            return false;
+    }
+    return false;
+}
+
 bool take_away(ParentDirectories& parents, Trash& trash, const base::Path& path, Content content) {
     int parent = parents.of(path);
-    if (parent < 0) return parent == -ENOENT || parent == -ENOTDIR || parent == -ELOOP;
+    if (parent < 0) return is_absent(-parent);
     std::string name(path.name());
     struct statx status = {};
-    bool is_ours = ask(parent, name.c_str(), status) &&
-                   is_unused(parent, name.c_str(), status, content != Content::none);
-    if (is_ours && trash.take(parent, path)) return true;
-    if (is_ours && !S_ISDIR(status.stx_mode)) return ::unlinkat(parent, name.c_str(), 0) == 0;
+    if (int number = ask(parent, name.c_str(), status)) {
+        return is_absent(number) || ::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0;
+    }
+    if (!S_ISDIR(status.stx_mode)) return take_file_away(parent, trash, path);
+    if (is_unused(parent, name.c_str(), status, content != Content::none) && trash.take(parent, path)) {
+        return true;
+    }
     if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0) return true;
     switch (errno) {
         case ENOENT:
@@ -225,15 +247,14 @@ bool take_away(ParentDirectories& parents, Trash& trash, const base::Path& path,
 // The kernel searches a list for each lock request: with hundreds of sessions all these requests would take
 // minutes. Then placeholders of other projects stay until a session runs there, or until there are fewer
 // sessions.
-void sweep(Table& table, Trash trash, const Names& wanted, const base::Path& project,
-           std::optional<Moved> moved = std::nullopt) {
+void sweep(Table& table, Trash trash, const Names& wanted, OpenedProject project) {
     if (table.names.empty()) return;
-    ParentDirectories parents(std::move(moved));
+    ParentDirectories parents(project);
     table.lock_unneeded();
-    bool is_crowded = !table.is_alone() && table.names.size() > kCrowd && !project.is_root();
+    bool is_crowded = !table.is_alone() && table.names.size() > kCrowd && !project.path.is_root();
     for (auto name = table.names.end(); name != table.names.begin();) {
         --name;
-        if (is_crowded && !name->is_within(project)) continue;
+        if (is_crowded && !name->is_within(project.path)) continue;
         if (wanted.contains(*name) || table.is_needed(*name)) continue;
         // Deeper names came first: if one of them is left, this one stays.
         auto deeper = table.names.lower_bound(*name / kLeastName);
@@ -320,6 +341,8 @@ base::Status make_all(Table& table, const Names& missing, const Contents& conten
 }
 
 base::Result<base::Fd> open_record(const std::string& state_directory) {
+    constexpr std::string_view kAdvice =
+        "protected names need a record there; make it writable or set XDG_STATE_HOME";
     std::string file = state_directory + "/placeholders";
     auto open = [&] {
         return base::Fd(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -328,13 +351,15 @@ base::Result<base::Fd> open_record(const std::string& state_directory) {
     if (!record && (errno == ENOENT || errno == ENOTDIR)) {
         if (base::Status made = base::make_directories(state_directory); !made) {
             base::Error error = made.error();
-            error.advice = "protected names need a record there; make it writable or set XDG_STATE_HOME";
+            error.advice = kAdvice;
             return base::with_shut_directory(std::move(error), base::Path() / state_directory);
         }
         record = open();
     }
-    if (!record) return base::system_error("open " + file, errno);
-    return record;
+    if (record) return record;
+    base::Error error = base::system_error("open " + file, errno);
+    error.advice = kAdvice;
+    return error;
 }
 
 }  // namespace
@@ -357,8 +382,9 @@ base::Result<Placeholders> Placeholders::acquire(const std::string& state_direct
     base::Status made = base::success();
     {
         Table table(placeholders.record_.get());
-        sweep(table, Trash(state_directory), Names(wanted.begin(), wanted.end()), project);
-        ParentDirectories parents;
+        const OpenedProject opened{project, placeholders.project_.get()};
+        sweep(table, Trash(state_directory), Names(wanted.begin(), wanted.end()), opened);
+        ParentDirectories parents(opened);
         base::Result<Names> missing = missing_among(wanted, contents, parents, project);
         if (!missing) return missing.error();
         // Also hold placeholders that another session made. A directory that is not in the record is left
@@ -384,7 +410,7 @@ void Placeholders::renew() const {
     base::Result<base::Fd> record = open_record(state_directory_);
     if (!record) return;
     Table table(record->get());
-    ParentDirectories parents(moved_since(project_path_, project_.get()));
+    ParentDirectories parents({project_path_, project_.get()});
     // A parent comes before its content.
     for (const base::Path& path : held_) {
         if (table.names.contains(path)) (void)make_placeholder(parents, path, contents_);
@@ -396,7 +422,7 @@ void Placeholders::release() {
     {
         Table table(record_.get());
         table.expect_content(may_have_content_);
-        sweep(table, Trash(state_directory_), {}, project_path_, moved_since(project_path_, project_.get()));
+        sweep(table, Trash(state_directory_), {}, {project_path_, project_.get()});
     }
     record_.reset();
     project_.reset();
@@ -410,7 +436,7 @@ bool Placeholders::release_rest() {
     if (left == held_.end()) return true;
     // Check one for all: a session that holds one of a project mostly holds all of them.
     if (table.is_needed(*left)) return false;
-    sweep(table, Trash(state_directory_), {}, project_path_, moved_since(project_path_, project_.get()));
+    sweep(table, Trash(state_directory_), {}, {project_path_, project_.get()});
     return std::ranges::none_of(held_, is_left);
 }
 

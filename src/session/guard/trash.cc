@@ -10,13 +10,60 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
 
-#include "base/entries.h"
-#include "base/format.h"
+#include "base/file.h"
+#include "base/inside/jail_files.h"
 #include "base/no_links.h"
-#include "session/guard/placeholder_file.h"
+#include "base/text.h"
 
 namespace session {
+namespace {
+
+constexpr mode_t kMode = 0444;
+
+int write_content(int fd, std::string_view content) {
+    return content.empty() || base::write_all(fd, content) ? 0 : EIO;
+}
+
+int make_in_place(int parent, const char* name, std::string_view content) {
+    base::Fd file(::openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode));
+    return file ? write_content(file.get(), content) : errno;
+}
+
+// Errors that tell nothing about the file.
+bool is_lack(int number) {
+    return number == EMFILE || number == ENFILE || number == ENOMEM || number == EIO;
+}
+
+}  // namespace
+
+int make_placeholder_file(int parent, const char* name, std::string_view content) {
+    base::Fd file(::openat(parent, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, kMode));
+    // Not every file system supports O_TMPFILE.
+    if (!file) return make_in_place(parent, name, content);
+    if (int number = write_content(file.get(), content)) return number;
+    std::string nameless = "/proc/self/fd/" + std::to_string(file.get());
+    if (::linkat(AT_FDCWD, nameless.c_str(), parent, name, AT_SYMLINK_FOLLOW) == 0) return 0;
+    return errno == EEXIST ? EEXIST : make_in_place(parent, name, content);
+}
+
+Occupant look_at_placeholder_file(int parent, const char* name) {
+    base::Fd file(::openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file) return is_lack(errno) ? Occupant::unknown : Occupant::other;
+    struct stat status;
+    if (::fstat(file.get(), &status) != 0) return Occupant::unknown;
+    if (!S_ISREG(status.st_mode)) return Occupant::other;
+    // In the trash its name is the end of its path.
+    if (std::string_view(name).ends_with(base::kSpareConfig)) return Occupant::placeholder;
+    char bytes[512];  // more than any of them
+    ssize_t got = ::read(file.get(), bytes, sizeof bytes);
+    if (got < 0) return Occupant::unknown;
+    std::string_view content(bytes, static_cast<size_t>(got));
+    bool is_neutral = std::ranges::find(base::kNeutralFiles, content) != std::end(base::kNeutralFiles);
+    return is_neutral ? Occupant::placeholder : Occupant::other;
+}
+
 namespace {
 
 constexpr char kSlash = '%';  // in the name of an entry
@@ -57,8 +104,11 @@ void put_back(int bag, const std::string& name) {
 void remove_or_put_back(int bag, const std::string& name, bool is_surely_file) {
     if (!is_surely_file && ::unlinkat(bag, name.c_str(), AT_REMOVEDIR) == 0) return;
     int problem = is_surely_file ? ENOTDIR : errno;
-    bool is_file = problem == ENOTDIR && is_placeholder_file(bag, name.c_str());
-    if (is_file && ::unlinkat(bag, name.c_str(), 0) == 0) return;
+    if (problem == ENOTDIR) {
+        Occupant occupant = look_at_placeholder_file(bag, name.c_str());
+        if (occupant == Occupant::unknown) return;
+        if (occupant == Occupant::placeholder && ::unlinkat(bag, name.c_str(), 0) == 0) return;
+    }
     if (problem == ENOTEMPTY || problem == EEXIST || problem == ENOTDIR) put_back(bag, name);
 }
 

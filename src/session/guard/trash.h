@@ -5,11 +5,28 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/path.h"
 
 namespace session {
+
+// Placeholders that are files, because some programs fail if their name is a directory. Their content is one
+// of base/inside/jail_files.h and identifies them; a file with any other content belongs to the user,
+// except kSpareConfig.
+
+// Makes it in the open directory `parent`, at once with its content, so that no reader sees it empty. Zero,
+// or errno.
+int make_placeholder_file(int parent, const char* name, std::string_view content);
+
+enum class Occupant {
+    placeholder,
+    other,
+    unknown  // it could not be looked at, for lack of descriptors or memory: look again later
+};
+// What the name of a placeholder file is now.
+Occupant look_at_placeholder_file(int parent, const char* name);
 
 class Trash {
   public:
@@ -28,7 +45,8 @@ class Trash {
 };
 
 // Removes what this session and earlier ones left there. An entry that is neither an empty directory nor a
-// placeholder file goes back to its path, or stays: nothing is ever lost.
+// placeholder file goes back to its path, or stays: nothing is ever lost. One that can't be looked at stays
+// for the next call.
 void empty_trash(const std::string& state_directory);
 
 }  // namespace session

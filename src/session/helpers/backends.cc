@@ -3,9 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/bubblewrap/diagnose.h"
 #include "backends/bubblewrap/launch.h"
-#include "backends/firejail/diagnose.h"
 #include "backends/firejail/launch.h"
 #include "backends/landlock/launch.h"
 #include "backends/native/launch.h"

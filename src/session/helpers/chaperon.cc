@@ -13,11 +13,13 @@
 #include <cerrno>
 #include <ctime>
 
-#include "base/format.h"
-#include "session/control/old_logs.h"
+#include "base/inside/jail_files.h"
+#include "base/text.h"
+#include "session/control/record.h"
 #include "session/helpers/detach_helper.h"
 #include "slurm/chaperon/serve.h"
-#include "slurm/jobs/record.h"
+#include "slurm/jobs/environment.h"
+#include "slurm/jobs/spec.h"
 #include "slurm/queries/handlers.h"
 #include "slurm/submit/handlers.h"
 
@@ -42,6 +44,49 @@ uint64_t inode_of(const base::Path& directory) {
     return ::stat(directory.str().c_str(), &status) == 0 ? status.st_ino : 0;
 }
 
+std::vector<std::string> set_by_jail(const plan::Plan& plan) {
+    std::vector<std::string> entries;
+    for (const plan::Variable& variable : plan.environment.passed) {
+        if (slurm::is_set_by_jail(variable.name))
+            entries.push_back(base::format("{}={}", variable.name, variable.value));
+    }
+    return entries;
+}
+
+std::vector<slurm::chaperon::SessionCredential> session_credentials(const plan::Plan& plan) {
+    std::vector<slurm::chaperon::SessionCredential> credentials;
+    for (size_t i = 0; i < plan.broker.credentials.size() && i < plan.broker.spec.bindings.size(); ++i) {
+        slurm::chaperon::SessionCredential made{.name = plan.broker.credentials[i].name,
+                                                .placeholders = {},
+                                                .variables = plan.broker.credentials[i].variables};
+        for (std::string_view part : base::split(plan.broker.spec.bindings[i].placeholder, ' '))
+            if (!part.empty()) made.placeholders.emplace_back(part);
+        credentials.push_back(std::move(made));
+    }
+    return credentials;
+}
+
+// The session's root certificate and its own names for hosts: a job's jail has neither.
+std::vector<std::string> session_variables(const plan::Plan& plan) {
+    const std::string trust = base::format("{}/trust/", base::kOwnDirectory);
+    std::vector<std::string> entries;
+    for (const plan::Variable& variable : plan.environment.passed) {
+        auto has = [&](std::string_view text) { return variable.value.find(text) != std::string::npos; };
+        bool is_of_session = has(trust) || has(network::exchange::kEndpointSuffix);
+        if (is_of_session) entries.push_back(base::format("{}={}", variable.name, variable.value));
+    }
+    return entries;
+}
+
+std::vector<slurm::chaperon::WritablePlace> writable_places(const plan::Plan& plan) {
+    std::vector<slurm::chaperon::WritablePlace> places;
+    for (const plan::PathRule& rule : plan.rules) {
+        if (rule.access == plan::Access::writable)
+            places.push_back({rule.path, rule.backing == plan::Backing::host});
+    }
+    return places;
+}
+
 Context context_of(const plan::Plan& plan, const host::Facts& facts, const SessionOptions& options,
                    uint64_t project_inode) {
     return Context{.session = options.jobs.session,
@@ -56,8 +101,13 @@ Context context_of(const plan::Plan& plan, const host::Facts& facts, const Sessi
                    .state_directory = options.state_directory,
                    .launcher_job = facts.slurm_job.id,
                    .environment = options.jobs.environment,
+                   .jail_environment = set_by_jail(plan),
+                   .places = writable_places(plan),
+                   .credentials = session_credentials(plan),
+                   .session_variables = session_variables(plan),
                    .job_options = options.jobs.options,
                    .job_variables = options.jobs.variables,
+                   .spank_options = plan.slurm.spank_options,
                    .clients = open_clients(plan.slurm)};
 }
 

@@ -12,8 +12,8 @@
 #include "base/result.h"
 #include "host/facts.h"
 #include "plan/plan.h"
-#include "session/control/named_socket.h"
 #include "session/control/record.h"
+#include "session/control/session_directory.h"
 #include "session/session.h"
 
 namespace session {

@@ -7,7 +7,7 @@
 #include <csignal>
 
 #include "base/process/descriptors.h"
-#include "inner/command/signals.h"
+#include "inner/command/process_state.h"
 
 namespace session {
 namespace {

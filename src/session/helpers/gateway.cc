@@ -12,16 +12,17 @@
 
 #include <cerrno>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "audit/writer.h"
 #include "backends/bubblewrap/launch.h"
-#include "base/process/own_arguments.h"
-#include "base/process/pass_descriptors.h"
+#include "base/process/descriptors.h"
+#include "base/process/own_process.h"
 #include "network/gateway/gateway.h"
 #include "network/netns/set_up.h"
-#include "rules/text/settings_text.h"
+#include "rules/rules_text.h"
 
 namespace session {
 namespace {
@@ -41,19 +42,27 @@ base::Result<network::netns::Listeners> listeners_of(Gateway::Source& source,
     return network::netns::set_up(*jailed, request);
 }
 
+std::vector<base::Fd> listed(base::Fd descriptor) {
+    std::vector<base::Fd> list;
+    list.push_back(std::move(descriptor));
+    return list;
+}
+
 }  // namespace
 
 Gateway::~Gateway() {
     end();
 }
 
-base::Status Gateway::start(const network::Egress& egress, Source source, Record record) {
+base::Status Gateway::start(const network::Egress& egress, Source source, Record record,
+                            std::optional<network::gateway::BrokerInputs> broker) {
     int pair[2];
     // Non-blocking: neither process ever waits for the other, even if the other is stuck.
     if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0) {
         return base::system_error("make a socket", errno);
     }
     control_ = base::Fd(pair[0]);
+    has_connector_ = !egress.published.empty();
     base::Fd theirs(pair[1]);
     pid_t supervisor = ::getpid();
     process_ = ::fork();
@@ -70,8 +79,8 @@ base::Status Gateway::start(const network::Egress& egress, Source source, Record
     };
     audit::Writer writer(std::move(record.file), record.is_chained ? "gateway" : "", record.seed,
                          record.part_size);
-    ::_exit(network::gateway::run(
-        egress, {await_listeners, std::move(writer), std::move(theirs), std::move(source.handed)}));
+    ::_exit(network::gateway::run(egress, {await_listeners, std::move(writer), std::move(theirs),
+                                           std::move(source.handed), std::move(broker)}));
 }
 
 Gateway::News Gateway::take() {
@@ -82,8 +91,34 @@ Gateway::News Gateway::take() {
         return News::none;
     }
     if (note == network::gateway::kAskForJournal) return News::journal_full;
+    if (note == network::gateway::kAskForCertificate) {
+        if (on_certificate_end_) on_certificate_end_();
+        return News::none;
+    }
+    if (std::optional<network::gateway::ValueRequest> wanted = network::gateway::decode_value_request(note)) {
+        if (on_value_) on_value_(*wanted);
+        return News::none;
+    }
+    if (std::optional<network::gateway::RefreshOver> over = network::gateway::decode_refresh_over(note)) {
+        if (on_refresh_over_) on_refresh_over_(*over);
+        return News::none;
+    }
+    if (std::optional<network::gateway::TokensIssued> issued = network::gateway::decode_tokens_issued(note)) {
+        if (on_tokens_ && passed->descriptors.size() == 1)
+            on_tokens_(*std::move(issued), std::move(passed->descriptors.front()));
+        return News::none;
+    }
+    if (std::optional<network::gateway::ProgramRequest> wanted =
+            network::gateway::decode_program_request(note)) {
+        pass_program(*wanted);
+        return News::none;
+    }
     if (std::optional<network::gateway::Reply> reply = network::gateway::decode_reply(note)) {
-        hear_reply(*reply);
+        hear_reply(*reply, std::move(passed->descriptors));
+        return News::none;
+    }
+    if (std::optional<network::gateway::Notice> notice = network::gateway::decode_notice(note)) {
+        (void)base::write_all(STDERR_FILENO, "agent-sandbox: " + notice->text + "\n");
         return News::none;
     }
     std::optional<network::gateway::Start> started = network::gateway::decode_start(note);
@@ -100,38 +135,98 @@ Gateway::News Gateway::take() {
     return News::failed;
 }
 
-void Gateway::send_rules(const network::Egress& egress, OnReply on_reply) {
+void Gateway::send_rules(const network::Egress& egress, std::optional<RequestRules> requests,
+                         OnReply on_reply) {
     base::Result<base::Fd> file =
         base::memory_file("rules", network::encode_settings(egress.rules, egress.passed_types));
     if (!file) return on_reply(file.error());
-    request(network::gateway::Order::Kind::rules, *std::move(file), {.on_reply = std::move(on_reply)});
+    std::vector<base::Fd> files = listed(*std::move(file));
+    if (requests) {
+        base::Result<base::Fd> settings = base::memory_file("requests", requests->settings);
+        if (!settings) return on_reply(settings.error());
+        files.push_back(*std::move(settings));
+        if (requests->intermediate) files.push_back(std::move(requests->intermediate));
+    }
+    request({.kind = network::gateway::Order::Kind::rules}, files, {.on_reply = std::move(on_reply)});
+}
+
+void Gateway::pass_certificate(base::Fd intermediate) const {
+    if (!control_ || !intermediate) return;
+    int passed[] = {intermediate.get()};
+    (void)base::send_descriptors(
+        control_.get(), network::gateway::encode({.kind = network::gateway::Order::Kind::certificate}),
+        passed);
 }
 
 void Gateway::ask_state(OnReply on_reply) {
     base::Fd file(::memfd_create("state", MFD_CLOEXEC));
     base::Fd ours(file ? ::fcntl(file.get(), F_DUPFD_CLOEXEC, 0) : -1);
     if (!ours) return on_reply(base::system_error("make a memory file", errno));
-    request(network::gateway::Order::Kind::state, std::move(file), {std::move(on_reply), std::move(ours)});
+    request({.kind = network::gateway::Order::Kind::state}, listed(std::move(file)),
+            {std::move(on_reply), std::move(ours)});
 }
 
-void Gateway::request(network::gateway::Order::Kind kind, base::Fd file, PendingReply pending) {
+void Gateway::PendingReply::fail(base::Error error) const {
+    on_socket ? on_socket(std::move(error)) : on_reply(std::move(error));
+}
+
+void Gateway::request(network::gateway::Order order, const std::vector<base::Fd>& passed,
+                      PendingReply pending) {
     bool can_answer = control_ && !is_asked_;
-    if (!can_answer) return pending.on_reply(base::Error{.what = std::string(kGone)});
-    uint64_t ticket = ++last_ticket_;
-    int passed[] = {file.get()};
-    std::string note = network::gateway::encode(network::gateway::Order{.kind = kind, .number = ticket});
-    base::Status sent = base::send_descriptors(control_.get(), note, passed);
-    if (!sent) return pending.on_reply(sent.error());
-    pending_.emplace(ticket, std::move(pending));
+    if (!can_answer) return pending.fail(base::Error{.what = std::string(kGone)});
+    order.number = ++last_ticket_;
+    std::vector<int> descriptors;
+    for (const base::Fd& one : passed) descriptors.push_back(one.get());
+    base::Status sent = base::send_descriptors(control_.get(), network::gateway::encode(order), descriptors);
+    if (!sent) return pending.fail(sent.error());
+    pending_.emplace(order.number, std::move(pending));
 }
 
-void Gateway::hear_reply(const network::gateway::Reply& reply) {
+void Gateway::publish(const network::Published& published, base::Fd listener, OnReply on_reply) {
+    if (has_connector_) return pass_port(published, std::move(listener), {}, std::move(on_reply));
+    // The connector enters the jail's network through one of the gateway's sockets there.
+    auto kept = std::make_shared<base::Fd>(std::move(listener));
+    auto on_socket = [=, this](base::Result<base::Fd> inside) {
+        if (!inside) return on_reply(inside.error());
+        base::Result<base::Fd> connector = network::netns::connector_for(
+            inside->get(), [supervisor = ::getpid()](const std::vector<int>& descriptors) {
+                step_aside(supervisor, "asb-connector", descriptors);
+            });
+        if (!connector) return on_reply(connector.error());
+        pass_port(published, std::move(*kept), *std::move(connector), on_reply);
+    };
+    request({.kind = network::gateway::Order::Kind::socket}, {}, {.on_socket = on_socket});
+}
+
+void Gateway::pass_port(const network::Published& published, base::Fd listener, base::Fd connector,
+                        OnReply on_reply) {
+    bool is_first = bool(connector);
+    std::vector<base::Fd> passed = listed(std::move(listener));
+    if (is_first) passed.push_back(std::move(connector));
+    auto done = [this, is_first, on_reply = std::move(on_reply)](base::Result<std::string> reply) {
+        has_connector_ = has_connector_ || (is_first && reply);
+        on_reply(std::move(reply));
+    };
+    request({.kind = network::gateway::Order::Kind::publish, .reason = network::to_text(published)}, passed,
+            {.on_reply = done});
+}
+
+void Gateway::unpublish(uint16_t host_port, OnReply on_reply) {
+    request({.kind = network::gateway::Order::Kind::unpublish, .reason = std::to_string(host_port)}, {},
+            {.on_reply = std::move(on_reply)});
+}
+
+void Gateway::hear_reply(const network::gateway::Reply& reply, std::vector<base::Fd> passed) {
     auto found = pending_.find(reply.ticket);
     if (found == pending_.end()) return;
     // Remove the request before the callback runs: the callback may send another one.
     PendingReply pending = std::move(found->second);
     pending_.erase(found);
-    if (!reply.failure.empty()) return pending.on_reply(base::Error{.what = reply.failure});
+    if (!reply.failure.empty()) return pending.fail(base::Error{.what = reply.failure});
+    if (pending.on_socket) {
+        if (passed.size() != 1) return pending.fail(base::Error{.what = "no socket arrived"});
+        return pending.on_socket(std::move(passed.front()));
+    }
     if (!pending.answer) return pending.on_reply(reply.text);
     ::lseek(pending.answer.get(), 0, SEEK_SET);
     pending.on_reply(base::read_descriptor(pending.answer.get()));
@@ -139,13 +234,45 @@ void Gateway::hear_reply(const network::gateway::Reply& reply) {
 
 void Gateway::fail_pending() {
     std::map<uint64_t, PendingReply> failed = std::exchange(pending_, {});
-    for (auto& [ticket, pending] : failed) pending.on_reply(base::Error{.what = std::string(kGone)});
+    for (auto& [ticket, pending] : failed) pending.fail(base::Error{.what = std::string(kGone)});
 }
 
 void Gateway::deny(uint64_t id, std::string_view reason) {
     if (!control_) return;
     network::gateway::Order order{
         .kind = network::gateway::Order::Kind::deny, .number = id, .reason = std::string(reason)};
+    (void)base::send_descriptors(control_.get(), network::gateway::encode(order), {});
+}
+
+void Gateway::approve(uint64_t id, bool is_once) const {
+    if (!control_) return;
+    network::gateway::Order order{.kind = network::gateway::Order::Kind::approve,
+                                  .number = id,
+                                  .reason = std::string(is_once ? network::gateway::kOnce : "")};
+    (void)base::send_descriptors(control_.get(), network::gateway::encode(order), {});
+}
+
+void Gateway::pass_value(size_t credential, const base::Result<base::Fd>& value, int64_t lifetime) const {
+    if (!control_) return;
+    network::gateway::Order order{.kind = network::gateway::Order::Kind::value,
+                                  .number = credential,
+                                  .reason = value ? std::to_string(lifetime) : value.error().line()};
+    std::vector<int> passed;
+    if (value) passed.push_back(value->get());
+    (void)base::send_descriptors(control_.get(), network::gateway::encode(order), passed);
+}
+
+void Gateway::pass_program(network::gateway::ProgramRequest wanted) const {
+    network::gateway::Order order{.kind = network::gateway::Order::Kind::program,
+                                  .number = wanted.number,
+                                  .reason = find_program_ ? find_program_(wanted.port) : std::string()};
+    (void)base::send_descriptors(control_.get(), network::gateway::encode(order), {});
+}
+
+void Gateway::forget_values(std::optional<size_t> credential) const {
+    if (!control_) return;
+    network::gateway::Order order{.kind = network::gateway::Order::Kind::forget,
+                                  .number = credential ? *credential + 1 : 0};
     (void)base::send_descriptors(control_.get(), network::gateway::encode(order), {});
 }
 
@@ -178,11 +305,14 @@ network::gateway::Summary Gateway::finish() {
     network::gateway::Summary summary;
     ask_to_end();
     if (control_ && is_asked_) {
-        struct pollfd watched = {control_.get(), POLLIN, 0};
-        while (::poll(&watched, 1, static_cast<int>(kLongestGatewayEnd.count())) > 0) {
+        while (base::await_events(control_.get(), POLLIN, kLongestGatewayEnd) != 0) {
             base::Result<base::PassedDescriptors> passed = base::receive_descriptors(control_.get());
             if (!passed || passed->note.empty()) break;
             if (auto said = network::gateway::decode_summary(passed->note)) summary = *std::move(said);
+            // New tokens of the last moment: the old ones are not valid any more.
+            auto issued = network::gateway::decode_tokens_issued(passed->note);
+            if (issued && on_tokens_ && passed->descriptors.size() == 1)
+                on_tokens_(*std::move(issued), std::move(passed->descriptors.front()));
         }
     }
     end();

@@ -10,11 +10,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/file.h"
 #include "base/result.h"
+#include "network/gateway/broker/broker.h"
 #include "network/gateway/control/messages.h"
 #include "rules/egress.h"
 
@@ -40,7 +43,23 @@ class Gateway {
         std::string seed;        // of the chain
         uint64_t part_size = 0;  // 0: one part of any size
     };
-    base::Status start(const network::Egress& egress, Source source, Record record);
+    // `broker` is set for a session with credentials or request rules.
+    base::Status start(const network::Egress& egress, Source source, Record record,
+                       std::optional<network::gateway::BrokerInputs> broker = std::nullopt);
+    // Called when the gateway needs the value of a credential; pass_value() answers.
+    void when_value_needed(std::function<void(network::gateway::ValueRequest)> act) {
+        on_value_ = std::move(act);
+    }
+    // Called when a token endpoint gave new values, with the pipe that has them, and when a refresh ended.
+    void when_tokens_issued(std::function<void(network::gateway::TokensIssued, base::Fd tokens)> act) {
+        on_tokens_ = std::move(act);
+    }
+    void when_refresh_over(std::function<void(network::gateway::RefreshOver)> act) {
+        on_refresh_over_ = std::move(act);
+    }
+    // A source may have changed: the next requests get the value anew, or all values.
+    void forget_values(std::optional<size_t> credential = std::nullopt) const;
+    void pass_value(size_t credential, const base::Result<base::Fd>& value, int64_t lifetime) const;
     pid_t process() const { return process_; }  // -1: not running
 
     // Readable when there is news; -1: no news will come.
@@ -54,13 +73,31 @@ class Gateway {
     // The answer to each call comes by take(). It is an error if the gateway ends first or can't be asked;
     // that error may come within the call.
     using OnReply = std::function<void(base::Result<std::string>)>;
+    // For a session that reads requests: their rules and, if these name further hosts, an intermediate
+    // certificate (certificates.h).
+    struct RequestRules {
+        std::string settings;  // network/requests/settings_text.h
+        base::Fd intermediate;
+    };
     // Replaces all rules. The reply is the number of connections that the new rules closed. On an error the
     // old rules stay.
-    void send_rules(const network::Egress& egress, OnReply on_reply);
+    void send_rules(const network::Egress& egress, std::optional<RequestRules> requests, OnReply on_reply);
+    // Called when the intermediate certificate is about to end; pass_certificate() answers.
+    void when_certificate_ends(std::function<void()> act) { on_certificate_end_ = std::move(act); }
+    void pass_certificate(base::Fd intermediate) const;
+    // Called for the name of the program that has the socket with this port in the jail.
+    void when_program_wanted(std::function<std::string(uint16_t port)> find) {
+        find_program_ = std::move(find);
+    }
     // The reply is a JSON object: connections, connection_count, pending, refused.
     void ask_state(OnReply on_reply);
     // Answers "no" to a question of `pending`, for the rest of the session.
     void deny(uint64_t id, std::string_view reason);
+    // Answers "yes" to a question about a request: for the rest of the session, or once.
+    void approve(uint64_t id, bool is_once) const;
+    // Leads `listener` into the jail, at the port of `published`. Starts a connector for the first such port.
+    void publish(const network::Published& published, base::Fd listener, OnReply on_reply);
+    void unpublish(uint16_t host_port, OnReply on_reply);
     void pass_journal(base::Fd part);
 
     // The command has ended: asks the gateway for its summary, which it prepares while the jail is removed.
@@ -72,12 +109,18 @@ class Gateway {
 
   private:
     void pass_files() const;
+    void pass_program(network::gateway::ProgramRequest wanted) const;
     struct PendingReply {
         OnReply on_reply;
         base::Fd answer;  // for ask_state: the gateway writes to this file
+        // For a socket of the jail's network. The reply carries it.
+        std::function<void(base::Result<base::Fd>)> on_socket;
+        void fail(base::Error error) const;
     };
-    void request(network::gateway::Order::Kind kind, base::Fd file, PendingReply pending);
-    void hear_reply(const network::gateway::Reply& reply);
+    void request(network::gateway::Order order, const std::vector<base::Fd>& passed, PendingReply pending);
+    void hear_reply(const network::gateway::Reply& reply, std::vector<base::Fd> passed);
+    void pass_port(const network::Published& published, base::Fd listener, base::Fd connector,
+                   OnReply on_reply);
     void fail_pending();
     void end();
 
@@ -86,7 +129,13 @@ class Gateway {
     bool is_serving_ = false;
     bool is_asked_ = false;
     bool was_lost_ = false;
+    bool has_connector_ = false;
     std::string failure_;
+    std::function<void(network::gateway::ValueRequest)> on_value_;
+    std::function<void(network::gateway::TokensIssued, base::Fd)> on_tokens_;
+    std::function<void(network::gateway::RefreshOver)> on_refresh_over_;
+    std::function<void()> on_certificate_end_;
+    std::function<std::string(uint16_t)> find_program_;
     uint64_t last_ticket_ = 0;
     std::map<uint64_t, PendingReply> pending_;
 };

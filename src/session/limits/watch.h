@@ -3,12 +3,53 @@
 // cgroup, how much memory it may use. wait() returns when to check again; without such a limit, never.
 #pragma once
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace session {
+
+// What the processes of a jail use, added up from a /proc. Every process of the jail descends from its first
+// process, so no other process on the machine is read.
+
+class Meter {
+  public:
+    // `first` is the jail's first process, as this /proc numbers it. `memory_file_systems`: paths in the jail
+    // whose files are in memory.
+    Meter(pid_t first, std::vector<std::string> memory_file_systems, std::string proc = "/proc")
+        : proc_(std::move(proc)), first_(first), memory_file_systems_(std::move(memory_file_systems)) {}
+
+    // For a jail with a pid namespace: `proc` is a descriptor of the jail's own /proc. It shows every process
+    // of the jail, where the host's /proc may hide the stage (hidepid).
+    static Meter of_namespace(int proc, std::vector<std::string> memory_file_systems) {
+        return {1, std::move(memory_file_systems), "/proc/self/fd/" + std::to_string(proc)};
+    }
+
+    // Whether the kernel lists children at all.
+    static bool is_possible();
+    // Whether this /proc shows the jail's first process and its children.
+    bool can_see() const;
+
+    // Bytes, including files in memory. Exact only if the quick sum, which counts shared pages once for each
+    // process, is above `limit`.
+    uint64_t memory(uint64_t limit) const;
+    // The directories in /proc of the processes.
+    std::vector<std::string> places() const;
+    // The number of processes.
+    size_t processes() const;
+    // In clock ticks, including those of ended children.
+    uint64_t processor_ticks() const;
+
+  private:
+    std::string proc_;
+    pid_t first_;
+    std::vector<std::string> memory_file_systems_;
+};
 
 class Watch {
   public:

@@ -10,7 +10,7 @@
 
 #include <cerrno>
 
-#include "backends/cover_again.h"
+#include "backends/covers.h"
 #include "base/no_links.h"
 #include "base/text.h"
 

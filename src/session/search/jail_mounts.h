@@ -18,7 +18,7 @@ namespace session {
 
 class JailMounts {
   public:
-    // The `covers` of the launch are not touched: the keeper maintains them (cover_watch.h).
+    // The `covers` of the launch are not touched: the keeper maintains them (cover_guard.h).
     explicit JailMounts(const std::vector<backends::Cover>& covers);
 
     // Can't be undone. False: this process has no permission, or the jail is dead.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "session/search/name_watch.h"
 
+#include <fcntl.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -8,7 +9,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/file.h"
 #include "base/parse.h"
+#include "base/path.h"
 #include "base/text.h"
 
 namespace session {
@@ -46,7 +49,12 @@ void NameWatch::add(int directory, const base::Path& path) {
 bool NameWatch::take(const std::function<void(const News&)>& hear) {
     alignas(struct inotify_event) char bytes[16384];
     bool is_whole = true;
-    for (ssize_t got; events_ && (got = ::read(events_.get(), bytes, sizeof bytes)) > 0;) {
+    // More than the kernel's queue holds. Threat: a jail makes names faster than this loop reads them
+    // (tests/jail/floods.bats).
+    constexpr int kMostReads = 64;
+    for (int reads = 0; events_ && reads < kMostReads; ++reads) {
+        const ssize_t got = ::read(events_.get(), bytes, sizeof bytes);
+        if (got <= 0) break;
         for (ssize_t at = 0; at < got;) {
             const auto* event = reinterpret_cast<const struct inotify_event*>(bytes + at);
             at += static_cast<ssize_t>(sizeof *event + event->len);
@@ -62,6 +70,50 @@ bool NameWatch::take(const std::function<void(const News&)>& hear) {
         }
     }
     return is_whole;
+}
+
+void LateNames::look() {
+    watched_.clear();
+    for (const plan::LateName& late : plan_.search.late_names) look_for(late);
+}
+
+void LateNames::look_for(const plan::LateName& late) {
+    // The directory, or its nearest ancestor that exists.
+    base::Path nearest = late.directory;
+    base::Fd directory = mounts_.open_directory(nearest);
+    while (!directory && !nearest.is_root()) {
+        nearest = nearest.parent();
+        directory = mounts_.open_directory(nearest);
+    }
+    if (!directory) return;
+    // Watch it before reading it, so that no new name is missed.
+    if (watched_.insert(nearest).second) watch_.add(directory.get(), nearest);
+    if (nearest != late.directory) return;
+    if (!base::has_wildcard(late.pattern)) return cover(late.directory / late.pattern, late.access);
+    base::visit_entries(directory.get(), [&](const struct dirent64& entry) {
+        if (base::matches_name(late.pattern, entry.d_name)) cover(late.directory / entry.d_name, late.access);
+        return true;
+    });
+}
+
+void LateNames::hear(const NameWatch::News& news) {
+    const base::Path path = news.directory / news.name;
+    for (const plan::LateName& late : plan_.search.late_names) {
+        bool is_way = news.is_directory && late.directory.is_within(path);
+        bool is_name = late.directory == news.directory && base::matches_name(late.pattern, news.name);
+        if (is_way) look_for(late);
+        if (is_name) cover(path, late.access);
+    }
+}
+
+void LateNames::cover(const base::Path& path, plan::Access access) {
+    if (mounts_.is_covered_at_launch(path.str())) return;
+    using backends::Cover;
+    const Cover::Kind kind = access == plan::Access::readonly ? Cover::Kind::readonly : Cover::Kind::nothing;
+    const base::Path ground = path.is_within(plan_.project) ? plan_.project : plan_.search.home;
+    JailMounts::Outcome outcome = mounts_.cover(path, kind, ground);
+    if (outcome == JailMounts::Outcome::laid) progress_.add(SearchProgress::Kind::appeared, path);
+    if (outcome == JailMounts::Outcome::failed) progress_.add(SearchProgress::Kind::open, path);
 }
 
 }  // namespace session

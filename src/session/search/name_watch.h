@@ -4,12 +4,17 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/file.h"
 #include "base/path.h"
+#include "plan/plan.h"
+#include "session/search/jail_mounts.h"
+#include "session/search/search_progress.h"
 
 namespace session {
 
@@ -42,6 +47,30 @@ class NameWatch {
     size_t most_ = 0;
     bool sees_all_ = true;
     bool has_run_out_ = false;
+};
+
+// Names that a rule hides or protects and that were missing at launch. Each is covered when it appears, also
+// if the directories above it appear first.
+
+class LateNames {
+  public:
+    LateNames(const plan::Plan& plan, JailMounts& mounts, NameWatch& watch, SearchProgress& progress)
+        : plan_(plan), mounts_(mounts), watch_(watch), progress_(progress) {}
+
+    // Covers the names that exist and watches for the others.
+    void look();
+    // A name has appeared.
+    void hear(const NameWatch::News& news);
+
+  private:
+    void look_for(const plan::LateName& late);
+    void cover(const base::Path& path, plan::Access access);
+
+    const plan::Plan& plan_;
+    JailMounts& mounts_;
+    NameWatch& watch_;
+    SearchProgress& progress_;
+    std::set<base::Path> watched_;
 };
 
 }  // namespace session

@@ -1,24 +1,61 @@
 // SPDX-License-Identifier: MIT
 // Theory of operation. Depth first, with one open descriptor for each directory from the start to the current
-// one, and none for their siblings. The depth is bounded (plan/project/search_rules.h). A directory is
+// one, and none for their siblings. The depth is bounded (plan/project/project_search.h). A directory is
 // watched before it is read, so that a name that appears meanwhile is either read or reported by the watch.
 // Each entry is opened relative to its directory and never by a path, until it has to be covered.
 #include "session/search/project_walk.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "plan/project/search_rules.h"
-#include "session/guard/links_in_project.h"
+#include "base/path.h"
+#include "base/text.h"
+#include "plan/project/project_search.h"
 
 namespace session {
 namespace {
+
+// Resolves a symbolic link of the project, as long as it stays in the project.
+
+constexpr int kMostLinks = 40;
+
+std::string text_of_link(const base::Path& path) {
+    char text[PATH_MAX];
+    ssize_t length = ::readlink(path.c_str(), text, sizeof text);
+    return length > 0 ? std::string(text, static_cast<size_t>(length)) : std::string();
+}
+
+// The result contains no link. Nothing if the link leads out of the project or to a missing file.
+std::optional<base::Path> end_of_link(const base::Path& project, const base::Path& link) {
+    base::Path place = project;
+    std::string rest(link.relative_to(project));
+    for (int followed = 0; !rest.empty();) {
+        size_t slash = rest.find('/');
+        std::string component = rest.substr(0, slash);
+        rest = slash == std::string::npos ? std::string() : rest.substr(slash + 1);
+        place = place / component;
+        if (!place.is_within(project)) return std::nullopt;
+        const std::string text = text_of_link(place);
+        if (text.empty()) continue;
+        if (++followed > kMostLinks) return std::nullopt;
+        base::Path target = text.front() == '/' ? base::Path() / text : place.parent() / text;
+        if (!target.is_within(project)) return std::nullopt;
+        rest = std::string(target.relative_to(project)) + (rest.empty() ? "" : "/" + rest);
+        place = project;
+    }
+    if (place == project || ::access(place.c_str(), F_OK) != 0) return std::nullopt;
+    return place;
+}
 
 using backends::Cover;
 using plan::TreeKind;
@@ -183,7 +220,7 @@ void ProjectWalk::mask(const base::Path& path, bool is_link, bool is_new) {
 // A repository that the session itself makes, by `git clone`, stays writable: it is younger than the session.
 void ProjectWalk::protect_repository(const base::Path& git, int directory) {
     bool is_new = !is_older_than_session(directory, ".git");
-    if (is_new || !plan_.project_is_writable) return;
+    if (is_new || !plan_.project_is_writable || plan_.is_layered) return;
     note(git);
     cover(git, Cover::Kind::readonly, SearchProgress::Kind::repository);
 }

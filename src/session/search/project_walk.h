@@ -30,11 +30,13 @@ class ProjectWalk {
     bool step();
     // Only outputs of build tools are left, which are less important.
     bool is_among_outputs() const { return is_among_outputs_; }
+    // Sources are left.
+    bool is_among_sources() const { return !is_among_outputs_ && !main_.levels.empty(); }
 
     // A name has appeared.
     void hear(const NameWatch::News& news);
 
-    // For known_places.h: every place that this walk and the launch have found, the oldest first.
+    // For search_progress.h: every place that this walk and the launch have found, the oldest first.
     std::vector<std::string> findings() const;
     // Grows with each finding: the caller writes the findings again if it has changed.
     size_t changes() const { return found_.size(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A child of the keeper that continues the search of the project while the session runs. It covers what it
-// finds and what appears later (project_walk.h, late_names.h), and writes the places that it found for the
-// next launch (known_places.h). It ends with its keeper.
+// finds and what appears later (project_walk.h, name_watch.h), and writes the places that it found for the
+// next launch (search_progress.h). It ends with its keeper.
 #pragma once
 
 #include <sys/types.h>
