@@ -82,6 +82,28 @@ refuses() {
     works in_jail true
 }
 
+@test "the administrator's project.hold can't be loosened by a file, a variable, a project or a lower layer" {
+    # Without a ceiling, a name of a tool that this user does not have can be made inside.
+    held() { on_stage env PATH=/nowhere "$@" "$SBX_PROGRAM" --quiet -- /bin/mkdir "$PROJECT/.codex"; }
+    works held
+    works test ! -e "$PROJECT/.codex"
+    user_says '[project]' 'hold = "all"'
+    fails "exists" held
+    user_says '[project]' 'hold = "installed"'
+    works held
+    admin_says '[project]' 'hold = "all"'
+    refused 125 "/etc/agent-sandbox/config.toml:2" held
+    [[ $stderr == *".config/agent-sandbox/config.toml:2"* ]] || report "the user's line is not named"
+    rm "$USER_CONFIG"
+    refused 125 "/etc/agent-sandbox/config.toml:2" held AGENT_SANDBOX_PROJECT_HOLD=installed
+    as_user sh -c "printf '[project]\nhold = \"installed\"\n' >'$PROJECT/.agent-sandbox.toml'"
+    fails "" held
+    works test ! -e "$PROJECT/.codex"
+    rm "$PROJECT/.agent-sandbox.toml"
+    fails "exists" held
+    works test ! -e "$PROJECT/.codex"
+}
+
 @test "no variable moves the administrator's directory" {
     admin_says '[home]' 'access = "restricted"'
     fails "" on_stage env XDG_CONFIG_DIRS=/nowhere SANDBOX_ADMIN_DIRECTORY=/nowhere "$SBX_PROGRAM" --quiet --home write -- true

@@ -14,7 +14,7 @@ next_says() { printf '%s\n' "$@" >"$NEXT"; }
 
 # bats test_tags=smoke
 @test "without a file there is no ceiling" {
-    prints "no file of an administrator's in /etc/agent-sandbox: there is no ceiling" check
+    prints "no administrator's file in /etc/agent-sandbox: no ceiling applies" check
 }
 
 @test "the files in /etc are checked as a start would read them" {

@@ -44,6 +44,45 @@ holds() {
     prints "$(id -u "$SBX_USER")" on_stage "$SBX_STAGE/bin/setuid-id" -u
 }
 
+# A hardened service: namespaces can be made, and what sets them up is refused. Both backends that need it are passed over.
+@test "the next backend is taken where a service may not set up namespaces" {
+    local way
+    # The filter is around the program alone: root's preparation of the test mounts.
+    in_service() { on_stage python3 "$SBX_STAGE/tests/admin/closed_namespaces.py" "$way" "$@"; }
+    in_jail() { in_service "$SBX_PROGRAM" --quiet -- "$@"; }
+    without_firejail
+    works on_stage unshare --user --map-root-user --mount --net ip link set lo up
+    for way in routes mounts; do
+        fails "" in_service unshare --user --map-root-user --mount --net ip link set lo up
+        takes landlock "can't"
+        works in_service "$SBX_PROGRAM" selftest --backend landlock files
+    done
+}
+
+# A service that permits new privileges: firejail gets its power, and the filter refuses what it does with it.
+@test "Landlock builds the jail where a filter around a service refuses what firejail needs" {
+    local way
+    in_service() {
+        unshare --mount --propagation private sh -c 'stage=$1 && eval "$2" && cd "$3" && shift 3 && exec "$@"' sh "$STAGE" "$ETC" "$PROJECT" \
+            python3 "$SBX_STAGE/tests/admin/closed_namespaces.py" "$way" runuser -u "$SBX_USER" -- env HOME="$SBX_HOME" USER="$SBX_USER" "$@"
+    }
+    in_jail() { in_service "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$@"; }
+    for way in service families; do
+        JAIL=(--backend firejail)
+        prints 0 in_service "$SBX_STAGE/bin/setuid-id" -u
+        refused 125 "the jail could not be built" in_jail touch ran
+        JAIL=()
+        takes landlock "firejail can't build a jail here: "
+        works in_service "$SBX_PROGRAM" selftest files/key-by-path
+        works in_service "$SBX_PROGRAM" doctor
+        [[ $output =~ firejail\ +not\ here:\ firejail\ can && $output =~ landlock\ +taken ]] || report "doctor says otherwise"
+    done
+    [[ ! -e $PROJECT/ran ]]
+    # The control: without the filter firejail works.
+    JAIL=(--backend firejail)
+    prints firejail on_stage "$SBX_PROGRAM" --quiet --backend firejail -- sh -c 'echo "$AGENT_SANDBOX_BACKEND"'
+}
+
 # Only agent-sandbox needs this call, bubblewrap does not: the jail is the same, and --verbose and doctor print the reason.
 @test "bubblewrap builds the same jail where only a system call is missing" {
     closed call
@@ -55,6 +94,7 @@ holds() {
     [[ $output =~ bwrap\ +taken && $output == *"A jail can be built here, by bubblewrap."* ]] || report "doctor says otherwise"
     JAIL=(--backend native)
     refused 125 "has no open_tree" in_jail touch ran
+    refused 125 "has no open_tree" on_stage "$SBX_PROGRAM" selftest --backend native files
     [[ ! -e $PROJECT/ran ]] || leak "the command ran"
 }
 
@@ -171,7 +211,7 @@ holds() {
 @test "with a set-user-ID bubblewrap, a network mode that is not available becomes a stricter one, or ends the launch" {
     with_setuid_bwrap
     closed limit
-    run --separate-stderr on_stage "$SBX_PROGRAM" --verbose --network filtered -- sh -c 'echo "$AGENT_SANDBOX_NETWORK"'
+    run --separate-stderr on_stage "$SBX_PROGRAM" --network filtered -- sh -c 'echo "$AGENT_SANDBOX_NETWORK"'
     [[ $status == 0 && $output == isolated ]] || { output+=$stderr; report "should be isolated"; }
     [[ $stderr == *"network filtered can't be had with this backend: it is isolated"* ]] || { output=$stderr; report "not told"; }
     refused 125 "network.fallback permits no other" \

@@ -44,6 +44,15 @@ firejail_says() { printf '%s\n' "$@" >>"$STAGE/etc/firejail/firejail.config"; }
     refuses "not for everybody"
 }
 
+# Threat: firejail mounts the host's shared memory as soon as a file there has the name of a sound server's file. The name is in a
+# /dev/shm of the test's own: in the host's it would end other sessions with firejail.
+@test "a sound server's name in the shared memory does not open it" {
+    PREPARE='mount -t tmpfs tmpfs /dev/shm && chmod 1777 /dev/shm'
+    works in_jail true
+    PREPARE+=' && touch /dev/shm/jack-1000'
+    refuses /dev/shm
+}
+
 # firejail looks for kernel threads among the first processes. If it finds none, it assumes that it is inside a sandbox and runs the
 # program without a jail.
 @test "nothing runs where firejail can't build a jail" {

@@ -33,7 +33,7 @@ make_etc() {
         for name in "${hidden[@]}"; do mknod "$STAGE/etc/$name" c 0 0; done
         ETC=$OVERLAY
     else
-        (cd /etc && find . -mindepth 1 -maxdepth 1 ! -name '*.lock' ! -name '*+' -exec cp -a -t "$STAGE/etc" {} +)
+        (cd /etc && find . -mindepth 1 -maxdepth 1 ! -name '*.lock' ! -name '*+' ! -regex '.*\.[0-9]+' -exec cp -a -t "$STAGE/etc" {} +)
         ETC='mount --bind "$stage/etc" /etc'
     fi
 }

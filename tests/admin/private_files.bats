@@ -34,3 +34,17 @@ group() { id -g "$SBX_USER"; }
     run on_stage "$SBX_PROGRAM" why path /etc/service/token
     [[ $output == *"not readable by everyone"* ]] || report "why"
 }
+
+@test "a launch whose list of private files is old begins again and prints its lines once" {
+    mkdir "$STAGE/etc/service"
+    echo "planted secret" >"$STAGE/etc/service/token"
+    prints "planted secret" in_jail cat /etc/service/token
+    chown "root:$(group)" "$STAGE/etc/service/token"
+    chmod 0640 "$STAGE/etc/service/token"
+    run on_stage "$SBX_PROGRAM" --verbose -- sh -c 'echo ran >>ran; cat /etc/service/token; exit 7'
+    [[ $status == 7 && $output != *secret* ]] || report "the launch that begins again"
+    local first=$output
+    run on_stage "$SBX_PROGRAM" --verbose -- sh -c 'cat /etc/service/token; exit 7'
+    [[ $status == 7 && -n $output && $output == "$first" ]] || report "the same lines as a launch that does not; before: $first"
+    prints "ran" on_stage cat ran
+}

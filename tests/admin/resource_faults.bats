@@ -14,7 +14,7 @@ setup() {
     JAIL=(--network isolated --slurm off --backend native)
     PROBE=(sh -c 'cat .env sub/.env; echo ran')
     STATE=$SBX_HOME/.local/state/agent-sandbox
-    rm -rf "$SBX_HOME/.local"
+    wait_until rm -rf "$SBX_HOME/.local" 2>/dev/null
     # A place of the test for more mounts. They exist only in the test's mount namespace; a process outside sees the directory
     # below.
     PLACE=$STAGE/place
@@ -24,10 +24,10 @@ teardown() {
     wait_until no_process_left
     # The project is unchanged.
     [[ $(ls -A "$PROJECT") == $'.env\nsub\nwork' && $(cat "$PROJECT/work") == work ]] || { ls -lA "$PROJECT" >&2; return 1; }
-    rm -rf "$SBX_HOME/.local"
+    wait_until rm -rf "$SBX_HOME/.local" 2>/dev/null
     end_admin_test
 }
-no_process_left() { ! pgrep -u "$SBX_USER" '^(agent-sandbox|asb-)' >/dev/null 2>&1; }
+no_process_left() { ! pgrep -u "$SBX_USER" '^agent-sa|^asb-' >/dev/null 2>&1; }
 
 # Shell text for PREPARE: mounts a file system of the user at PATH, with SIZE bytes and INODES inodes; `filled` then fills it.
 small() { # PATH SIZE INODES
@@ -54,11 +54,40 @@ ran_and_said() { # TEXT
 }
 in_probe() { in_jail "${PROBE[@]}"; }
 
+@test "a file system that is mounted below the project: --cow refuses with its path, and a session without it runs" {
+    PREPARE=$(small "$PROJECT/sub" 1M 100)
+    works in_jail true
+    JAIL+=(--cow)
+    # The first line has the reason for a clone.
+    run -125 in_jail true
+    [[ ${lines[-1]} == "agent-sandbox: $PROJECT can't be cloned for --cow: another file system is mounted at sub; "* ]] || report "should name the mount"
+    # Control: without the mount it runs.
+    PREPARE=
+    works in_jail true
+}
+
+@test "a layer that can't be recorded is not applied if an administrator requires records" {
+    sandbox() { on_stage "$SBX_PROGRAM" "$@"; }
+    works on_stage "$SBX_PROGRAM" --quiet "${JAIL[@]}" --layer one -- sh -c 'echo more >>work'
+    # The directory of the records can't be made.
+    # Several attempts: the keeper may write the record's end at the same moment.
+    wait_until as_user sh -c 'rm -r "$1/sessions" && touch "$1/sessions"' sh "$STATE"
+    admin_says '[audit]' 'enabled = true'
+    fails "sessions" sandbox apply one
+    fails "sessions" sandbox discard --yes one
+    [[ $(cat "$PROJECT/work") == work ]] || report "it was applied"
+    # Control: without the administrator's file it is applied.
+    admin_says ''
+    works sandbox apply one
+    [[ $(cat "$PROJECT/work") == $'work\nmore' ]]
+    works sandbox apply --undo one
+}
+
 # ---- Full ------------------------------------------------------------------------------------------------------------
 
 @test "a state directory on a full disk: a session that needs it fails with one line, another runs and reports what is lost" {
     ran_whole in_probe
-    rm -rf "$SBX_HOME/.local"
+    wait_until rm -rf "$SBX_HOME/.local" 2>/dev/null
     PREPARE=$(filled "$SBX_HOME/.local" 4k)
     # Control: there is no room.
     fails "No space left" on_stage cp /etc/hostname "$SBX_HOME/.local/x"
@@ -85,12 +114,12 @@ in_probe() { in_jail "${PROBE[@]}"; }
     rm "$PLACE/ran"
     for place in "$(filled "$SBX_HOME/.local" 4k)" "$(without_inodes "$SBX_HOME/.local")" \
         'mount -t tmpfs -o ro,mode=0755 closed "$home/.local"'; do
-        rm -rf "$SBX_HOME/.local"
+        wait_until rm -rf "$SBX_HOME/.local" 2>/dev/null
         as_user mkdir "$SBX_HOME/.local"
         PREPARE=$place
         refused 125 "" in_jail touch "$PLACE/ran"
         # Also when the error comes late: the delay is in the mkdir calls before it.
-        run on_stage strace -qq -o /dev/null -e trace=mkdir -e inject=mkdir:delay_exit=300000 \
+        run on_stage strace -qq -o /dev/null -e trace=mkdir,mkdirat -e inject=mkdir,mkdirat:delay_exit=300000 \
             "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- touch "$PLACE/ran"
         [[ ! -e $PLACE/ran ]] || leak "it ran for a moment"
         ((status == 125)) || report "should be refused"
@@ -163,6 +192,7 @@ in_probe() { in_jail "${PROBE[@]}"; }
         PREPARE=$place
         refused 125 "$SBX_HOME" in_probe
         ran_whole on_stage env XDG_STATE_HOME="$PLACE" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "${PROBE[@]}"
+        wait_until no_process_left
         rm -rf "$PLACE/agent-sandbox"
     done
     # The home may contain settings that close something, so the program must not ignore an unreadable one.
@@ -181,6 +211,7 @@ in_probe() { in_jail "${PROBE[@]}"; }
     chgrp "$(id -g "$SBX_USER")" "$STAGE$hidden" && chmod 0640 "$STAGE$hidden"
     prints "a token" on_stage cat "$hidden"
     for limit in {3..16} 256; do
+        wait_until no_process_left
         rm -rf "$STATE"
         run on_stage prlimit --nofile="$limit" "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- cat "$hidden"
         [[ $output != *"a token"* ]] || leak "shown with $limit descriptors"

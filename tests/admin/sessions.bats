@@ -5,7 +5,7 @@
 load helper
 
 setup() {
-    start_admin_test
+    start_admin_test copy # a rule comes while a session runs
     chmod 0755 "$SBX_HOME"
     PLACE=/tmp/agent-sandbox-u$(id -u "$SBX_USER")
     OTHER_PLACE=/tmp/agent-sandbox-u$(id -u "$SBX_NEIGHBOUR")
@@ -67,6 +67,22 @@ start() {
     fails "network.observe" on_stage "$SBX_PROGRAM" --observe -- true
 }
 
+@test "a port can't be published where the administrator locks network.publish, and by no other user" {
+    cd "$PROJECT"
+    local port
+    port=$(python3 -c 'import socket; print(socket.create_server(("127.0.0.1", 0)).getsockname()[1])')
+    start on_stage "$PROJECT"
+    works as_user "$SBX_PROGRAM" publish "$port"
+    works as_user "$SBX_PROGRAM" publish --end "$port"
+    fails "no session is running" as_neighbour "$SBX_PROGRAM" publish "$port"
+    admin_says 'lock = ["network.publish"]'
+    fails "network.publish" as_user "$SBX_PROGRAM" publish "$port"
+    [[ $output == *"config.toml"* && $output == *"locks it"* ]] || report "should name the administrator's file"
+    works as_user "$SBX_PROGRAM" ps
+    [[ $output != *"$port"* ]] || report "should not be published"
+    fails "" python3 -c 'import socket, sys; socket.create_connection(("127.0.0.1", int(sys.argv[1])), 10)' "$port"
+}
+
 @test "nothing runs without a record that the administrator requires" {
     cd "$PROJECT"
     works in_jail true
@@ -104,7 +120,8 @@ start() {
     planted=$OTHER_PLACE/sessions/$(printf 'a%.0s' {1..32})
     as_user mkdir -m 0777 "$planted"
     as_user sh -c 'echo "{}" >"$1/session.json"; touch "$1/lock"; chmod 666 "$1/lock"' sh "$planted"
-    as_user flock "$planted/lock" sleep 1000 3>&- &
+    # One process, and no function, so that its end is the end of all of it.
+    runuser -u "$SBX_USER" -- flock --no-fork "$planted/lock" sleep 1000 3>&- &
     CHILDREN+=($!)
     works as_neighbour "$SBX_PROGRAM" ps
     [[ ${#lines[@]} == 2 && $output != *aaaaaaaa* ]] || report "shows its own only"

@@ -86,13 +86,14 @@ unix_listeners() { ss --no-header --listening --numeric --unix | awk '{ print $5
 
 @test "an established connection ends with the session" {
     start_obedient_jail
-    tell_jail "python3 talk.py echo.example 9000 --wait 1 >/dev/null; (curl -sS --max-time 50 --limit-rate 1000 -o /dev/null http://good.example/zeros &) ; sleep 0.3"
-    ss --no-header --numeric --tcp state established '( dport = :80 )' | grep -q 203.0.113.10
+    tell_jail "python3 talk.py echo.example 9000 --wait 1 >/dev/null; (curl -sS --max-time 50 --limit-rate 1000 -o /dev/null http://good.example/zeros &)"
+    wait_until has_connection_to_the_web
     kill -KILL "$SUPERVISOR"
     wait_until is_gone "$GATEWAY"
     wait_until no_connection_to_the_web
 }
-no_connection_to_the_web() { ! ss --no-header --numeric --tcp state established '( dport = :80 )' | grep -q 203.0.113.10; }
+has_connection_to_the_web() { ss --no-header --numeric --tcp state established '( dport = :80 )' | grep -q 203.0.113.10; }
+no_connection_to_the_web() { ! has_connection_to_the_web; }
 
 @test "two sessions: each has a gateway and rules of its own" {
     start_obedient_jail

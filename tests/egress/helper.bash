@@ -103,7 +103,7 @@ everywhere() {
 log_mark() {
     local name
     declare -gA MARKS=()
-    for name in web dns tricks world proxy; do MARKS[$name]=$(wc -c <"$INTERNET/log/$name"); done
+    for name in web values dns tricks world proxy; do MARKS[$name]=$(wc -c <"$INTERNET/log/$name"); done
 }
 since_mark() { tail -c "+$((MARKS[$1] + 1))" "$INTERNET/log/$1"; }
 seen() { since_mark "$1" | grep -aqF -- "$2" || { echo "not in the log '$1': $2" >&2; since_mark "$1" | tail -n 5 >&2; return 1; }; }
@@ -142,13 +142,11 @@ tell_jail() {
     status=$(<reply)
 }
 
-# The process of our program below the supervisor that is in the host's network namespace and waits in epoll.
+# The gateway below the supervisor, by the name that it gives itself.
 gateway_of() {
     local process
     for process in $(descendants "$1"); do
-        [[ $(readlink "/proc/$process/exe") == "$SBX_PROGRAM" ]] || continue
-        [[ $(readlink "/proc/$process/ns/net") == "$(readlink /proc/self/ns/net)" ]] || continue
-        ! ls -l "/proc/$process/fd" 2>/dev/null | grep -q 'eventpoll' || echo "$process"
+        [[ $(cat "/proc/$process/comm" 2>/dev/null) != asb-gateway ]] || echo "$process"
     done
 }
 descendants() {

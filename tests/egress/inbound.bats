@@ -53,13 +53,20 @@ web_inside() { # PORT [ADDRESS]
     ((status != 0))
 }
 
-@test "--host-port: one service of the host's loopback by its name, and no other" {
+@test "--host-port: one service of the host's loopback by its name and its address, and no other" {
     filtered --host-port 8001
     says "a service of the host" in_jail curl -sS --max-time 30 http://host.agent-sandbox.internal:8001/
     run in_jail curl -sS --max-time 30 http://host.agent-sandbox.internal:5433/
     [[ $output != *"a service of the host"* ]] || leak "another port should stay closed"
-    run in_jail curl -sS --max-time 30 http://127.0.0.1:8001/
-    ((status == 7)) || report "the jail's own loopback should stay its own"
+    everywhere "a service of the host" curl -sS --max-time 30 http://127.0.0.1:8001/
+    everywhere "a service of the host" curl -sS --max-time 30 http://localhost:8001/
+    everywhere "a service of the host" curl -sS --max-time 30 "http://[::1]:8001/"
+    run in_jail curl -sS --max-time 30 http://127.0.0.1:8002/
+    ((status == 7)) || leak "another port of the jail's own loopback should stay its own"
+    run in_jail curl -sS --max-time 30 http://127.0.0.2:8001/
+    ((status == 7)) || leak "another address of the jail's own loopback should stay its own"
+    run in_jail curl -sS --max-time 30 http://to-127-0-0-1.trick.example:8001/
+    [[ $output != *"a service of the host"* ]] || leak "a name that leads there should stay closed"
     filtered
     run in_jail curl -sS --max-time 30 http://host.agent-sandbox.internal:8001/
     [[ $output != *"a service of the host"* ]] || leak "should be closed without the option"
@@ -68,6 +75,11 @@ web_inside() { # PORT [ADDRESS]
 @test "--host-port works in proxied too" {
     proxied --host-port 5433
     says "a service of the host" in_jail python3 talk.py host.agent-sandbox.internal 5433 --wait 1
+    says "a service of the host" in_jail python3 talk.py 127.0.0.1 5433 --wait 1
+    proxied --host-port 8001
+    says "a service of the host" in_jail curl -sS --max-time 30 http://127.0.0.1:8001/
+    says "a service of the host" in_jail curl -sS --max-time 30 -H 'Host: another.example' http://host.agent-sandbox.internal:8001/
+    says "a service of the host" in_jail curl -sS --max-time 30 -x http://198.18.0.1:3128 http://host.agent-sandbox.internal:8001/
 }
 
 @test "network.host_services: one private address at one port" {

@@ -65,6 +65,8 @@ question_id() { control pending --json | grep -o '"id": *[0-9]*' | grep -o '[0-9
     [[ ! -e answered ]] || leak "should wait"
     unseen dns good.example
     unseen web good.example
+    run control approve "$(question_id)" --once
+    ((status != 0)) && [[ $output == *"without --once"* && ! -e answered ]] || report "should be for requests alone"
     works control approve "$(question_id)"
     wait_until test -e answered
     [[ $(<answer) == *"good.example here"* ]] || report "should go on: $(<answer)"

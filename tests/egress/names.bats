@@ -127,6 +127,50 @@ teardown() { end_egress_test; }
     seen web "203.0.113.10:80"
 }
 
+@test "an alias of a refused name is judged by its own name, carries no other, and is closed by the address" {
+    filtered
+    everywhere "alias-evil.trick.example here" curl -sS --max-time 30 http://alias-evil.trick.example/
+    log_mark
+    says "evil.example here" outside curl -sS --max-time 30 -H 'Host: evil.example' http://alias-evil.trick.example/
+    run in_jail curl -sS --max-time 30 -H 'Host: evil.example' http://alias-evil.trick.example/
+    [[ $output != *here* ]] || report "no request for the refused name"
+    run in_jail python3 tls.py alias-evil.trick.example 443 evil.example
+    [[ $output != *here* ]] || report "no hello for the refused name"
+    filtered --block-host 203.0.113.66
+    only_outside "here" curl -sS --fail --max-time 30 http://alias-evil.trick.example/
+    is_connected
+}
+
+@test "records of another name, endless aliases and sixty private addresses lead nowhere, and nothing waits" {
+    filtered
+    run in_jail dig +time=20 +tries=1 +short other-owner.trick.example
+    [[ -z $output || $output != *198.18.* ]] || report "a record of another name is no address of this one"
+    run in_jail curl -sS --max-time 60 http://alias-loop.trick.example/
+    ((status != 0 && status != 28)) || report "an endless alias should fail at once"
+    log_mark
+    says "here" in_jail curl -sS --max-time 60 http://many-10-1-2-3.trick.example/
+    unseen web "10.1.2.3:80"
+    is_connected
+}
+
+@test "a name in changing case (0x20) has one address, and labels with NUL, dots or 64 letters are refused" {
+    filtered
+    works in_jail_sh 'for name in good.example GOOD.example gOoD.ExAmPlE good.example.; do dig +short +time=15 +tries=1 "$name"; done | sort -u'
+    [[ ${#lines[@]} == 1 && $output == 198.18.* ]] || report "should have one address"
+    log_mark
+    run in_jail dig +time=15 +tries=1 'evil\000.good.example'
+    [[ $output == *REFUSED* || $output == *NXDOMAIN* ]] || report "NUL"
+    run in_jail dig +time=15 +tries=1 'evil\.example.good.example'
+    [[ $output == *REFUSED* || $output == *NXDOMAIN* ]] || report "a dot within a label"
+    run in_jail python3 -c 'import socket, sys
+try:
+    socket.getaddrinfo("a" * 64 + ".good.example", 80)
+except (OSError, UnicodeError) as error:
+    sys.exit("refused")'
+    ((status == 1)) || report "a label of 64 letters"
+    unseen dns "evil"
+}
+
 @test "a name that resolves to this host's own address is refused" {
     JAIL=(--network filtered --allow-host host.example --allow-host "*.trick.example")
     only_outside "a service of the host" curl -sS --fail --max-time 30 http://host.example:8002/

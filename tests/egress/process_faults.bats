@@ -130,9 +130,9 @@ end_obedient_jail() {
         kill -KILL "${processes[@]}"
         soon is_dead "$SUPERVISOR"
         soon is_silent || report "$backend: connections are left"
-        rm -f orders reply* transfer* ready
-        # Without a pid namespace, a process that left the command may stay alive. It has no network, and can't get one.
+        # Without a pid namespace, a process that left the command may stay alive, and write. It has no network, and can't get one.
         [[ $backend != landlock ]] || soon nothing_talks
+        rm -f orders reply* transfer* ready
         expect_clean_after_the_next "$backend"
         rm -f orders reply* transfer* ready
     done

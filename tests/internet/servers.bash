@@ -2,6 +2,10 @@
 # The servers of the small internet. Sourced by tests/internet/run; each runs until the namespace ends.
 
 SERVERS=$(dirname "${BASH_SOURCE[0]}")
+# Hosts whose names clients have built in: services.py and a repository answer for them.
+SERVICES=(github.com api.github.com registry.npmjs.org pypi.org files.pythonhosted.org upload.pypi.org registry-1.docker.io auth.docker.io platform.claude.com api.anthropic.com auth.openai.com chatgpt.com)
+# aws.py answers for them.
+SERVICES+=({sts,s3,dynamodb,bucket.s3}.{eu-central-1,us-east-1}.amazonaws.com)
 NAMES=(good also evil git ssh db npm apt mail echo proxy host v4only v6only in-hosts-file "*.many" "*.rebind" "*.trick")
 
 # background NAME COMMAND...: its output goes to a log of its own.
@@ -24,6 +28,8 @@ start_servers() {
     start_nginx
     start_sshd
     start_proxy
+    background services as_world python3 -B "$INTERNET/servers/services.py" 8090 "$INTERNET/www"
+    background aws as_world python3 -B "$INTERNET/servers/aws.py" 8091
     background world as_world python3 -B "$INTERNET/servers/world.py" "$INTERNET"
     background host setpriv --reuid="$SBX_NEIGHBOUR" --regid="$SBX_NEIGHBOUR" --clear-groups python3 -B "$INTERNET/servers/host.py" "$INTERNET"
     wait "$database"
@@ -34,7 +40,7 @@ start_servers() {
 
 make_certificates() {
     local keys=$INTERNET/keys names name
-    names=$(printf 'DNS:%s.example,' "${NAMES[@]}")IP:203.0.113.10,IP:203.0.113.66,IP:198.51.100.7,IP:2001:db8:10::10,DNS:dns.google
+    names=$(printf 'DNS:%s.example,' "${NAMES[@]}")IP:203.0.113.10,IP:203.0.113.66,IP:198.51.100.7,IP:2001:db8:10::10,DNS:dns.google$(printf ',DNS:%s' "${SERVICES[@]}")
     (
         cd "$keys"
         openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj "/CN=Test authority" \
@@ -57,6 +63,7 @@ start_name_servers() {
     )
     local options=() record
     for record in "${records[@]}"; do options+=("--host-record=${record%%,*}.example,${record#*,}"); done
+    for record in "${SERVICES[@]}"; do options+=("--host-record=$record,203.0.113.10"); done
     background dnsmasq in_world dnsmasq --keep-in-foreground --conf-file=/dev/null --pid-file= --user=world --no-resolv --no-hosts \
         --cache-size=0 --log-queries --log-facility="$INTERNET/log/dns" --bind-interfaces --listen-address=203.0.113.53 \
         --listen-address=8.8.8.8 "${options[@]}" --address=/many.example/203.0.113.10 --host-record=dns.google,203.0.113.10 \
@@ -71,6 +78,8 @@ make_site() {
     local www=$INTERNET/www
     mkdir -p "$www/git" "$www/npm/hello-npm" "$www/apt"
     truncate -s 10G "$www/zeros"
+    truncate -s 200M "$www/zeros-200"
+    truncate -s 512M "$www/zeros-512"
     head -c 3000000 /dev/urandom >"$www/random"
     make_repository
     make_package npm "$www/npm"
@@ -87,7 +96,10 @@ make_repository() {
     git -C "$work" -c user.name=Tester -c user.email=tester@example.org commit -q -m "first"
     git clone -q --bare "$work" "$INTERNET/www/git/one.git"
     git -C "$INTERNET/www/git/one.git" config http.receivepack true
+    # A pack that is pushed is stored as it came: compressing 200 MB again would take most of the time of a test.
+    git -C "$INTERNET/www/git/one.git" config receive.unpackLimit 1
     cp -r "$INTERNET/www/git/one.git" /home/remote/one.git
+    cp -r "$INTERNET/www/git/one.git" "$INTERNET/www/git/app.git"
     chown -R remote /home/remote
 }
 

@@ -70,13 +70,39 @@ async def switch(port, reader, writer):
     await echo(port, reader, writer)
 
 
+# HTTP connections that stay open. /hold: until another connection asks for /release. /drop: as a later request of a connection it
+# gets no answer. /never: gets none. /more: is answered twice.
+HELD = []
+
+
+async def keep(port, reader, writer):
+    count = 0
+    while head := await reader.readuntil(b"\r\n\r\n"):
+        count += 1
+        path = head.split()[1]
+        note("keep", count, path)
+        if path == b"/never" or (path == b"/drop" and count > 1):
+            return
+        if path == b"/hold":
+            HELD.append(writer)
+        if path == b"/release":
+            while HELD:
+                HELD.pop().close()
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(path), path))
+        if path == b"/more":
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nunasked")
+        await writer.drain()
+        if b"\r\nconnection: close\r\n" in head.lower():
+            return
+
+
 async def say_what_came(port, reader, writer):
     while data := await reader.read(4096):
         note("raw", port, data)
 
 
 SERVERS = {25: smtp, 465: smtp, 587: smtp, 2525: smtp, 7: echo, 8444: echo, 9001: digest, 9002: never_read, 9003: reset, 9004: endless,
-           9005: say_what_came, 9006: switch,
+           9005: say_what_came, 9006: switch, 9007: keep,
            1080: greet}
 SERVERS.update({port: greet for port in (23, 24, 79, 113, 512, 513, 514, 853, 8443, 6443, 9000)})
 

@@ -61,6 +61,82 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     works tiny 'echo fine >~/.tiny/other'
 }
 
+# The programs of a user's agents, where the documents of the agents put them.
+make_agent_programs() {
+    mkdir -p "$HOME"/.claude/{hooks,scripts,projects} "$HOME/.codex" "$HOME/.gemini/tools" "$HOME/.pi/agent/lib" "$HOME/.config/opencode" "$HOME/.local/share/opencode/x"
+    cat >"$HOME/.claude/settings.json" <<END
+{"statusLine":{"type":"command","command":"~/.claude/statusline.pl6 --short"},"apiKeyHelper":"$HOME/.claude/scripts/key",
+ "hooks":{"Stop":[{"hooks":[{"type":"command","command":"bash \"\${CLAUDE_CONFIG_DIR:-\$HOME/.claude}/scripts/on stop\" && \$HOME/.claude/scripts/more.x"}]}]},
+ "permissions":{"additionalDirectories":["~/.claude/projects"],"deny":["Read(~/.claude/.credentials.json)"]}, "otelHeadersHelper":"~/.claude/missing.sh"}
+END
+    echo "{\"mcpServers\":{\"a\":{\"command\":\"node\",\"args\":[\"$HOME/.claude/scripts/server\"]}}}" >"$HOME/.claude.json"
+    echo "notify = [\"python3\", \"$HOME/.codex/notify\"]" >"$HOME/.codex/config.toml"
+    echo '{"hooks":{"BeforeTool":[{"hooks":[{"type":"command","command":"$HOME/.gemini/tools/check"}]}]}}' >"$HOME/.gemini/settings.json"
+    echo '{"extensions":["./lib/extra"]}' >"$HOME/.pi/agent/settings.json"
+    echo '{"mcp":{"a":{"type":"local","command":["{env:HOME}/.local/share/opencode/x/server"]}}}' >"$HOME/.config/opencode/opencode.json"
+    NAMED=(.claude/statusline.pl6 .claude/scripts/key ".claude/scripts/on stop" .claude/scripts/more.x .claude/scripts/server .codex/notify .gemini/tools/check
+        .pi/agent/lib/extra .local/share/opencode/x/server)
+    UNNAMED=(.claude/statusline.sh .claude/helper .claude/run .codex/watch.py .gemini/old.rb)
+    DATA=(.claude/.credentials.json .claude/history.jsonl .claude/projects/a .claude/scripts/notes .codex/history.jsonl .codex/id)
+    local file
+    for file in "${NAMED[@]}" "${UNNAMED[@]}" "${DATA[@]}"; do echo mine >"$HOME/$file"; done
+    chmod +x "$HOME/.claude/helper"
+    printf '#!/bin/sh\n' >"$HOME/.claude/run"
+}
+
+with_agents() {
+    "$SBX_PROGRAM" --quiet "${JAIL[@]}" --agent claude --agent codex --agent gemini --agent pi --agent opencode -- sh -c "$1" sh "${@:2}"
+}
+
+@test "programs in the state that the agent's settings name, and scripts beside them, can be neither changed nor replaced" {
+    make_agent_programs
+    local backend file before
+    for backend in native bwrap; do
+        JAIL=(--backend "$backend")
+        for file in "${NAMED[@]}" "${UNNAMED[@]}"; do
+            before=$(<"$HOME/$file")
+            fails "" with_agents 'echo planted >>"$1"' "$HOME/$file"
+            fails "" with_agents 'echo planted >~/.claude/new; mv -f ~/.claude/new "$1"' "$HOME/$file"
+            fails "" with_agents 'rm -f "$1"' "$HOME/$file"
+            fails "" with_agents 'chmod 777 "$1"' "$HOME/$file"
+            [[ $(<"$HOME/$file") == "$before" ]] || report "$file was changed"
+            prints "$before" with_agents 'cat "$1"' "$HOME/$file"
+        done
+        fails "" with_agents 'mv ~/.claude/scripts ~/.claude/aside'
+        # A name of the settings that is missing can't be made.
+        fails "" with_agents 'echo planted >~/.claude/missing.sh'
+        [[ ! -e $HOME/.claude/missing.sh ]]
+        # The control: other files of the state, the log-in and directories that the settings name.
+        for file in "${DATA[@]}"; do
+            works with_agents 'echo more >>"$1"' "$HOME/$file"
+        done
+        works with_agents 'touch ~/.claude/projects/new ~/.claude/scripts/new'
+    done
+    # Outside they can be changed.
+    for file in "${NAMED[@]}" "${UNNAMED[@]}"; do works sh -c 'echo mine >>"$1"' sh "$HOME/$file"; done
+}
+
+@test "scripts that a session makes in the state do not stop the next start, and a link there shows nothing more" {
+    mkdir "$HOME/private"
+    echo secret >"$HOME/private/notes.sh"
+    mkdir -p "$HOME/.claude"
+    echo mine >"$HOME/.claude/zz.py"
+    local backend
+    for backend in native bwrap; do
+        JAIL=(--backend "$backend")
+        works with_agents 'seq -f "$HOME/.claude/s%.0f.sh" 3000 | xargs touch; ln -sf ~/private/notes.sh ~/.claude/link.sh'
+        works with_agents 'test -e ~/.claude/s3000.sh'
+        [[ $output == *"more than 100 scripts"* ]] || report "not named"
+        # The user's own stay protected, whatever a session makes, and whatever times it gives to that.
+        works with_agents 'touch -d 1970-01-02 ~/.claude/s*.sh 2>/dev/null; true'
+        fails "" with_agents 'echo planted >~/.claude/zz.py'
+        prints mine cat "$HOME/.claude/zz.py"
+        fails "No such file or directory" with_agents 'cat ~/.claude/link.sh'
+        rm -f "$HOME"/.claude/*.sh
+    done
+    prints secret cat "$HOME/private/notes.sh"
+}
+
 @test "a socket in the state directory, which a program outside serves, can't be reached" {
     mkdir -p "$HOME/.tiny/run"
     for name in control.sock run/daemon.sock; do
@@ -169,6 +245,75 @@ tiny() { "$SBX_PROGRAM" --quiet "${JAIL[@]}" -- "$HOME/bin/tiny" "$1"; }
     rm "$HOME/.config/agent-sandbox/agents/tiny.toml"
     run "$SBX_PROGRAM" --agent tyni -- true
     [[ $status == 125 && $output == *"no profile"* ]] || report "an unknown profile"
+}
+
+@test "two agents behind a shell each have their log-in, with --agent twice or with agents.use" {
+    mkdir -p "$HOME/.tiny" "$HOME/.codex"
+    echo of-tiny >"$HOME/.tiny/login.json"
+    echo of-codex >"$HOME/.codex/auth.json"
+    local both='cat ~/.tiny/login.json ~/.codex/auth.json'
+    works "$SBX_PROGRAM" --quiet --agent tiny --agent codex -- sh -c "$both"
+    [[ $output == of-tiny$'\n'of-codex ]] || report "--agent twice"
+    # The control: without profiles neither exists.
+    fails "No such file" "$SBX_PROGRAM" --quiet -- sh -c 'cat ~/.tiny/login.json'
+    fails "No such file" "$SBX_PROGRAM" --quiet -- sh -c 'cat ~/.codex/auth.json'
+    printf '[agents]\nuse = ["tiny", "codex"]\n' >"$HOME/.config/agent-sandbox/config.toml"
+    works "$SBX_PROGRAM" --quiet -- sh -c "$both"
+    [[ $output == of-tiny$'\n'of-codex ]] || report "agents.use"
+    fails "No such file" "$SBX_PROGRAM" --quiet --agent none -- sh -c "$both"
+    works "$SBX_PROGRAM" --quiet --agent none --agent codex -- sh -c 'cat ~/.codex/auth.json; ls ~/.tiny 2>&1 || true'
+    [[ $output == of-codex*"No such file"* ]] || report "none drops what was named before it"
+}
+
+@test "a project's file can't add the profile of an agent" {
+    printf '[agents]\nuse = ["codex"]\n' >.agent-sandbox.toml
+    run -125 "$SBX_PROGRAM" --quiet -- true
+    [[ $output == *"may not set agents.use"* ]] || report "a project's file"
+}
+
+@test "an agent that a shell starts without its profile runs after one line with the option" {
+    mkdir -p "$HOME/.claude"
+    printf '#!/bin/sh\necho "claude ran with $*"\n' >"$HOME/bin/claude"
+    chmod +x "$HOME/bin/claude"
+    local line='agent-sandbox: claude has no profile in this session, so its log-in and settings are absent; start the session with --agent claude, or set agents.use = ["claude"]'
+    export PATH=$HOME/bin:$PATH
+    JAIL=(--ro "$HOME/bin")
+    works in_jail_sh 'claude -p "two words"' </dev/null
+    [[ $output == "$line"$'\n''claude ran with -p two words' ]] || report "behind a shell"
+    # No line: with the profile, if the user wants none, and for an agent that the user does not have.
+    JAIL=(--ro "$HOME/bin" --agent claude)
+    works in_jail_sh 'claude'
+    [[ $output == "claude ran with "* ]] || report "with the profile"
+    JAIL=(--ro "$HOME/bin" --agent none)
+    works in_jail_sh 'claude'
+    [[ $output == "claude ran with "* ]] || report "none on purpose"
+    JAIL=()
+    rm "$HOME/bin/claude"
+    run -127 in_jail_sh 'codex'
+    [[ $output != *profile* ]] || report "an agent that is not installed"
+    run -127 in_jail_sh 'claude'
+    [[ $output == *"claude: command not found"* && $output != *profile* ]] || report "a removed agent of which the state is left"
+}
+
+@test "an option that switches on the sandbox of Codex is refused with the reason" {
+    run -125 "$SBX_PROGRAM" -- codex exec -s workspace-write "a task"
+    [[ $output == *"codex: -s workspace-write switches on the sandbox of Codex, which can't start in the jail; leave the option out"* ]] || report "-s"
+    # Behind a shell the stub reads the words, after the profile was chosen by its name.
+    printf '#!/bin/sh\necho "codex ran with $*"\n' >"$HOME/bin/codex"
+    chmod +x "$HOME/bin/codex"
+    export PATH=$HOME/bin:$PATH
+    local words
+    for words in "-s workspace-write" "-sread-only" "--sandbox=workspace-write" --full-auto; do
+        run -77 "$SBX_PROGRAM" --quiet --ro "$HOME/bin" --agent codex -- sh -c "codex exec $words task"
+        [[ $output == *"agent-sandbox: codex: $words switches on the sandbox of Codex, which can't start in the jail; leave the option out"* ]] || report "behind a shell: $words"
+        [[ $output != *"codex ran"* ]] || report "it ran: $words"
+    done
+    for words in "-s danger-full-access" "-- -s workspace-write" "--help"; do
+        run -0 "$SBX_PROGRAM" --quiet --ro "$HOME/bin" --agent codex -- sh -c "codex exec $words"
+        [[ $output == "codex ran with exec $words" ]] || report "should run: $words"
+    done
+    # For another program the words are its own.
+    run -127 "$SBX_PROGRAM" --quiet -- codex-that-is-not-there -s workspace-write
 }
 
 @test "an agent that is not installed is reported as missing" {

@@ -111,6 +111,38 @@ removed() {
     [[ $output == *"$PROJECT"* ]] || report "the project is not there"
 }
 
+# The lines are those of docs/filesystem.md.
+@test "a line in the start-up file marks the prompt of bash, zsh and fish inside, and only there" {
+    line_for() { sed -n "s/^| $1 | [^|]* | \`\(.*\)\` |$/\1/p" "$SBX_STAGE/docs/filesystem.md"; }
+    mkdir -p "$HOME/.config/fish"
+    printf 'PS1="plain"\n%s\n' "$(line_for bash)" >"$HOME/.bashrc"
+    printf 'PROMPT="plain"\n%s\n' "$(line_for zsh)" >"$HOME/.zshrc"
+    printf 'function fish_prompt; echo -n plain; end\n%s\n' "$(line_for fish)" >"$HOME/.config/fish/config.fish"
+    shows() { # PROMPT COMMAND...
+        run --separate-stderr "${@:2}"
+        [[ $output == "$1" ]] || report "should show the prompt '$1': ${*:2}"
+    }
+    for shell in "bash -ic 'printf %s \"\$PS1\"'" "zsh -ic 'printf %s \"\$PROMPT\"'" "fish -ic fish_prompt"; do
+        shows "plain" sh -c "$shell </dev/null"
+        shows "[jail] plain" in_jail sh -c "$shell </dev/null"
+    done
+}
+
+# Debian 12 has no starship. Its 1.22 prints "[jail] " with this line if the variable is set, and nothing otherwise; where it is
+# installed, this runs it.
+@test "the line for starship is valid TOML for its module env_var, and marks its prompt where starship is installed" {
+    mkdir -p "$HOME/.config"
+    sed -n 's/^| starship | [^|]* | `\(.*\)` |$/\1/p' "$SBX_STAGE/docs/filesystem.md" >"$HOME/.config/starship.toml"
+    prints "{'env_var': {'AGENT_SANDBOX': {'format': '\\\\[jail\\\\] '}}}" python3 -c 'import os, tomllib
+print(tomllib.load(open(os.path.expanduser("~/.config/starship.toml"), "rb")))'
+    command -v starship >/dev/null || return 0
+    export TERM=xterm STARSHIP_SHELL=sh
+    works starship prompt
+    [[ $output != *"[jail]"* ]] || report "outside"
+    works in_jail starship prompt
+    [[ $output == *"[jail] "* ]] || report "inside"
+}
+
 @test "no process of the jail carries a removed secret" {
     export MY_TOKEN=planted-secret
     works sh -c 'tr "\0" "\n" </proc/$$/environ | grep -q planted-secret'

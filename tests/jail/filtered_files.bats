@@ -49,6 +49,49 @@ teardown() { end_test; }
     prints "$(wc -l <"$HOME/.bashrc")" in_jail_sh 'wc -l <~/.bashrc'
 }
 
+@test "no form of a secret beside an assignment is shown" {
+    printf '%s\n' 'KEPT=1' ': "${GH_TOKEN:=planted-secret}"' 'read -r GH_TOKEN <<< planted-secret' 'read -r GH_TOKEN <<EOF' planted-secret EOF \
+        'printf -v GH_TOKEN %s planted-secret' 'export GH_TOKEN="$(echo "' planted-secret '")"' 'alias x="curl -u me:planted-secret https://a.example/"' \
+        'docker login -u me -p planted-secret r.example' 'X[GH_TOKEN]=planted-secret' >"$HOME/.bashrc"
+    printf '[github] token = planted-secret\n[user]\n\tname = kept\n[http]\n\tproxy = me:planted-secret@p:80\n' >"$HOME/.gitconfig"
+    mkdir -p "$HOME/.cargo"
+    printf '[env.GH_TOKEN]\nvalue = "planted-secret"\n[build]\njobs = 1\n' >"$HOME/.cargo/config.toml"
+    echo "let \$GH_TOKEN = 'planted-secret'" >"$HOME/.vimrc"
+    works grep -q planted-secret "$HOME/.bashrc" "$HOME/.gitconfig" "$HOME/.cargo/config.toml" "$HOME/.vimrc"
+    works in_jail cat "$HOME/.bashrc" "$HOME/.gitconfig" "$HOME/.cargo/config.toml" "$HOME/.vimrc"
+    [[ $output != *planted-secret* && $output == *KEPT=1* && $output == *"name = kept"* && $output == *"jobs = 1"* ]] || report "shown"
+    works in_jail bash -c '. ~/.bashrc && test "$KEPT" = 1'
+}
+
+@test "settings below installations, of editors and of tools are shown without their secrets" {
+    local files=(.npm-global/etc/npmrc .nvm/versions/node/v20/etc/npmrc .conda/.condarc miniconda3/.condarc .config/ccache/ccache.conf
+        .config/nvim/lua/a.lua .config/nvim/lua/plugins/ai.lua .vim/plugin/ai.vim .emacs.d/custom.el .emacs.d/lisp/x.el
+        .oh-my-zsh/custom/plugins/me/me.plugin.zsh .config/tmux/local.conf .config/fish/completions/x.fish .spack/config.yaml .R/Makevars) file mode
+    for file in "${files[@]}"; do
+        mkdir -p "$HOME/${file%/*}"
+        case $file in
+            *npmrc) printf '//r.example/:_authToken=planted-secret\nkept=1\n' ;;
+            *condarc) printf 'channels:\n  - https://me:planted-secret@a.example/c\nkept: 1\n' ;;
+            *ccache.conf) printf 'remote_storage = http://me:planted-secret@a.example\nkept = 1\n' ;;
+            *.el) printf '(setenv "GH_TOKEN" "planted-secret")\n(setq kept 1)\n' ;;
+            *.lua) printf 'vim.env.GH_TOKEN = "planted-secret"\nkept = 1\n' ;;
+            *.vim) printf 'let g:api_key = "planted-secret"\nlet kept = 1\n' ;;
+            *.fish) printf 'set -gx GH_TOKEN planted-secret\nset kept 1\n' ;;
+            *tmux*) printf 'set-environment -g GH_TOKEN planted-secret\nset -g @kept 1\n' ;;
+            *.yaml) printf 'config:\n  my_token: planted-secret\n  kept: 1\n' ;;
+            *) printf 'GH_TOKEN=planted-secret\nkept=1\n' ;;
+        esac >"$HOME/$file"
+        works grep -q planted-secret "$HOME/$file"
+    done
+    for mode in tmpwrite restricted; do
+        JAIL=(--home "$mode")
+        for file in "${files[@]}"; do
+            works in_jail cat "$HOME/$file"
+            [[ $output != *planted-secret* && $output == *kept* ]] || report "$mode: $file"
+        done
+    done
+}
+
 @test "a file without a secret is shown as it is" {
     echo 'export EDITOR=vim' >"$HOME/.bashrc"
     works in_jail cmp "$HOME/.bashrc" /dev/stdin <"$HOME/.bashrc"

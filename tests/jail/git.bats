@@ -7,11 +7,8 @@ load helper
 
 setup() {
     start_test
-    git config --global user.name Tester
-    git config --global user.email tester@example.org
-    git config --global init.defaultBranch main
+    configure_git
     git config --global protocol.file.allow always
-    git config --global advice.detachedHead false
     PLANTED=$HOME/planted
     make_repository .
     echo 1 >file
@@ -96,22 +93,22 @@ v2" git tag
     JAIL=(--rw "$HOME/origin.git")
     for command in "checkout -b one origin/topic" "checkout topic" "switch -c two origin/topic" "branch three origin/topic"; do
         works in_jail_sh "git $command"
-        [[ $output != *error* && $output != *"set up to track"* ]] || report "git $command claims or complains"
+        [[ $output != *error* ]] || report "git $command complains"
     done
     works in_jail_sh 'git fetch -q && git checkout -q one && git commit -q --allow-empty -m pushed && git push -q origin one && git pull -q origin main'
     prints pushed git -C "$HOME/origin.git" log -1 --format=%s one
-    # Git can't store the upstream and prints an error. The push itself succeeds.
     works in_jail_sh 'git commit -q --allow-empty -m again && git push -u origin one'
+    prints origin git config branch.one.remote
     prints again git -C "$HOME/origin.git" log -1 --format=%s one
 }
 
-@test "deleting a branch works; renaming one and setting options fail with git's own messages" {
+@test "deleting and renaming a branch works; a setting that is refused fails with git's own message" {
     git branch gone
-    works in_jail git branch -d gone
-    fails "could not write config file" in_jail git config user.name Other
-    fails "could not write config file" in_jail git remote add x y
+    works in_jail_sh 'git branch -d gone && git branch -m renamed && git config user.name Other'
+    prints Other git config user.name
+    fails "could not write config file" in_jail git config core.pager x
+    fails "could not set" in_jail git remote add x y
     works test ! -e .git/config.lock
-    prints Tester git config user.name
 }
 
 @test "a worktree can be added in the project, used inside and outside, and removed" {
@@ -250,6 +247,20 @@ v2" git tag
     plant 'cp -r .git evil; cp trap evil/hooks/pre-commit; mv .git aside; echo "gitdir: evil" >.git'
 }
 
+@test "a repository apart from its working tree, both in the project, runs nothing outside and works inside" {
+    local backend
+    git init -q --separate-git-dir="$PROJECT/apart.git" apart
+    make_trap "$HOME/trap"
+    for backend in native bwrap; do
+        JAIL=(--network isolated --backend "$backend")
+        plant "git -C apart config core.fsmonitor $HOME/trap" apart
+        plant "cp $HOME/trap apart.git/hooks/pre-commit || printf '#!/bin/sh\ntouch $PLANTED\n' >apart.git/hooks/pre-commit; chmod +x apart.git/hooks/pre-commit" apart
+        plant "mv apart.git old; cp -a old apart.git; git -C apart config core.fsmonitor $HOME/trap" apart
+        works in_jail_sh 'cd apart && git commit -q --allow-empty -m inside && git config user.name Inside'
+        prints Inside git -C apart config user.name
+    done
+}
+
 @test "a worktree's changed link to its repository runs nothing outside" {
     git worktree add -q tree
     make_trap trap
@@ -259,6 +270,32 @@ v2" git tag
         mv .git/worktrees/tree gone; mv w .git/worktrees/tree' tree
     plant 'cp -r .git evil; cp trap evil/hooks/pre-commit; cp -r .git/worktrees w; echo "$PWD/evil" >w/tree/commondir
         mv .git/worktrees gone; mv w .git/worktrees' tree
+}
+
+# A push runs the hooks of the repository that it reaches. Without a remote of this name in the configuration, git takes its address
+# from one of these directories (git-fetch(1), section Remotes).
+@test "a planted address in .git/remotes or .git/branches leads no push outside to a repository of the project" {
+    make_trap trap
+    git init -q --bare evil.git
+    cp trap evil.git/hooks/pre-receive
+    local way push='git push -q origin HEAD:refs/heads/x' directory
+    for way in 'echo "URL: $PWD/evil.git" >.git/remotes/origin' 'echo "$PWD/evil.git" >.git/branches/origin'; do
+        directory=${way##*>} directory=${directory%/*}
+        rm -rf "$directory"
+        mkdir "$directory"
+        sh -c "$way"
+        $push 2>/dev/null || true
+        [[ -e $PLANTED ]] || report "the attempt does nothing even outside: $way"
+        rm "$PLANTED" "$directory/origin"
+        git -C evil.git update-ref -d refs/heads/x
+        # With the directory, with another one in its place, and without it.
+        fails "Read-only file system" in_jail_sh "$way"
+        run in_jail_sh "mv $directory aside; mkdir $directory; $way"
+        rmdir "$directory"
+        run in_jail_sh "mkdir -p $directory; $way"
+        fails "" $push
+        works test ! -e "$PLANTED" -a ! -e "$directory"
+    done
 }
 
 @test "a submodule's repository runs nothing outside: hooks, configuration, common directory, name" {

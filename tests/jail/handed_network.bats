@@ -60,24 +60,30 @@ for line in lines:
     connection.sendall(line.encode() + b"\r\n\r\n")
 print(connection.makefile().readline() or "closed")'
 
-@test "a service of the host can be reached only by its name, and only if its port is permitted" {
+@test "a service of the host can be reached by its name and by 127.0.0.1, only if its port is permitted" {
     start_service
     prints "the service" "${FETCH[@]}" "http://127.0.0.1:$PORT/"
-    only_by_name() {
+    only_this_port() {
         local before
         network filtered --host-port "$PORT"
         prints "the service" in_jail "${FETCH[@]}" "http://$HOST:$PORT/"
         prints "the service" in_jail curl -sS --max-time 30 "http://$HOST:$PORT/"
+        network proxied --host-port "$PORT"
+        local address
+        for address in 127.0.0.1 localhost "[::1]" "[::ffff:127.0.0.1]"; do
+            prints "the service" in_jail "${FETCH[@]}" "http://$address:$PORT/"
+        done
         before=$(visits)
         # firejail's jail has its own loopback, on which nothing listens.
         local words=loopback mapped=refused
         [[ $BACKEND != firejail ]] || words="Failed to connect" mapped="Failed to connect"
-        says "$words" in_jail "${FETCH[@]}" "http://127.0.0.1:$PORT/"
-        says "$mapped" in_jail "${FETCH[@]}" "http://[::ffff:127.0.0.1]:$PORT/"
+        says "$words" in_jail "${FETCH[@]}" "http://127.0.0.2:$PORT/"
         # Another port, and no port.
         local mode
         for mode in filtered proxied; do
             network "$mode" --host-port 9
+            says "$words" in_jail "${FETCH[@]}" "http://127.0.0.1:$PORT/"
+            says "$mapped" in_jail "${FETCH[@]}" "http://[::ffff:127.0.0.1]:$PORT/"
             says "open it with --host-port $PORT" in_jail "${FETCH[@]}" "http://$HOST:$PORT/"
             network "$mode"
             fails "Could not resolve host" in_jail "${FETCH[@]}" "http://$HOST:$PORT/"
@@ -88,7 +94,7 @@ print(connection.makefile().readline() or "closed")'
         fails "" in_jail "${FETCH[@]}" "http://127.0.0.1:$PORT/"
         [[ $(visits) == "$before" ]] || leak "it was reached"
     }
-    each_backend only_by_name
+    each_backend only_this_port
 }
 
 @test "names are looked up through the gateway, and a blocked name is refused" {
@@ -184,7 +190,7 @@ print(connection.makefile().read())'
 
 @test "each decision is a line in the session's record" {
     recorded() {
-        rm -rf "$HOME/.local/state/agent-sandbox/sessions"
+        wait_until rm -rf "$HOME/.local/state/agent-sandbox/sessions" 2>/dev/null
         network filtered --block-host blocked.example
         says "refused" in_jail curl -sS --max-time 30 http://blocked.example/
         says "554 " in_jail python3 -c "$TALK" 203.0.113.5 25

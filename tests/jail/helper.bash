@@ -34,6 +34,8 @@ empty_home() {
     wait_until is_emptied 2>/dev/null
 }
 is_emptied() {
+    # The working directory of an overlay has no permissions while a session uses it.
+    chmod -R u+rwX "$HOME/.local" 2>/dev/null || true
     find "$HOME" -mindepth 1 -delete || true
     [[ -z $(ls -A "$HOME") ]]
 }
@@ -215,6 +217,14 @@ ASK=(python3 "$SBX_STAGE/tests/jail/ask.py")
 member() {
     python3 -c 'import functools, json, sys
 print(functools.reduce(lambda value, key: value[int(key) if isinstance(value, list) else key], sys.argv[1:], json.load(sys.stdin)))' "$@"
+}
+
+# The caller's git: an identity, and no advice.
+configure_git() {
+    git config --global user.name Tester
+    git config --global user.email tester@example.org
+    git config --global init.defaultBranch main
+    git config --global advice.detachedHead false
 }
 
 # Commits without asking for the caller's identity.

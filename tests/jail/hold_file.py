@@ -9,6 +9,7 @@ import os
 import socket
 import sys
 import threading
+import time
 
 kind, path = sys.argv[1:3]
 KEY = b"[core]\n\tfsmonitor = /tmp/planted\n"
@@ -137,10 +138,12 @@ def open_again():
 
 
 def link_it():
-    # Through a cover this is refused: the cover is another mount.
+    # Through a cover this is refused: the cover is another mount. Each link has its own name: one to a file that was replaced
+    # once more before the keeper looked is not reported, and must not stand in the way.
+    name = f"{path}-again-{os.getpid()}-{time.monotonic_ns()}"
     while True:
         try:
-            os.link(path, path + "-again")
+            os.link(path, name)
             return hold()
         except OSError:
             pass

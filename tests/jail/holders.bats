@@ -4,6 +4,7 @@
 # keep it.
 
 load helper
+load process_faults
 
 setup() {
     start_test
@@ -48,12 +49,21 @@ replace_until() {
     return 1
 }
 
+# The guard ends the whole session if it is not certain in time, which is as good: a busy machine may show that. Once it must end
+# only the process.
 is_taken_back() { # KIND FILE REPLACE
-    start_holders "$1" "$2"
-    replace_until "$2 was replaced outside and open inside for a moment: .*was killed" "$3"
-    end_holders
-    ((STATUS < 125)) || report "the whole session was ended"
-    [[ $(grep -c fsmonitor .git/config) == 0 ]] || leak "the configuration was changed"
+    local session
+    for session in 1 2 3 4 5; do
+        start_holders "$1" "$2"
+        replace_until "$2 was replaced outside and open inside for a moment: .*\(was killed\|may still have it open\)" "$3"
+        end_holders
+        [[ $(grep -c fsmonitor .git/config) == 0 ]] || leak "the configuration was changed"
+        if ((STATUS < 125)); then
+            is_reported "$2 was replaced outside and open inside for a moment: .*was killed" || report "no process was killed"
+            return 0
+        fi
+    done
+    report "the whole session was ended, five times"
 }
 
 @test "a process that opens the file while it is uncovered is killed at once" {
@@ -103,11 +113,11 @@ is_taken_back() { # KIND FILE REPLACE
     start_holders link .env
     replace_until "project/.env was replaced outside and open inside for a moment: .*it has another name (a hard link)" replace_env
     end_holders
-    works test -e .env-again
+    works sh -c 'ls .env-again-*'
 }
 
-# `log` shows the newest record, and the names of records have seconds.
-forget_records() { rm -rf "$HOME/.local/state/agent-sandbox/sessions"; }
+# `log` shows the newest record, and the names of records have seconds. A keeper may still write the last one.
+forget_records() { wait_until rm -rf "$HOME/.local/state/agent-sandbox/sessions" 2>/dev/null; }
 
 # race_main_command KIND: the jail's main command tries it; the jail ends with this process.
 race_main_command() {
@@ -134,10 +144,11 @@ is_recorded() {
     done
 }
 
-# The main command may have opened a file that was replaced once more: then no setting is in place, and the round does not count.
+# The main command may have opened a file that was replaced once more, or may be killed before it writes, on a busy machine nearly always.
+# Such a round does not count.
 @test "the main command that writes the file and exits is reported with the settings that run programs" {
     local round written=0
-    for round in $(seq 50); do
+    for round in $(seq 500); do
         race_main_command leave
         grep -q fsmonitor .git/config || continue
         is_reported "it was written inside; new settings in it run programs: core.fsmonitor" || { cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
@@ -148,19 +159,13 @@ is_recorded() {
     report "written in $written rounds"
 }
 
-keeper_of_jail() {
-    local process
-    for process in $(pgrep -P "$SUPERVISOR"); do
-        [[ $(readlink "/proc/$process"/fd/* 2>/dev/null) != *inotify* ]] || echo "$process"
-    done
-}
-
 @test "a keeper that is killed, or that does not answer, is named at the end" {
     local row
     for row in "KILL was killed" "STOP did not answer at the end"; do
         forget_records
         start_jail 'touch ready; until [ -e over ]; do sleep 0.05; done'
-        kill -"${row%% *}" "$(keeper_of_jail)"
+        need keeper
+        kill -"${row%% *}" "$FOUND"
         end_holders
         [[ $STATUS == 0 ]] || report "the session failed"
         is_reported "covers protected files again ${row#* }: check the files" || { cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
@@ -190,18 +195,41 @@ keeper_of_jail() {
     all_read() { (($(compgen -G "reading.*" | wc -l) == 3)); }
     wait_until all_read
     local before
-    before=$(pgrep -u "$(id -u)" -f hold_file.py | sort)
+    before=$(readers)
+    (($(wc -l <<<"$before") == 3)) || report "not three readers: $before"
     replace_config
     wait_until is_covered_again
     # More of them may have started since.
-    [[ -z $(comm -23 <(echo "$before") <(pgrep -u "$(id -u)" -f hold_file.py | sort)) ]] || report "a reader was killed"
+    [[ -z $(comm -23 <(echo "$before") <(readers)) ]] || report "a reader was killed"
     end_holders
     ! is_reported killed || report "a reader was killed"
 }
+# Not the shell of the jail: each process that it starts has its words for a moment.
+readers() { pgrep -u "$(id -u)" -f '^python3 [^ ]*/hold_file\.py ' | sort; }
 # The session reports a later replacement, so it has finished its work on the first one.
 is_covered_again() {
     git config core.editor vi
     is_reported core.editor
+}
+
+# The file system gives the number of a removed file to a new one.
+@test "a process that makes files while a masked one is replaced again and again is not killed" {
+    start_jail 'touch ready; exec python3 -c "
+import os
+files, number = [], 0
+while not os.path.exists(\"over\"):
+    number += 1
+    files.append(open(f\"made.{number}\", \"w\"))
+    os.unlink(files[-1].name)
+    if len(files) > 20: files.pop(0).close()"'
+    python3 -c 'import os, time
+for _ in range(500):
+    with open("new", "w") as file:
+        file.write("KEY=planted again\n")
+    os.rename("new", ".env")
+    time.sleep(0.002)'
+    end_holders
+    [[ $STATUS == 0 ]] && ! is_reported killed || { cat "$BATS_TEST_TMPDIR/jail.out" >&2; return 1; }
 }
 
 # Our own process, before it executes the command, can't be examined.
@@ -226,7 +254,9 @@ is_covered_again() {
 @test "control: without the keeper the process changes the file" {
     JAIL=(--backend native)
     start_holders write .git/config
-    kill -KILL "$(keeper_of_jail)"
+    need keeper
+    kill -KILL "$FOUND"
+    soon is_dead "$FOUND"
     replace_config
     is_changed() { grep -q fsmonitor .git/config; }
     wait_until is_changed

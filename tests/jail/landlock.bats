@@ -229,7 +229,7 @@ if libc.process_vm_readv(process, here, 1, there, 1, 0) < 0:
         fails "bind: Permission denied" in_jail "${BIND[@]}" "@sbx-$SBX_TAG"
         grep -hF '"kind":"socket"' "$HOME"/.local/state/agent-sandbox/sessions/*.jsonl | grep -qF "\"name\":\"@sbx-$SBX_TAG\"" ||
             report "not recorded"
-        rm -rf "$HOME/.local/state/agent-sandbox/sessions"
+        wait_until rm -rf "$HOME/.local/state/agent-sandbox/sessions" 2>/dev/null
     done
 }
 

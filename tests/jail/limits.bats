@@ -15,13 +15,14 @@ stopped() {
     [[ $stderr == "agent-sandbox: $sentence" ]] || { output=$stderr; report "should say '$sentence': $*"; }
 }
 
+# A wrong unit of time is a factor of 60 or more. A busy machine needs a few seconds for the start and the end.
 elapsed() { echo $(((${EPOCHREALTIME/./} - started) / 1000)); }
 
 @test "wall time ends the jail with 124, with its background processes" {
     local length="1000.$RANDOM$RANDOM" started=${EPOCHREALTIME/./}
     JAIL=(--limit wall_time=1s)
     stopped 124 "stopped: limits.wall_time = 1s was reached (--limit)" in_jail_sh 'setsid sleep "$1" & sleep "$1"' "$length"
-    (($(elapsed) >= 1000 && $(elapsed) < 4000))
+    (($(elapsed) >= 1000 && $(elapsed) < 30000))
     fails "" pgrep -u "$SBX_USER" -xf "sleep $length"
 }
 
@@ -31,7 +32,7 @@ elapsed() { echo $(((${EPOCHREALTIME/./} - started) / 1000)); }
     prints goodbye cat said
     local started=${EPOCHREALTIME/./}
     run -124 in_jail_sh 'trap "" TERM; while :; do sleep 0.02; done'
-    (($(elapsed) >= 2900 && $(elapsed) < 6000))
+    (($(elapsed) >= 2900 && $(elapsed) < 30000))
 }
 
 @test "a command that is faster than its limit is not touched" {

@@ -7,6 +7,7 @@ load helper
 
 setup() {
     start_test
+    export AGENT_SANDBOX_PROJECT_HOLD=all # whatever tools this machine has
     git config --global user.name Tester
     git config --global user.email tester@example.org
     git config --global init.defaultBranch main

@@ -3,6 +3,7 @@
 # The monitor in a real tmux: what it shows, its keys, and the terminal afterwards.
 
 load helper
+load screen
 
 setup() {
     start_test
@@ -17,28 +18,13 @@ teardown() {
 }
 
 start_terminal() { # WIDTH HEIGHT
-    tmux -L "$SERVER" -f /dev/null new-session -d -x "$1" -y "$2" \
-        "env PS1='ready> ' HISTFILE=/dev/null bash --norc --noprofile -i" 3>&-
+    start_screen "$1" "$2"
     tmux -L "$SERVER" set-option -g status off
     tmux -L "$SERVER" resize-window -x "$1" -y "$2"
     expect shows "ready>"
 }
 
-screen() { tmux -L "$SERVER" capture-pane -p "$@"; }
-shows() { screen | grep -qF -- "$1"; }
 hides() { ! shows "$1"; }
-keys() { tmux -L "$SERVER" send-keys "$@"; }
-line() { keys -l "$1" && keys Enter; }
-asks() { tmux -L "$SERVER" display-message -p "$1"; }
-is() { [[ $(asks "#{$1}") == "$2" ]]; }
-expect() { wait_until "$@" || { screen >&2; return 1; }; }
-
-settings() {
-    rm -f "$PROJECT/settings"
-    line "stty -a >settings.new; mv settings.new settings; clear"
-    expect test -e "$PROJECT/settings"
-    cat "$PROJECT/settings"
-}
 
 start_monitor() {
     line "$SBX_PROGRAM monitor"

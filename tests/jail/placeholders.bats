@@ -8,6 +8,7 @@ load process_faults
 
 setup() {
     start_test
+    export AGENT_SANDBOX_PROJECT_HOLD=all # whatever tools this machine has
     make_repository .
     git commit -q --allow-empty -m start
     listing >"$BATS_TEST_TMPDIR/before"
@@ -152,7 +153,7 @@ while True:
         break
 END
     for round in $(seq 50); do
-        rm -rf "$HOME/.local/state/agent-sandbox/sessions" # `log` shows the newest record, and their names have seconds
+        wait_until rm -rf "$HOME/.local/state/agent-sandbox/sessions" 2>/dev/null # `log` shows the newest record, and their names have seconds
         start_jail 'exec python3 replace.py'
         rmdir .vscode
         end_of_jail

@@ -33,7 +33,6 @@ let_go() { touch "$PROJECT/go"; }
 comm_of() { cat "/proc/$1/comm" 2>/dev/null; }
 parent_of() { awk '/^PPid:/ { print $2 }' "/proc/$1/status" 2>/dev/null; }
 children_of() { pgrep -P "$1"; }
-children_but_search_of() { pgrep -P "$1" | while read -r child; do [[ $(comm_of "$child") == asb-search ]] || echo "$child"; done; }
 is_alive() { [[ -e /proc/$1/stat && $(awk '/^State:/ { print $2 }' "/proc/$1/status" 2>/dev/null) != [ZX] ]]; }
 is_dead() { ! is_alive "$1"; }
 is_stopped() { [[ $(awk '/^State:/ { print $2 }' "/proc/$1/status") == T ]]; }
@@ -45,20 +44,13 @@ process() {
     local child
     case $1 in
         supervisor) echo "$SUPERVISOR" ;;
-        gateway | tracer | chaperon | sockets) pgrep -P "$SUPERVISOR" -x "asb-$1" ;;
+        gateway | tracer | chaperon | sockets | keeper) pgrep -P "$SUPERVISOR" -x "asb-$1" ;;
         command) pgrep -u "$SBX_USER" -o -f "^(/[a-z/]*)?(ba)?sh -c .*touch ready" ;;
         stage) parent_of "$(process command)" ;;
         builder)
             child=$(process stage)
             until [[ -z $child || $(parent_of "$child") == "$SUPERVISOR" ]]; do child=$(parent_of "$child"); done
             echo "$child"
-            ;;
-        # A copy of the supervisor that waits: it has no name of its own, and no child except the search of the project.
-        keeper)
-            for child in $(children_of "$SUPERVISOR"); do
-                [[ $(comm_of "$child") == agent-sandbox && -z $(children_but_search_of "$child") && $child != "$(process builder)" ]] || continue
-                echo "$child"
-            done
             ;;
     esac
 }
@@ -85,14 +77,15 @@ remember_world() {
 }
 
 # The project with its content, the user's entries in /tmp and /dev/shm, the known sessions, and our own state without the records:
-# of sessions, of jobs and their output, the results of the search and of the review of a project, and the key of jobs' directories.
+# of sessions, of jobs and their output, the results of the searches (one for each node) and of the review of a project, the key of
+# jobs' directories, and the file of locks for names that are not held.
 world() {
     (cd "$PROJECT" && find . -path ./ready -o -path ./go -o -printf '%p %y %m\n' -type f -exec sha256sum {} +) | sort
     find "$(dirname "$PROJECT")" -mindepth 1 -maxdepth 1 | sort
     find /tmp /dev/shm -mindepth 1 -maxdepth 1 -user "$SBX_USER" ! -name 'bats-*' ! -name 'tmux-*' | sort
     find "/tmp/agent-sandbox-u$(id -u "$SBX_USER")" -mindepth 2 2>/dev/null | sort
     find "$SBX_HOME/.local/state/agent-sandbox" -mindepth 1 ! -path '*/sessions/*' ! -path '*/slurm/log*' ! -path '*/slurm/jobs*' ! -path '*/slurm/output*' \
-        ! -path '*/reviewed*' ! -path '*/known-places*' ! -name job-key 2>/dev/null | sort
+        ! -path '*/reviewed*' ! -path '*/known-places*' ! -path '*/private-files*' ! -name unheld ! -name job-key 2>/dev/null | sort
 }
 is_world_as_before() { [[ $(world) == "$WORLD" ]]; }
 mounts_of_host() { cut -d' ' -f3- /proc/self/mountinfo | sort; }

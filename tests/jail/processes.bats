@@ -26,7 +26,8 @@ teardown() { end_test; }
     sleep 1000 3>&- &
     local outside=$!
     CHILDREN+=("$outside")
-    works sh -c "grep -q sleep /proc/$outside/cmdline"
+    # The shell's child is a copy of the shell until it calls exec.
+    wait_until grep -q sleep "/proc/$outside/cmdline"
     run in_jail_sh 'grep -l "slee[p]" /proc/[0-9]*/cmdline'
     [[ -z $output ]] || leak "seen"
     works kill -0 "$outside"

@@ -133,13 +133,66 @@ teardown() { end_test; }
     mkdir -p "$HOME/beside/p" "$HOME/private" && echo secret >"$HOME/private/secret" && ln -s "$HOME/private" "$HOME/beside/q"
     cd "$HOME/beside/p"
     prints secret cat "$HOME/beside/q/secret"
-    { sleep 0.5; mv "$HOME/beside/p" "$HOME/beside/p.old"; mv "$HOME/beside/q" "$HOME/beside/p"; } &
-    local swapper=$!
-    run timeout 60 strace -f --quiet=all -o /dev/null -e trace=getcwd -e inject=getcwd:delay_exit=1000000:when=1 \
-        "$SBX_PROGRAM" --quiet --network isolated -- sh -c 'pwd; cat secret; touch made'
-    wait "$swapper"
-    [[ -L $HOME/beside/p ]] || report "the swap"
-    [[ $output != *secret$'\n'* ]] || leak "the content came out"
-    ((status == 125)) && [[ $output == *"was replaced by something else"* ]] || report "should be refused"
+    local trace=$BATS_TEST_TMPDIR/trace
+    strace -f -qq -o "$trace" -e trace=getcwd -e inject=getcwd:signal=STOP:when=1 \
+        "$SBX_PROGRAM" --quiet --network isolated -- sh -c 'pwd; cat secret; touch made' </dev/null >"$BATS_TEST_TMPDIR/jail.out" 2>&1 3>&- &
+    SUPERVISOR=$!
+    CHILDREN+=("$SUPERVISOR")
+    wait_until grep -q "stopped by SIGSTOP" "$trace"
+    mv "$HOME/beside/p" "$HOME/beside/p.old"
+    mv "$HOME/beside/q" "$HOME/beside/p"
+    kill -CONT "$(awk '{ print $1; exit }' "$trace")"
+    end_of_jail
+    status=$STATUS output=$(<"$BATS_TEST_TMPDIR/jail.out")
+    ((status == 125)) && [[ $output == *"was replaced by something else"* && $output != *secret$'\n'* ]] || report "should be refused"
     [[ ! -e $HOME/private/made ]] || leak "something was written outside"
+}
+
+@test "below the top of a repository one line names the option; project.root takes the whole repository" {
+    make_repository "$PROJECT"
+    mkdir -p "$PROJECT/part/deep"
+    cd "$PROJECT/part/deep"
+    run "$SBX_PROGRAM" -- git status
+    [[ $status == 128 && $output == *"the project is a part of the repository $PROJECT, so git does not find it; --project $PROJECT, or project.root = \"repository\", takes the whole repository"* ]] || report "the line"
+    works env AGENT_SANDBOX_PROJECT_ROOT=repository "$SBX_PROGRAM" -- sh -c 'git status >/dev/null && touch "$1/made" && pwd' sh "$PROJECT"
+    [[ $output == "$PROJECT/part/deep" && -e $PROJECT/made ]] || report "project.root = repository"
+    # Hooks and settings of the top are protected, as when the session starts there.
+    AGENT_SANDBOX_PROJECT_ROOT=repository fails "" "$SBX_PROGRAM" --quiet -- sh -c 'echo x >"$1/.git/hooks/pre-commit"' sh "$PROJECT"
+    mkdir "$PROJECT/.vscode" && echo x >"$PROJECT/.vscode/settings.json"
+    AGENT_SANDBOX_PROJECT_ROOT=repository fails "" "$SBX_PROGRAM" --quiet -- sh -c 'echo x >"$1/.vscode/tasks.json"' sh "$PROJECT"
+    # No line: at the top, with --project, below a ceiling of git's, and for an empty .git.
+    cd "$PROJECT"
+    works "$SBX_PROGRAM" -- true
+    [[ $output != *repository* ]] || report "at the top"
+    cd part/deep
+    works "$SBX_PROGRAM" --project "$PWD" -- true
+    [[ $output != *repository* ]] || report "--project"
+    works env GIT_CEILING_DIRECTORIES="$PROJECT" "$SBX_PROGRAM" -- true
+    [[ $output != *repository* ]] || report "GIT_CEILING_DIRECTORIES"
+    mkdir -p "$HOME/empty/.git" "$HOME/empty/part"
+    cd "$HOME/empty/part"
+    works "$SBX_PROGRAM" -- true
+    [[ $output != *repository* ]] || report "an empty .git"
+}
+
+@test "a home directory that is a repository never becomes the project" {
+    git -C "$HOME" init -q
+    mkdir -p "$HOME/plain"
+    echo private >"$HOME/file"
+    cd "$HOME/plain"
+    works "$SBX_PROGRAM" -- true
+    [[ $output != *repository* ]] || report "a line for every project"
+    run env AGENT_SANDBOX_PROJECT_ROOT=repository "$SBX_PROGRAM" -- cat "$HOME/file"
+    [[ $status != 0 && $output == *"contains your home directory, so the project is the current directory alone (project.root)"* ]] || report "the line"
+    [[ $output == *"No such file"* ]] || report "the home directory is shown"
+    rm -rf "$HOME/.git"
+}
+
+@test "a project's file can't take the repository above it as the project" {
+    make_repository "$PROJECT"
+    mkdir -p "$PROJECT/part"
+    cd "$PROJECT/part"
+    printf '[project]\nroot = "repository"\n' >.agent-sandbox.toml
+    run -125 "$SBX_PROGRAM" -- true
+    [[ $output == *"may only narrow"* ]] || report "a project's file"
 }

@@ -7,6 +7,7 @@ load helper
 
 setup() {
     start_test
+    export AGENT_SANDBOX_PROJECT_HOLD=all # whatever tools this machine has
     make_repository .
     git commit -q --allow-empty -m start
 }
@@ -71,12 +72,42 @@ refuses_to_create() {
         echo mine >"$file"
         expect_unwritable "$PROJECT/$file"
     done
-    for file in .hg/hgrc .jj/repo/config.toml; do
+    for file in .hg/hgrc .hg/hgrc-not-shared .hg/sharedpath .jj/repo/config.toml; do
         works sh -c 'echo control >"$1" && rm "$1"' sh "$file"
         fails "" in_jail_sh 'echo planted >"$1"' "$file"
     done
     rm -rf .hg
     works in_jail test ! -e .hg
+}
+
+# hooked DIRECTORY: settings of Mercurial with a program that runs at each `hg status` outside.
+hooked() { printf '[hooks]\npre-status = touch %q\n' "$HOME/planted" >"$1"; }
+hg_runs_it() { rm -f "$HOME/planted"; hg status >/dev/null 2>&1; [[ -e $HOME/planted ]]; }
+
+@test "Mercurial outside runs nothing that a session names in .hg, and works inside" {
+    local backend
+    hg init
+    echo 1 >file && hg add -q file && hg commit -q -u Tester -m first
+    cp -a .hg "$HOME/elsewhere" && hooked "$HOME/elsewhere/hgrc"
+    hooked .hg/hgrc-not-shared
+    works hg_runs_it
+    rm .hg/hgrc-not-shared && cp .hg/requires "$HOME/requires"
+    echo shared >>.hg/requires && printf %s "$HOME/elsewhere" >.hg/sharedpath
+    works hg_runs_it
+    rm .hg/sharedpath && cp "$HOME/requires" .hg/requires
+    cp -a "$HOME/elsewhere" other
+    for backend in native bwrap; do
+        JAIL=(--network isolated --backend "$backend")
+        works in_jail_sh 'echo 2 >>file; hg commit -q -u Agent -m second && hg status && hg log -l 1'
+        for name in hgrc hgrc-not-shared sharedpath; do
+            run in_jail_sh 'cp other/hgrc ".hg/$1"; rmdir ".hg/$1"; mv other/hgrc ".hg/$1"; echo planted >".hg/$1"' "$name"
+            works test ! -s ".hg/$name"
+        done
+        run in_jail_sh 'echo shared >>.hg/requires; printf %s "$PWD/other" >.hg/sharedpath'
+        ! hg_runs_it || report "$backend: Mercurial ran the program"
+        cp "$HOME/requires" .hg/requires
+        works hg status
+    done
 }
 
 @test "existing editor, agent and shell settings can be read, not changed" {

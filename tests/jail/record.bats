@@ -122,7 +122,7 @@ denied() { # NAME [CHANGE]
 
 @test "log --follow ends with the session" {
     start_jail 'touch ready; until [ -e go ]; do sleep 0.05; done'
-    sandbox log --follow >"$BATS_TEST_TMPDIR/followed" 2>&1 3>&- &
+    "$SBX_PROGRAM" log --follow >"$BATS_TEST_TMPDIR/followed" 2>&1 3>&- &
     CHILDREN+=($!)
     wait_until grep -q start "$BATS_TEST_TMPDIR/followed"
     touch go
@@ -142,6 +142,29 @@ denied() { # NAME [CHANGE]
     fails "is not a session" sandbox log 01
 }
 
+@test "the digest does not claim that nothing was refused where it can't know it" {
+    works touch file
+    JAIL=(--read-only)
+    fails "Read-only file system" in_jail touch file
+    prints $'no refusal was recorded\nrefused access to files was not recorded: the session ran without --trace-files' sandbox digest
+    works sandbox digest --json
+    [[ $output == *'"files_recorded": false'* ]]
+    # Only one record each time: two of one second have no order.
+    rm -r "$HOME/.local/state/agent-sandbox/sessions"
+    JAIL=(--read-only --trace-files)
+    fails "Read-only file system" in_jail touch file
+    works sandbox digest
+    [[ $output == "file "*"/file (write)"* && $output != *"was not recorded"* ]] || report "should have the file"
+    rm -r "$HOME/.local/state/agent-sandbox/sessions"
+    works in_jail true
+    prints "nothing was refused" sandbox digest
+}
+
+@test "the end of a session names the host that was refused last" {
+    run "$SBX_PROGRAM" --verbose --network proxied -- sh -c 'for host in a b b; do getent hosts "$host.example"; done; true'
+    [[ $output == *"refused: network "*", last b.example; agent-sandbox digest shows all"* ]] || report "should name b.example"
+}
+
 @test "the digest groups refusals, proposes changes, and omits what is marked as not needed" {
     put_record "$START$PROJECT\"}" "$(denied a.example '--allow-host a.example')" "$(denied a.example '--allow-host a.example')" \
         "$(denied b.example)"
@@ -149,7 +172,7 @@ denied() { # NAME [CHANGE]
     [[ ${lines[0]} == *"a.example:443, 2 times"*"--allow-host a.example"* ]] || report "should begin with the most frequent"
     works sandbox digest --not-needed b.example
     works sandbox digest
-    [[ $output != *b.example* && ${lines[-1]} == "1 more is marked as not needed" ]] || report "should leave it out"
+    [[ $output != *b.example* && ${lines[-2]} == "1 more is marked as not needed" ]] || report "should leave it out"
     works sandbox digest --needed b.example
     works sandbox digest --json
     [[ $output == *b.example* ]] || report "should show it again"
@@ -179,3 +202,23 @@ denied() { # NAME [CHANGE]
     fails "outside of the jail" in_jail "$own" log
     fails "outside of the jail" in_jail "$own" digest --not-needed x
 }
+
+# counted_renames BACKEND: the digest names what editors and mv try, without a trace of files.
+counted_renames() {
+    JAIL=(--backend "$1")
+    wait_until rm -rf "$HOME/.local/state/agent-sandbox/sessions" 2>/dev/null
+    echo '{}' >.mcp.json
+    echo KEY=1 >.env
+    # Control: outside both can be replaced.
+    works sh -c 'cp .mcp.json new && mv new .mcp.json && cp .env new && mv new .env'
+    run in_jail_sh 'for i in 1 2 3; do echo x >new; mv -f new .mcp.json; done; mv -f new .env; mv -f missing .mcp.json; mv -f new other && mv other new'
+    prints "{}" cat .mcp.json
+    works "$SBX_PROGRAM" digest
+    [[ $output == *"file $PROJECT/.mcp.json (write), 3 times: another file can't take a protected or masked name"* ]] || report "the protected name"
+    [[ $output == *"file $PROJECT/.env (write): "*"other refused access to files was not recorded"* ]] || report "the masked name"
+    [[ $(grep -c '^file ' <<<"$output") == 2 ]] || report "two names"
+    works "$SBX_PROGRAM" digest --json
+    prints False python3 -c 'import json, sys; print(json.load(sys.stdin)["files_recorded"])' <<<"$output"
+}
+@test "renames onto protected and masked names are in the digest without a trace, native" { counted_renames native; }
+@test "renames onto protected and masked names are in the digest without a trace, bubblewrap" { counted_renames bwrap; }

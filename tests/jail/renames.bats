@@ -7,6 +7,7 @@ load helper
 
 setup() {
     start_test
+    export AGENT_SANDBOX_PROJECT_HOLD=all # whatever tools this machine has
     CONFIG=$HOME/.config/agent-sandbox
     mkdir -p data/raw svc/api keep/inner "$CONFIG" "$HOME/.cargo"
     echo planted >data/raw/secret

@@ -5,6 +5,7 @@
 # A project with secrets that a complete jail masks (.env) or hides (private), and work that must stay unchanged.
 start_resource_test() {
     start_test
+    export AGENT_SANDBOX_PROJECT_HOLD=all # whatever tools this machine has
     mkdir -p sub/deep private
     echo "a secret" | tee .env sub/deep/.env private/file >/dev/null
     echo work >work
@@ -67,14 +68,14 @@ expect_both_ways() {
 # No process is left, nothing is mounted, the project is unchanged, and no half-written file is in the state directory.
 expect_nothing_left() {
     [[ $(mounts_of_host) == "$MOUNTS" ]] || { echo "mounts of the host changed" >&2; return 1; }
-    wait_until no_process_left || { echo "processes are left:" >&2; pgrep -u "$SBX_USER" -a '^(agent-sandbox|asb-)' >&2; return 1; }
+    wait_until no_process_left || { echo "processes are left:" >&2; pgrep -u "$SBX_USER" -a '^agent-sa|^asb-' >&2; return 1; }
     # The next launch removes what a killed or failed launch could not remove.
     prints ran in_jail "${PROBE[@]}"
     [[ $(home_listing) == "$LISTING" ]] || { diff <(echo "$LISTING") <(home_listing) >&2; return 1; }
     [[ $(cat work .env sub/deep/.env private/file) == $'work\na secret\na secret\na secret' ]]
     [[ -z $(find "$HOME/.local" -name '*.new.*') ]] || { find "$HOME/.local" -name '*.new.*' >&2; return 1; }
 }
-no_process_left() { ! pgrep -u "$SBX_USER" '^(agent-sandbox|asb-)' >/dev/null 2>&1; }
+no_process_left() { ! pgrep -u "$SBX_USER" '^agent-sa|^asb-' >/dev/null 2>&1; }
 
 # How often the supervisor makes this call in a launch that works.
 count_of() {
@@ -95,4 +96,4 @@ each_fails() {
     done
 }
 
-forget_findings() { rm -f "$HOME"/.local/state/agent-sandbox/{known-names,private-etc}; }
+forget_findings() { rm -rf "$HOME"/.local/state/agent-sandbox/{known-names,private-files}; }

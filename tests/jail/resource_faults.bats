@@ -102,7 +102,8 @@ teardown() { end_test; }
     each_fails getdents64 EIO 10
     each_fails getdents64 ENOMEM 5
     each_fails newfstatat ENOMEM 15
-    each_fails readlink ENOMEM 5
+    # Newer architectures have only readlinkat.
+    if [[ $(uname -m) == x86_64 ]]; then each_fails readlink ENOMEM 5; else each_fails readlinkat ENOMEM 5; fi
     each_fails read EIO 15
     ((FAILED > 0))
     expect_nothing_left
@@ -140,7 +141,10 @@ teardown() { end_test; }
     done
     touch "$HOME/stop"
     wait "$mover"
-    [[ $(cd "$place/p" && find . | sort | tr '\n' ' ') == ". ./.env "*"./sub ./sub/.env " ]] || { find "$place" >&2; return 1; }
+    # A session that ends beside the next one leaves its placeholders to it.
+    wait_until no_process_left
+    # The last session may have left placeholders, also above these names.
+    [[ -s $place/p/.env && -s $place/p/sub/.env && ! -e $place/away ]] || { find "$place" >&2; return 1; }
     rm -f "$place/p/made"
     PROBE=(sh -c 'cat .env sub/.env; echo ran')
     launch env -C /

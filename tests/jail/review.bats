@@ -14,6 +14,16 @@ on_terminal() {
     script -qec "$words" /dev/null </dev/null | tr -d '\r'
 }
 
+# short_run COMMAND...: without a terminal, within the two seconds after which a run is reviewed there. A busy machine may need more
+# attempts. BEFORE is run in front of each.
+short_run() { wait_until is_short "$@"; }
+is_short() {
+    local began=${EPOCHREALTIME/./}
+    works sh -c "${BEFORE:-:}" || return
+    works "$SBX_PROGRAM" "$@" || return
+    ((${EPOCHREALTIME/./} - began < 1900000))
+}
+
 reviewed() { [[ $output == *"look at these before you go on"* ]]; }
 
 # bats test_tags=smoke
@@ -25,7 +35,7 @@ reviewed() { [[ $output == *"look at these before you go on"* ]]; }
 }
 
 @test "hooks of a repository that the session made are named" {
-    works on_terminal sh -c 'git init -q sub && echo "#!/bin/sh" >sub/.git/hooks/post-checkout && chmod +x sub/.git/hooks/post-checkout'
+    works on_terminal sh -c 'git init -q sub && mkdir -p sub/.git/hooks && echo "#!/bin/sh" >sub/.git/hooks/post-checkout && chmod +x sub/.git/hooks/post-checkout'
     [[ $output == *"sub/.git/hooks/post-checkout: a hook that git runs"* ]] || report "no hook"
 }
 
@@ -60,13 +70,37 @@ reviewed() { [[ $output == *"look at these before you go on"* ]]; }
     works on_terminal true
     ! reviewed || report "a review of a project that could not be written"
     JAIL=()
-    works "$SBX_PROGRAM" -- sh -c 'echo changed: >Makefile'
+    short_run -- sh -c 'echo changed: >Makefile'
     ! reviewed || report "a review of a short run"
+}
+
+@test "an unread file of the project can't switch off the review, the notice or the record" {
+    local text
+    for text in '[ui]\nquiet = true' '[ui]\nverbose = false' '[agents]\nnotice = false' '[audit]\nenabled = false' '[audit]\nkeep = "1s"'; do
+        rm -f Makefile
+        printf "$text\n" >.agent-sandbox.toml
+        fails "agent-sandbox trust" "$SBX_PROGRAM" -- true
+        rm .agent-sandbox.toml
+        works on_terminal sh -c 'echo all: >Makefile'
+        reviewed || report "control: no review without the file"
+    done
+    # A file that narrows is not refused, and the review stays.
+    printf '[network]\nmode = "isolated"\n' >.agent-sandbox.toml
+    rm Makefile
+    works on_terminal sh -c 'echo all: >Makefile'
+    reviewed || report "no review"
+    # The user may have read the file.
+    printf '[ui]\nquiet = true\n' >.agent-sandbox.toml
+    works "$SBX_PROGRAM" trust
+    rm Makefile
+    works on_terminal sh -c 'echo all: >Makefile'
+    ! reviewed || report "not quiet"
 }
 
 @test "the next review names, once, the files of a short or quiet run" {
     echo all: >own.mk # of the user
-    works "$SBX_PROGRAM" -- sh -c 'echo all: >Makefile'
+    BEFORE='rm -f Makefile' short_run -- sh -c 'echo all: >Makefile'
+    ! reviewed || report "a review of a short run"
     works "$SBX_PROGRAM" --quiet -- sh -c 'mkdir -p sub && echo all: >sub/Makefile'
     ! reviewed || report "a review of a short run"
     works on_terminal true

@@ -202,7 +202,7 @@ ask() { "${ASK[@]}" "$@"; }
 
 @test "inside a jail the verbs report that they work outside only" {
     local verb
-    for verb in ps inspect "stop aaaa" "allow a.example" "block a.example" reload pending approve deny "monitor --once"; do
+    for verb in ps inspect "stop aaaa" "allow a.example" "block a.example" reload "publish 8080" pending approve deny "monitor --once"; do
         fails "is for the outside of a jail" in_jail_sh '/run/agent-sandbox/agent-sandbox $1' "$verb"
     done
 }

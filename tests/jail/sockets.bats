@@ -133,7 +133,9 @@ print("reached")' "$@"; }
             start_listener "@$name"
             greets "@$name"
             fails "Connection refused" in_jail "${CONNECT[@]}" "@$name"
-            kill -KILL "$SUPERVISOR" "${CHILDREN[-1]}"
+            kill -KILL "${CHILDREN[-1]}"
+            # Not killed: its keeper would remove placeholders while the next session starts.
+            kill "$SUPERVISOR"
             wait "$SUPERVISOR" "${CHILDREN[-1]}" || true
         done
     done

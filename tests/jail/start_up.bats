@@ -42,6 +42,19 @@ expect_unplanted() {
     done
 }
 
+@test "write: files that libraries, the sound server, browsers, systemd and small window managers read can be neither changed nor made" {
+    JAIL=(--home write)
+    for file in .config/vulkan/implicit_layer.d/x.json .local/share/vulkan/implicit_layer.d/x.json .config/user-tmpfiles.d/x.conf \
+        .local/share/user-tmpfiles.d/x.conf .config/pulse/default.pa .config/alsa/asoundrc .asoundrc .icewm/startup .fluxbox/startup \
+        .config/X11/xinitrc .config/leftwm/up .config/autorandr/postswitch .config/chromium-flags.conf .config/code-flags.conf \
+        .config/electron-flags.conf .config/gtk-3.0/settings.ini .config/nix/nix.conf .config/nixpkgs/config.nix \
+        .config/ipython/profile_default/startup/x.py .local/share/nautilus/scripts/x .task/hooks/on-launch \
+        .config/notmuch/default/hooks/post-new .weechat/python/autoload/x.py .local/share/jupyter/kernels/x/kernel.json .config/wayfire.ini; do
+        expect_unplanted "$file"
+    done
+    works in_jail sh -c 'mkdir -p ~/.config/other && touch ~/.config/other/file'
+}
+
 @test "write: programs that start-up files lead to can't be changed, and a missing one can be installed" {
     local file
     JAIL=(--home write)

@@ -62,6 +62,70 @@ refused_call() {
     prints ok in_jail "${CALL[@]}" unshare 0x400
 }
 
+# names_refused NETWORK OPTION...: three programs behind a shell, one of them twice, and with raw calls.
+names_refused() {
+    local program
+    run -3 --separate-stderr "$SBX_PROGRAM" --network "$@" -- \
+        sh -c 'unshare --user true; unshare --net true; bwrap --ro-bind / / true; "$@"; exit 3' sh "${CALL[@]}" clone 0x10000000
+    [[ $output == EPERM ]] || report "$stderr"
+    for program in unshare bwrap "$(basename "$(readlink -f /usr/bin/python3)")"; do
+        (($(grep -cF "agent-sandbox: $program was refused namespaces of its own; " <<<"$stderr") == 1)) || report "$program: $stderr"
+    done
+    [[ $stderr == *"set isolation.allow_nested_namespaces = true (less protection)"* ]] || report "$stderr"
+    [[ $stderr != *"refused: namespaces"* ]] || report "said twice: $stderr"
+    works "$SBX_PROGRAM" digest
+    [[ $output == *"namespace bwrap: "*"isolation.allow_nested_namespaces = true"* ]] || report "the digest names no program"
+    works "$SBX_PROGRAM" log last --denied
+    [[ $output == *namespace*deny*"bwrap: the jail refuses namespaces of its own"* ]] || report "the log names no program"
+}
+
+@test "programs behind a shell that are refused namespaces are named once at the end, in the record and in the digest" {
+    works unshare --user true
+    works bwrap --ro-bind / / true
+    names_refused filtered
+    names_refused open
+    names_refused isolated --backend bwrap
+    git init -q
+    names_refused proxied
+    run --separate-stderr "$SBX_PROGRAM" --quiet -- sh -c 'unshare --user true'
+    [[ $stderr != *"agent-sandbox:"* ]] || report "quiet: $stderr"
+}
+
+@test "programs that are refused namespaces are named with Landlock and firejail" {
+    names_refused open --backend landlock
+    names_refused filtered --backend landlock
+    names_refused filtered --backend firejail
+}
+
+@test "no program is named that makes no namespace, or that may make them" {
+    run --separate-stderr "$SBX_PROGRAM" -- sh -c 'env true; python3 -c "import threading; t = threading.Thread(target=print); t.start(); t.join()"'
+    [[ $status == 0 && $stderr != *namespaces* ]] || report "$stderr"
+    run --separate-stderr env AGENT_SANDBOX_ISOLATION_ALLOW_NESTED_NAMESPACES=true "$SBX_PROGRAM" -- sh -c 'unshare --user echo made'
+    [[ $status == 0 && $output == made && $stderr != *"refused namespaces"* ]] || report "$stderr"
+}
+
+# The keeper refuses them. Without it the kernel must not let them pass.
+@test "no namespace can be made when the process that refuses them was killed, or in a traced jail" {
+    local supervisor
+    mkfifo go
+    "$SBX_PROGRAM" -- sh -c 'touch ready; read line <go; unshare --user true; echo $? >status; unshare --user --mount true; echo $? >>status' \
+        >out 2>&1 3>&- &
+    supervisor=$!
+    CHILDREN+=("$supervisor")
+    wait_until test -e ready
+    has_keeper() { KEEPER=$(pgrep -P "$supervisor" -x asb-keeper); }
+    wait_until has_keeper
+    kill -KILL "$KEEPER"
+    is_keeper_gone() { [[ ! -e /proc/$KEEPER || $(awk '/^State:/ { print $2 }' "/proc/$KEEPER/status" 2>/dev/null) == [ZX] ]]; }
+    wait_until is_keeper_gone
+    echo >go
+    wait "$supervisor" || true
+    [[ $(cat status) == $'1\n1' ]] || { cat out >&2; report "a namespace was made: $(cat status)"; }
+    grep -q "unshare failed" out || { cat out >&2; report "should fail"; }
+    fails "Operation not permitted" "$SBX_PROGRAM" --quiet --trace-syscalls -- unshare --user true
+    fails "Operation not permitted" "$SBX_PROGRAM" --quiet --trace-files -- unshare --user true
+}
+
 @test "families of sockets" {
     local family
     # AX25, X25, NETBEUI, KEY, PACKET, RDS, CAN, TIPC, BLUETOOTH, ALG, NFC, VSOCK, KCM, QIPCRTR, SMC, XDP

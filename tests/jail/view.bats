@@ -24,11 +24,18 @@ teardown() { end_test; }
     done
 }
 
-@test "/srv, /var/lib, /root, /mnt and /media of the host are absent" {
+@test "/srv, /root, /mnt and /media of the host are absent, and /var/lib but for the lists of packages" {
     expect_hidden "/srv/agent-sandbox-test.$SBX_TAG/secret"
     expect_hidden "/var/lib/agent-sandbox-test.$SBX_TAG/secret"
-    for directory in /srv /root /var/lib /var/log /mnt /media; do
+    for directory in /srv /root /var/log /mnt /media; do
         expect_hidden_directory "$directory"
+    done
+    works in_jail_sh 'ls -A /var/lib 2>/dev/null || true'
+    for name in $output; do
+        [[ $name == dpkg || $name == rpm || $name == pacman ]] || report "/var/lib/$name is shown"
+    done
+    for name in /var/lib/*/; do
+        case ${name%/} in /var/lib/dpkg | /var/lib/rpm | /var/lib/pacman) ;; *) expect_hidden_directory "${name%/}" ;; esac
     done
 }
 

@@ -16,7 +16,7 @@ import sys
 LOADED = {"link": "href", "img": "src", "script": "src", "iframe": "src", "source": "src", "object": "data", "embed": "src"}
 SHOWN = {"h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "table", "th", "td", "pre", "code", "em", "strong", "img"}
 # The most bytes of pages with long tables.
-LARGE = {"docs/configuration.html": 450_000, "docs/promises.html": 160_000, "docs/performance.html": 160_000}
+LARGE = {"docs/configuration.html": 450_000, "docs/promises.html": 200_000, "docs/performance.html": 160_000}
 VOID = {"img", "link", "meta", "input", "br", "hr"}
 problems = 0
 

@@ -57,8 +57,8 @@ descendants() {
     done
 }
 
-# The session's own processes, each with its role: PID NAME. The helpers have their own names; the stage is the first process of a
-# pid namespace, and the keeper is the other process with the supervisor's name.
+# The session's own processes, each with its role: PID NAME. The helpers and the keeper have their own names; the stage has the
+# supervisor's name.
 parts() {
     local process name
     echo "$SUPERVISOR supervisor"
@@ -67,10 +67,8 @@ parts() {
         name=$(<"/proc/$process/comm") 2>/dev/null || continue
         if [[ $name == asb-* ]]; then
             echo "$process ${name#asb-}"
-        elif [[ $(awk '/^NSpid:/ { print $NF }' "/proc/$process/status") == 1 ]]; then
-            echo "$process stage"
         else
-            echo "$process keeper"
+            echo "$process stage"
         fi
     done
 }

@@ -71,10 +71,11 @@ END
     FUNCTIONS=$BATS_TEST_TMPDIR/zsh ZDOTDIR=$BATS_TEST_TMPDIR/zsh DUMP=$BATS_FILE_TMPDIR/dump LINE=$1 zsh -f -c '
         zmodload zsh/zpty
         zpty asked zsh -d -i
-        zpty -r -m asked line "*READY*"
+        # A line each: with a pattern, zpty matches all that came again for each character.
+        until_line() { while zpty -r asked line; do print -r -- $line; [[ $line != *$1* ]] || return; done; }
+        until_line READY >/dev/null
         zpty -w -n asked "$LINE"$'"'\\C-x'"'
-        zpty -r -m asked line "*END-OF-LIST*"
-        print -r -- $line' | tr -d '\r' | sed -n 's/^.*CANDIDATE://p' | sed 's/[[:space:]]*$//'
+        until_line END-OF-LIST' | tr -d '\r' | sed -n 's/^.*CANDIDATE://p' | sed 's/[[:space:]]*$//'
 }
 
 shells() { echo in_bash_plain; sampled 2 in_zsh in_fish; }
@@ -163,6 +164,33 @@ offers_only() {
     fails "" test -e ran
 }
 
+@test "hostile names of sessions, variables and files are neither offered as others nor run" {
+    local id place hostile line
+    start_jail 'touch ready; sleep 60'
+    id=$("$SBX_PROGRAM" ps --ids)
+    place=$(dirname "$(find /tmp/agent-sandbox-u"$(id -u)"/sessions "${XDG_RUNTIME_DIR:-/run/user/$(id -u)}"/agent-sandbox/sessions -maxdepth 1 -name "$id*" 2>/dev/null | head -n 1)")
+    for hostile in '$(touch ran)' '`touch ran`' $'two\nlines' $'e\e[31mvil' '-x' 'a b' "q'uote" '*' ';touch ran' 'a:b' '../up' "${id}/../x"; do
+        [[ $hostile == */* ]] || cp -r "$place/$id"* "$place/$hostile"
+        touch "./f${hostile//\//_}"
+    done
+    offers_only "agent-sandbox stop " "$id"
+    offers_only "agent-sandbox log " "$id"
+    # No shell can export such names, but a program that starts a shell can pass them.
+    works env '$(touch ran)=1' $'V_\e[31m=1' 'V_ b=1' V_PLAIN=1 "$SBX_PROGRAM" __complete bash -- why env V_
+    [[ $output == *V_PLAIN* && $output != *'V_ b'* && $output != *$'\e'* ]] || report "only plain names of variables"
+    for line in "agent-sandbox --ro f" "agent-sandbox --ro=f" "agent-sandbox why path f" "agent-sandbox trust f" "agent-sandbox ./f" \
+        'agent-sandbox --ro "f$(' 'agent-sandbox --ro f`' "agent-sandbox stop -" "agent-sandbox --session="; do
+        in_bash_plain "$line" >/dev/null 2>&1 || true
+        in_zsh "$line" >/dev/null 2>&1 || true
+        in_fish "$line" >/dev/null 2>&1 || true
+    done
+    fails "" test -e ran
+    for hostile in '$(touch ran)' '`touch ran`' $'e\e[31mvil' 'a b'; do
+        grep -qxF "f$hostile" < <(in_bash_plain "agent-sandbox --ro f") || report "the name itself should be offered unchanged: $hostile"
+    done
+    rm -rf -- "$place"/\$* "$place"/\`* "$place"/two* "$place"/e* "$place"/-x "$place"/a\ b "$place"/q* "$place/*" "$place"/\;* "$place"/a:b
+}
+
 @test "bundles of hosts" {
     offers_only "agent-sandbox --allow-host @gith" @github
     [[ $(in_bash_plain "agent-sandbox --allow-host=@gith") == @github ]]
@@ -174,7 +202,7 @@ offers_only() {
 }
 
 @test "a verb offers only its own arguments" {
-    offers_only "agent-sandbox why " path env host syscall slurm
+    offers_only "agent-sandbox why " path env host request push credential ssh syscall slurm
     offers_only "agent-sandbox completion " bash zsh fish
     offers "agent-sandbox selftest " files network system-calls
     offers "agent-sandbox selftest files n" namespaces network
@@ -221,6 +249,7 @@ offers_only() {
     [[ $id =~ ^[0-9a-f]+$ ]]
     offers_only "agent-sandbox stop " "$id"
     offers_only "agent-sandbox inspect " "$id"
+    offers_only "agent-sandbox exec " "$id"
     offers_only "agent-sandbox log ${id:0:2}" "$id"
     offers_only "agent-sandbox allow example.org --session " "$id"
 }

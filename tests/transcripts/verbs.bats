@@ -38,6 +38,25 @@ says() {
     refused 127 "pln" agent_sandbox pln
 }
 
+# The line depends on the name, so a script with the name of a browser, which makes a namespace as the browser does, is enough.
+@test "a start of chromium or podman prints one line that names the option, and the option works" {
+    mkdir bin
+    printf '#!/bin/sh\ncase $* in *--no-sandbox*) ;; *) unshare --user true || exit ;; esac\necho page\n' >bin/chromium
+    cp bin/chromium bin/podman
+    chmod +x bin/*
+    prints page bin/chromium
+    run --separate-stderr agent_sandbox bin/chromium
+    ((status == 1)) && [[ $output != *page* && $stderr == *"agent-sandbox: chromium makes a sandbox of its own"*"add --no-sandbox to chromium"* ]] || report "$stderr"
+    run --separate-stderr agent_sandbox bin/chromium --no-sandbox
+    [[ $output == page && -z $stderr ]] || report "$stderr"
+    run --separate-stderr env AGENT_SANDBOX_ISOLATION_ALLOW_NESTED_NAMESPACES=true "$SBX_PROGRAM" bin/chromium
+    [[ $output == page && $stderr != *"sandbox of its own"* ]] || report "$stderr"
+    run --separate-stderr agent_sandbox bin/podman run image
+    [[ $stderr == *"agent-sandbox: podman can't make containers in the jail"*"--dangerous-socket"* ]] || report "$stderr"
+    run --separate-stderr agent_sandbox --quiet bin/podman run image
+    [[ $stderr != *"agent-sandbox: podman"* ]] || report "$stderr"
+}
+
 @test "-- makes a verb's name a command" {
     refused 127 "plan" agent_sandbox -- plan
 }

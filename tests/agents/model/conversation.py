@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The model's side of a conversation. It stores nothing between requests: an agent sends the whole conversation each time, and it
-# contains the script of the task. A prompt has lines `@run COMMAND`. The model requests one command after the other, each when it
-# has the result of the previous one, and at the end it prints the results. A later prompt with such lines is a new task.
+# contains the script of the task. A prompt has lines `@run COMMAND`, or `@call TOOL ARGUMENTS` for another tool, whose name ends with
+# TOOL. The model requests one command after the other, each when it has the result of the previous one, and at the end it prints the
+# results. A later prompt with such lines is a new task.
 import json
 import re
 import uuid
@@ -22,18 +23,20 @@ TOOLS = {
 class Conversation:
     def __init__(self):
         self.tool = None
+        self.names = []
         self.commands = []
         self.results = []
         self.tasks = 0
 
     def offer(self, names):
-        names = list(names)
+        names = [name for name in names if name]
+        self.names += names
         self.tool = next((name for name in TOOLS if name in names), self.tool)
 
     def user(self, text):
-        commands = re.findall(r"^@run (.*)$", text or "", re.MULTILINE)
+        commands = re.findall(r"^@(run|call) (.*)$", text or "", re.MULTILINE)
         if commands:
-            self.commands = [command.strip() for command in commands]
+            self.commands = [(kind, command.strip()) for kind, command in commands]
             self.results = []
             self.tasks += 1
 
@@ -45,7 +48,12 @@ class Conversation:
     def call(self):
         if self.tool is None or len(self.results) >= len(self.commands):
             return None
-        return TOOLS[self.tool](self.commands[len(self.results)])
+        kind, command = self.commands[len(self.results)]
+        if kind == "run":
+            return TOOLS[self.tool](command)
+        wanted, _, arguments = command.partition(" ")
+        self.tool = next((name for name in self.names if name.endswith(wanted)), wanted)
+        return json.loads(arguments)
 
     def final(self):
         if self.tool is None:

@@ -10,7 +10,8 @@ PATH = r"/responses$"
 def read(body):
     talk = Conversation()
     given = body.get("input") or []
-    talk.offer(names_of(body.get("tools")))
+    talk.spaces = {}
+    talk.offer(names_of(body.get("tools"), talk.spaces))
     for item in [{"role": "user", "content": given}] if isinstance(given, str) else given:
         if item.get("type", "message") == "message" and item.get("role") == "user":
             talk.user(text_of(item["content"]))
@@ -18,15 +19,19 @@ def read(body):
             output = item["output"]
             talk.result(output if isinstance(output, str) else text_of(output))
         elif item.get("type") == "additional_tools":
-            talk.offer(names_of(item["tools"]))
+            talk.offer(names_of(item["tools"], talk.spaces))
     return talk
 
 
-# Tools may be in a namespace.
-def names_of(tools):
+# Tools may be in a namespace: then they are offered by their own name and by that of both. `spaces` has the parts of the latter.
+def names_of(tools, spaces, space=None):
     for tool in tools or []:
-        yield tool.get("name")
-        yield from names_of(tool.get("tools"))
+        name = tool.get("name")
+        yield name
+        if space:
+            spaces[f"{space}__{name}"] = {"name": name, "namespace": space}
+            yield f"{space}__{name}"
+        yield from names_of(tool.get("tools"), spaces, name)
 
 
 def answer(talk, body, _path):
@@ -39,7 +44,7 @@ def answer(talk, body, _path):
                 "name": talk.tool, "input": arguments}
     else:
         item = {"type": "function_call", "id": "fc_" + new_name(), "call_id": "call_" + new_name(), "status": "completed",
-                "name": talk.tool, "arguments": json.dumps(arguments)}
+                **talk.spaces.get(talk.tool, {"name": talk.tool}), "arguments": json.dumps(arguments)}
     response = {"id": "resp_" + new_name(), "object": "response", "created_at": 0, "status": "completed", "model": body.get("model", "fake"),
                 "output": [item], "usage": {"input_tokens": 10, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 10,
                                             "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 20}}
