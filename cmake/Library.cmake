@@ -23,16 +23,19 @@ if(CMAKE_CROSSCOMPILING)
     endforeach()
     target_include_directories(sandbox_options SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/headers)
     # Debian's libm.a for x86-64 is a linker script whose paths are right only for a native library.
-    file(READ ${CMAKE_FIND_ROOT_PATH}/lib/libm.a text LIMIT 1000)
+    set(folder /usr/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu/lib)
+    file(READ ${folder}/libm.a text LIMIT 1000)
     if(text MATCHES "GROUP")
-        string(REPLACE /usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu/ ${CMAKE_FIND_ROOT_PATH}/lib/ text "${text}")
+        string(REPLACE /usr/lib/${CMAKE_SYSTEM_PROCESSOR}-linux-gnu/ ${folder}/ text "${text}")
         file(WRITE ${PROJECT_BINARY_DIR}/libraries/libm.a "${text}")
         target_link_options(sandbox_options INTERFACE -L${PROJECT_BINARY_DIR}/libraries)
     endif()
 endif()
 if(SANDBOX_SANITIZE)
-    # A sanitizer's report needs only line numbers; more debug information costs time to write and to link.
-    target_compile_options(sandbox_options INTERFACE -fsanitize=${SANDBOX_SANITIZE} -fno-sanitize-recover=all -g1)
+    # A sanitizer's report needs only line numbers, and of the tests only names of functions; more debug information costs time to write
+    # and to link.
+    target_compile_options(sandbox_options INTERFACE -fsanitize=${SANDBOX_SANITIZE} -fno-sanitize-recover=all
+        $<$<NOT:$<BOOL:$<TARGET_PROPERTY:SANDBOX_IS_TEST>>>:-g1>)
     target_link_options(sandbox_options INTERFACE -fsanitize=${SANDBOX_SANITIZE})
     # The build links a hundred programs from the same libraries: lld links one in a fifth of the time.
     find_program(SANDBOX_LLD ld.lld-16)
@@ -40,7 +43,8 @@ if(SANDBOX_SANITIZE)
         target_link_options(sandbox_options INTERFACE -fuse-ld=lld-16)
     endif()
     if(SANDBOX_FUZZ)
-        target_compile_options(sandbox_options INTERFACE -fsanitize=fuzzer-no-link)
+        # The fuzzer is led by the code under test.
+        target_compile_options(sandbox_options INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:SANDBOX_IS_TEST>>>:-fsanitize=fuzzer-no-link>)
     endif()
     if(SANDBOX_COVERAGE)
         # Counters go to the file that LLVM_PROFILE_FILE names, and otherwise to /dev/null.

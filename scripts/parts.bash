@@ -60,18 +60,19 @@ run_structure() { check structure tests/structure/check; }
 run_format() { check format bash -c 'scripts/sources | xargs clang-format --dry-run -Werror'; }
 
 # Laws over thousands of random cases need minutes without optimisation; the part `release` runs them.
-laws='Law.*:CeilingLaw.*:EngineLaw.*:Renames.*:Repositories.*'
+laws='MergeInvariants.*:CeilingInvariants.*:EngineInvariants.*:Renames.*:Repositories.*'
 run_unit() {
     build_for_jails && scripts/build dev || return
     if ((${#only[@]})); then
         run_ctest unit build/dev -R "^($(IFS='|' && echo "${only[*]}"))\$"
     else
-        tests/structure/after_clone build && GTEST_FILTER="-$laws" run_ctest unit build/dev -E '^after_clone$' -LE unlucky
+        tests/structure/after_clone build && GTEST_FILTER="-$laws" run_ctest unit build/dev -E '^(after_clone|laws_.*)$' -LE unlucky
     fi
 }
 
-compute_release() { scripts/build tests; }
-run_release() { computed release && run_ctest release build -LE unlucky; }
+# What build/sanitize leaves out, and all rounds of the laws.
+compute_release() { scripts/build release; }
+run_release() { computed release && run_ctest release build -L release; }
 
 run_jail() { build_for_jails && start_all_beside && run_tap jail scripts/test-jail "${only[@]}"; }
 build_for_jails() { scripts/build program && scripts/build walker && scripts/build judge; }
@@ -109,12 +110,12 @@ run_fuzz() { run_tap fuzz scripts/fuzz; }
 
 # TSan's memory has its place, which a layout by chance may have taken. And it has a thread of its own, with which no process may enter a
 # user namespace: the tests that do are left to the other sanitizers.
-in_own_network=Datagrams.*:NameServer.AnswersFromTheAddressThatWasAsked:NameServer.TheSecondOneEndsWhatTheFirstRefuses
-in_own_network+=:NameServer.CutsWhatIsTooLargeForTheAsker:ResolverTest.AsksServersOverIpv6
+in_user_namespaces=Datagrams.*:NameServer.AnswersFromTheAddressThatWasAsked:NameServer.TheSecondOneEndsWhatTheFirstRefuses
+in_user_namespaces+=:NameServer.CutsWhatIsTooLargeForTheAsker:ResolverTest.AsksServersOverIpv6:Namespaces.AreRefusedWithEveryFlag
 compute_thread() { scripts/build thread; }
 run_thread() {
     local under=(setarch -R)
-    computed thread && GTEST_FILTER="-$in_own_network" run_ctest thread build/thread -L thread
+    computed thread && GTEST_FILTER="-$in_user_namespaces" run_ctest thread build/thread -L thread
 }
 
 compute_cppcheck() { scripts/cppcheck; }
