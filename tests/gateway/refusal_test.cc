@@ -83,11 +83,30 @@ TEST_F(RefusalTest, AnswersTlsWithAnAlert) {
     });
 }
 
-TEST_F(RefusalTest, ResetsTheSilentAndTheUnknownSoon) {
-    expect_at_once(kAtOnce, [&] {
-        Peer silent = refused(5432);
-        EXPECT_TRUE(world.is_reset(silent));
-    });
+// A client that loses the processor between connect(2) and send(2) sends late.
+TEST_F(RefusalTest, AnswersLateFirstBytes) {
+    constexpr milliseconds kLate{200};
+    std::string answer;
+    // A pause of the machine may exceed the gateway's patience.
+    for (int tries = 0; tries < 5 && answer.empty(); ++tries) {
+        Peer client = refused(80);
+        bool is_late = false;
+        world.loop().after(kLate, [&] { is_late = true; });
+        EXPECT_TRUE(world.until([&] { return is_late; }));
+        client.send(get("blocked.example"));
+        (void)world.is_ended(client);
+        answer = client.received;
+    }
+    EXPECT_TRUE(answer.starts_with("HTTP/1.1 403 ")) << answer;
+}
+
+TEST_F(RefusalTest, ResetsTheSilentInTheEnd) {
+    Peer silent = refused(5432);
+    EXPECT_TRUE(world.is_reset(silent));
+    EXPECT_TRUE(world.is_empty());
+}
+
+TEST_F(RefusalTest, ResetsTheUnknownSoon) {
     // If the client has sent bytes, the gateway does not wait for more.
     constexpr milliseconds kSooner{20};
     expect_at_once(kSooner, [&] {

@@ -363,7 +363,8 @@ void Connection::close_for(const Verdict& verdict) {
     auto done = [this] { leave(); };
     bool is_untouched = counts.from_first == 0 && counts.from_second <= said_by_us_;
     if (!is_untouched) return speak(std::make_unique<Refusal>(loop_, std::move(client), std::string(), done));
-    RefusalWords words{.text = refusal_text(verdict, target_->text()), .rule = verdict.rule};
+    RefusalWords words{
+        .text = refusal_text(verdict, target_->text()), .rule = verdict.rule, .patience = kFirstBytesOfOpen};
     speak(std::make_unique<Refusal>(loop_, std::move(client), std::move(words), 0, done));
 }
 

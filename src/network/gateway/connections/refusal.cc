@@ -19,7 +19,6 @@ namespace {
 using std::chrono::milliseconds;
 using wire::Protocol;
 
-constexpr milliseconds kFirstWord{30};
 constexpr milliseconds kReading{1000};  // for the client to read the refusal
 constexpr milliseconds kMailTalk{10'000};
 constexpr size_t kMostFirst = 512;
@@ -57,7 +56,7 @@ Refusal::Refusal(base::EventLoop& loop, Stream client, RefusalWords words, uint1
         timer_ = loop_.after(kMailTalk, [this] { reset(); });
         say(smtp_->greeting());
     } else {
-        timer_ = loop_.after(kFirstWord, [this] { reset(); });
+        timer_ = loop_.after(words_.patience, [this] { reset(); });
     }
     listen();
 }

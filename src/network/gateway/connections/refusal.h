@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Refuses a connection in the client's own protocol, within milliseconds. A program that understands it
-// reports the policy instead of retrying.
+// Refuses a connection in the client's own protocol. A program that understands it reports the policy instead
+// of retrying.
 //
-// Mail clients and ssh wait for the server, so they get the refusal at once. Others get it after their first
-// bytes: HTTP with a JSON body, TLS with an alert. A client that sends nothing for a moment, or an unknown
-// protocol, is reset. After the refusal the client gets some time to read: closing a socket with unread bytes
-// resets it, and the client would lose the refusal.
+// Mail clients and ssh wait for the server, so they get the refusal at once. Others get it within
+// milliseconds after their first bytes: HTTP with a JSON body, TLS with an alert; an unknown protocol is
+// reset. A client that sends nothing is reset after seconds: on a busy machine much time passes between its
+// connect(2) and its first send(2), and an earlier reset would hide the reason. After the refusal the client
+// gets some time to read: closing a socket with unread bytes resets it, and the client would lose the
+// refusal.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,11 +31,18 @@ std::string refusal_text(const Verdict& verdict, std::string_view target);
 // The same for bytes that a client sent within a connection.
 std::string refusal_text(std::string_view reason, std::string_view target);
 
+// For the client's first bytes, since the connection was refused.
+inline constexpr std::chrono::milliseconds kFirstBytes{3'000};
+// The same for a client whose open connection a new rule closes. It may send only much later, and the rule
+// counts at once.
+inline constexpr std::chrono::milliseconds kFirstBytesOfOpen{30};
+
 struct RefusalWords {
     std::string text;
     std::string rule;
     int http_status = 403;
     wire::TlsAlert alert = wire::TlsAlert::access_denied;
+    std::chrono::milliseconds patience = kFirstBytes;
 };
 
 class Refusal : public base::Watcher {
