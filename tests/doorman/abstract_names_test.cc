@@ -351,6 +351,31 @@ TEST_F(PrivateAbstractNamesTest, PathsAndOtherFamiliesAreTheKernels) {
     EXPECT_EQ(jail.run([] { return result_of(::socket(AF_INET, SOCK_STREAM, 0)); }), 0);
 }
 
+// The answers to the calls before it come late, and none of them is taken for its own.
+TEST_F(PrivateAbstractNamesTest, AFactoryThatPausesFailsOnlyTheCallsMeanwhile) {
+    Jail jail(calls);
+    auto makes_pair = [] {
+        int ends[2];
+        return result_of(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+    };
+    auto makes_datagrams = [] {
+        int socket = ::socket(AF_UNIX, SOCK_DGRAM, 0);
+        if (socket < 0) return errno;
+        int type = 0;
+        socklen_t size = sizeof type;
+        ::getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size);
+        return type == SOCK_DGRAM ? 0 : kUnexpected;
+    };
+    ::kill(factory, SIGSTOP);
+    EXPECT_EQ(jail.run(makes_pair), EAGAIN);
+    EXPECT_EQ(jail.run(makes_pair), EAGAIN);
+    ::kill(factory, SIGCONT);
+    int number = EAGAIN;
+    for (int tries = 0; tries < 100 && number == EAGAIN; ++tries) number = jail.run(makes_datagrams);
+    EXPECT_EQ(number, 0);
+    EXPECT_EQ(jail.run(makes_pair), 0);
+}
+
 TEST_F(PrivateAbstractNamesTest, WithoutAFactoryNoSocketIsMade) {
     ::kill(factory, SIGKILL);
     ::waitpid(factory, nullptr, 0);

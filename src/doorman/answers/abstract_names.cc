@@ -17,7 +17,10 @@
 #include "doorman/answers/abstract_names.h"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
+#include <poll.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,9 +31,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <type_traits>
 
 #include "base/parse.h"
@@ -46,10 +51,29 @@ namespace doorman {
 // which it has no power over the jail. So it sends requests to this process, over a pair of sockets:
 //
 //   client                                  factory
-//   sends the arguments              →      calls socket(2) or socketpair(2)
-//   receives the descriptors         ←      sends an errno and the descriptors
+//   sends a number and the arguments →      calls socket(2) or socketpair(2)
+//   receives the descriptors         ←      sends the number, an errno and the descriptors
+//
+// On a busy machine an answer may be late. Only its own call fails then: the client drops an answer with the
+// number of an earlier request.
 
 namespace {
+
+// A client that waits answers no other call and covers no name meanwhile.
+constexpr std::chrono::milliseconds kLongestWait{2000};
+// For a factory that has not received an earlier request yet.
+constexpr std::chrono::milliseconds kLongestWaitForOverdue{100};
+constexpr std::chrono::milliseconds kBetweenLooks{2};
+
+struct NumberedRequest {
+    uint64_t number = 0;
+    SocketRequest request;
+};
+
+struct SocketAnswer {
+    uint64_t number = 0;
+    int64_t error = 0;  // an errno
+};
 
 template <typename T>
 std::string_view bytes_of(const T& value) {
@@ -91,34 +115,50 @@ int leave_network(const std::vector<int>& spaces) {
 void serve_sockets(int channel) {
     for (;;) {
         base::Result<base::PassedDescriptors> asked = base::receive_descriptors(channel);
-        SocketRequest request;
-        if (!asked || !take(asked->note, request)) return;
+        NumberedRequest wanted;
+        if (!asked || !take(asked->note, wanted)) return;
         base::Fd made[2];
-        int number = make(request, made);
+        SocketAnswer answer{.number = wanted.number, .error = make(wanted.request, made)};
         const int passed[] = {made[0].get(), made[1].get()};
         size_t count = (made[0] ? 1u : 0u) + (made[1] ? 1u : 0u);
-        if (base::send_descriptors(channel, bytes_of(number), std::span(passed).first(count))) continue;
+        if (base::send_descriptors(channel, bytes_of(answer), std::span(passed).first(count))) continue;
         // The user has too many descriptors in queues of sockets (ETOOMANYREFS), which may change.
-        if (!base::send_descriptors(channel, bytes_of(int{EMFILE}), {})) return;
+        answer.error = EMFILE;
+        if (!base::send_descriptors(channel, bytes_of(answer), {})) return;
     }
 }
 
+namespace {
+
+// Bytes that we sent and the factory has not received yet.
+bool is_overdue(int channel) {
+    int bytes = 0;
+    return ::ioctl(channel, SIOCOUTQ, &bytes) == 0 && bytes > 0;
+}
+
+}  // namespace
+
 int make_sockets(int channel, const SocketRequest& request, std::vector<base::Fd>& made) {
-    // A stopped factory must not block the client.
-    constexpr struct timeval kLongestWait = {2, 0};
-    ::setsockopt(channel, SOL_SOCKET, SO_RCVTIMEO, &kLongestWait, sizeof kLongestWait);
-    int number = 0;
-    base::Result<base::PassedDescriptors> answer =
-        base::send_descriptors(channel, bytes_of(request), {})
-            ? base::receive_descriptors(channel)
-            : base::Result<base::PassedDescriptors>(base::Error{.what = "the socket factory is gone"});
-    if (!answer || !take(answer->note, number)) {
-        ::shutdown(channel, SHUT_RDWR);  // a late answer would be mistaken for the next one
-        return EACCES;
+    static uint64_t last = 0;
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begin = Clock::now();
+    // Requests to a stopped factory do not pile up: its queue would fill, and block the client.
+    while (is_overdue(channel)) {
+        if (Clock::now() - begin >= kLongestWaitForOverdue) return EAGAIN;
+        std::this_thread::sleep_for(kBetweenLooks);
     }
-    made = std::move(answer->descriptors);
-    if (number == 0 && made.size() != (request.is_pair ? 2u : 1u)) return EACCES;
-    return number;
+    const NumberedRequest wanted{.number = ++last, .request = request};
+    if (!base::send_descriptors(channel, bytes_of(wanted), {})) return EACCES;
+    for (;;) {
+        if (base::await_events(channel, POLLIN, begin + kLongestWait) == 0) return EAGAIN;
+        base::Result<base::PassedDescriptors> got = base::receive_descriptors(channel);
+        SocketAnswer answer;
+        if (!got || !take(got->note, answer)) return EACCES;
+        if (answer.number != wanted.number) continue;
+        made = std::move(got->descriptors);
+        if (answer.error == 0 && made.size() != (request.is_pair ? 2u : 1u)) return EACCES;
+        return static_cast<int>(answer.error);
+    }
 }
 
 namespace {

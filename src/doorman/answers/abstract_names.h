@@ -35,7 +35,7 @@ void serve_sockets(int channel);
 // ---- Its client
 
 // Requests one socket, or a pair, from the factory at the other end of `channel`. Zero or an errno; EACCES if
-// the factory has ended.
+// the factory has ended, EAGAIN if it does not answer in time: a later request may succeed.
 int make_sockets(int channel, const SocketRequest& request, std::vector<base::Fd>& made);
 
 // AbstractNames::apart: socket() and socketpair() of the Unix family.
