@@ -97,8 +97,23 @@ Error with_shut_directory(Error error, const Path& path) {
 
 namespace {
 
-Fd open_directory(int parent, const std::string& name) {
-    return Fd(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+// The process that filled it may have removed its own permissions: restore them.
+// Threat: another user replaces the directory by a link between two calls, and chmod follows it
+// (tests/base/remove_tree_test.cc). The descriptor keeps the directory that was examined.
+Fd pin_directory(int parent, const std::string& name) {
+    Fd found(::openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat status;
+    if (!found || ::fstat(found.get(), &status) != 0) return {};
+    if ((status.st_mode & S_IRWXU) != S_IRWXU) {
+        // fchmod refuses a descriptor of O_PATH.
+        std::string magic = "/proc/self/fd/" + std::to_string(found.get());
+        (void)!::chmod(magic.c_str(), S_IRWXU);
+    }
+    return found;
+}
+
+Fd open_pinned(const Fd& pinned) {
+    return Fd(::openat(pinned.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 std::vector<std::string> names_in(int directory) {
@@ -112,15 +127,6 @@ std::vector<std::string> names_in(int directory) {
     }
     ::closedir(stream);
     return names;
-}
-
-// The process that filled it may have removed its own permissions: restore them.
-bool is_directory(int parent, const std::string& name) {
-    struct stat status;
-    bool is_so =
-        ::fstatat(parent, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
-    if (is_so && (status.st_mode & S_IRWXU) != S_IRWXU) (void)!::fchmodat(parent, name.c_str(), S_IRWXU, 0);
-    return is_so;
 }
 
 class Flattener {
@@ -139,10 +145,12 @@ class Flattener {
 
   private:
     bool remove(const std::string& name) {
-        if (!is_directory(top_, name)) return ::unlinkat(top_, name.c_str(), 0) == 0;
-        Fd directory = open_directory(top_, name);
+        Fd pinned = pin_directory(top_, name);
+        if (!pinned) return ::unlinkat(top_, name.c_str(), 0) == 0;
+        Fd directory = open_pinned(pinned);
         for (const std::string& entry : names_in(directory.get())) {
-            if (is_directory(directory.get(), entry)) {
+            // Moving a directory also needs its own rights.
+            if (pin_directory(directory.get(), entry)) {
                 move_up(directory.get(), entry);
             } else {
                 ::unlinkat(directory.get(), entry.c_str(), 0);
@@ -167,8 +175,9 @@ class Flattener {
 }  // namespace
 
 void remove_tree(const std::string& path) {
-    if (!is_directory(AT_FDCWD, path)) return;
-    Fd top = open_directory(AT_FDCWD, path);
+    Fd pinned = pin_directory(AT_FDCWD, path);
+    if (!pinned) return;
+    Fd top = open_pinned(pinned);
     if (top && Flattener(top.get()).empty()) ::rmdir(path.c_str());
 }
 

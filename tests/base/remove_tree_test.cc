@@ -4,9 +4,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 #include "base/file.h"
 
@@ -60,6 +64,41 @@ TEST_F(RemoveTree, DeeperThanAPathCanBeLong) {
     directory.reset();
     base::remove_tree(top_);
     EXPECT_FALSE(base::file_exists(top_));
+}
+
+// Threat: the owner of a directory exchanges it for a link while it is removed. What the link leads to keeps
+// its mode.
+TEST_F(RemoveTree, ALinkThatComesInBetweenIsNotFollowed) {
+    std::string outside = std::string(root_) + "/outside", link = std::string(root_) + "/link";
+    ASSERT_EQ(::mkdir(outside.c_str(), 0500), 0);
+    ASSERT_EQ(::symlink(outside.c_str(), link.c_str()), 0);
+    std::string inside = top_ + "/a";
+    std::atomic<bool> has_ended = false;
+    std::thread exchanging([&] {
+        while (!has_ended)
+            ::syscall(SYS_renameat2, AT_FDCWD, inside.c_str(), AT_FDCWD, link.c_str(), RENAME_EXCHANGE);
+    });
+    mode_t mode = 0500;
+    for (int round = 0; round < 500 && mode == 0500; ++round) {
+        ::mkdir(top_.c_str(), 0700);
+        ::mkdir(inside.c_str(), 0);
+        base::remove_tree(top_);
+        struct stat status;
+        ASSERT_EQ(::stat(outside.c_str(), &status), 0);
+        mode = status.st_mode & 0777;
+        // The exchange may have moved the directory to the name of the link.
+        if (::lstat(link.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) {
+            ::rmdir(link.c_str());
+            ::symlink(outside.c_str(), link.c_str());
+        }
+    }
+    has_ended = true;
+    exchanging.join();
+    EXPECT_EQ(mode, 0500u);
+    base::remove_tree(top_);
+    base::remove_tree(outside);
+    ::unlink(link.c_str());
+    ::rmdir(link.c_str());
 }
 
 TEST_F(RemoveTree, ALinkIsNotATree) {
