@@ -85,12 +85,30 @@ bool is_larger_than_allowed(std::string_view content) {
     return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && content.size() > limit.rlim_cur;
 }
 
+struct NewFile {
+    Fd fd;
+    std::string path;
+};
+
+// A process that was killed has left its file, and its process number comes again. session/control/record.cc
+// removes such files by the digits at the end.
+NewFile create_beside(const std::string& path, unsigned mode) {
+    constexpr int kMostLeft = 100;
+    const std::string start = path + ".new." + std::to_string(::getpid());
+    NewFile made;
+    for (int left = 0; left < kMostLeft; ++left) {
+        made.path = left == 0 ? start : start + std::to_string(left);
+        made.fd = Fd(::open(made.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+        if (made.fd || errno != EEXIST) return made;
+    }
+    return made;
+}
+
 }  // namespace
 
 Status write_file_atomically(const std::string& path, std::string_view content, unsigned mode) {
     if (is_larger_than_allowed(content)) return system_error("write " + path, EFBIG);
-    std::string temporary = path + ".new." + std::to_string(::getpid());
-    Fd fd(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+    const auto [fd, temporary] = create_beside(path, mode);
     if (!fd) return system_error("write " + temporary, errno);
     Status written = write_all(fd.get(), content);
     if (written && ::fsync(fd.get()) != 0) written = system_error("flush " + temporary, errno);

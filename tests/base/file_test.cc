@@ -99,6 +99,19 @@ TEST(WriteFileAtomically, ReplacesTheContentAndLeavesNothingBeside) {
     EXPECT_EQ(status.st_mode & 0777, 0640u);
 }
 
+// A process with this number was killed while it wrote.
+TEST(WriteFileAtomically, IsNotBlockedByALeftFile) {
+    TemporaryDirectory directory;
+    std::string path = directory / "file";
+    std::string left = path + ".new." + std::to_string(::getpid());
+    ASSERT_TRUE(write_file_atomically(left, "half"));
+    for (const char* content : {"first", "second"}) {
+        ASSERT_TRUE(write_file_atomically(path, content));
+        EXPECT_EQ(*read_file(path), content);
+    }
+    EXPECT_EQ(*read_file(left), "half") << "another process may still write it";
+}
+
 TEST(WriteFileAtomically, KeepsTheOldFileWhenItFails) {
     TemporaryDirectory directory;
     std::filesystem::create_directory(directory / "occupied");
