@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "host/facts.h"
 
@@ -145,14 +146,20 @@ class Withholding {
         result_.variables.push_back(entry);
     }
 
-    // Also where the directory is in the middle of a part, as in Lua's "/project/?.lua;;".
+    // Also in the middle of a part, as in "-I/project/include" and in Lua's list
+    // "/site/?.lua;/project/?.lua".
     bool leads_into_jail(std::string_view part) const {
-        base::Result<base::Path> literal = base::Path::parse(part);
-        base::Result<host::Tree::Resolved> physical =
-            literal ? tree_.resolve(*literal) : base::Result<host::Tree::Resolved>(base::Error{});
-        return std::ranges::any_of(writable_, [&](const base::Path& place) {
-            return (physical && physical->path.is_within(place)) || mentions(part, place.str());
-        });
+        constexpr std::string_view kEnds = " \t\r\n=,;'\"`()<>|&";
+        bool is_found = is_writable(part) || std::ranges::any_of(writable_, [&](const base::Path& place) {
+                            return mentions(part, place.str());
+                        });
+        for (std::string_view rest = part; !is_found && !rest.empty();) {
+            std::string_view word = rest.substr(0, rest.find_first_of(kEnds));
+            rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+            size_t slash = word.find('/');
+            is_found = slash != std::string_view::npos && is_writable(word.substr(slash));
+        }
+        return is_found;
     }
 
   private:
@@ -180,10 +187,32 @@ class Withholding {
         pending.clear();
     }
 
+    // Whether the path is in a writable directory, or a link in one is on the way to it.
+    bool is_writable(std::string_view text) const {
+        base::Result<base::Path> literal = base::Path::parse(text);
+        if (!literal) return false;
+        base::Result<host::Tree::Resolved> physical = tree_.resolve(*literal);
+        if (!physical) return false;
+        return std::ranges::any_of(writable_, [&](const base::Path& place) {
+            return physical->path.is_within(place) ||
+                   std::ranges::any_of(physical->links, [&](const host::Tree::Link& link) {
+                       return link.path.is_within(place);
+                   });
+        });
+    }
+
+    // At any occurrence: /project2 before /project is another directory.
     static bool mentions(std::string_view part, std::string_view place) {
-        size_t found = part.find(place);
-        return found != std::string_view::npos &&
-               (found + place.size() == part.size() || part[found + place.size()] == '/');
+        auto is_in_name = [](char letter) {
+            constexpr std::string_view kOthers = "._-+~@";
+            return base::is_letter(letter) || base::is_digit(letter) || (letter & 0x80) != 0 ||
+                   kOthers.find(letter) != std::string_view::npos;
+        };
+        for (size_t at = part.find(place); at != std::string_view::npos; at = part.find(place, at + 1)) {
+            size_t end = at + place.size();
+            if (end == part.size() || !is_in_name(part[end])) return true;
+        }
+        return false;
     }
 
     const host::Tree& tree_;

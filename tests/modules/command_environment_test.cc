@@ -40,6 +40,30 @@ TEST(CommandEnvironment, HoldsBackWhatTheJailMayWrite) {
     }));
 }
 
+TEST(CommandEnvironment, HoldsBackListsWithOtherSeparators) {
+    for (const char* value : {"LUA_PATH=/lustre/ann/project2/?.lua;/lustre/ann/project/?.lua",
+                              "LUA_PATH=/opt/modules/?.lua;/scratch/ann/project/?.lua;;",
+                              "FLAGS=-I/opt/a -I/scratch/ann/project/b",
+                              "LUA_PATH=/opt/modules/?.lua;/lustre/ann/project;/opt/?.lua"}) {
+        EXPECT_FALSE(has(make_command_environment(site(), {value}, kWritable), value)) << value;
+    }
+    for (const char* control : {"LUA_PATH=/lustre/ann/project2/?.lua;/lustre/ann/projects/?.lua",
+                                "LUA_PATH=/opt/modules/?.lua;;", "FLAGS=-I/opt/a -I/scratch/ann/b"}) {
+        EXPECT_TRUE(has(make_command_environment(site(), {control}, kWritable), control)) << control;
+    }
+}
+
+TEST(CommandEnvironment, ALinkThatTheJailCanMoveCounts) {
+    base::Result<host::MemoryTree> tree = host::MemoryTree::parse(
+        "d /home/ann/project\nd /opt/modules\nl /home/ann/project/hop /opt/modules\n"
+        "l /home/ann/second /home/ann/project/hop\n");
+    ASSERT_TRUE(tree);
+    const std::vector<base::Path> writable = {base::Path::known("/home/ann/project")};
+    const std::string through = "MODULEPATH=/home/ann/second", straight = "MODULEPATH=/opt/modules";
+    EXPECT_FALSE(has(make_command_environment(*tree, {through}, writable), through));
+    EXPECT_TRUE(has(make_command_environment(*tree, {straight}, writable), straight));
+}
+
 TEST(CommandEnvironment, GivesBackWhatWasHeldBackAtItsPlace) {
     CommandEnvironment made = make_command_environment(
         site(), {"PATH=/lustre/ann/project/bin:/usr/bin:/scratch/ann/project/bin"}, kWritable);
