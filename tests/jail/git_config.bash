@@ -20,7 +20,8 @@ make_origin() {
     git clone -q --bare "$HOME/work" "$HOME/served/app.git"
     git clone -q --bare "$HOME/work" "$HOME/served/library.git"
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-    git daemon --reuseaddr --export-all --enable=receive-pack --base-path="$HOME/served" --listen=127.0.0.1 --port="$port" \
+    # Without git's own process in between, which would end alone.
+    "$(git --exec-path)/git-daemon" --reuseaddr --export-all --enable=receive-pack --base-path="$HOME/served" --listen=127.0.0.1 --port="$port" \
         </dev/null >/dev/null 2>&1 3>&- &
     CHILDREN+=($!)
     ORIGIN=git://127.0.0.1:$port/app.git LIBRARY=git://127.0.0.1:$port/library.git
