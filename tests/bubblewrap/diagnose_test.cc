@@ -24,6 +24,19 @@ TEST(Diagnose, AVanishedPathIsNamed) {
     EXPECT_NE(error.advice.find("plan"), std::string::npos);
 }
 
+// useradd replaces /etc/passwd between bubblewrap's look-up of the name and its mount.
+TEST(Diagnose, APathThatIsReplacedMeanwhileMayBeThereAgain) {
+    for (std::string_view text : {"bwrap: Can't bind mount /bindfileoiukGi on /newroot/run/host/etc/passwd: "
+                                  "Unable to mount source on "
+                                  "destination: No such file or directory\n",
+                                  "bwrap: Can't find source path /data/x: No such file or directory\n"})
+        EXPECT_TRUE(diagnose(text).may_pass) << text;
+    for (std::string_view text : {"bwrap: Can't bind mount /data on /newroot/data: Unable to mount source on "
+                                  "destination: Permission denied\n",
+                                  "bwrap: execvp /opt/x: No such file or directory\n", ""})
+        EXPECT_FALSE(diagnose(text).may_pass) << text;
+}
+
 TEST(Diagnose, UnknownWordsArePassedOnWithoutControlCharacters) {
     base::Error error = diagnose("a warning\nbwrap: odd \x1b[31mthing\n");
     EXPECT_NE(error.what.find("odd"), std::string::npos);

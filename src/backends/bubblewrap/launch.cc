@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <initializer_list>
 #include <string>
 
 #include "backends/backend.h"
@@ -171,6 +172,14 @@ struct Row {
 constexpr std::string_view kDoctor = "run 'agent-sandbox doctor' for the cause and the fix";
 constexpr std::string_view kPlan = "'agent-sandbox plan' shows the rule that asks for it";
 
+// A path that the plan found is gone, for example a file of /etc that useradd replaces.
+bool is_of_change(std::string_view words) {
+    return words.ends_with(": No such file or directory") &&
+           std::ranges::any_of(
+               std::initializer_list<std::string_view>{"source path", "type of source", "bind mount"},
+               [&](std::string_view fragment) { return words.find(fragment) != words.npos; });
+}
+
 // The first row that matches decides; bubblewrap's own line follows the cause.
 constexpr Row kRows[] = {
     {"No permissions to creat", "this host refuses user namespaces", kDoctor},
@@ -221,7 +230,8 @@ base::Error diagnose(std::string_view standard_error) {
         return base::Error{.what = "the jail could not be built: " + words, .advice = std::string(kDoctor)};
     }
     return base::Error{.what = base::format("the jail could not be built: {} ({})", row->cause, words),
-                       .advice = std::string(row->advice)};
+                       .advice = std::string(row->advice),
+                       .may_pass = is_of_change(words)};
 }
 
 }  // namespace backends::bubblewrap
