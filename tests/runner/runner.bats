@@ -97,6 +97,10 @@ unlucky_line='not ok 1 unlucky: [a] $name (with) "signs" | and ^more*'
         says "nothing is repeated: jail: unlucky"
         keeps_silent_about "again:"
     done
+    # The control: the line of the test that bats shows is not its output.
+    part jail 1 1 <<<$'# tests/runner/unlucky.bats\n'"$unlucky_line"$'\n'"#   \`selftest | grep ESCAPED >&2' failed"
+    judged jail
+    says "again:"
 }
 
 @test "more than four failed tests, or three of a file, are not repeated" {
