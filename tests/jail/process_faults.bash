@@ -88,7 +88,8 @@ world() {
         ! -path '*/reviewed*' ! -path '*/known-places*' ! -path '*/private-files*' ! -name unheld ! -name job-key 2>/dev/null | sort
 }
 is_world_as_before() { [[ $(world) == "$WORLD" ]]; }
-mounts_of_host() { cut -d' ' -f3- /proc/self/mountinfo | sort; }
+# Without the directories that the first firejail on a machine mounts for itself, perhaps in another shard.
+mounts_of_host() { cut -d' ' -f3- /proc/self/mountinfo | grep -v ' /run/firejail/' | sort; }
 
 # Processes of the user of sessions that are part of a session, its command or a program that builds jails, without zombies.
 left_processes() {
