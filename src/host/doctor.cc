@@ -83,6 +83,13 @@ Finding judge_bwrap(const Facts& facts, const Trials& trials) {
         finding.severity = Severity::warning;
         finding.detail += ": what needs a user namespace of the caller's own is missing";
     }
+    if (facts.native_obstacle && trials.bwrap_version && *trials.bwrap_version &&
+        **trials.bwrap_version < kBwrapWithoutLinks) {
+        // Distributions mend old versions without another number.
+        finding.detail +=
+            "; unless the distribution has mended CVE-2026-87766 in it, a session can make it "
+            "create an empty file outside of the project while another session starts";
+    }
     return finding;
 }
 

@@ -24,6 +24,8 @@ struct BwrapVersion {
 
 // The oldest version with every option that the backend uses.
 inline constexpr BwrapVersion kOldestBwrap{.major = 0, .minor = 4, .patch = 0};
+// CVE-2026-87766 (GHSA-pxhw-h44j-8pfx): older ones follow a symbolic link above a mount point to the host.
+inline constexpr BwrapVersion kBwrapWithoutLinks{.major = 0, .minor = 12, .patch = 0};
 
 // "bubblewrap 0.8.0"
 base::Result<BwrapVersion> parse_bwrap_version(std::string_view output);

@@ -229,6 +229,15 @@ TEST(Doctor, MissingBwrapSaysHowToInstallIt) {
     EXPECT_EQ(finding.fix, "install bubblewrap: apt install bubblewrap / dnf install bubblewrap\n");
 }
 
+TEST(Doctor, ABwrapThatFollowsLinksIsNamedWhereItIsNeeded) {
+    auto detail = [](const Facts& facts, BwrapVersion version) {
+        return find(diagnose(facts, {.bwrap_version = version}), "bubblewrap").detail;
+    };
+    EXPECT_TRUE(says(detail(without_native(), {0, 11, 2}), "CVE-2026-87766"));
+    EXPECT_FALSE(says(detail(without_native(), {0, 12, 0}), "CVE-2026-87766"));
+    EXPECT_FALSE(says(detail(sound_machine(), {0, 8, 0}), "CVE-2026-87766"));
+}
+
 TEST(Doctor, OldOrBrokenBwrapIsBad) {
     Finding old = find(diagnose(without_native(), {.bwrap_version = BwrapVersion{0, 3, 1}}), "bubblewrap");
     EXPECT_EQ(old.severity, Severity::bad);
