@@ -66,6 +66,14 @@ std::vector<base::Path> writable_of(const plan::Plan& plan) {
     return writable;
 }
 
+secrets::Surroundings surroundings_outside(const Caller& caller, const Planned& planned) {
+    std::vector<base::Path> writable = writable_of(planned.plan);
+    // Another session may write it, also where this one may not.
+    if (planned.plan.project != planned.settings.workspace.identity.home)
+        writable.push_back(planned.plan.project);
+    return surroundings_of(caller, planned.settings, std::move(writable));
+}
+
 base::Result<Brokerage> make_brokerage(const Settings& settings, bool is_launch) {
     Brokerage made;
     plan::Brokered& brokered = made.brokered;

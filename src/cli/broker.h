@@ -33,6 +33,9 @@ base::Status add_claims(const Caller& caller, const Settings& settings, const pl
 // All that a jail of this plan can write on the host: no source may be there.
 std::vector<base::Path> writable_of(const plan::Plan& plan);
 
+// For programs that run outside although they have nothing to do with a session of this plan.
+secrets::Surroundings surroundings_outside(const Caller& caller, const Planned& planned);
+
 // All of them must outlive the result. A value comes from the source that the files name when it is fetched.
 session::BrokerOptions broker_options(const Caller& caller, const Arguments& arguments,
                                       const Planned& planned);

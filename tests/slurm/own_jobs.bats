@@ -112,3 +112,20 @@ given 1 $PROJECT " cat ~/elsewhere
     fails "script" jailed sbatch <<<"no interpreter"
     [[ -z $(squeue --me --noheader) ]]
 }
+
+@test "search paths in the project are the job's, and not those of Slurm's commands outside" {
+    local name
+    mkdir tools
+    make_script tools/tool 'echo found "$PYTHONPATH"'
+    for name in sbatch srun; do make_script "tools/$name" "touch $HOME/ran-outside" 'exit 9'; done
+    export PATH=$PROJECT/tools:$PATH PYTHONPATH=$PROJECT/library
+    run -9 sbatch
+    rm ~/ran-outside
+    own --output=out --wrap=tool
+    wait_for_job "$JOB"
+    prints "found $PROJECT/library" cat out
+    prints "found $PROJECT/library" jailed srun --quiet tool
+    fails "tool" jailed srun --quiet --export=HOME tool
+    prints "found " jailed srun --quiet --export=PATH tool
+    [[ ! -e ~/ran-outside ]] || leak "a program of the project ran outside"
+}
